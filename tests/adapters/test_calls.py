@@ -49,7 +49,7 @@ def test_arguments_may_be_one_text():
     assert call.arguments == {"content": "x", "limit": 3}
 
 
-def test_a_call_that_cannot_be_repaired_goes_on(events):
+def test_an_unrepairable_call_is_forwarded(events):
     """A tool may take more than it publishes."""
     sent = {"content": "x", "tags": 5}
     call = LenientCalls().check(STORE, sent)
@@ -65,12 +65,12 @@ def test_a_call_is_refused_on_request(events):
     assert events.names == ["call_rejected"]
 
 
-def test_what_is_no_object_is_refused():
+def test_non_object_arguments_are_refused():
     """It cannot be sent."""
     assert json.loads(LenientCalls().check(STORE, [1]).refusal)["error_code"] == "INVALID_ARGUMENTS"
 
 
-def test_a_destructive_tool_gets_less():
+def test_a_destructive_tool_gets_fewer_repairs():
     """Its hint is read from its annotations."""
     tool = {**STORE, "annotations": {"destructiveHint": True}}
     assert LenientCalls(REFUSING).check(STORE, {"content": "x", "limit": None}).refusal is None
@@ -81,7 +81,7 @@ def test_a_destructive_tool_gets_less():
     ("mode", "event"),
     [pytest.param("observe", ["call_observed"], id="observe"), pytest.param("off", [], id="off")],
 )
-def test_modes_are_in_force(mode, event, events):
+def test_modes_apply(mode, event, events):
     """What is only observed goes on as it came, and so does what is not looked at."""
     sent = {"content": "x", "tags": "a"}
     call = LenientCalls(tools={"st*": Policy(mode=mode)}).check(STORE, sent)
@@ -97,7 +97,7 @@ def test_the_environment_stops_repairs(monkeypatch, events):
     assert events.names == ["call_observed"]
 
 
-def test_definitions_are_in_force(tmp_path):
+def test_definitions_apply(tmp_path):
     """Names that an operator declares are read."""
     file = tmp_path / "tools.yaml"
     file.write_text(
@@ -106,7 +106,7 @@ def test_definitions_are_in_force(tmp_path):
     assert LenientCalls(definitions=file).check(STORE, {"body": "x"}).arguments == {"content": "x"}
 
 
-def test_a_changed_schema_counts_at_once():
+def test_a_changed_schema_applies_at_once():
     """What a tool of this name published before is forgotten."""
     calls = LenientCalls()
     free = {"name": "store", "inputSchema": {"type": "object", "properties": {"tags": {}}}}
@@ -138,7 +138,7 @@ async def test_the_sdks_own_objects_are_tools():
         {"name": 1, "inputSchema": {}},
     ],
 )
-def test_what_is_not_a_tool_is_an_error(tool):
+def test_an_object_that_is_no_tool_is_an_error(tool):
     """The error says what a tool must have, and which keys came."""
     with pytest.raises(SchemaError, match="must have a 'name' and an 'inputSchema' that is an object"):
         LenientCalls().check(tool, {})

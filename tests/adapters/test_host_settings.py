@@ -139,7 +139,7 @@ def file(tmp_path):
 
 
 @EACH
-async def test_each_decision_is_told_without_values(host):
+async def test_each_decision_is_reported_without_values(host):
     """What was decided about which tool, and nothing of what was sent."""
     decisions = []
     async with host(on_decision=decisions.append) as call:
@@ -166,7 +166,7 @@ async def test_decisions_hold_values_on_request(host):
 
 
 @EACH
-async def test_a_hook_that_raises_or_changes_what_it_gets_harms_nothing(host, caplog):
+async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
     """The call runs as without it, and the first error is reported."""
 
     def hook(decision):
@@ -199,7 +199,7 @@ def test_a_hook_cannot_change_the_schema(values):
 
 
 @EACH
-async def test_a_changed_file_is_in_force(host, file, later, events: Log):
+async def test_a_changed_file_applies(host, file, later, events: Log):
     """What it says counts for the next call, and what it said before no longer."""
     async with host(definitions=file, reload=True) as call:
         assert await call({"body": "a"}) == "ran"
@@ -254,7 +254,7 @@ def _folder(file):
         pytest.param(lambda file: file.unlink(), id="gone"),
     ],
 )
-async def test_a_file_that_cannot_be_used_changes_nothing(host, spoil, file, later, events: Log):
+async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events: Log):
     """What it said before stays in force, and one line says why, until it changes again."""
     async with host(definitions=file, reload=True) as call:
         spoil(file)
@@ -270,7 +270,7 @@ async def test_a_file_that_cannot_be_used_changes_nothing(host, spoil, file, lat
         assert await call({"words": "a"}) == "ran"
 
 
-async def test_a_reload_that_is_cancelled_is_made_up_for(file, later):
+async def test_a_canceled_reload_is_repeated(file, later):
     """The client of the call that came first after the change may have gone away."""
     operator = Operator(definitions=file, reload=True)
     file.write_text(ALIAS % "words", encoding="utf-8")
@@ -323,14 +323,14 @@ def test_a_file_is_found_after_the_working_directory_changes(file, later, monkey
 
 
 @pytest.mark.parametrize("properties", [None, [], "text", 5])
-def test_names_are_looked_for_in_any_schema(file, properties, events: Log):
+def test_names_are_checked_in_any_schema(file, properties, events: Log):
     """A stranger's server publishes what it likes."""
     Operator(definitions=file).warn_of_unused({"store": {"properties": properties}})
     assert _unused(events) == ["Tool 'store' has no parameter 'text'."]
 
 
 @LISTING
-async def test_a_tool_that_a_file_names_and_nobody_has_is_logged(host, file, events: Log):
+async def test_an_unknown_tool_in_a_file_is_logged(host, file, events: Log):
     """Without a client that lists the tools, but on FastMCP."""
     file.write_text("tools: {stor: {}}", encoding="utf-8")
     async with host(definitions=file) as call:
@@ -340,7 +340,7 @@ async def test_a_tool_that_a_file_names_and_nobody_has_is_logged(host, file, eve
 
 
 @LISTING
-async def test_a_tool_that_a_changed_file_names_and_nobody_has_is_logged(host, file, later, events: Log):
+async def test_an_unknown_tool_in_a_changed_file_is_logged(host, file, later, events: Log):
     """As in the file that a host starts with."""
     async with host(definitions=file, reload=True) as call:
         await call({"text": "a"})

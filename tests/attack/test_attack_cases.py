@@ -89,7 +89,7 @@ def test_rows_are_named_after_their_file(name):
     assert {row.file for row in FILES[name]} == {name}
 
 
-def test_the_corpus_is_large_and_holds_right_and_wrong_calls():
+def test_the_corpus_is_large_and_has_valid_and_invalid_calls():
     """Every id is unique, and a quarter of the rows at least must run."""
     assert len(ROWS) >= 260
     assert [name for name, count in Counter(row.id for row in ROWS).items() if count > 1] == []
@@ -470,7 +470,7 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
         pytest.param(_mounted, False, id="mounted"),
     ],
 )
-async def test_functions_get_the_spelling_that_was_sent(build, strict):
+async def test_functions_get_numbers_as_spelled(build, strict):
     """Pydantic's way through the library keeps the source spelling of a number, as the schema's way does."""
     received: list[Any] = []
     server = FastMCP("functions", strict_input_validation=strict, middleware=[LenientMiddleware()])
@@ -514,14 +514,14 @@ def whole() -> Iterator[Callable[[str, str], Any]]:
 @pytest.mark.quick_rows("text", "two-keys-alike")
 @pytest.mark.parametrize("name", WHOLE)
 @not_on_3(RAW)
-def test_whole_arguments_of_a_function_keep_the_spelling(whole, name):
+def test_json_text_arguments_of_a_function_keep_the_spelling(whole, name):
     """A text in the place of the arguments is parsed, and its numbers keep their spelling."""
     _, sent, expected = WHOLE[name]
     assert verdict(expected, whole(f"function-{name}", sent)) == "right"
 
 
 @not_on_3(RAW)
-def test_whole_arguments_of_tools_with_schemas(whole):
+def test_json_text_arguments_of_tools_with_schemas(whole):
     """Rows whose arguments are a text, sent over HTTP as they are."""
     check_rows({row.id: verdict(row.expected, whole(f"row-{at}", row.sent)) for at, row in enumerate(TEXTS)})
 
@@ -536,6 +536,6 @@ def test_whole_arguments_of_tools_with_schemas(whole):
         ({"a": [1, "2"]}, {"a": [1, "2"]}, "right"),
     ],
 )
-def test_a_corrupted_value_reads_differently_from_a_refusal(expected, outcome, word):
+def test_corruption_is_reported_differently_from_refusal(expected, outcome, word):
     """The message says which of the two went wrong."""
     assert verdict(expected, outcome).startswith(word)

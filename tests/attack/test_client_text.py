@@ -164,7 +164,7 @@ async def test_keys_of_a_secret_map(log):
         pytest.param({"credentials": {SECRET: "x", "b": "y"}}, id="one key of several"),
     ],
 )
-async def test_nothing_below_a_secret_name_is_answered(arguments, log):
+async def test_values_below_a_secret_name_are_never_echoed(arguments, log):
     """Neither values nor keys below a secret name are in a log, a span or the answer."""
 
     def store(

@@ -13,7 +13,7 @@ _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)
 
 @pytest.mark.full
 @pytest.mark.parametrize("calls", [200, _CALLS])
-def test_no_answer_is_lost_doubled_or_mixed_up(calls):
+def test_no_answer_is_lost_duplicated_or_swapped(calls):
     """Of many calls each gets its own answer and its tool runs once; the server does not grow by thousands of them."""
     found = measure(calls)
     assert not found.wrong

@@ -70,7 +70,7 @@ def test_a_name_by_pattern_is_never_unknown():
     assert found == [(("n",), "type")]
 
 
-def test_items_beside_a_wrong_one_are_no_faults():
+def test_valid_items_beside_a_wrong_one_are_not_reported():
     """In a list that is refused for one item, an item that can be repaired is not told of as wrong."""
     found = normalize(closed(flags=array(BOOLEAN)), {"flags": ["yes", "no", {}]}).violations
     assert [each.pointer for each in found] == ["/flags/2"]
@@ -82,14 +82,14 @@ def _validator(*, strict: bool = False) -> FunctionValidator:
     return FunctionValidator(tool, strict=strict)
 
 
-def test_judges_of_one_function_are_equal():
+def test_validators_of_one_function_are_equal():
     """A tool that is looked up again is judged as before, so that nothing is compiled anew; at another strictness it is not."""
     assert _validator() == _validator()
     assert _validator() != _validator(strict=True)
     assert hash(_validator()) == hash(_validator())
 
 
-def test_what_is_beside_a_fault_within_is_no_fault():
+def test_valid_fields_beside_a_wrong_one_are_not_reported():
     """In an object that is refused for one field, a field that can be repaired is not told of as wrong."""
     schema = closed(o=closed(b=BOOLEAN, m=INTEGER), rows=array(closed(b=BOOLEAN, m=INTEGER)))
     row = {"b": "yes", "m": "x"}
@@ -97,7 +97,7 @@ def test_what_is_beside_a_fault_within_is_no_fault():
     assert [each.pointer for each in found] == ["/o/m", "/rows/0/m"]
 
 
-def test_a_tie_holds_back_no_other_parameter():
+def test_a_tie_blocks_no_other_parameter():
     """Where one parameter has two readings, one on which they agree is repaired, though its name begins alike."""
     one = union(closed(x=INTEGER), closed(x=BOOLEAN))
     schema = closed(p=one, pq=INTEGER)
@@ -128,7 +128,7 @@ def test_a_list_in_place_of_a_text_is_not_repaired_within():
     assert outcome.arguments == {"p": ["5", "x"]}
 
 
-def test_a_name_in_one_reading_alone_is_a_tie():
+def test_a_name_in_only_one_candidate_is_a_tie():
     """Arguments that may be those of a wrapper or a wrapped parameter differ in each name of either."""
     schema = closed("arguments", arguments=OBJECT, n=INTEGER)
     sent = {"params": {"arguments": {}, "n": 1}}
@@ -197,12 +197,12 @@ def _records(schema: Any, sent: Any, policy: Policy | None = None) -> list[tuple
         ),
     ],
 )
-async def test_a_repair_tells_both_types(schema, sent, records):
+async def test_a_repair_records_both_types(schema, sent, records):
     """The record of a repair says where it was made, from which JSON type and to which, by either judge."""
     assert _records(schema, sent) == records
 
 
-async def test_moves_tell_both_types():
+async def test_relocations_record_both_types():
     """What is brought to its place for the tool's own validator is told as any other repair is."""
 
     def own(row: Row, times: int = 1) -> list[str]:
@@ -248,12 +248,12 @@ async def test_only_an_object_is_taken_out_of_a_wrapper(text):
         pytest.param({"_meta": 1, "rows": [{"Tags": "a b", "count": 1}]}, id="both"),
     ],
 )
-async def test_what_moves_in_a_list_is_read_by_its_own_validator(sent):
+async def test_relocated_list_values_go_to_their_own_validator(sent):
     """A name that is put right within an item leaves its value to the tool's own validator."""
     assert got(await call(lenient(rows), "rows", sent)) == [["a", "b"]]
 
 
-def test_a_call_that_takes_too_long_is_refused_as_it_was_sent(monkeypatch):
+def test_a_call_that_takes_too_long_is_refused_unchanged(monkeypatch):
     """Where a schema branches so much that the call is given up, nothing of it is changed."""
     schema, sent = closed(p=array(union(INTEGER, NULL))), {"p": ["1", "2", "3"]}
     plan, judge = Plan(schema, Policy()), PublishedSchemaValidator(schema)
@@ -283,7 +283,7 @@ async def _transformed(hidden: Any) -> Any:
     return judge
 
 
-async def test_what_is_hidden_is_not_held_against_the_caller():
+async def test_hidden_parameters_are_not_reported():
     """A hidden argument that the parent refuses is no fault of a call that cannot set it."""
     judge = await _transformed("no number")
     assert judge.issues({"n": 1}) == ()
@@ -292,13 +292,13 @@ async def test_what_is_hidden_is_not_held_against_the_caller():
 
 
 @since(4, 1, NO_JSON)
-async def test_a_fault_of_the_whole_is_told_of_a_transformed_tool():
+async def test_whole_call_errors_of_a_transformed_tool_are_reported():
     """What no validator can take in is refused for its size there too."""
     judge = await _transformed(0)
     assert [(fault.path, fault.kind) for fault in judge.issues({"n": 10**5000})] == [((), "size")]
 
 
-def test_a_wrapper_is_weighed_against_what_costs_as_much_in_place():
+def test_an_unwrapping_ties_with_an_equally_costly_repair():
     """Where a value can be put right in place, by a rule of the same tier, the fewer changes decide."""
     schema = closed(a=INTEGER, items=array(closed(a=INTEGER)))
     result = normalize(schema, {"args": {"a": 1}}, Policy(aliases={"items": ("args",)}))
@@ -306,7 +306,7 @@ def test_a_wrapper_is_weighed_against_what_costs_as_much_in_place():
     assert [each.rule for each in result.repairs] == ["unwrap_arguments"]
 
 
-def test_many_values_are_judged_as_strictly_as_few():
+def test_many_values_are_validated_as_strictly_as_few():
     """What is looked at without building it is still held to the strictness of the server."""
     for count in (1, 200):
         sent = {"rows": [{"tags": ["a"], "count": "5"}] * count}
@@ -315,7 +315,7 @@ def test_many_values_are_judged_as_strictly_as_few():
         assert not _validator().accepts({"rows": [*sent["rows"], {"tags": ["a"], "count": "x"}]})
 
 
-def test_no_more_overlooked_names_than_anyone_slips():
+def test_the_number_of_ignored_names_is_bounded():
     """Of many names in another style, so many are told as are looked at."""
     letters = "abcdefghijklmnopqrst"
     schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})

@@ -42,17 +42,17 @@ def remarked(tmp_path: Path) -> set[str]:
     return {mutant.words for mutant in mutants_of(file) if mutant.is_remarked}
 
 
-def test_a_remark_decides_the_statement_below_it(remarked: set[str]) -> None:
+def test_a_comment_applies_to_the_statement_below(remarked: set[str]) -> None:
     """A remark, of one line or more, covers all lines of the statement or part below it."""
     assert remarked >= {"2 -> 3", "3 -> 4", "4 -> 5", "9 -> 10"}
 
 
-def test_a_remark_decides_the_head_of_a_block_alone(remarked: set[str]) -> None:
+def test_a_comment_applies_only_to_the_head_of_a_block(remarked: set[str]) -> None:
     """A remark above a condition covers the condition, not what depends on it."""
     assert remarked >= {"Eq -> NotEq", "6 -> 7", "if ONE == 6 -> if True"}
     assert "7 -> 8" not in remarked
 
 
-def test_no_remark_decides_nothing(remarked: set[str]) -> None:
+def test_no_comment_has_no_effect(remarked: set[str]) -> None:
     """Lines before and after a remarked statement are covered by nothing."""
     assert not remarked & {"1 -> 2", "5 -> 6", "8 -> 9", "10 -> 11"}

@@ -105,7 +105,7 @@ CALLER_ONLY = [
 
 @pytest.mark.quick_rows("secret name", "writeOnly", "format password")
 @pytest.mark.parametrize("arguments", NOWHERE)
-async def test_told_nowhere(arguments, log, exporter):
+async def test_the_secret_appears_nowhere(arguments, log, exporter):
     """What is secret, undeclared, long or text for a container is in no log, no span and no answer."""
     recorded, told = await _everything(sign_in, "sign_in", arguments, log, exporter)
     assert "sign_in" in recorded
@@ -115,7 +115,7 @@ async def test_told_nowhere(arguments, log, exporter):
 
 @pytest.mark.quick_rows("value of a map")
 @pytest.mark.parametrize("arguments", CALLER_ONLY)
-async def test_told_to_the_caller_alone(arguments, log, exporter):
+async def test_the_value_appears_only_in_the_answer(arguments, log, exporter):
     """A short scalar of a declared parameter may come back to the caller, and is in no log and no span."""
     recorded, _ = await _everything(sign_in, "sign_in", arguments, log, exporter)
     assert log
@@ -124,7 +124,7 @@ async def test_told_to_the_caller_alone(arguments, log, exporter):
 
 @pytest.mark.quick_rows("secret name", "in cut-off text for a model", "value of a map")
 @pytest.mark.parametrize("arguments", [*NOWHERE, *CALLER_ONLY])
-async def test_a_published_schema_tells_no_more(arguments, log, exporter):
+async def test_the_published_schema_leaks_no_more(arguments, log, exporter):
     """Where only a schema is known, refused or forwarded, the log and the spans are as silent."""
     schema = {"password": {"type": "integer"}, "count": {"type": "integer"}, "tags": {"type": "array"}}
     recorded, _ = await _everything(published(**schema), "own", arguments, log, exporter)
@@ -132,7 +132,7 @@ async def test_a_published_schema_tells_no_more(arguments, log, exporter):
     assert SECRET not in recorded
 
 
-async def test_whole_arguments_as_text(log, exporter):
+async def test_arguments_as_json_text(log, exporter):
     """What was sent in place of an object is in no log, no span and no answer."""
     recorded, told = await _everything(sign_in, "sign_in", {"arguments": f"[{SECRET}"}, log, exporter)
     assert SECRET not in recorded + told
@@ -148,7 +148,7 @@ def tool(count: Annotated[int, normalizer(_refuse)]) -> int:
     return count
 
 
-async def test_normalizers_that_tell(log, exporter):
+async def test_normalizer_errors_are_not_logged(log, exporter):
     """A normalizer's own error, which repeats the value, is in no log and no span."""
     recorded, _ = await _everything(tool, "tool", {"count": SECRET}, log, exporter)
     assert SECRET not in recorded

@@ -46,12 +46,12 @@ def server_file(folder, annotation):
         pytest.param("Any", ["--select", "json_*", "--select", "default_*"], 0, id="not selected"),
     ],
 )
-def test_the_exit_code_says_whether_anything_matters(tmp_path, annotation, options, code):
+def test_the_exit_code_depends_on_the_findings(tmp_path, annotation, options, code):
     """1 where a finding is at or above the level, else 0."""
     assert run(["check", server_file(tmp_path, annotation), *options]) == code
 
 
-def test_a_finding_is_told_in_full(tmp_path, capsys):
+def test_a_finding_is_shown_completely(tmp_path, capsys):
     """Tool, file, line, place, code, reason and mend stand in the text."""
     file = server_file(tmp_path, "Any")
     run(["check", file])
@@ -74,7 +74,7 @@ def test_a_server_over_stdio_is_checked(tmp_path, capfd):
     assert written["counts"] == {"note": 0, "warning": 1, "error": 0}
 
 
-def test_sarif_and_github_are_written_whole(tmp_path, capsys):
+def test_sarif_and_github_output_is_complete(tmp_path, capsys):
     """Nothing but the format stands on stdout."""
     file = server_file(tmp_path, "Any")
     assert run(["check", file, "--format", "sarif"]) == 1
@@ -98,7 +98,7 @@ def test_sarif_and_github_are_written_whole(tmp_path, capsys):
         pytest.param([], "no server given", id="no target"),
     ],
 )
-def test_what_cannot_be_done_is_one_line(capfd, words, says):
+def test_errors_are_one_line(capfd, words, says):
     """Exit code 2, and one line on stderr that says why, without a traceback."""
     assert run(["check", *words]) == 2
     out, err = capfd.readouterr()

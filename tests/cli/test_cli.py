@@ -15,7 +15,7 @@ from mcp_lenient.cli.errors import CommandError
 from mcp_lenient.cli.targets import target_of
 
 
-def test_the_version_is_that_of_the_package(capsys):
+def test_the_version_matches_the_package(capsys):
     """``--version`` prints what is installed."""
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.strip() == version("mcp-lenient")
@@ -39,7 +39,7 @@ def test_a_wrong_command_is_one_line_on_stderr(capsys):
         pytest.param(["missing.py:mcp"], "missing.py: no such file", id="no Python file"),
     ],
 )
-def test_a_target_that_is_not_there_is_named(words, says):
+def test_a_missing_target_is_named(words, says):
     """The error names what was asked for."""
     with pytest.raises(CommandError, match=says):
         target_of(words)
@@ -58,7 +58,7 @@ mcp = FastMCP("at the top")
 """
 
 
-def test_a_python_file_names_its_server_or_what_makes_it(tmp_path):
+def test_a_python_file_names_its_server_or_factory(tmp_path):
     """Without a name it is the usual one; with a name also what a function of that name returns."""
     file = tmp_path / "server.py"
     file.write_text(SERVER.format(imported=""), encoding="utf-8")
@@ -70,7 +70,7 @@ def test_a_python_file_names_its_server_or_what_makes_it(tmp_path):
         target_of([f"{file}:SERVER"])
 
 
-def test_a_file_in_a_package_imports_what_stands_beside_it(tmp_path):
+def test_a_file_in_a_package_imports_its_siblings(tmp_path):
     """A server that is a module of a package is loaded as that module."""
     package = tmp_path / "mcp_lenient_test_package"
     package.mkdir()
@@ -89,7 +89,7 @@ def test_a_quoted_command_may_end_like_a_file(ending):
     assert (target.command, target.args) == (sys.executable, ["-u", ending])
 
 
-def test_a_file_with_a_blank_in_its_path_is_a_file(tmp_path):
+def test_a_path_may_contain_a_blank(tmp_path):
     """What is there is taken for the file that it is."""
     file = tmp_path / "my server.py"
     file.write_text(SERVER.format(imported=""), encoding="utf-8")
@@ -97,7 +97,7 @@ def test_a_file_with_a_blank_in_its_path_is_a_file(tmp_path):
     assert target_of([f"{file}:build_server"]).name == "built"
 
 
-def test_a_command_line_with_an_open_quote_is_named():
+def test_an_unclosed_quote_is_reported():
     """What no shell could read is told in one sentence."""
     with pytest.raises(CommandError, match="cannot be read as a command line: No closing quotation"):
         target_of(["python 'plain.py"])
@@ -178,7 +178,7 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
         pytest.param(["--help"], 0, id="help", marks=pytest.mark.full),
     ],
 )
-def test_a_reader_that_leaves_early_ends_a_command_quietly(tmp_path, words, code, unbuffered):
+def test_a_closed_pipe_ends_a_command_quietly(tmp_path, words, code, unbuffered):
     """Nothing is on stderr, and the exit code is the command's own."""
     file = tmp_path / "server.py"
     file.write_text(UNTYPED, encoding="utf-8")

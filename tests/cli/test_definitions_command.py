@@ -116,7 +116,7 @@ def test_the_prompt_has_every_parameter(server, capsys):
         assert line in lines, line
 
 
-def test_a_file_says_it_better(server, tmp_path, capsys):
+def test_definitions_override_the_inventory(server, tmp_path, capsys):
     """With ``--config`` the file's descriptions and defaults stand in the prompt."""
     file = tmp_path / "other.toml"
     file.write_text(
@@ -129,7 +129,7 @@ def test_a_file_says_it_better(server, tmp_path, capsys):
     assert "add --prompt" in capsys.readouterr().err
 
 
-def test_a_contradiction_is_told_in_one_line(server, capsys):
+def test_a_contradiction_is_reported_in_one_line(server, capsys):
     """A server whose own file contradicts it is not asked; the line is."""
     file = server.with_name("tools.yaml")
     file.write_text("plot:\n  parameters:\n    scale: {type: string}\n", encoding="utf-8")

@@ -71,7 +71,7 @@ def test_a_call_is_explained_and_not_run(server, capsys, arguments, code, says):
     assert says in capsys.readouterr().out
 
 
-def test_the_explanation_is_there_as_json(server, capsys):
+def test_the_explanation_is_available_as_json(server, capsys):
     """Programs get fate, steps, arguments, repairs and envelope."""
     run(["explain", server, "store", '{"content": "a", "tags": "b"}', "--format", "json"])
     written = json.loads(capsys.readouterr().out)
@@ -81,7 +81,7 @@ def test_the_explanation_is_there_as_json(server, capsys):
     assert written["envelope"] is None
 
 
-def test_a_line_of_the_log_is_explained(server, capsys):
+def test_a_log_line_is_explained(server, capsys):
     """Place, rule, guards and what was likely sent are told, though no value is in a log."""
     assert run(["explain", server, "--event", json.dumps(EVENT)]) == 0
     text = " ".join(capsys.readouterr().out.split())
@@ -114,7 +114,7 @@ def test_wrong_use_is_one_line(server, capsys, words, says):
     assert says in err
 
 
-def test_a_tool_that_is_not_there_is_refused_with_near_names(server, capsys):
+def test_an_unknown_tool_is_refused_with_similar_names(server, capsys):
     """The envelope that a caller would get names what there is."""
     assert run(["explain", server, "stor", "{}"]) == 1
     assert "Did you mean 'store'?" in capsys.readouterr().out

@@ -18,7 +18,7 @@ COMMANDS = [name for name in app if not name.startswith("-")]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_option_stands_in_its_section(command):
+def test_each_option_is_in_its_section(command):
     """The table of a command's section names its options, no more and no less, each with what it does."""
     arguments = app[command].assemble_argument_collection()
     there = {name for argument in arguments for name in argument.names if name.startswith("--")}

@@ -114,7 +114,7 @@ def calls_of(server):
     return set(file.read_text(encoding="utf-8").split()) if file.exists() else set()
 
 
-def test_the_tools_of_a_file_are_tried_and_not_run(server, capsys):
+def test_tools_of_a_file_are_validated_but_not_run(server, capsys):
     """Every tool gets a table of damage by outcome, without a question."""
     assert run(["stress", str(server), "--per-tool", "1"]) == 0
     out, err = capsys.readouterr()
@@ -127,7 +127,7 @@ def test_the_tools_of_a_file_are_tried_and_not_run(server, capsys):
     assert calls_of(server) == set()
 
 
-def test_made_up_calls_are_not_in_the_log_of_the_server(server, capsys):
+def test_generated_calls_are_not_in_the_server_log(server, capsys):
     """A server that chose a file for its events has none of these calls in it, and logs afterwards as before."""
     log = server.with_name("events.jsonl")
     chosen = "from mcp_lenient import configure_logging\nconfigure_logging(file=Path(__file__).with_name('events.jsonl'), accepted=1)\n"
@@ -143,7 +143,7 @@ def test_made_up_calls_are_not_in_the_log_of_the_server(server, capsys):
     assert "call_" not in capsys.readouterr().err
 
 
-def test_nothing_but_the_report_is_shown(server, capfd):
+def test_only_the_report_is_shown(server, capfd):
     """FastMCP's own warnings of made-up calls are kept out, also where no middleware answers them."""
     server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
     assert run(["stress", str(server), "--per-tool", "1"]) == 0
@@ -184,7 +184,7 @@ def choosy(tmp_path):
 
 
 @pytest.mark.parametrize("options", [(), ("--summary",)])
-def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options):
+def test_the_exit_code_is_1_if_nothing_could_be_tried(choosy, capsys, options):
     """No empty table is shown; the first line says that nothing was tested, the last what to do about it."""
     assert run(["stress", str(choosy), *options]) == 1
     out = capsys.readouterr().out
@@ -195,7 +195,7 @@ def test_where_nothing_could_be_tried_the_exit_code_is_1(choosy, capsys, options
     assert "┃" not in out
 
 
-def test_what_was_not_tried_is_said_first(choosy, capsys):
+def test_untried_tools_are_reported_first(choosy, capsys):
     """Where some tools could not be tried the first line counts them, and the exit code is 0."""
     choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
     assert run(["stress", str(choosy)]) == 0
@@ -206,7 +206,7 @@ def test_what_was_not_tried_is_said_first(choosy, capsys):
 
 @pytest.mark.parametrize("written", [{"take": {"key": "K-314"}}, {"take": [{"key": "K-314"}]}])
 @not_on_3(STRICT)
-def test_given_arguments_are_damaged(choosy, capsys, written):
+def test_supplied_arguments_are_damaged(choosy, capsys, written):
     """A file gives the right arguments of a tool, of one call or of several; the plan shows them as well."""
     file = choosy.with_name("arguments.json")
     file.write_text(json.dumps(written), encoding="utf-8")
@@ -219,7 +219,7 @@ def test_given_arguments_are_damaged(choosy, capsys, written):
     assert report["tools"]["take"]["arguments_as_text"] == {"repaired": 1}
 
 
-def test_given_arguments_that_a_tool_does_not_take_make_the_exit_code_1(choosy, capsys):
+def test_invalid_supplied_arguments_make_the_exit_code_1(choosy, capsys):
     """Arguments that have become wrong are told, though other tools were tried."""
     choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
     file = choosy.with_name("arguments.json")
@@ -251,7 +251,7 @@ def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
     assert err.count("\n") == 1
 
 
-def test_where_no_tool_may_be_called_the_exit_code_is_1(server, capfd):
+def test_the_exit_code_is_1_if_no_tool_may_be_called(server, capfd):
     """A server without a read-only tool is not tested, which is no success."""
     server.write_text(SERVER.replace('annotations={"readOnlyHint": True}', ""), encoding="utf-8")
     assert run(["stress", "--yes", "--", sys.executable, str(server)]) == 1
@@ -268,7 +268,7 @@ def test_a_dry_run_calls_nothing(server, capfd):
     assert calls_of(server) == set()
 
 
-def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capfd):
+def test_a_real_server_gets_only_read_only_calls(server, capfd):
     """Calls go through the middleware to the server; a tool that is not read-only gets none."""
     assert run(["stress", "--yes", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
     assert "damaged calls of" in capfd.readouterr().out
@@ -277,13 +277,13 @@ def test_a_real_server_gets_only_calls_of_tools_that_change_nothing(server, capf
 
 @pytest.mark.full
 @pytest.mark.usefixtures("capfd")
-def test_all_tools_are_called_when_told(server):
+def test_all_tools_are_called_on_request(server):
     """With ``--all`` the others are called as well."""
     assert run(["stress", "--yes", "--all", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
     assert calls_of(server) == {"search", "store"}
 
 
-def test_without_a_terminal_nobody_is_asked(server, capfd, monkeypatch):
+def test_without_a_terminal_there_is_no_prompt(server, capfd, monkeypatch):
     """Real calls need a yes: without a terminal the command ends, having called nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert run(["stress", "--", sys.executable, str(server)]) == 2
@@ -348,7 +348,7 @@ CLAIMS = [
 
 @pytest.mark.full
 @pytest.mark.parametrize("is_error", [False, True])
-def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
+def test_claims_of_a_server_are_not_trusted(tmp_path, capfd, is_error):
     """Only what the middleware in front says of a call counts, whatever another server has in its metadata."""
     claims, reports = [claim.values[0] for claim in CLAIMS], []
     for number, claimed in enumerate(([None] * len(claims), claims)):
@@ -362,7 +362,7 @@ def test_what_a_server_claims_is_not_believed(tmp_path, capfd, is_error):
 
 
 @pytest.mark.parametrize("claim", CLAIMS[:-2])
-def test_only_metadata_of_our_shape_is_read(claim):
+def test_only_well_formed_metadata_is_read(claim):
     """A tool that runs in this process may answer with any metadata."""
     server = FastMCP("claiming")
 

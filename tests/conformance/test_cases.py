@@ -48,14 +48,14 @@ def test_every_rule_has_a_repair_and_a_trap():
     assert known - trapped == set()
 
 
-def test_what_is_expected_is_what_the_schema_takes():
+def test_expected_arguments_are_valid():
     """The arguments that a case expects are valid by its schema, as another validator than ours says."""
     for case in CASES:
         if case.expected.outcome != "refused":
             assert jsonschema_rs.is_valid(dict(case.schema), case.expected.arguments), case.id
 
 
-def test_what_is_repaired_or_refused_is_not_valid():
+def test_repaired_and_refused_arguments_are_invalid():
     """The arguments that a case has repaired or refused break its schema, as another validator than ours says."""
     for case in CASES:
         if case.expected.outcome != "unchanged":

@@ -76,7 +76,7 @@ def test_every_kept_difference_is_in_the_docs():
     assert [row for row in REASONS if row not in text] == []
 
 
-def test_a_fingerprint_forgets_spelling_of_whole_floats():
+def test_a_fingerprint_ignores_the_spelling_of_whole_floats():
     """Arguments that are the same JSON value have one fingerprint, and others another."""
     assert digest({"a": 1.0, "b": [2]}) == digest({"b": [2.0], "a": 1})
     assert digest({"a": "1"}) != digest({"a": 1})
@@ -93,6 +93,6 @@ def test_a_fingerprint_forgets_spelling_of_whole_floats():
         pytest.param({"type": "object", "properties": {"a": {"anyOf": [True]}}}, False, id="boolean-schema"),
     ],
 )
-def test_a_function_is_made_only_where_it_says_all(schema, can):
+def test_a_function_is_built_only_if_it_expresses_the_schema(schema, can):
     """A schema with a keyword or name that no function has is measured by schema alone."""
     assert expressible(schema) is can

@@ -76,7 +76,7 @@ async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]
 
 @pytest.mark.usual_rows("arguments", "hostile", "numbers", "wrappers")
 @each_file
-async def test_tools_that_are_known_by_their_schema(file):
+async def test_tools_known_by_their_schema(file):
     """A custom tool gets what its case says, or its caller the envelope with acceptable codes."""
     cases = _named(file)
     server = FastMCP("custom", middleware=[_middleware(cases)])

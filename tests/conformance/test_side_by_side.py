@@ -39,7 +39,7 @@ def test_the_tables_are_whole_at_80_columns():
     assert all(each.name in told for each in CONTENDERS)
 
 
-def test_where_others_are_quicker_is_told_with_the_reason():
+def test_slower_cases_are_listed_with_the_reason():
     """Who takes less time than this project is named with the calls and why, and nobody else is."""
     figures = _figures()
     quick = next(each for each in figures if each.name == "msgspec lax")

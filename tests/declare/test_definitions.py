@@ -215,7 +215,7 @@ def test_each_field_of_a_policy_sets_the_policy(load, entry, wanted):
     assert Policy().changed(**server.policy) == Policy(**wanted)
 
 
-def test_what_a_file_says_of_a_parameter_itself_is_kept_with_its_lines(load, tmp_path):
+def test_parameter_fields_keep_their_line_numbers(load, tmp_path):
     """Type, requirement, default and description are read at the top of the file as under ``tools``."""
     tool = (
         "t:\n  description: Does it\n  parameters:\n    p:\n      type: [integer, 'null']\n      default: 5\n"

@@ -54,14 +54,14 @@ def test_the_kill_switch_comes_first(tmp_path, monkeypatch):
     assert in_force(tmp_path, "read", tools={"*": Policy()}).mode == "observe"
 
 
-def test_fields_of_constructor_and_file_add_up(tmp_path):
+def test_constructor_and_file_fields_are_merged(tmp_path):
     """A field that the constructor does not state is the file's, also of the limits."""
     policy = in_force(tmp_path, "read", policy=Policy(limits=Limits(depth=3), unrepairable="refuse"))
     assert policy.limits == Limits(bytes=1000, depth=3)
     assert (policy.unrepairable, policy.disable) == ("refuse", {"rename_plural"})
 
 
-def test_aliases_of_constructor_and_file_add_up(tmp_path):
+def test_constructor_and_file_aliases_are_merged(tmp_path):
     """An alias that both give belongs to the parameter that the one who counts more gives it to."""
     server = in_force(tmp_path, "read", policy=Policy(aliases={"body": ("text",)}))
     assert server.aliases == {"query": ("q",), "body": ("text",)}
@@ -69,7 +69,7 @@ def test_aliases_of_constructor_and_file_add_up(tmp_path):
     assert tool.aliases == {"amount": ("text", "total"), "note": ("sum",)}
 
 
-def test_secrets_of_constructor_and_file_add_up(tmp_path):
+def test_constructor_and_file_secrets_are_merged(tmp_path):
     """Nobody's secret is shown because another names other ones."""
     file = tmp_path / "secret.yaml"
     file.write_text("policy: {secret: [pin]}\n", encoding="utf-8")
@@ -77,7 +77,7 @@ def test_secrets_of_constructor_and_file_add_up(tmp_path):
     assert middleware.policy_for("a").secret == middleware.policy_for("b").secret == {"pin", "seed"}
 
 
-def test_what_the_author_hides_stays_hidden():
+def test_hidden_parameters_stay_hidden():
     """A pattern comes before the author's policy, but shows nothing that the author's hides."""
     policies = Policies(None, {"*": Policy(mode="observe", secret={"pin"})}, None)
     policy = policies.of("read", Policy(secret={"badge"}, echo_values=False), Declared())

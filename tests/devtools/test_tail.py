@@ -54,7 +54,7 @@ def shown(capsys, *arguments):
     return capsys.readouterr().out.splitlines()
 
 
-def test_one_line_an_event(log, capsys):
+def test_one_line_per_event(log, capsys):
     """Each event is one line that says what became of which call, by which client."""
     lines = [line[9:] for line in shown(capsys, log)]
     assert lines[0] == "repaired  store_context json_text_to_array at /tags by claude-ai 1.2.3"
@@ -148,7 +148,7 @@ def followed(tmp_path):
     return file, reader
 
 
-def test_what_is_appended_is_shown_once_it_is_whole(followed):
+def test_appended_lines_are_shown_when_complete(followed):
     """A line that is still being written is shown when it has its end."""
     file, reader = followed
     append(file, "two\nthr")

@@ -23,7 +23,7 @@ def layers() -> list[str]:
     return next(contract["layers"] for contract in contracts if contract["type"] == "layers")
 
 
-def test_the_drawing_is_the_layers_that_are_checked():
+def test_the_diagram_matches_the_checked_layers():
     """The drawing has each layer of the contract, in its order."""
     arrows = re.findall(r"^\s+(\w+)(?:\[[^\]]*\])? --> (\w+)$", PAGE, re.MULTILINE)
     assert arrows

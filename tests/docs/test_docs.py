@@ -181,7 +181,7 @@ def test_contributing_names_files_that_exist():
     assert [name for name in told if not any((folder / name).exists() for folder in folders)] == []
 
 
-def test_changelog_tells_of_this_version():
+def test_changelog_has_this_version():
     """The newest version in the changelog is the one that is built."""
     built = re.search(
         r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE

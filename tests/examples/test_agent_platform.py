@@ -160,7 +160,7 @@ async def test_there_are_forty_tools(client):
     assert set(names) == set(RIGHT)
 
 
-async def test_the_definitions_name_what_there_is(client):
+async def test_the_definitions_name_existing_tools_and_parameters(client):
     """No name in the definitions is one that no tool or parameter has."""
     published = {tool.name: tool.input_schema["properties"] for tool in await client.list_tools()}
     assert unknown_names(DECLARED, published) == ()
@@ -178,13 +178,13 @@ async def test_every_parameter_is_described(client, tool):
 
 
 @each_tool
-async def test_right_arguments_arrive_as_they_are(client, tool):
+async def test_valid_arguments_arrive_unchanged(client, tool):
     """A right call is not touched."""
     assert await ran(client, tool, RIGHT[tool]) == (RIGHT[tool], [])
 
 
 @each_tool
-async def test_what_may_be_left_out_may_be_left_out(client, tool):
+async def test_optional_parameters_may_be_omitted(client, tool):
     """A call with the required arguments alone gets the defaults for the rest."""
     schema = await parameters(client, tool)
     sent = {name: RIGHT[tool][name] for name in schema.get("required", [])}
@@ -193,7 +193,7 @@ async def test_what_may_be_left_out_may_be_left_out(client, tool):
 
 
 @each_tool
-async def test_everything_as_text_is_understood(client, tool):
+async def test_values_as_text_are_converted(client, tool):
     """Numbers, booleans and lists that were sent as text arrive as what they are, and texts stay texts."""
     sent = {
         name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -266,14 +266,14 @@ async def test_an_unknown_parameter_is_refused(client, tool):
     assert all(f"'{name}'" in envelope["message"] for name in RIGHT[tool])
 
 
-async def test_the_classic_runs(client):
+async def test_the_introductory_call_runs(client):
     """An agent that says ``query`` for ``task`` gets its task done."""
     got, rules = await ran(client, "browser_use_execute_task", {"query": "查找天气"})
     assert got == {"task": "查找天气", "max_steps": 50, "use_vision": True}
     assert rules == ["rename_alias"]
 
 
-async def test_the_classic_without_its_alias_is_told_what_to_send():
+async def test_the_introductory_call_without_its_alias_gets_a_fix():
     """Without the definitions, the envelope names what lacks, what is too much, and what is accepted."""
     async with Client(echo_server(LenientMiddleware())) as client:
         envelope = await refused(client, "browser_use_execute_task", {"query": "查找天气"})
@@ -295,7 +295,7 @@ async def test_the_classic_without_its_alias_is_told_what_to_send():
         pytest.param({"max_steps": 7, "wait_for_previous": True}, 7, id="dropped"),
     ],
 )
-async def test_what_the_definitions_bound_is_bounded(client, sent, steps):
+async def test_limits_of_the_definitions_apply(client, sent, steps):
     """A number out of bounds is brought to the nearest bound, and what is to be dropped is dropped."""
     got, _ = await ran(client, "browser_use_execute_task", {"task": "t", **sent})
     assert got["max_steps"] == steps

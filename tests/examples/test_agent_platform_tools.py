@@ -341,7 +341,7 @@ async def clients(request, tmp_path_factory):
 @pytest.mark.parametrize(
     "tool", [pytest.param(tool, marks=needs_chromium if tool.startswith("browser") else ()) for tool in CALLS]
 )
-async def test_each_tool_works_for_a_model_that_errs(clients, tool):
+async def test_each_tool_works_for_a_model_that_makes_mistakes(clients, tool):
     """A call with the mistakes of real models is repaired, and the tool does what its name says."""
     before, sent, rules, holds = CALLS[tool]
     if tool.startswith("browser") and before:
@@ -379,7 +379,7 @@ async def sandboxes(tmp_path):
 
 
 @pytest.mark.usefixtures("bare_machine")
-async def test_without_chromium_one_line_says_so(tmp_path, capsys):
+async def test_missing_chromium_is_reported_in_one_line(tmp_path, capsys):
     """The server says at its start what is missing, its browser tools say it as an error, and the others work."""
     async with Client(build_server(groups(tmp_path))) as client:
         with pytest.raises(ToolError, match=r"^The browser tools need "):
@@ -409,7 +409,7 @@ async def test_a_sandbox_has_limits(sandboxes):
     assert (stats["runs"], stats["errors"], stats["timeouts"]) == (6, 4, 1)
 
 
-async def test_a_session_that_runs_can_be_closed(sandboxes):
+async def test_a_running_session_can_be_closed(sandboxes):
     """To close a session ends the code that it runs."""
     running = asyncio.create_task(sandboxes.microsandbox_execute("while True: pass", "s"))
     await asyncio.sleep(0.5)
@@ -418,7 +418,7 @@ async def test_a_session_that_runs_can_be_closed(sandboxes):
     assert await sandboxes.microsandbox_list_sessions() == []
 
 
-async def test_a_call_that_is_canceled_leaves_no_answer_behind(sandboxes):
+async def test_a_canceled_call_leaves_no_answer(sandboxes):
     """After a call is canceled, the next one gets its own answer."""
     running = asyncio.create_task(sandboxes.microsandbox_execute("import time; time.sleep(1); 1", "s"))
     await asyncio.sleep(0.3)
@@ -428,7 +428,7 @@ async def test_a_call_that_is_canceled_leaves_no_answer_behind(sandboxes):
     assert (await sandboxes.microsandbox_execute("2", "s"))["result"] == "2"
 
 
-async def test_code_says_what_went_wrong(sandboxes):
+async def test_failing_code_returns_its_error(sandboxes):
     """An error of the code is an answer with its traceback, without the sandbox's own lines."""
     answer = await sandboxes.microsandbox_execute("print('before')\n1 / 0")
     assert answer["stdout"] == "before\n"
@@ -439,7 +439,7 @@ async def test_code_says_what_went_wrong(sandboxes):
     ]
 
 
-async def test_a_sandbox_sees_its_own_files_alone(sandboxes, tmp_path):
+async def test_a_sandbox_sees_only_its_own_files(sandboxes, tmp_path):
     """Where there is bubblewrap, code reads nothing outside of its folder and reaches no network."""
     secret = tmp_path / "secret"
     secret.write_text("secret")
@@ -462,7 +462,7 @@ async def test_a_sandbox_works_without_bubblewrap(sandboxes):
     assert "MemoryError" in answer["error"]
 
 
-async def test_packages_are_seen_by_their_session(sandboxes):
+async def test_packages_are_available_in_their_session(sandboxes):
     """A package is installed for one session or for all; what pip cannot find is an error."""
     await sandboxes.microsandbox_install_package("greeting", session_id="a")
     code = "import greeting; greeting.GREETING"
@@ -483,7 +483,7 @@ async def test_packages_are_seen_by_their_session(sandboxes):
         pytest.param("LICENSE", "(", "The pattern cannot be searched", id="pattern"),
     ],
 )
-async def test_search_says_what_it_cannot_read(clients, path, pattern, said):
+async def test_search_lists_unreadable_files(clients, path, pattern, said):
     """A path outside of the project and a broken pattern are errors."""
     with pytest.raises(ToolError, match=f"^{re.escape(said)}"):
         await clients["search_file_content"].call_tool(
@@ -515,7 +515,7 @@ async def test_search_says_what_it_cannot_read(clients, path, pattern, said):
         ),
     ],
 )
-async def test_the_browser_says_what_is_not_there(clients, tool, arguments, said):
+async def test_the_browser_reports_missing_elements(clients, tool, arguments, said):
     """What a page does not have is an error in one line."""
     await clients[tool].call_tool(*SHOP)
     with pytest.raises(ToolError, match=f"^{re.escape(said)}.*$"):
@@ -524,7 +524,7 @@ async def test_the_browser_says_what_is_not_there(clients, tool, arguments, said
 
 @needs_chromium
 @with_the_servers
-async def test_a_task_says_where_it_failed(clients):
+async def test_a_task_reports_its_failed_step(clients):
     """A step that fails ends the task; what was done before it is in the answer."""
     task = {"task": "open /, click Buy, scroll down", "use_vision": False}
     got = (await clients["browser_use_execute_task"].call_tool("browser_use_execute_task", task)).data
@@ -533,7 +533,7 @@ async def test_a_task_says_where_it_failed(clients):
 
 
 @with_the_servers
-async def test_a_model_that_is_not_there_is_an_error(clients):
+async def test_a_missing_model_is_an_error(clients):
     """Where the model that should write the answer cannot be used, the error says so."""
     with pytest.raises(ToolError, match=r"^nobody:none cannot be used "):
         await clients["research"].call_tool(

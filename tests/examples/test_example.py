@@ -40,7 +40,7 @@ async def test_a_stored_context_is_found_again(client):
     assert await call(client, "search_context", query="answer") == [stored]
 
 
-async def test_search_wants_all_tags(client):
+async def test_search_requires_all_tags(client):
     """A search by tags finds only what carries all of them, the newest first and no more than wanted."""
     for tags in (["x"], ["x", "y"], ["y"], ["y", "x", "z"]):
         await client.call_tool("store_context", {"content": "%_note", "tags": tags})
@@ -60,14 +60,14 @@ async def test_search_wants_all_tags(client):
         pytest.param({"content": "", "tags": []}, ("", []), id="both-emptied"),
     ],
 )
-async def test_update_keeps_what_is_left_out(client, change, stored):
+async def test_update_keeps_omitted_fields(client, change, stored):
     """An update replaces what it names and keeps the rest."""
     await client.call_tool("store_context", {"content": "old", "tags": ["a"]})
     updated = await call(client, "update_context", context_id=1, **change)
     assert (updated["content"], updated["tags"]) == stored
 
 
-async def test_update_of_nothing_is_answered_in_the_envelopes_form(client):
+async def test_an_empty_update_gets_an_envelope(client):
     """An unknown id is refused by the tool's body in the form of a refused call."""
     result = await client.call_tool_mcp("update_context", {"contextId": "7", "tags": "a"})
     assert result.is_error
@@ -112,7 +112,7 @@ async def test_tags_of_any_type_are_checked_when_the_tool_is_called(client, sent
         assert result.structured_content["tags"] == stored
 
 
-async def test_the_first_call_makes_the_file(store):
+async def test_the_first_call_creates_the_file(store):
     """Building a server and listing its tools writes nothing, so that a server may be looked at."""
     async with Client(build_server(store)) as client:
         await client.list_tools()
@@ -122,7 +122,7 @@ async def test_the_first_call_makes_the_file(store):
 
 
 @pytest.mark.slow
-def test_a_started_server_does_not_load_what_repairs_with_the_first_call(tmp_path):
+def test_a_started_server_has_loaded_the_repair_modules(tmp_path):
     """All that a repair or a refusal needs is loaded when the server starts."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     run = subprocess.run(
@@ -154,14 +154,14 @@ asyncio.run(main())
 """
 
 
-async def test_delete_says_what_was_there(client):
+async def test_delete_returns_the_deleted_context(client):
     """A deletion takes the context and its tags away and names only what was there."""
     await client.call_tool("store_context", {"content": "gone", "tags": ["a"]})
     assert await call(client, "delete_context", context_ids=[1, 1, 5], confirm=True) == [1]
     assert await call(client, "search_context", query="", tags=["a"]) == []
 
 
-async def test_delete_wants_confirmation(client):
+async def test_delete_requires_confirmation(client):
     """Without confirmation nothing is deleted."""
     await client.call_tool("store_context", {"content": "kept"})
     with pytest.raises(ToolError, match="confirm is false"):

@@ -33,7 +33,7 @@ def python(needs):
 
 
 @every_sdk
-def test_an_example_says_what_came_of_its_calls(example, needs):
+def test_an_example_prints_its_results(example, needs):
     """Three calls run, two are refused with the envelope."""
     done = subprocess.run(  # noqa: S603 - our own file
         [python(needs), str(ROOT / "examples" / example)],

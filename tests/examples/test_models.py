@@ -258,14 +258,14 @@ def failed(shown, said):
 
 
 @pytest.mark.parametrize("example", ["type_conversion.py", "langchain_agent/agent.py"])
-def test_a_wrong_key_is_told_in_one_line(python, example, tmp_path):
+def test_a_wrong_key_is_reported_in_one_line(python, example, tmp_path):
     """Where the provider refuses the key, its reason is the whole error."""
     with Provider() as provider:
         shown = run(python, example, tmp_path, OPENAI_BASE_URL=url(provider), OPENAI_API_KEY="sk-wrong")
     failed(shown, "The model gave no answer: ")
 
 
-def test_a_provider_that_is_not_there_is_told_in_one_line(python, tmp_path):
+def test_an_unreachable_provider_is_reported_in_one_line(python, tmp_path):
     """Where nothing answers, one line says so."""
     with Provider() as gone:
         address = url(gone)
@@ -273,11 +273,11 @@ def test_a_provider_that_is_not_there_is_told_in_one_line(python, tmp_path):
     failed(shown, "The model gave no answer: Connection error.")
 
 
-def test_a_missing_key_is_told_in_one_line(python, tmp_path):
+def test_a_missing_key_is_reported_in_one_line(python, tmp_path):
     """Without a key, one line says what is needed."""
     failed(run(python, "smart_home.py", tmp_path), "openai:gpt-4o-mini cannot be used (")
 
 
-def test_a_missing_package_is_told_in_one_line(tmp_path):
+def test_a_missing_package_is_reported_in_one_line(tmp_path):
     """Without LangChain, one line says what to install."""
     failed(run(sys.executable, "smart_home.py", tmp_path), "pip install langchain")

@@ -108,7 +108,7 @@ async def test_a_device_has_the_form_of_smartthings(home):
     ]
 
 
-async def test_no_more_than_the_limit_is_found(home):
+async def test_the_limit_bounds_results(home):
     """The limit holds, and is five where it is left out."""
     found = await answer(home, "search_devices", {"query": "灯", "limit": 2})
     assert len(found.structured_content["result"]) == 2
@@ -129,7 +129,7 @@ async def test_commands_are_accepted_and_change_the_state(home):
     assert (await state(home, "bed001"))["switch"] == {"switch": "off"}
 
 
-async def test_commands_at_the_same_time_are_all_kept(home):
+async def test_concurrent_commands_are_all_kept(home):
     """Calls for one device that run at once do not undo each other."""
     calls = [{"commands": [ON]}, {"commands": [DIM]}] * 5
     async with Client(home) as client:
@@ -153,9 +153,7 @@ async def state(server, device_id):
         pytest.param("abc123", {**DIM, "arguments": [101]}, "INVALID_COMMAND_ARGUMENTS", {"parameter": "commands[1].arguments"}, id="range"),
     ],
 )  # fmt: skip
-async def test_a_wrong_command_changes_nothing_and_is_answered_in_the_envelopes_form(
-    home, device_id, command, code, details
-):
+async def test_a_wrong_command_changes_nothing_and_gets_an_envelope(home, device_id, command, code, details):
     """Where one command is wrong, none is run, and the answer says what the device can do."""
     before = await state(home, "abc123")
     sent = {"device_id": device_id, "commands": json.dumps([ON, ON | command])}
@@ -377,7 +375,7 @@ async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, 
         )
     ),
 )
-async def test_what_may_mean_several_things_is_refused(home, tool, sent, code, words):
+async def test_ambiguous_input_is_refused(home, tool, sent, code, words):
     """A call without one reading gets the envelope, which says what is wanted."""
     told = envelope(await answer(home, tool, sent))
     assert told["error_code"] == code
@@ -385,7 +383,7 @@ async def test_what_may_mean_several_things_is_refused(home, tool, sent, code, w
 
 
 @pytest.mark.parametrize("strict", [True], ids=["strict"])
-async def test_each_wrong_form_leaves_a_record(home):
+async def test_each_wrong_form_is_recorded(home):
     """On a strict server each repair is named in the result."""
     async with Client(home) as client:
         results = [(name, await client.call_tool_mcp(tool, sent)) for tool, sent, _, name in REPAIRED]
@@ -410,7 +408,7 @@ FORMS = [
 
 @on_both_servers
 @pytest.mark.parametrize(("search", "execute"), FORMS)
-def test_the_conversation_runs_to_its_last_line(home, search, execute):
+def test_the_conversation_runs_to_the_end(home, search, execute):
     """The living room's light is found and turned on, whichever way the model writes its calls."""
     found = {"type": "tool_use", "id": "toolu_01ABC", "name": "search_devices", "input": search}
     turned = {"type": "tool_use", "name": "execute_commands", "input": execute}  # without an id
@@ -460,7 +458,7 @@ def test_an_executor_may_be_any_function():
     ]
 
 
-def test_a_call_that_was_cut_off_is_not_made():
+def test_a_truncated_call_is_not_made():
     """Where the model ran out of tokens, its calls may be cut off: none is made."""
     block = {"type": "tool_use", "id": "t", "name": "execute_commands", "input": {}}
     agent = Agent(replies(use({"type": "text", "text": "I will"}, block, stop="max_tokens")))

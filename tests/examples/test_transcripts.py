@@ -150,7 +150,7 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives="[2, 4
         pytest.param(Call("double", lambda found: found[5]), "expected 1 more calls", id="counts-on-nothing"),
     ],
 )  # fmt: skip
-def test_what_is_off_is_told(capsys, call, told):
+def test_disabled_features_are_reported(capsys, call, told):
     """Where a call does not do what its script says, the transcript says so and the exit code is 1."""
     code = run_example("Double", build, [Scene("Double them", call, answer="Done.")], arguments=[])
     lines = re.findall(r"^OFF +(.*)$", capsys.readouterr().out, re.MULTILINE)
@@ -168,7 +168,7 @@ def test_a_call_may_use_what_an_earlier_one_gave(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "3 calls: 2 ran as sent, 1 repaired, 0 refused."
 
 
-def test_a_model_that_cannot_be_used_is_told_in_one_line(capsys):
+def test_an_unusable_model_is_reported_in_one_line(capsys):
     """Without LangChain, the provider's package or a key, the exit code is 1."""
     assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 1
     told = capsys.readouterr().err.splitlines()
@@ -216,7 +216,7 @@ def langchain_script(answers, told):
     return ScriptedChat(messages=iter(answers))
 
 
-def test_a_langchain_model_that_is_not_there_says_what_it_needs():
+def test_a_missing_langchain_model_names_its_package():
     """The error names the model and what to install."""
     with pytest.raises(ModelError, match="pip install langchain"):
         langchain_model("nobody:nothing", "")

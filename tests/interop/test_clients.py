@@ -98,7 +98,7 @@ def test_each_call_is_made(conversation, speaker, route):
     assert {"right", "repaired", "refused", "failed"} <= set(conversation.outcomes)
 
 
-def test_tools_are_published_as_without_us(conversation, published):
+def test_published_tools_are_unchanged(conversation, published):
     """Names, descriptions, schemas and annotations of the tools on all pages are those of the server alone."""
     assert len(published) == 5
     others = conversation.tools.keys() - {conversation.prefix + tool["name"] for tool in published}
@@ -115,21 +115,21 @@ def test_tools_are_published_as_without_us(conversation, published):
         assert {**seen, "name": tool["name"]} == expected
 
 
-def test_calls_that_run_give_the_text(conversation):
+def test_successful_calls_return_text(conversation):
     """What a right or a repaired call gives can be read as text."""
     told = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
     assert told == {call: _TEXTS[call] for call in told}
     assert {"right", "repaired"} <= told.keys()
 
 
-def test_calls_that_run_give_structured_content(conversation):
+def test_successful_calls_return_structured_content(conversation):
     """Structured content arrives where the tool has an output schema, and only there."""
     calls = [call for call in _STRUCTURED if call in conversation.outcomes]
     told = {call: conversation.result(call).get("structuredContent") for call in calls}
     assert told == {call: _STRUCTURED[call] for call in calls}
 
 
-def test_repairs_stand_in_meta(conversation, speaker):
+def test_repairs_are_in_meta(conversation, speaker):
     """A repaired call's result names its repairs; one that was right as it was sent names none."""
     if speaker.hides_meta:
         assert all(
@@ -158,7 +158,7 @@ def test_a_refusal_is_a_tool_error_with_the_envelope(conversation, speaker):
             }
 
 
-def test_a_refusal_is_structured_where_no_schema_speaks_against_it(conversation, speaker):
+def test_a_refusal_is_structured_without_an_output_schema(conversation, speaker):
     """Structured content is the envelope for a tool without output schema, and is absent for one with it."""
     if speaker.hides_meta:
         assert "structuredContent" not in conversation.result("refused_without_schema")
@@ -170,18 +170,18 @@ def test_a_refusal_is_structured_where_no_schema_speaks_against_it(conversation,
         assert structured == (whole if without else None), call
 
 
-def test_a_tools_own_error_is_no_envelope(conversation):
+def test_a_tools_own_error_is_not_an_envelope(conversation):
     """What the tool itself says went wrong reaches the client as the tool said it."""
     assert conversation.result("failed")["isError"] is True
     assert conversation.text("failed") == "There is no note 7."
 
 
-def test_no_client_threw(conversation):
+def test_no_client_raised(conversation):
     """Every call is answered by a result; no client finds a fault in one and throws it away."""
     assert [call for call, outcome in conversation.outcomes.items() if "result" not in outcome] == []
 
 
-def test_no_page_is_left_out(conversation, request):
+def test_all_pages_of_tools_are_listed(conversation, request):
     """The server's tools stand on two pages; FastMCP's proxy, and so ours, publishes them on one."""
     if request.node.callspec.params["speaker"] == "typescript_1":  # which asks for each page by itself
         assert conversation.pages == (2 if request.node.callspec.params["route"] == "direct" else 1)
@@ -191,7 +191,7 @@ def test_no_page_is_left_out(conversation, request):
 _VERSIONS = {"fastmcp": "2026-07-28", "typescript_2": "2026-07-28"}
 
 
-def test_both_eras_are_spoken(conversation, request):
+def test_both_protocol_eras_are_used(conversation, request):
     """Clients that know the newer era of the protocol speak it, on every way; the others the older one."""
     client = request.node.callspec.params["speaker"]
     if conversation.version is not None:

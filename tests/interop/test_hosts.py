@@ -35,7 +35,7 @@ def told_of(title):
         for name, host in HOSTS.items()
     ],
 )
-def test_calls_come_out_as_is_said(name):
+def test_outcomes_match_the_table(name):
     """What a host cannot do is said of it, and everything else comes out right."""
     host = HOSTS[name]
     if host.needs:

@@ -33,7 +33,7 @@ def servers(tmp_path_factory):
         pytest.param("work", {"body": "kept"}, "INVALID_ARGUMENTS", {"text": "kept"}, id="a-name-over-http"),
     ],
 )
-def test_an_agent_mends_its_call_by_the_envelope(servers, server, sent, code, meant):
+def test_an_agent_corrects_its_call_from_the_envelope(servers, server, sent, code, meant):
     """The tool error is given to the model, and the envelope's first fix makes the call run."""
     job = {"servers": servers, "tool": f"{server}_add_note", "sent": sent}
     told = printed([installed.langchain_python(), "clients/langchain_agent.py", json.dumps(job)])

@@ -88,7 +88,7 @@ async def test_name_description_and_schema_are_kept(wrapped):
     assert published.input_schema == {**told, "additionalProperties": False}
 
 
-async def test_a_schema_that_allows_more_stays_open():
+async def test_an_open_schema_stays_open():
     """Where an author allows unknown arguments, or gives a JSON schema, the schema is published as it is."""
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True}
 
@@ -145,14 +145,14 @@ async def test_a_nearly_right_call_runs(wrapped, sent, text, rules):
         pytest.param("convert_units", {"cups": [1, 2]}, "INVALID_CUPS_TYPE", id="class"),
     ],
 )
-async def test_what_cannot_be_repaired_is_refused(name, sent, code):
+async def test_unrepairable_calls_are_refused(name, sent, code):
     """LangChain never sees what the schema forbids; the caller gets the envelope."""
     result = await _call(TOOLS, name, sent)
     assert result.is_error
     assert json.loads(result.content[0].text)["error_code"] == code
 
 
-async def test_a_tools_own_error_is_told():
+async def test_a_tools_own_error_is_reported():
     """What a tool says went wrong is a tool error with the tool's own words."""
     result = await _call(TOOLS, "convert_units", {"cups": -1})
     assert result.is_error
@@ -166,7 +166,7 @@ async def test_an_error_that_the_tool_handles_is_an_error():
     assert result.content[0].text == "Ask for one cup."
 
 
-async def test_what_python_validators_say_is_told():
+async def test_python_validator_errors_are_reported():
     """What only an author's validator refuses is a tool error in one line, without addresses."""
 
     class Even(BaseModel):
@@ -203,7 +203,7 @@ async def test_an_async_tool_gets_its_blocks_through():
     assert told == ["garden", _PIXEL, "plain", '{"type": "json", "value": 1}']
 
 
-async def test_what_langchain_fills_in_by_itself_is_no_argument():
+async def test_injected_langchain_parameters_are_not_arguments():
     """A tool may take the run's configuration, which LangChain gives it."""
 
     @tool
@@ -325,7 +325,7 @@ def _with_object(text: str) -> tuple[str, Any]:
         pytest.param(_with_object, ["text"], None, id="no-json"),
     ],
 )
-async def test_an_artifact_is_carried(wrapped, kinds, artifact):
+async def test_an_artifact_is_passed_on(wrapped, kinds, artifact):
     """An artifact is in ``_meta``, where no model reads it; MCP's own blocks become content."""
     result = await _call([wrapped], wrapped.name, {"text": "tea"})
     assert [block.type for block in result.content] == kinds
@@ -336,7 +336,7 @@ def _remove(names: list[str]) -> str:
     return ", ".join(names)
 
 
-async def test_metadata_is_carried_and_a_destructive_tool_guarded():
+async def test_metadata_is_passed_on_and_a_destructive_tool_guarded():
     """Annotations come from the metadata: what says that it destroys is repaired less."""
     metadata = {"destructiveHint": True, "title": "Remove", "owner": "ops", "readOnlyHint": None}
     wrapped = StructuredTool.from_function(
@@ -385,7 +385,7 @@ async def _asked(server: FastMCP, name: str, args: dict[str, Any]) -> ToolMessag
         return await tools[name].ainvoke({"name": name, "args": args, "id": "call_1", "type": "tool_call"})
 
 
-async def test_an_agents_tools_are_those_of_all_pages(shop):
+async def test_an_agent_gets_the_tools_of_all_pages(shop):
     """Each tool of a server has its name, description, schema, annotations and ``_meta``."""
     async with Client(shop) as client:
         tools = {each.name: each for each in await load_tools(client)}
@@ -425,7 +425,7 @@ async def test_images_are_blocks_of_langchain(shop):
     assert message.content[1]["mime_type"] == "image/png"
 
 
-async def test_tools_go_both_ways(shop):
+async def test_tools_convert_in_both_directions(shop):
     """Tools of MCP that became LangChain's can be served again, still guarded."""
     async with Client(shop) as client, Client(serve("again", await load_tools(client))) as again:
         result = await again.call_tool_mcp("clear", {"names": "tea"})

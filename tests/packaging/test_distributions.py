@@ -101,7 +101,7 @@ def test_the_source_archive_has_what_a_test_run_needs(archives):
     assert {"Makefile", "mkdocs.yml", "CONTRIBUTING.md", "tests/conftest.py", "docs/index.md"} <= names
 
 
-def test_the_description_renders_and_leads_nowhere_else(metadata):
+def test_the_description_renders_and_has_only_absolute_links(metadata):
     """What a package index shows is the README as HTML, and no link or picture in it is relative."""
     shown = render(metadata.get_payload())
     assert shown is not None
@@ -127,7 +127,7 @@ def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tm
 
 
 @pytest.mark.full
-def test_the_command_line_says_its_version(installed, tmp_path):
+def test_the_command_line_prints_its_version(installed, tmp_path):
     """The command that the wheel installs runs, and knows the version."""
     assert run(str(installed / "mcp-lenient"), "--version", cwd=tmp_path).stdout.strip() == VERSION
 

@@ -31,13 +31,13 @@ def _words(instruction: str) -> list[str]:
     return json.loads(found)
 
 
-def test_what_it_copies_is_there():
+def test_copied_files_exist():
     """Each file and folder that is copied is in the project."""
     assert SOURCES
     assert [source for source in SOURCES if not (ROOT / source).exists()] == []
 
 
-def test_its_command_is_one_with_these_options(capsys):
+def test_its_command_accepts_these_options(capsys):
     """What it starts is a command of the package, with options that it has, and asks for a server."""
     program, *arguments = _words("ENTRYPOINT")
     assert f'{program} = "mcp_lenient.cli:main"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def test_its_command_is_one_with_these_options(capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
-def test_its_health_check_tells_well_from_ill(is_there):
+def test_its_health_check_detects_failure(is_there):
     """It ends with 0 while the server behind the proxy answers, and with another code when it is gone."""
     with serving(FastMCP("behind")) as behind:
         front = create_lenient_proxy(behind if is_there else "http://127.0.0.1:1/mcp")
@@ -60,7 +60,7 @@ def test_its_health_check_tells_well_from_ill(is_there):
 
 
 @pytest.mark.full
-def test_what_it_copies_is_enough_to_build_the_package(tmp_path):
+def test_copied_files_build_the_package(tmp_path):
     """From the copied files alone the package is built."""
     source = tmp_path / "source"
     for name in SOURCES:

@@ -78,7 +78,7 @@ def imported(program: str, *calls: dict[str, object], before: str = SERVER) -> s
     return set(json.loads(printed))
 
 
-def test_importing_the_library_imports_nothing_but_the_table_of_its_names():
+def test_importing_the_library_imports_only_its_name_table():
     """`import mcp_lenient` alone loads no module of its own but the reader of names, and nothing that is installed."""
     found = imported("import mcp_lenient", before="")
     assert {name for name in found if name.startswith("mcp_lenient")} == {
@@ -90,7 +90,7 @@ def test_importing_the_library_imports_nothing_but_the_table_of_its_names():
 
 
 @pytest.mark.slow
-def test_importing_the_middleware_imports_nothing_that_only_some_calls_or_servers_need():
+def test_importing_the_middleware_imports_no_optional_module():
     """What a server that starts must leave alone is named here, so that nobody brings it back unnoticed."""
     found = imported(IMPORTED)
     assert "mcp_lenient.adapters.fastmcp.middleware" in found
@@ -98,7 +98,7 @@ def test_importing_the_middleware_imports_nothing_that_only_some_calls_or_server
 
 
 @pytest.mark.slow
-def test_a_right_call_imports_nothing_that_only_wrong_ones_need():
+def test_a_valid_call_imports_no_repair_module():
     """Building the middleware and answering a right call imports no refusal, no structlog and no metrics."""
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
 
@@ -113,7 +113,7 @@ def test_a_repair_imports_no_refusal():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["INFO", pytest.param("ERROR", marks=pytest.mark.full)])
-def test_structlog_is_imported_for_the_first_event_that_is_written(level):
+def test_structlog_is_imported_for_the_first_event(level):
     """Lines are structlog's where the application has configured none too; who writes none does not pay for it."""
     chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"
     found = imported(chosen, {"text": "a note", "tags": '["a"]'})
@@ -133,7 +133,7 @@ def test_the_engine_works_without_a_framework():
 
 
 @pytest.mark.slow
-def test_what_an_author_declares_needs_no_framework():
+def test_declarations_need_no_framework():
     """Every public name but those for servers and sessions can be imported without FastMCP and the SDK."""
     names = [*mcp_lenient.__all__, "__version__"]
     program = f"""
@@ -163,21 +163,21 @@ def test_a_repair_without_a_server_imports_no_refusal():
 @pytest.mark.parametrize(
     "package", [mcp_lenient, mcp_lenient.declare.normalizers], ids=lambda each: each.__name__
 )
-def test_every_public_name_is_there_when_it_is_asked_for(package):
+def test_every_public_name_can_be_imported(package):
     """Each name of `__all__` can be got, whether it was imported with the package or is loaded by name."""
     absent = {"create_lenient_proxy"} if IS_3 else set()
     assert all(getattr(package, name) is not None for name in set(package.__all__) - absent)
     assert set(package.__all__) <= set(dir(package))
 
 
-def test_public_names_are_sorted_and_come_with_the_version():
+def test_public_names_are_sorted_and_include_the_version():
     """`__all__` is in order, as its reader is; the version is that of the installed distribution."""
     assert mcp_lenient.__all__ == sorted(mcp_lenient.__all__)
     assert mcp_lenient.__version__ == version("mcp-lenient")
     assert "__version__" in dir(mcp_lenient)
 
 
-def test_a_name_that_is_not_there_is_an_attribute_error():
+def test_an_unknown_name_is_an_attribute_error():
     """Asking for what does not exist says so as any module does."""
     with pytest.raises(AttributeError, match=r"module 'mcp_lenient' has no attribute 'lenjent'"):
         mcp_lenient.lenjent  # noqa: B018

@@ -43,13 +43,13 @@ def test_placeholders_are_those_of_the_text(name):
 
 
 @each_row("joint", JOINTS)
-def test_joints_stand_between_their_parts(name, joint):
+def test_separators_are_between_their_parts(name, joint):
     """What joins two parts begins with the one and ends with the other, so that a list is one text."""
     told = catalogs.catalog_of(name).get(joint).string
     assert re.fullmatch(r"\{first\}[^{}]*\{(second|another)\}", told)
 
 
-def test_what_is_loaded_is_what_translators_wrote(name):
+def test_compiled_catalogs_match_their_sources(name):
     """The compiled file agrees with its source."""
     wanted = GNUTranslations(BytesIO(catalogs.compiled(catalogs.catalog_of(name))))
     with catalogs.source(name).with_suffix(".mo").open("rb") as file:

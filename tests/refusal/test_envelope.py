@@ -151,7 +151,7 @@ def test_size(schema, sent):
     assert len(json.dumps(told, ensure_ascii=False).encode()) <= 16_384
 
 
-def test_what_was_left_out_is_counted():
+def test_omitted_violations_are_counted_in_the_envelope():
     """The names and repairs that found no room are counted."""
     details = refused({}, LARGE, [REPAIR] * 500)["details"]
     names = details["parameters"]

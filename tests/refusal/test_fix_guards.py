@@ -133,7 +133,7 @@ def test_fixes_of_different_parameters_are_tried_together():
     assert judge.asked <= 3
 
 
-def test_patches_tried_together_are_judged_each_by_itself():
+def test_patches_tried_together_are_validated_separately():
     """One parameter's patch helps although another one's, tried with it, does not."""
     schema = closed({"a": {"enum": ["red", "blue"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
     found = normalize(schema, {"a": "bleu", "b": "sevn"}).violations
@@ -147,7 +147,7 @@ def test_patches_tried_together_are_judged_each_by_itself():
         *(("sync", "async"), ("increase", "decrease"), ("hypertension", "hypotension"), ("male", "female")),
     ],
 )
-def test_letters_in_common_are_no_reason_for_a_fix(member, sent):
+def test_shared_letters_alone_give_no_fix(member, sent):
     """A word that begins otherwise often says the contrary: it is neither a fix nor a suggestion."""
     (violation,) = normalize(closed({"a": {"enum": [member, "other"]}}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
@@ -156,7 +156,7 @@ def test_letters_in_common_are_no_reason_for_a_fix(member, sent):
 @pytest.mark.parametrize(
     ("name", "sent"), [("read", "unread"), ("visible", "invisible"), ("allow_empty", "disallow_empty")]
 )
-def test_a_name_with_something_in_front_is_another_one(name, sent):
+def test_a_prefixed_name_is_a_different_name(name, sent):
     """A fix moves no value to a name that the sent one only ends in, where both are optional."""
     schema = closed({name: {"type": "boolean"}, "query": {"type": "string"}})
     assert not any("move" in str(each.fixes) for each in normalize(schema, {sent: True}).violations)
@@ -168,7 +168,7 @@ def test_both_spellings_of_a_tie_are_named():
     assert violation.did_you_mean == ("asc", "ASC")
 
 
-def test_white_space_is_near_to_nothing():
+def test_white_space_gets_no_suggestion():
     """A text of white space alone is refused like any other."""
     (violation,) = normalize(closed({"a": {"enum": ["", "asc"]}}), {"a": " "}).violations
     assert violation.code == "enum"

@@ -179,7 +179,7 @@ def test_fixes(schema, sent, patches):
         pytest.param((Repair("rename_case", "/Tags", "array", "array"),), [], id="under another name"),
     ],
 )
-def test_fits_what_was_sent(repairs, patches):
+def test_fixes_apply_to_the_sent_arguments(repairs, patches):
     """A caller applies a fix to what it sent, so that no fix leads into what was repaired."""
     assert offered(closed({"tags": TEXTS, "n": NUMBER}), {"tags": [1], "n": 1}, repairs=repairs) == patches
 
@@ -237,7 +237,7 @@ def test_likeness(sent, name, alike):
         ({"limt": "5", "Tags": "a"}, move("/limt", "/limit")),
     ],
 )
-def test_a_fix_may_lead_to_what_a_repair_mends(sent, first):
+def test_a_fix_may_need_a_further_repair(sent, first):
     """The call that a fix makes is repaired like any other: a slip beside another fault keeps its fix."""
     schema = closed({"tags": TEXTS, "limit": {"type": "integer"}})
     found = normalize(schema, sent).violations
@@ -246,7 +246,7 @@ def test_a_fix_may_lead_to_what_a_repair_mends(sent, first):
     assert not normalize(schema, fixed).violations
 
 
-def test_a_name_nearer_to_another_is_not_moved_to_the_one_that_is_missing():
+def test_a_name_is_not_moved_to_a_less_similar_missing_one():
     """Of two free names, the one that shares a word is meant."""
     schema = closed({"city": {"type": "string"}, "zip_code": {"type": "string"}}, "city")
     found = normalize(schema, {"zip": "0150"}).violations

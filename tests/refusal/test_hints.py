@@ -17,7 +17,7 @@ def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> tuple[
 
 
 @pytest.mark.parametrize("name", ["customer_id", "user_id", "sessionId", "request_uuid"])
-def test_an_identifier_is_never_meant_for_another_name(name: str) -> None:
+def test_an_identifier_is_never_moved_to_another_name(name: str) -> None:
     """Neither a message nor a list of near names moves it, also where it is the only one."""
     found = _violations(closed("customer", customer=STRING), {name: "c-1"})
     assert {violation.code for violation in found} == {"unknown", "missing"}
@@ -48,7 +48,7 @@ def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
     assert any(each.fixes or each.did_you_mean for each in _violations(schema, sent))
 
 
-def test_the_discriminator_under_another_name_is_said() -> None:
+def test_a_discriminator_under_another_name_is_reported() -> None:
     """A value that only the discriminator takes tells which name holds it."""
     target = union(
         closed("kind", "channel", kind={"const": "slack"}, channel=STRING),
@@ -61,7 +61,7 @@ def test_the_discriminator_under_another_name_is_said() -> None:
     assert violation.fixes == (({"op": "move", "from": "/target/type", "path": "/target/kind"},),)
 
 
-def test_several_formats_are_all_said() -> None:
+def test_all_accepted_formats_are_named() -> None:
     """A text that is neither a date nor a time is told both."""
     when = union({"type": "string", "format": "date"}, {"type": "string", "format": "date-time"})
     for value in ("soon", 5.5e30):
@@ -76,7 +76,7 @@ def test_several_formats_are_all_said() -> None:
         pytest.param({"by name": {"a b": {}}}, "'by name.a b'", id="path"),
     ],
 )
-def test_a_key_is_shown_as_it_is(sent: Any, shown: str) -> None:
+def test_a_key_is_shown_unchanged(sent: Any, shown: str) -> None:
     """No brackets and no second quotes inside the quotes."""
     schema = closed(rows=array(closed("n", n=INTEGER)))
     schema["properties"]["by name"] = {"type": "object", "additionalProperties": INTEGER}
@@ -85,7 +85,7 @@ def test_a_key_is_shown_as_it_is(sent: Any, shown: str) -> None:
 
 
 @pytest.mark.parametrize(("rows", "said"), [(2, "(and at 1 other place)"), (4, "(and at 3 other places)")])
-def test_places_are_counted_in_grammar(rows: int, said: str) -> None:
+def test_place_counts_are_grammatical(rows: int, said: str) -> None:
     """One place is no places."""
     schema = closed("rows", rows=array(closed("n", n=INTEGER)))
     (violation,) = _violations(schema, {"rows": [{}] * rows})
@@ -101,13 +101,13 @@ def test_places_are_counted_in_grammar(rows: int, said: str) -> None:
         ({"type": "string", "minLength": 2}, "a", "at least 2 characters long"),
     ],
 )
-def test_limits_are_counted_in_grammar(limits: Json, value: Any, said: str) -> None:
+def test_limit_counts_are_grammatical(limits: Json, value: Any, said: str) -> None:
     """One of a thing is one."""
     (violation,) = _violations(closed("p", p=limits), {"p": value})
     assert said in violation.message
 
 
-def test_one_fault_more_is_one() -> None:
+def test_one_omitted_violation_is_singular() -> None:
     """What is beyond the twenty that are told is counted."""
     names = [f"p{at}" for at in range(21)]
     found = _violations(closed(*names, **dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))

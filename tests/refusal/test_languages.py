@@ -183,7 +183,7 @@ def test_each_note_is_translated(repair):
     assert english_in(repairs_note([repair] * 5, language="zh")) == set()
 
 
-async def test_an_unknown_tool_is_told_in_the_language():
+async def test_the_unknown_tool_message_is_translated():
     """A tool that does not exist is answered in the policy's language."""
     async with Client(_server(Policy(language="zh"))) as client:
         result = await client.call_tool("serch", {}, raise_on_error=False)
@@ -216,7 +216,7 @@ def test_what_another_server_says_is_quoted_in_a_translated_envelope(text):
 
 
 @each_row("sent", ["no JSON", [1], 5, 1.5, True, None])
-def test_arguments_that_are_no_object_are_told_in_the_language(sent):
+def test_the_non_object_message_is_translated(sent):
     """What stands in place of the arguments is told by normalize, too."""
     (violation,) = normalize({"type": "object"}, sent, Policy(language="zh")).violations
     assert english_in(violation.message) == set()

@@ -18,7 +18,7 @@ async def test_one_fault_takes_few_characters():
     assert max(each.text_times for each in found) <= lengths.MOST_TEXT
 
 
-async def test_no_sentence_stands_twice_in_the_text():
+async def test_the_text_repeats_no_sentence():
     """What a violation says is in the message; ``_meta`` has all of it at each violation."""
     server = FastMCP("lenient", middleware=[LenientMiddleware()])
     for function in (lengths.store, lengths.search, lengths.order, lengths.total):
@@ -31,7 +31,7 @@ async def test_no_sentence_stands_twice_in_the_text():
                 assert result.content[0].text.count(written) == 1
 
 
-async def test_the_text_leaves_out_what_the_message_and_the_caller_know():
+async def test_the_text_omits_what_the_message_says():
     """The text omits the tool's name, the received value and the pointer of its parameter; ``_meta`` has them."""
     server = FastMCP("lenient", middleware=[LenientMiddleware()])
     server.tool(lengths.store)

@@ -127,7 +127,7 @@ def _server() -> FastMCP:
         ),
     ],
 )
-async def test_the_first_fix_mends(tool, sent, told, ran):
+async def test_the_first_fix_works(tool, sent, told, ran):
     """What came at another level is told where it belongs, and the first fix alone makes the call run."""
     server = _server()
     refused = envelope(await call(server, tool, sent))
@@ -253,7 +253,7 @@ async def test_a_wrapper_in_an_open_object():
         ),
     ],
 )
-async def test_shape_of_what_is_missing(schema, told):
+async def test_the_shape_of_a_missing_value_is_shown(schema, told):
     """A missing object is described by its fields, as many as a line holds."""
     refused = envelope(
         await call(lenient(published("own", x=schema), policy=Policy(unrepairable="refuse")), "own", {})
@@ -283,7 +283,7 @@ def _pay_either(method: _Card | _Bank) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("pay", [_pay, _pay_either], ids=["discriminated", "told apart by us"])
-async def test_names_of_the_branch_that_was_meant(pay):
+async def test_only_names_of_the_selected_branch_are_listed(pay):
     """Where a union's discriminator names a branch, only the names of this branch are meant and offered."""
     server, sent = lenient(Tool.from_function(pay, name="pay")), {"method": {"kind": "card", "card_no": "1"}}
     (violation,) = envelope(await call(server, "pay", sent))["details"]["violations"]
@@ -295,7 +295,7 @@ async def test_names_of_the_branch_that_was_meant(pay):
     }
 
 
-async def test_accepted_names_of_the_branch_that_was_meant():
+async def test_accepted_names_are_those_of_the_selected_branch():
     """An unknown name in one branch of a union is told the names of this branch only."""
     branches = {
         name: {
@@ -338,7 +338,7 @@ async def test_places_without_the_wrapper(sent, places):
     assert refused["message"].count("The arguments were sent inside a name that the tool does not know") == 1
 
 
-async def test_places_as_they_were_sent():
+async def test_pointers_refer_to_the_sent_arguments():
     """Of arguments that came without a wrapper nothing is said of one."""
     refused = envelope(await call(_server(), "order", {"item": "a", "street": "s", "zip": 3}))
     assert "inside a name that" not in refused["message"]

@@ -359,7 +359,7 @@ async def _told(server: FastMCP, value: Any) -> str:
         ),
     ],
 )
-async def test_what_would_be_right(kind, value, told):
+async def test_the_message_describes_valid_values(kind, value, told):
     """Each kind of parameter says what would be right, with a sample where one helps."""
     assert await _told(_server(kind), value) == told
 
@@ -408,7 +408,7 @@ async def test_what_would_be_right(kind, value, told):
         ),
     ],
 )
-async def test_the_first_fix_mends(kind, default, value, told, ran):
+async def test_the_first_fix_works(kind, default, value, told, ran):
     """The sentence says what to do, and the first fix does it."""
     server, sent = _server(kind, default), {"x": value}
     (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]

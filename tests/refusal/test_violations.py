@@ -217,7 +217,7 @@ def test_missing_beside_unknown():
     assert second.did_you_mean == ("content",)
 
 
-def test_all_faults_at_once():
+def test_all_violations_are_reported_together():
     """Every place has its own violation, and accepted names are listed once."""
     found = told({"content": 1, "limit": 11, "a": 1, "b": 2})
     assert {violation.pointer for violation in found} == {"/content", "/limit", "/a", "/b"}
@@ -278,7 +278,7 @@ def test_only_the_tool_refuses(fault, message):
     assert violation.message == message
 
 
-def test_union_faults_are_one():
+def test_union_errors_are_one_violation():
     """Of the faults that each branch of a union reports only those of the branch that was meant are told."""
     item = ValidationIssue(("tags", 1), "type")
     branches = (

@@ -76,7 +76,7 @@ def test_an_unknown_name_is_refused(schema: Json, value: Any) -> None:
         pytest.param(union(_PERSON, NULL), None, id="null"),
     ],
 )
-def test_what_an_author_allows_stays_allowed(schema: Json, value: Any) -> None:
+def test_explicitly_allowed_names_stay_allowed(schema: Json, value: Any) -> None:
     """A schema that says something of other names, or whose parts declare them, is not closed."""
     assert _accepts(schema, value) == (True, True)
 

@@ -105,7 +105,7 @@ async def test_lines_for_people(style, capsys):
 
 
 @pytest.mark.parametrize("colors", [True, False])
-async def test_colours_as_asked_for(colors, capsys):
+async def test_colors_follow_the_option(colors, capsys):
     """Whether lines for people have colours can be said."""
     configure_logging(style="console", colors=colors)
     await called(WRONG)
@@ -190,7 +190,7 @@ async def test_context_variables_as_text(capsys):
     assert line.endswith("tenant=ac\\nme\\u001b[31m")
 
 
-async def test_what_is_chosen_here_wins_over_structlog(capsys, tmp_path):
+async def test_configure_logging_overrides_structlog(capsys, tmp_path):
     """For these events configure_logging wins over the application's structlog, which stays as it is."""
     capture = structlog.testing.LogCapture()
     structlog.configure(processors=[capture])
@@ -204,7 +204,7 @@ async def test_what_is_chosen_here_wins_over_structlog(capsys, tmp_path):
     assert capsys.readouterr().err == ""
 
 
-async def test_no_logger_of_the_application_is_touched(caplog, capsys):
+async def test_application_loggers_stay_unchanged(caplog, capsys):
     """Neither the root logger nor its handlers change, and they do not get the events."""
     root = logging.getLogger()
     before = (root.level, root.handlers[:])
@@ -289,7 +289,7 @@ async def test_the_level_of_the_standard_logger_is_respected(level, wanted, caps
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
-async def test_a_full_disk_loses_no_call(caplog):
+async def test_a_full_disk_fails_no_call(caplog):
     """Where nothing can be written, calls are answered as ever, and it is told once."""
     configure_logging(file="/dev/full")
     answers = await called(NEARLY, *[WRONG] * 50, RIGHT)

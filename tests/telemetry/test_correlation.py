@@ -52,7 +52,7 @@ def test_sessions_and_requests_over_http(kind, same, events: Log):
 
 
 @not_on_3(NOT_THERE)
-def test_a_client_whose_capabilities_are_ill_formed(events: Log):
+def test_malformed_client_capabilities(events: Log):
     """What a request says of its client is told even where the SDK makes nothing of it."""
     with http(lenient(tool), "modern") as wire:
         wire._modern = False
@@ -92,7 +92,7 @@ async def test_the_subject_of_a_request(events: Log):
     assert [event["subject"] for event in events] == ["user-1", "agent"]
 
 
-async def test_a_text_that_was_kept_is_hinted_at(events: Log):
+async def test_json_text_kept_as_a_string_gets_a_hint(events: Log):
     """A JSON list as text is kept where text is accepted, and the event of the call says where."""
     server = lenient(tool)
     await call(server, "tool", {"tags": ["a"], "text": '["b"]'})
@@ -102,7 +102,7 @@ async def test_a_text_that_was_kept_is_hinted_at(events: Log):
     assert [event.get("hints") for event in events] == [hint, hint, None]
 
 
-async def test_what_came_is_told_by_its_type(events: Log):
+async def test_received_values_are_reported_by_type(events: Log):
     """A violation says the JSON type of what came, and nothing where nothing came."""
     await call(lenient(tool), "tool", {"text": 5})
     assert sorted(events[0]["violations"], key=str) == [

@@ -85,7 +85,7 @@ def test_variables_find_something(exported):
     assert label in exported[metric]
 
 
-def test_panels_lie_side_by_side():
+def test_panels_do_not_overlap():
     """No panel covers another, and each has an id of its own."""
     cells = [
         (x, y)

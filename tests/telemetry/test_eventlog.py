@@ -194,7 +194,7 @@ def test_the_level_of_an_application(capsys):
         pytest.param(structlog.stdlib.BoundLogger, True, id="a logger that does not fit its sink"),
     ],
 )
-def test_accepted_calls_are_wanted_only_when_asked_for(wrapper_class, wanted):
+def test_accepted_calls_are_logged_only_on_request(wrapper_class, wanted):
     """Whether accepted calls are logged is the application's choice, and asking writes nothing."""
     log = EventLog()
     assert log.wants("call_accepted") is False
@@ -272,7 +272,7 @@ def test_context_variables_stay_out_of_our_own_lines(capsys):
         pytest.param(RecursionError(), id="recursion"),
     ],
 )
-def test_a_sink_that_raises_loses_nothing(error, caplog):
+def test_a_raising_sink_fails_no_call(error, caplog):
     """Events that cannot be written raise nothing; the first is told of, by its type."""
     structlog.configure(processors=[], logger_factory=lambda *_: RaisingSink(error))
     log = EventLog()
@@ -283,7 +283,7 @@ def test_a_sink_that_raises_loses_nothing(error, caplog):
     assert type(error).__name__ in caplog.text
 
 
-def test_a_factory_that_raises_loses_nothing(caplog):
+def test_a_raising_factory_fails_no_call(caplog):
     """A configuration that cannot make a logger is told of once, and asked again each time."""
     structlog.configure(logger_factory=lambda: RaisingSink(OSError()))
     log = EventLog()
@@ -296,7 +296,7 @@ def test_a_factory_that_raises_loses_nothing(caplog):
     assert len(entries) == 1
 
 
-def test_a_broken_standard_logger_loses_nothing():
+def test_a_broken_standard_logger_fails_no_call():
     """Not even the report of a broken sink can raise."""
     handler = RaisingHandler()
     logging.getLogger("mcp_lenient").addHandler(handler)
@@ -307,7 +307,7 @@ def test_a_broken_standard_logger_loses_nothing():
         logging.getLogger("mcp_lenient").removeHandler(handler)
 
 
-def test_a_closed_stderr_loses_nothing(monkeypatch, caplog):
+def test_a_closed_stderr_fails_no_call(monkeypatch, caplog):
     """A stderr that was closed raises nothing."""
     stream = io.StringIO()
     stream.close()
@@ -316,14 +316,14 @@ def test_a_closed_stderr_loses_nothing(monkeypatch, caplog):
     assert "ValueError" in caplog.text
 
 
-def test_a_process_without_stderr_loses_nothing(monkeypatch, caplog):
+def test_a_missing_stderr_fails_no_call(monkeypatch, caplog):
     """Where there is no stderr at all, nothing is written and nothing is wrong."""
     monkeypatch.setattr(sys, "stderr", None)
     EventLog().emit(REPAIRED)
     assert caplog.records == []
 
 
-def test_warnings_are_said_once():
+def test_warnings_are_logged_once():
     """Each kind of warning is said once for each subject, and by each log for itself."""
     entries = captured()
     log = EventLog()

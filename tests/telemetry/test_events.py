@@ -185,7 +185,7 @@ def test_values_stay_out():
     assert PRIVATE not in event.model_dump_json()
 
 
-def test_all_is_there():
+def test_every_finding_is_in_the_event():
     """An event says what became of the call, by whom it was made, and what was found."""
     event = call_event(
         "call_rejected",
@@ -261,7 +261,7 @@ def test_an_event_is_frozen():
 
 
 @given(events)
-def test_what_was_written_reads_back_equal(event):
+def test_a_written_event_reads_back_equal(event):
     """A line gives the event it was made from, with and without its empty fields."""
     assert read_event(event.model_dump_json()) == event
     assert read_event(json.dumps(event.model_dump(mode="json", exclude_defaults=True))) == event
@@ -326,7 +326,7 @@ def test_the_time_of_an_application(written, instant):
     assert event.timestamp is None if instant is None else event.timestamp == instant
 
 
-def test_what_an_application_added_is_left_out():
+def test_fields_added_by_an_application_are_ignored():
     """Keys that are not ours do not make a line unreadable."""
     event = call_event("call_repaired", **FACTS, repairs=REPAIRS)
     added = {

@@ -31,7 +31,7 @@ def test_lines_of_version_1_are_read(line):
     assert read == written
 
 
-def test_the_kept_lines_hold_every_field():
+def test_the_sample_lines_have_every_field():
     """The lines of version 1 show every event and every field of it."""
     kept = [json.loads(line) for line in LINES]
     assert {line["event"] for line in kept} == set(LEVELS)
@@ -47,7 +47,7 @@ def test_the_schema_describes_the_lines(line):
 
 
 @pytest.mark.parametrize("line", [None, 5, {}, b"{}"])
-def test_what_is_no_text_is_no_line(line):
+def test_non_text_is_not_a_line(line):
     """A caller who gives something else than a line is told so."""
     with pytest.raises(TypeError, match=rf"^read_event: line must be a str, got {type(line).__name__}\.$"):
         read_event(line)

@@ -122,7 +122,7 @@ async def test_the_names_of_unknown_tools_are_no_labels(counted):
     assert counted()["mcp_lenient.calls"] == {labels(outcome="rejected", tool="(unknown)"): 20}
 
 
-async def test_metrics_and_log_agree(counted, events: Log):
+async def test_metrics_agree_with_the_log(counted, events: Log):
     """Metrics and log agree on what became of calls."""
     server = lenient(tool)
     for arguments in ({"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}):
@@ -147,7 +147,7 @@ def test_well_known_names_are_in_lower_case():
         pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
     ],
 )
-async def test_calls_on_the_official_sdk_are_counted_alike(name, arguments, outcome, told, counted):
+async def test_calls_on_the_official_sdk_are_counted_the_same(name, arguments, outcome, told, counted):
     """By the same metrics and labels, the client's name included."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool()(tool)

@@ -51,7 +51,7 @@ def test_the_outer_places_come_first():
     assert pointers == ["/a", "/c", "/a/0", "/a/0/b"]
 
 
-def test_of_a_secret_only_the_place_is_told():
+def test_only_the_place_of_a_secret_is_listed():
     """Neither its type nor its length, nor what is inside."""
     assert shapes_of({}, {"api_key": {"x": "y"}, "pin": 1}, frozenset({"pin"})) == [
         {"pointer": "/api_key", "type": "secret"},
@@ -67,7 +67,7 @@ def test_any_arguments_make_a_valid_event(arguments):
 
 
 @pytest.mark.parametrize("depth", [10_000])
-def test_what_is_deep_or_long_costs_little(depth):
+def test_deep_or_long_values_are_cheap(depth):
     """A list in a list, again and again, is told to a depth of eight."""
     deep: Any = 1
     for _ in range(depth):
@@ -103,7 +103,7 @@ TOLD = [
 ]
 
 
-async def test_an_event_tells_what_was_sent_where_the_policy_asks_for_it(server, events):
+async def test_events_have_shapes_where_the_policy_asks_for_them(server, events):
     """Shapes are of what the caller sent, not of what the tool got; values are nowhere."""
     server.add_middleware(LenientMiddleware(SHAPES))
     async with Client(server) as client:
@@ -112,7 +112,7 @@ async def test_an_event_tells_what_was_sent_where_the_policy_asks_for_it(server,
     assert "sesame" not in json.dumps(events)
 
 
-async def test_by_default_nothing_is_told(server, events):
+async def test_shapes_are_off_by_default(server, events):
     """Without the option an event has no shapes."""
     server.add_middleware(LenientMiddleware())
     async with Client(server) as client:
@@ -121,7 +121,7 @@ async def test_by_default_nothing_is_told(server, events):
     assert "shapes" not in events[0]
 
 
-async def test_a_lenient_session_tells_them_too(server, events):
+async def test_a_lenient_session_logs_shapes_too(server, events):
     """A client's own events have them as well."""
     async with lenient_session(Client(server), SHAPES) as session:
         await session.call_tool("store", SENT)
@@ -129,7 +129,7 @@ async def test_a_lenient_session_tells_them_too(server, events):
 
 
 @not_on_3(THREAD)
-async def test_a_decorated_tool_tells_them_too(events):
+async def test_a_decorated_tool_logs_shapes_too(events):
     """Without a middleware the policy of ``@lenient`` counts."""
     mcp = FastMCP("notes")
 

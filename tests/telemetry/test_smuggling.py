@@ -119,7 +119,7 @@ async def test_text_for_people(text, capsys):
 
 @pytest.mark.quick_rows("lone surrogates")
 @pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
-async def test_calls_without_a_wire(text, capsys):
+async def test_in_process_calls(text, capsys):
     """Calls that a program makes itself may carry what JSON cannot, and leave lines that read back."""
     made = server("notes")
     for tool, arguments in calls(text):

@@ -91,7 +91,7 @@ _KINDS = [
 
 @pytest.mark.quick_rows("function", "namespace")
 @pytest.mark.parametrize("subject", _KINDS)
-def test_a_nearly_right_call_gives_what_the_right_one_gives(subject):
+def test_a_nearly_right_call_gives_the_same_result(subject):
     """The repaired call reaches the tool like the right one, the repairs are returned, and no body runs."""
     repairs = assert_repairs(subject, _SENT, _WANTED)
     assert [(repair.rule, repair.pointer) for repair in repairs] == [("json_text_to_array", "/tags")]
@@ -155,12 +155,12 @@ def test_a_wrong_call_is_refused(subject):
         ),
     ],
 )
-def test_every_kind_of_tool_is_looked_into(subject, sent, wanted):
+def test_every_kind_of_tool_is_supported(subject, sent, wanted):
     """What counts is what the function is called with, whatever stands before it."""
     assert_repairs(subject, sent, wanted)
 
 
-def test_a_transformed_tool_of_a_mounted_server_is_looked_into():
+def test_a_transformed_tool_of_a_mounted_server_is_supported():
     """Names are those that the outer server publishes, and the recorder stands on the inner one."""
     child = _child(middleware=False)
     parent = _parent(middleware=False, child=child)
@@ -170,14 +170,14 @@ def test_a_transformed_tool_of_a_mounted_server_is_looked_into():
     assert_refuses(server, {"text": "a", "tags": 5}, parameter="tags")
 
 
-def test_a_proxied_tool_is_looked_into():
+def test_a_proxied_tool_is_supported():
     """Of a tool behind a proxy, the arguments that are sent on count."""
     server = lenient_server()
     server.mount(create_proxy(plain(store)))
     assert_repairs(server, _SENT, _WANTED)
 
 
-def test_works_inside_of_a_running_event_loop():
+def test_works_inside_a_running_event_loop():
     """An async test calls it like any other."""
 
     async def test() -> int:
@@ -320,7 +320,7 @@ def test_a_failure_shows_the_envelope(assertion, words):
     assert [word for word in words if word not in str(caught.value)] == []
 
 
-def test_an_answer_of_another_middleware_is_told():
+def test_an_answer_of_another_middleware_is_reported():
     """A call that never comes to the tool fails the assertion with the answer."""
     server = lenient_server(store)
     server.add_middleware(_Cache())

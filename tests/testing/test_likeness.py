@@ -45,6 +45,6 @@ class _Model(BaseModel):
         pytest.param(_Model(x=1), _Model(x=1, y=2), False, id="more-in-a-model"),
     ],
 )
-def test_likeness_is_by_type_and_value(left, right, same):
+def test_equality_is_by_type_and_value(left, right, same):
     """Values are the same when they are equal and of the same types throughout."""
     assert identical(left, right) is same

@@ -59,13 +59,13 @@ def test_a_text_fits_its_pattern(pattern):
         pytest.param("(" * 5000, id="deep"),
     ],
 )
-def test_what_is_not_plain_has_no_text(pattern):
+def test_unsupported_patterns_have_no_text(pattern):
     """A pattern that is not read here has no text, and that is soon known."""
     assert pattern_text(pattern, Random(0)) is None  # noqa: S311 - nothing is secret
 
 
 @given(st.text(alphabet=r"ab01[](){}?*+|^$\.-,:=!<>Pdwsx"), st.integers(0, 9))
-def test_any_text_may_stand_for_a_pattern(pattern, seed):
+def test_any_text_is_tolerated_as_a_pattern(pattern, seed):
     """Whatever stands in a schema as a pattern gives a text or none, and the same for the same seed."""
     first, second = (pattern_text(pattern, Random(seed)) for _ in range(2))  # noqa: S311 - nothing is secret
     assert first == second

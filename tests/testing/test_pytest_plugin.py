@@ -78,14 +78,14 @@ def test_a_corrupted_call_fails_with_the_report(run):
 @pytest.mark.quick_rows("served")
 @pytest.mark.parametrize("where", ["served:nothing", "served"])
 @not_on_3(STRICT)
-def test_a_wrong_name_is_told(run, where):
+def test_a_wrong_name_is_reported(run, where):
     """What names no server fails with how it is to be written."""
     result = run("--lenient-stress", where)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([f"*takes MODULE:SERVER*'{where}' names nothing*"])
 
 
-def test_a_module_that_is_not_there_is_told(run):
+def test_a_missing_module_is_reported(run):
     """Where the module is not found the failure says so, and not how imports work."""
     result = run("--lenient-stress", "elsewhere:mcp")
     result.assert_outcomes(failed=1)

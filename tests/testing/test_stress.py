@@ -126,7 +126,7 @@ def _send(order: _Order) -> None:
 
 
 @pytest.mark.slow
-def test_a_model_overlooks_no_name():
+def test_a_respelled_nested_name_is_repaired_or_refused():
     """Names of a model's fields in another style reach the tool as what was meant, or do not reach it."""
     report = stress(lenient_server(_send), per_tool=6)
     found = [call for call in report.calls if call.damage == "nested_name_style"]
@@ -166,7 +166,7 @@ def test_more_per_tool_are_more_calls():
 
 
 @pytest.mark.slow
-def test_given_arguments_are_damaged_in_place_of_made_up_ones():
+def test_supplied_arguments_replace_generated_ones():
     """A tool whose right arguments nobody could guess gets them from the caller."""
     server = lenient_server(_odd, strict=True)
     assert "does not accept" in stress(server).skipped["_odd"]
@@ -222,7 +222,7 @@ def _pay(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))])
-def test_arguments_are_made_up_until_the_tool_takes_them(seed):
+def test_arguments_are_generated_until_the_tool_accepts_them(seed):
     """A tool that takes less than its schema says gets other arguments until it takes some."""
     report = stress(lenient_server(_pay), seed=seed)
     assert report.skipped == {}
@@ -230,7 +230,7 @@ def test_arguments_are_made_up_until_the_tool_takes_them(seed):
     assert report.corrupted == []
 
 
-def test_a_server_without_tools_is_told_as_such():
+def test_a_server_without_tools_is_reported():
     """Where there is no tool, nothing was tested, and that is the report."""
     assert str(stress(FastMCP("empty"))) == "Nothing was tested: empty has no tools\n"
 
@@ -262,7 +262,7 @@ def test_bodies_run_only_when_asked():
 
 
 @pytest.mark.slow
-def test_a_server_without_middleware_is_told_as_such():
+def test_a_server_without_middleware_is_reported():
     """A server is tested as it is; a policy shows what it would be with the middleware."""
     server = plain(mode, store)
     alone = stress(server)
@@ -284,7 +284,7 @@ def test_a_mounted_server_is_stressed_through_its_parent():
     assert report.unprotected == ()
 
 
-def test_what_goes_on_against_the_schema_is_told():
+def test_forwarded_invalid_calls_are_reported():
     """A tool with nothing but a schema gets what cannot be repaired, which is no repair and no acceptance."""
     report = stress(published(rows={"type": "array", "items": {"type": "integer"}}))
     outcomes = {(call.damage, call.outcome) for call in report.calls}
@@ -293,7 +293,7 @@ def test_what_goes_on_against_the_schema_is_told():
     assert report.corrupted == []
 
 
-def test_what_an_author_declares_is_no_finding():
+def test_declared_normalizers_are_no_finding():
     """A value that only the author's own normalizer has changed is told as normalized."""
     report = stress(lenient_server(_declared), arguments={"_declared": [{"count": 3}, {"count": 99}]})
     assert report.skipped == {}
@@ -303,7 +303,7 @@ def test_what_an_author_declares_is_no_finding():
 
 
 @not_on_3(RAW)
-def test_an_answer_of_another_middleware_is_told():
+def test_an_answer_of_another_middleware_is_reported():
     """A call that never came to the tool and yet succeeded is told as answered."""
     server = lenient_server(mode)
     server.middleware.insert(0, _Silent())

@@ -110,7 +110,7 @@ def _tool(value: Any) -> dict[str, Any]:
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", _SCHEMAS)
-def test_made_up_arguments_are_valid(schema):
+def test_generated_arguments_are_valid(schema):
     """What is made up for a schema is taken by it, at every seed, with and without what is optional."""
     tool = _tool(schema)
     judge = PublishedSchemaValidator(tool)
@@ -132,7 +132,7 @@ def test_made_up_arguments_are_valid(schema):
         pytest.param({"$ref": "https://example.com/schema"}, "leads to no schema", id="remote"),
     ],
 )
-def test_what_cannot_be_made_up_is_said(schema, why):
+def test_schemas_without_generated_arguments_are_reported(schema, why):
     """A schema that nothing is made up for says which part of it, or why it cannot be read."""
     with pytest.raises(NoValueError, match=why):
         valid_arguments(_tool(schema), Random(0), optional=1.0)  # noqa: S311 - nothing is secret

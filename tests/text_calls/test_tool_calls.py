@@ -693,7 +693,7 @@ def test_an_empty_tag_of_a_known_tool_is_a_call(text, server):
 
 
 @pytest.mark.parametrize("text", ["<go_back></go_back>", "<web><go_back></go_back></web>"])
-def test_an_empty_tag_of_no_known_tool_is_none(text):
+def test_an_empty_tag_of_an_unknown_tool_is_no_call(text):
     """Where tools are not known, or not this one, an empty tag is prose, or asks for its arguments."""
     for tools in (None, ["search"]):
         with pytest.raises(ToolCallError):

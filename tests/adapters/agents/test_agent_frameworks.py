@@ -62,7 +62,7 @@ def test_a_refused_call_is_answered_with_the_envelope(received):
     assert events(received, "wrong_type") == ["call_rejected"]
 
 
-def test_a_destructive_tool_gets_less(received):
+def test_a_destructive_tool_gets_fewer_repairs(received):
     """No value of it is left out, where the framework keeps the hint."""
     assert text(received, "destructive_repaired") == "removed 1, kept 2"
     if received[0] == "crewai":

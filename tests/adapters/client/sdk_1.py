@@ -65,7 +65,7 @@ async def test_a_session_repairs_what_it_sends() -> None:
     assert [each["event"] for each in events] == ["call_repaired"]
 
 
-async def test_what_the_server_refuses_is_answered_with_the_envelope() -> None:
+async def test_server_refusals_become_envelopes() -> None:
     """It is sent as it came, and the SDK's own text becomes the envelope; with ``refuse`` it is not sent."""
     async with connected() as session:
         for policy in (None, Policy(unrepairable="refuse")):
@@ -107,7 +107,7 @@ async def test_a_model_s_answer_becomes_results() -> None:
     assert [each["rule"] for each in done.calls[0].repairs] == ["text_to_integer"]
 
 
-async def test_an_error_of_the_protocol_is_a_result() -> None:
+async def test_a_protocol_error_becomes_a_result() -> None:
     """The model reads it."""
     server = Server("broken")
 

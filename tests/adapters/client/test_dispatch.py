@@ -72,7 +72,7 @@ def anthropic(text, **more):
         pytest.param("<tool_call>\n<function=search>\n<parameter=query>\ntea\n</parameter>\n<parameter=limit>\n3\n</parameter>\n</function>\n</tool_call>", [{"role": "tool", "name": "search", "content": FOUND}], id="qwen"),
     ],
 )  # fmt: skip
-async def test_results_come_in_the_form_of_the_calls(answer, messages):
+async def test_results_use_the_format_of_the_calls(answer, messages):
     """Each form of a call gets its result as the model expects it, under the id that it gave."""
     done = await dispatch(web(), answer)
     assert done.messages == messages
@@ -92,7 +92,7 @@ async def test_results_come_in_the_form_of_the_calls(answer, messages):
         pytest.param({"content": []}, id="nothing"),
     ],
 )  # fmt: skip
-async def test_an_answer_without_calls_is_the_last_one(answer):
+async def test_an_answer_without_calls_ends_the_loop(answer):
     """Without calls there is nothing to send, and the loop ends."""
     done = await dispatch(web(), answer)
     assert not done
@@ -116,7 +116,7 @@ async def test_several_calls_keep_their_order_and_their_ids():
     assert [repair["rule"] for repair in done.calls[0].repairs] == ["text_to_integer"]
 
 
-async def test_objects_of_an_sdk_are_read():
+async def test_sdk_objects_are_accepted():
     """A response may be an object of an SDK, of which its ``model_dump`` is read."""
     response = SimpleNamespace(model_dump=lambda: {"content": [ANTHROPIC]})
     assert (await dispatch(web(), response)).messages == anthropic(FOUND)
@@ -131,13 +131,13 @@ async def test_an_image_reaches_a_model_that_takes_images():
 
 
 @pytest.mark.parametrize("arguments", ["", None, "{}"])
-async def test_a_tool_without_parameters_may_be_called_with_nothing(arguments):
+async def test_a_tool_without_parameters_may_be_called_without_arguments(arguments):
     """OpenAI's models write an empty text for no arguments."""
     call = {"id": "1", "type": "function", "function": {"name": "picture", "arguments": arguments}}
     assert not (await dispatch(web(), {"tool_calls": [call]})).calls[0].result.is_error
 
 
-async def test_arguments_that_are_cut_off_are_refused():
+async def test_truncated_arguments_are_refused():
     """Arguments that are no whole object come back as an envelope."""
     call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "te'}}
     done = await dispatch(web(), {"tool_calls": [call]})
@@ -208,7 +208,7 @@ async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
 # --- what cannot be read ---------------------------------------------------------------------------------
 
 
-async def test_a_text_that_cannot_be_read_is_told_to_the_model():
+async def test_unparseable_text_is_reported_to_the_model():
     """A call that is cut off is answered with an envelope, and no tool runs."""
     done = await dispatch(web(), '<web><search>{"query": "te')
     assert done.calls == ()
@@ -218,7 +218,7 @@ async def test_a_text_that_cannot_be_read_is_told_to_the_model():
     assert "may be cut off" in told
 
 
-async def test_what_a_tool_answers_is_no_call():
+async def test_tool_results_are_not_parsed_as_calls():
     """A result that looks like a call, or like the end of the tag, stays within the tag."""
     mcp = FastMCP("evil")
 
@@ -252,7 +252,7 @@ async def test_a_lenient_session_keeps_the_list_of_tools():
 
 @pytest.mark.quick_rows("None")
 @pytest.mark.parametrize("answer", [5, [5], None, {"candidates": []}])
-async def test_what_is_no_answer_is_a_type_error(answer):
+async def test_an_unsupported_answer_raises_type_error(answer):
     """Anything but a text, a response or blocks is a mistake of the program."""
     with pytest.raises(TypeError, match="the answer must be"):
         await dispatch(web(), answer)
@@ -267,7 +267,7 @@ async def test_a_block_without_a_name_is_an_error():
 # --- what it calls ---------------------------------------------------------------------------------------
 
 
-async def test_any_session_will_do():
+async def test_any_session_is_accepted():
     """A client, connected or not, the SDK's session and a lenient session are called alike."""
     server = web()
     server.add_middleware(LenientMiddleware())
@@ -280,7 +280,7 @@ async def test_any_session_will_do():
         assert client.is_connected()
 
 
-async def test_what_a_protocol_error_says_reaches_the_model():
+async def test_protocol_errors_reach_the_model():
     """A server's protocol error is an envelope; calls beside it keep their results."""
     mcp = web()
 

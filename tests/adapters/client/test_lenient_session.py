@@ -42,7 +42,7 @@ def rules(result):
     return [repair["rule"] for repair in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
-async def test_a_fastmcp_client_sends_what_the_schema_wants(server, events):
+async def test_a_fastmcp_client_sends_repaired_arguments(server, events):
     """Texts become numbers, booleans and lists before they are sent; repairs are in the result and in the log."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", SENT)
@@ -51,7 +51,7 @@ async def test_a_fastmcp_client_sends_what_the_schema_wants(server, events):
     assert [(event["event"], event["repair_count"]) for event in events] == [("call_repaired", 4)]
 
 
-async def test_a_session_of_the_sdk_does_the_same(server):
+async def test_an_sdk_session_sends_repaired_arguments(server):
     """The SDK's own session answers with the protocol's result."""
     async with Client(server) as client:
         result = await lenient_session(client.session).call_tool("bazi", SENT)
@@ -60,7 +60,7 @@ async def test_a_session_of_the_sdk_does_the_same(server):
 
 
 @not_on_3("the SDK 1 has no client of its own")
-async def test_the_sdks_own_client_does_the_same(server):
+async def test_the_sdk_client_sends_repaired_arguments(server):
     """Nothing is raised on errors, as by that client itself."""
     from mcp import Client as SdkClient
 
@@ -73,7 +73,7 @@ async def test_the_sdks_own_client_does_the_same(server):
     assert [each["rule"] for each in done.calls[0].repairs] == ["text_to_integer"]
 
 
-async def test_whole_arguments_may_come_as_text(server):
+async def test_arguments_may_be_json_text(server):
     """A model's arguments may be handed over as the text that it wrote."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", json.dumps(SENT))
@@ -83,7 +83,7 @@ async def test_whole_arguments_may_come_as_text(server):
     assert json.loads(str(caught.value))["error_code"] == "INVALID_ARGUMENTS"
 
 
-async def test_what_is_right_goes_on_as_it_is(server, events):
+async def test_valid_calls_are_sent_unchanged(server, events):
     """Accepted arguments are not changed, and nothing else of the session is touched."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", {"year": 1, "gender": 2})
@@ -94,7 +94,7 @@ async def test_what_is_right_goes_on_as_it_is(server, events):
 
 
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
-async def test_what_cannot_be_repaired_is_answered_with_the_envelope(server, unrepairable):
+async def test_unrepairable_calls_get_the_envelope(server, unrepairable):
     """The server's refusal becomes the envelope; with ``refuse`` the call is not sent."""
     session = lenient_session(Client(server), Policy(unrepairable=unrepairable))
     async with session:
@@ -130,7 +130,7 @@ async def test_a_server_may_accept_more_than_it_publishes():
     )
 
 
-async def test_a_tool_error_is_no_refusal(server):
+async def test_a_tool_error_is_not_a_refusal(server):
     """An error of the tool itself comes back as it is, and so does the answer to an unknown tool."""
 
     @server.tool
@@ -146,7 +146,7 @@ async def test_a_tool_error_is_no_refusal(server):
             await session.call_tool("nothing", {"n": "2"})
 
 
-async def test_destructive_tools_are_repaired_less(server):
+async def test_destructive_tools_get_fewer_repairs(server):
     """No scalar becomes a list in a tool that says it is destructive, unless the policy says otherwise."""
     async with lenient_session(Client(server)) as session:
         assert (await session.call_tool("erase", {"names": "a"}, raise_on_error=False)).is_error
@@ -155,7 +155,7 @@ async def test_destructive_tools_are_repaired_less(server):
 
 
 @pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
-async def test_modes_that_change_nothing(server, events, mode, logged):
+async def test_observe_and_off_change_nothing(server, events, mode, logged):
     """Observing records what would be done, and off does not even that."""
     async with lenient_session(Client(server), Policy(mode=mode)) as session:
         result = await session.call_tool("bazi", SENT, raise_on_error=False)
@@ -205,7 +205,7 @@ async def test_the_environment_stops_repairs(server, monkeypatch, events, mode):
 
 
 @pytest.mark.parametrize("arguments", [5, [1]])
-async def test_observing_never_sends_less_than_it_was_given(events, arguments):
+async def test_observe_mode_sends_everything_it_was_given(events, arguments):
     """Arguments that are no object are not left out: the session refuses them as it does without us."""
     ran = []
     mcp = FastMCP("bare")

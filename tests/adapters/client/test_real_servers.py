@@ -35,7 +35,7 @@ def installed():
 
 
 @calls
-async def test_a_fastmcp_client_gets_through(tmp_path, server, tool, sent, rule):
+async def test_a_fastmcp_client_works(tmp_path, server, tool, sent, rule):
     """What the server refuses from a client is accepted once the session has repaired it."""
     transport = StdioTransport(
         str(_BINARIES / server), [], log_file=tmp_path / "stderr.log", keep_alive=False
@@ -52,7 +52,7 @@ async def test_a_fastmcp_client_gets_through(tmp_path, server, tool, sent, rule)
 
 
 @calls
-async def test_a_session_of_the_sdk_gets_through(tmp_path, server, tool, sent, rule):
+async def test_an_sdk_session_works(tmp_path, server, tool, sent, rule):
     """The same with the SDK's own session."""
     parameters = StdioServerParameters(command=str(_BINARIES / server))
     with (tmp_path / "stderr.log").open("w") as stderr:

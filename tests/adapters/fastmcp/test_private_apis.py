@@ -145,7 +145,7 @@ async def test_strictness_is_that_of_the_server_that_calls_the_function(changes,
     assert await _disagreements(delegated, "changed") == []
 
 
-async def test_each_version_has_its_own_judge():
+async def test_each_version_has_its_own_validator():
     """A call of a version is judged by that version, in a mounted server too."""
     child = FastMCP("child")
     child.tool(name="f", version="1")(lambda x: None)  # noqa: ARG005 - only its signature counts
@@ -185,7 +185,7 @@ async def test_each_version_has_its_own_judge():
     ],
     ids=["renamed", "hidden", "required", "bad_default", "bad_constant"],
 )
-async def test_faults_bear_the_published_names(changes, arguments, faults):
+async def test_issues_use_the_published_names(changes, arguments, faults):
     """A caller reads of the names it may send, and not of what is hidden from it."""
     judge = (await _target(_changed(_server(), changes), "changed")).validator
     assert judge is not None
@@ -193,7 +193,7 @@ async def test_faults_bear_the_published_names(changes, arguments, faults):
     assert judge.accepts(arguments) is (faults == [])
 
 
-async def test_judging_makes_no_hidden_values():
+async def test_validation_creates_no_hidden_values():
     """A default factory of a hidden argument may count or draw; only a call that runs makes it."""
     numbers = count()
     server = await _own(_server(), left=ArgTransform(hide=True, default_factory=lambda: next(numbers)))
@@ -241,7 +241,7 @@ async def test_a_proxied_tool_is_not_certain():
     assert (target.validator, target.certain) == (None, False)
 
 
-async def test_names_the_servers_on_the_way():
+async def test_names_the_servers_on_the_route():
     """A target says through which mounted servers a call is handed down, and under which name."""
     inner = _server()
     outer = _mount(inner, namespace="b")
@@ -299,12 +299,12 @@ async def test_a_tool_is_probed_once():
         (dependencies, "without_injected_parameters"),
     ],
 )
-def test_fastmcp_still_has(owner, name):
+def test_private_fastmcp_apis_exist(owner, name):
     """What is reached for by name is there."""
     assert callable(getattr(owner, name))
 
 
-def test_outside_of_a_call_no_tool_is_found():
+def test_outside_a_call_no_tool_is_found():
     """Schemas that are built elsewhere belong to no tool, and no arguments are being validated."""
     assert compat.running_tool() is None
     assert host.validated_arguments() is None

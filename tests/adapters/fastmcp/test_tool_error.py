@@ -67,7 +67,7 @@ async def test_a_nested_call_raises_it():
     assert (await call(plain(rename, outer), "outer", {})).structured_content == {"result": "UNKNOWN_USER"}
 
 
-def test_details_may_be_what_json_can_say():
+def test_details_may_be_any_json():
     """Dates, sets and objects of one's own are written; a lone surrogate is escaped; there is no tool outside of a call."""
     error = tool_error("A_1", "No\ud800.", day=date(2026, 1, 31), names={"a"}, other=object)
     told = json.loads(str(error))
@@ -77,7 +77,7 @@ def test_details_may_be_what_json_can_say():
 
 
 @each_row("code", ["lower", "", "A" * 101, "A B", None])
-def test_a_code_has_one_form(code):
+def test_codes_have_a_fixed_format(code):
     """What is in a code goes into logs."""
     with pytest.raises(ValueError, match="tool_error: code must be at most 100 upper-case letters"):
         tool_error(code, "No.")

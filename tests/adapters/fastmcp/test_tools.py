@@ -99,7 +99,7 @@ async def test_a_message_whose_meta_asks_for_no_version_gets_the_same_tool():
     assert cache.get(server, message) is kept
 
 
-def test_a_validator_is_of_one_function_and_one_strictness():
+def test_validators_are_equal_for_one_function_and_strictness():
     """A tool with another function, or at another strictness, is validated by another validator."""
     tool = _tool()
     validator = FunctionValidator(tool, strict=False)
@@ -155,7 +155,7 @@ def test_only_a_strict_validator_refuses_whole_floats():
     ("annotations", "destructive"),
     [(None, False), ({"destructiveHint": True}, True), ({"destructiveHint": False}, False), ({}, False)],
 )
-def test_a_tool_is_destructive_only_if_it_says_so(annotations, destructive):
+def test_a_tool_is_destructive_only_if_annotated(annotations, destructive):
     """Without the hint, no tool counts as destructive."""
     assert is_destructive(_tool(annotations=annotations)) is destructive
 
@@ -189,7 +189,7 @@ def test_a_transformed_tool_is_validated_by_its_own_names(arguments, issues):
     assert validator.accepts(arguments) is (not issues)
 
 
-def test_a_transformed_tool_tells_values_apart_by_its_own_names():
+def test_a_transformed_tool_distinguishes_values_by_its_own_names():
     """Two values make a difference under the published name, and none under another."""
     assert _renamed().tells_apart({"number": 1}, {"number": 2})
     assert not _renamed().tells_apart({"number": 1}, {"number": "1"})
@@ -263,7 +263,7 @@ def test_each_hop_of_a_route_counts_once():
         ("observe", "repair", False),
     ],
 )
-def test_a_call_is_handled_by_a_mode_that_does_as_much(mode, other, handled):
+def test_a_call_is_handled_by_an_equally_active_mode(mode, other, handled):
     """A server that repairs leaves nothing to do below; one that only observes leaves repairs."""
     assert _call(mode=mode).handles_mode(other) is handled
 

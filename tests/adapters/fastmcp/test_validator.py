@@ -146,7 +146,7 @@ def test_violations_have_a_code_and_a_place(name, value, strict, faults):
     assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(faults)
 
 
-def test_orders_faults_as_the_arguments_came():
+def test_orders_issues_like_the_arguments():
     """Violations have the order of the arguments, missing names come last, and names are the published aliases."""
     judge = FunctionValidator(Tool.from_function(many), strict=False)
     found = [(fault.path, fault.kind) for fault in judge.issues({"V": 1, "W": "q", "y": "green", 1: 2})]
@@ -177,7 +177,7 @@ def test_runs_no_body_and_no_dependency():
         ),
     ],
 )
-def test_knows_authors_validators(name, expected):
+def test_runs_custom_validators(name, expected):
     """Only validators of the author, anywhere in the signature, need FastMCP's worker thread."""
 
     def sync(x: Any) -> None: ...
@@ -191,14 +191,14 @@ def test_knows_authors_validators(name, expected):
 @pytest.mark.parametrize(
     ("name", "strict", "expected"), [("int", False, False), ("int", True, True), ("strict_int", False, True)]
 )
-def test_knows_exact_integers(name, strict, expected):
+def test_accepts_exact_integers(name, strict, expected):
     """Whole floats are refused for integers by strict servers, and by parameters that ask for it."""
     judge = FunctionValidator(typed(TYPES[name]), strict=strict)
     assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
 
 
 @on_both_servers
-def test_finds_no_fault_in_many_right_values(strict):
+def test_reports_no_issue_for_many_valid_values(strict):
     """A long list that is right has no fault, on a server of either strictness."""
     judge = FunctionValidator(typed(TYPES["list"]), strict=strict)
     assert judge.issues({"x": list(range(500))}) == ()
@@ -218,7 +218,7 @@ def test_many_values_are_limited_to_what_the_server_can_write(count):
     assert not FunctionValidator(typed(list[_Held]), strict=True).accepts(sent)
 
 
-def test_judges_that_ask_the_same_validator_are_equal():
+def test_wrappers_of_the_same_validator_are_equal():
     """Of one function at one strictness; a judge is equal to nothing else."""
     tool, other = typed(int), typed(int)
     lax, strict = (FunctionValidator(tool, strict=strict) for strict in (False, True))
@@ -240,7 +240,7 @@ class _Counted(BaseModel):
         pytest.param(_Counted, {}, {"name": "a"}, False, id="another object each time"),
     ],
 )
-async def test_distinguishes_what_the_tool_gets(annotation, one, other, told):
+async def test_distinguishes_values_passed_to_the_tool(annotation, one, other, told):
     """A name makes a difference where the tool gets something else with it, also under another published name."""
     tool = typed(annotation)
     assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
@@ -267,7 +267,7 @@ async def test_a_published_default_is_filled_in():
 
 
 @on_both_servers
-async def test_a_transformed_tool_is_judged_as_its_parent_is(strict):
+async def test_a_transformed_tool_is_validated_like_its_parent(strict):
     """The parent's validator decides, at its strictness, and each violation has its place."""
     judge = await _transformed(typed(TYPES["list"]), strict=strict)
     assert (judge.exact_integers, judge.by_schema) == (strict, False)

@@ -129,7 +129,7 @@ async def test_a_nearly_right_call_is_repaired() -> None:
     assert [(each["event"], each["server"]) for each in events] == [("call_repaired", "files")]
 
 
-async def test_the_model_may_be_told_of_repairs() -> None:
+async def test_repairs_can_be_reported_to_the_model() -> None:
     """By a text block of its own."""
     async with agent(Policy(tell_model=True)) as own:
         message = await own.call(content="x", tags='["a"]')
@@ -161,7 +161,7 @@ async def test_a_refused_call_is_raised_where_errors_are_not_handled() -> None:
     assert json.loads(raised)["error_code"] == "INVALID_TAGS_TYPE"
 
 
-async def test_what_a_schema_forbids_goes_on_by_default() -> None:
+async def test_invalid_arguments_are_forwarded_by_default() -> None:
     """The server answers by itself."""
     async with agent(None) as own:
         with events_of() as events:
@@ -171,7 +171,7 @@ async def test_what_a_schema_forbids_goes_on_by_default() -> None:
     assert [each["event"] for each in events] == ["call_forwarded"]
 
 
-async def test_modes_are_in_force() -> None:
+async def test_modes_apply() -> None:
     """A call that is only observed, or not looked at, goes on as it came."""
     for mode, logged in (("observe", ["call_observed"]), ("off", [])):
         async with agent(Policy(mode=mode)) as own:
@@ -181,7 +181,7 @@ async def test_modes_are_in_force() -> None:
         assert [each["event"] for each in events] == logged
 
 
-async def test_a_destructive_tool_gets_less() -> None:
+async def test_a_destructive_tool_gets_fewer_repairs() -> None:
     """No value of it is left out."""
     async with agent() as own:
         assert text(await own.call("remove", number="1", keep="2")) == "removed 1, kept 2"
@@ -195,7 +195,7 @@ async def test_tools_of_all_pages_are_known() -> None:
         assert text(await own.call("remove", number="1")) == "removed 1, kept 1"
 
 
-async def test_a_changed_schema_counts_at_once() -> None:
+async def test_a_changed_schema_applies_at_once() -> None:
     """Nothing is changed or refused by what a tool of this name once accepted."""
     server = notes()
     async with agent(server=server) as own:
@@ -211,7 +211,7 @@ async def test_a_changed_schema_counts_at_once() -> None:
         assert own.inner.requests[-1] is own.outer.requests[-1]
 
 
-async def test_a_tool_that_is_gone_is_unknown() -> None:
+async def test_a_removed_tool_is_unknown() -> None:
     """Where what cannot be sent is to be refused."""
     server = notes()
     async with agent(server=server) as own:
@@ -258,7 +258,7 @@ class Listed(Middleware):
         return await call_next(context)
 
 
-async def test_connections_are_asked_as_the_calls_are_sent() -> None:
+async def test_tools_are_listed_over_the_connection_of_the_call() -> None:
     """With the headers that an interceptor before ours has added."""
     listed = Listed()
     servers = {"notes": {"transport": "streamable_http", "url": started([listed])}}
@@ -276,7 +276,7 @@ async def test_connections_are_asked_as_the_calls_are_sent() -> None:
     ]
 
 
-async def test_a_server_that_cannot_be_asked_gets_the_call_as_it_came() -> None:
+async def test_an_unreachable_tool_list_forwards_the_call_unchanged() -> None:
     """A warning says so."""
     async with create_connected_server_and_client_session(notes()._mcp_server) as session:
         lenient, inner = LenientInterceptor({}), Seen()
@@ -287,7 +287,7 @@ async def test_a_server_that_cannot_be_asked_gets_the_call_as_it_came() -> None:
     assert [each["event"] for each in events] == ["hook_unavailable"]
 
 
-async def test_decisions_are_told_and_a_changed_file_is_in_force() -> None:
+async def test_decisions_are_reported_and_a_changed_file_applies() -> None:
     """As on every host."""
     decisions: list[Any] = []
     with tempfile.TemporaryDirectory() as folder, events_of() as events:

@@ -27,7 +27,7 @@ async def test_a_nearly_right_call_runs() -> None:
     assert json.loads(message.content[0]["text"]) == {"content": "x", "tags": ["a"], "max_results": 10}
 
 
-async def test_a_right_call_is_told_as_without_the_proxy() -> None:
+async def test_a_valid_call_gives_the_same_result_as_without_the_proxy() -> None:
     """Content, artifact and status."""
     direct = await told(server(), "store", content="x", tags=["a"])
     through = await told(create_lenient_proxy(server()), "store", content="x", tags=["a"])

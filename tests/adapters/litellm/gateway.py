@@ -86,7 +86,7 @@ async def test_a_nearly_right_call_is_repaired(gateway: Gateway) -> None:
     ]
 
 
-async def test_arguments_of_which_nothing_is_left_are_sent_empty(gateway: Gateway) -> None:
+async def test_fully_dropped_arguments_are_sent_as_an_empty_object(gateway: Gateway) -> None:
     """The gateway takes empty ones for none, unless they say that they are some."""
     assert text(await gateway.call("recent", {"max_results": None})) == "the newest 10"
 
@@ -100,19 +100,19 @@ async def test_a_wrong_call_is_refused_with_the_envelope_alone(gateway: Gateway)
     assert [each["event"] for each in gateway.events()] == ["call_rejected"]
 
 
-async def test_policies_go_by_server_and_tool(gateway: Gateway) -> None:
+async def test_policies_match_server_and_tool(gateway: Gateway) -> None:
     """The example repairs nothing where something is removed."""
     assert refusal(await gateway.call("delete_note", {"number": "7"}))["error_code"] == "INVALID_NUMBER_TYPE"
     assert text(await gateway.call("delete_note", {"number": 7})) == "removed 7"
 
 
-async def test_a_destructive_tool_gets_less(gateway: Gateway) -> None:
+async def test_a_destructive_tool_gets_fewer_repairs(gateway: Gateway) -> None:
     """Its hint is read from what the gateway has listed, since no hook is given it."""
     assert refusal(await gateway.call("clear", {"keep": None}))["error_code"] == "INVALID_KEEP_TYPE"
     assert text(await gateway.call("clear", {"keep": "3"})) == "kept 3"
 
 
-async def test_the_example_says_what_came_of_its_calls(gateway: Gateway) -> None:
+async def test_the_example_prints_its_results(gateway: Gateway) -> None:
     """Two run and two are refused."""
     said = io.StringIO()
     with redirect_stdout(said):
@@ -125,7 +125,7 @@ async def test_the_example_says_what_came_of_its_calls(gateway: Gateway) -> None
     ]
 
 
-async def test_an_unknown_tool_is_the_gateways_to_answer(gateway: Gateway) -> None:
+async def test_the_gateway_answers_an_unknown_tool(gateway: Gateway) -> None:
     """It does not ask its hooks."""
     gateway.events()
     assert (await gateway.call("stor", {})).is_error
@@ -167,7 +167,7 @@ def test_the_callback_needs_no_policy() -> None:
     assert isinstance(lenient_callback, LenientCallback)
 
 
-def test_nothing_but_calls_of_tools_is_looked_at() -> None:
+def test_only_tool_calls_are_checked() -> None:
     """Models, lists of tools, and tools that the gateway has not listed pass by."""
     sent = {"tags": "a"}
     assert hook(lenient_callback, mcp_arguments=sent, call_type="acompletion") is None
@@ -176,7 +176,7 @@ def test_nothing_but_calls_of_tools_is_looked_at() -> None:
     assert hook(lenient_callback, mcp_arguments={"tags": ["a"]}) is None
 
 
-def test_guardrails_after_us_see_the_repaired_arguments() -> None:
+def test_later_guardrails_see_repaired_arguments() -> None:
     """In each place where they look for them."""
     sent = {"tags": "a"}
     message = {"role": "user", "content": f"Tool: keep\nArguments: {sent}"}
@@ -186,7 +186,7 @@ def test_guardrails_after_us_see_the_repaired_arguments() -> None:
     assert sent == {"tags": "a"}
 
 
-def test_what_a_guardrail_before_us_changed_is_what_is_judged() -> None:
+def test_arguments_changed_by_an_earlier_guardrail_are_validated() -> None:
     """It is what would be sent on."""
     changed = hook(
         lenient_callback, mcp_arguments={"tags": ["secret"]}, modified_arguments={"tags": "masked"}
@@ -194,14 +194,14 @@ def test_what_a_guardrail_before_us_changed_is_what_is_judged() -> None:
     assert changed["modified_arguments"] == {"tags": ["masked"]}
 
 
-def test_what_a_schema_forbids_goes_on_by_default() -> None:
+def test_invalid_arguments_are_forwarded_by_default() -> None:
     """The server may take more than it publishes."""
     with events_of() as events:
         assert hook(lenient_callback, mcp_arguments={"tags": 5}) is None
     assert [each["event"] for each in events] == ["call_forwarded"]
 
 
-def test_modes_are_in_force() -> None:
+def test_modes_apply() -> None:
     """By the first pattern of server and tool that matches."""
     callback = LenientCallback(tools={"notes/*": Policy(mode="observe"), "*": Policy(mode="off")})
     with events_of() as events:
@@ -210,7 +210,7 @@ def test_modes_are_in_force() -> None:
     assert [each["event"] for each in events] == ["call_observed"]
 
 
-def test_decisions_are_told() -> None:
+def test_decisions_are_reported() -> None:
     """A function is called with each, by the name that the client called."""
     decisions: list[Any] = []
     callback = LenientCallback(on_decision=decisions.append, decision_values=True)
@@ -222,7 +222,7 @@ def test_decisions_are_told() -> None:
     ]
 
 
-def test_a_changed_file_of_definitions_is_in_force() -> None:
+def test_a_changed_definitions_file_applies() -> None:
     """Tools of other servers that it names are nobody's mistake."""
     declared = "tools: {notes/keep: {parameters: {tags: {aliases: [%s]}}}, other/keep: {}}"
     with tempfile.TemporaryDirectory() as folder, events_of() as events:
@@ -237,14 +237,14 @@ def test_a_changed_file_of_definitions_is_in_force() -> None:
     assert [each["event"] for each in events] == ["call_repaired", "call_repaired", "call_forwarded"]
 
 
-def test_a_changed_schema_counts_at_once() -> None:
+def test_a_changed_schema_applies_at_once() -> None:
     """What a tool of this name published before is forgotten."""
     assert hook(lenient_callback, mcp_arguments={"tags": "a"})["modified_arguments"] == {"tags": ["a"]}
     free = {"type": "object", "properties": {"tags": {}}}
     assert hook(lenient_callback, mcp_arguments={"tags": "a"}, mcp_input_schema=free) is None
 
 
-def test_events_say_who_called() -> None:
+def test_events_identify_the_caller() -> None:
     """By the key's user, and the session where there is one."""
     metadata = {"headers": {"mcp-session-id": "s1"}}
     with events_of() as events:
@@ -252,7 +252,7 @@ def test_events_say_who_called() -> None:
     assert (events[0]["server"], events[0]["subject"], events[0]["session_id"]) == ("notes", "ann", "s1")
 
 
-def test_a_refusal_is_the_one_exception_that_is_sent_as_it_is() -> None:
+def test_a_refusal_uses_the_only_exception_sent_unchanged() -> None:
     """This private place of the gateway tells when it moves."""
     error = compat.refusal("notes", "CODE", '{"status":"error"}')
     assert type(error).__name__ == "MCPMissingUserEnvVarsError"
@@ -264,7 +264,7 @@ def test_a_gateway_without_that_exception_gets_the_envelope_as_well() -> None:
     assert compat._http_error('{"status":"error"}').detail == '{"status":"error"}'
 
 
-def test_a_tool_is_called_what_the_client_called_it() -> None:
+def test_events_use_the_tool_name_the_client_sent() -> None:
     """Only the gateway's own record of the call has the server's prefix; without one the bare name is told."""
     assert compat.called_name({}, "keep") == "keep"
     with events_of() as events:

@@ -173,7 +173,7 @@ async def test_an_unknown_tool_gets_the_envelope() -> None:
     assert told["details"]["did_you_mean"] == ["note"]
 
 
-async def test_arguments_that_are_no_object_are_not_reached() -> None:
+async def test_non_object_arguments_never_reach_the_handler() -> None:
     """The SDK refuses them before any handler."""
     params = types.CallToolRequestParams.model_construct(name="note", arguments='{"text": "x"}')
     request = types.CallToolRequest.model_construct(method="tools/call", params=params)
@@ -197,7 +197,7 @@ async def test_python_code_may_call_the_handler() -> None:
     assert "client_name" not in events[0]
 
 
-async def test_the_list_of_tools_is_the_same_without_us() -> None:
+async def test_the_tool_list_is_unchanged() -> None:
     """Byte for byte."""
     alone = FastMCP("notes", log_level="CRITICAL")
     alone.tool()(note)
@@ -205,7 +205,7 @@ async def test_the_list_of_tools_is_the_same_without_us() -> None:
         assert (await ours.list_tools()).model_dump() == (await theirs.list_tools()).model_dump()
 
 
-async def test_a_destructive_tool_gets_less() -> None:
+async def test_a_destructive_tool_gets_fewer_repairs() -> None:
     """Nothing is left out there."""
     server = functions(annotations=types.ToolAnnotations(destructiveHint=True))
     assert (
@@ -214,7 +214,7 @@ async def test_a_destructive_tool_gets_less() -> None:
     )
 
 
-async def test_observing_changes_nothing() -> None:
+async def test_observe_mode_changes_nothing() -> None:
     """The SDK's own answer comes, and the log says what would have been done."""
     with events_of() as events:
         result = await call(functions(Policy(mode="observe")), "note", {"text": "x", "limit": None})
@@ -223,7 +223,7 @@ async def test_observing_changes_nothing() -> None:
     assert [each["event"] for each in events] == ["call_observed"]
 
 
-async def test_a_low_level_server_is_judged_as_the_sdk_judges_it() -> None:
+async def test_a_low_level_server_is_validated_like_the_sdk() -> None:
     """It validates by the published schema itself, so what that forbids is refused for certain."""
     low = Low()
     assert rules(await call(low.server, "note", {"Text": "x", "n": "5"})) == [
@@ -234,14 +234,14 @@ async def test_a_low_level_server_is_judged_as_the_sdk_judges_it() -> None:
     assert low.got == [{"text": "x", "n": 5}]
 
 
-async def test_a_low_level_server_that_does_not_validate_gets_what_it_may_take() -> None:
+async def test_a_non_validating_server_gets_unrepairable_calls() -> None:
     """Its handler may accept more than it publishes."""
     low = Low(validate_input=False)
     assert not (await call(low.server, "note", {"text": []})).isError
     assert low.got == [{"text": []}]
 
 
-async def test_a_tool_that_a_low_level_server_does_not_list_goes_on() -> None:
+async def test_an_unlisted_tool_of_a_low_level_server_is_called() -> None:
     """A server may have more tools than it lists, unless the policy says otherwise."""
     low = Low()
     await call(low.server, "hidden", {"text": 5})
@@ -250,7 +250,7 @@ async def test_a_tool_that_a_low_level_server_does_not_list_goes_on() -> None:
     assert refusal(await call(strict.server, "hidden", {}))["error_code"] == "UNKNOWN_TOOL"
 
 
-async def test_a_low_level_server_without_a_list_works_as_without_us() -> None:
+async def test_a_low_level_server_without_a_tool_list_is_unaffected() -> None:
     """Nothing is known of its tools."""
     low = Low(Policy(unrepairable="refuse"))
     del low.server.request_handlers[types.ListToolsRequest]
@@ -259,7 +259,7 @@ async def test_a_low_level_server_without_a_list_works_as_without_us() -> None:
     assert low.got == [{"text": 5}]
 
 
-async def test_a_changed_schema_is_seen_before_a_call_is_changed() -> None:
+async def test_the_schema_is_refreshed_before_a_repair() -> None:
     """Nothing is repaired by what a tool of this name once published."""
     low = Low(validate_input=False)
     async with connected(low.server) as session:
@@ -269,7 +269,7 @@ async def test_a_changed_schema_is_seen_before_a_call_is_changed() -> None:
     assert low.got[-1] == {"text": "x", "n": "5"}
 
 
-async def test_a_server_without_a_handler_of_calls_is_a_mistake() -> None:
+async def test_a_server_without_a_call_handler_is_an_error() -> None:
     """A handler that is registered later would replace ours."""
     try:
         make_lenient(Server("empty"))
@@ -279,7 +279,7 @@ async def test_a_server_without_a_handler_of_calls_is_a_mistake() -> None:
         raise AssertionError
 
 
-async def test_the_sdk_keeps_its_handlers_where_we_look() -> None:
+async def test_private_sdk_handler_attributes_exist() -> None:
     """These are all its private places that are used."""
     server = FastMCP("notes", log_level="CRITICAL")
     server.tool()(note)
@@ -292,7 +292,7 @@ async def test_the_sdk_keeps_its_handlers_where_we_look() -> None:
     assert not tool.validator.accepts({"text": "x", "labels": "a"})
 
 
-async def test_a_low_level_handler_tells_whether_it_validates() -> None:
+async def test_handler_validation_is_detected() -> None:
     """It is captured by the handler."""
     for validates in (True, False):
         server = Low(validate_input=validates).server
@@ -301,7 +301,7 @@ async def test_a_low_level_handler_tells_whether_it_validates() -> None:
         assert compat.function_server(inner) is None
 
 
-async def test_decisions_are_told() -> None:
+async def test_decisions_are_reported() -> None:
     """A function is called with each, with values where it asks for them."""
     decisions: list[Any] = []
     server = make_lenient(FastMCP("notes"), on_decision=decisions.append, decision_values=True)
@@ -316,7 +316,7 @@ async def test_decisions_are_told() -> None:
     assert [each.arguments.get("limit") for each in decisions] == [1, "one", None]
 
 
-async def test_a_changed_file_of_definitions_is_in_force() -> None:
+async def test_a_changed_definitions_file_applies() -> None:
     """Without a restart, on functions and on a low-level server."""
     for made in (functions, Low):
         await _reloads(made)

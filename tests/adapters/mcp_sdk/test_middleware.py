@@ -146,7 +146,7 @@ async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_conte
     assert result.structured_content == refusal(result)
 
 
-async def test_repairs_come_beside_a_tools_own_meta():
+async def test_repairs_are_merged_into_a_tools_meta():
     """What a tool put into ``_meta`` stays."""
 
     def keep(labels: list[str]) -> CallToolResult:
@@ -158,7 +158,7 @@ async def test_repairs_come_beside_a_tools_own_meta():
 
 
 @VERSIONS
-async def test_arguments_as_one_text_are_read(mode):
+async def test_arguments_as_json_text_are_parsed(mode):
     """The SDK alone answers -32602."""
     arguments = '{"text": "x", "labels": ["a"]}'
     async with Client(functions(middleware=()), mode=mode) as client:
@@ -170,12 +170,12 @@ async def test_arguments_as_one_text_are_read(mode):
 
 
 @pytest.mark.parametrize("arguments", ["[1]", "{", 5, [1], True])
-async def test_arguments_that_are_no_object_are_refused(arguments):
+async def test_non_object_arguments_are_refused(arguments):
     """They get the envelope where the SDK alone answers -32602."""
     assert refusal(await call(functions(), "note", arguments))["error_code"] == "INVALID_ARGUMENTS"
 
 
-async def test_numbers_keep_their_spelling_when_all_arguments_are_one_text():
+async def test_numbers_keep_their_spelling_in_json_text_arguments():
     """``3.140`` for a text stays ``3.140``."""
     result = await call(functions(), "note", '{"text": 3.140}')
     assert got(result)["text"] == "3.140"
@@ -189,7 +189,7 @@ async def test_an_unknown_tool_gets_the_envelope(events):
     assert events.names == ["call_rejected"]
 
 
-async def test_the_list_of_tools_is_the_same_without_us():
+async def test_the_tool_list_is_unchanged():
     """Byte for byte, apart from nothing."""
     async with Client(functions()) as ours, Client(functions(middleware=())) as alone:
         assert (await ours.list_tools()).model_dump() == (await alone.list_tools()).model_dump()
@@ -202,7 +202,7 @@ async def test_a_policy_by_tool_name_wins():
     assert told["error_code"] == "INVALID_LIMIT_TYPE"
 
 
-async def test_observing_changes_nothing(events):
+async def test_observe_mode_changes_nothing(events):
     """The SDK's own answer comes, and the log says what would have been done."""
     middleware = LenientServerMiddleware(Policy(mode="observe"))
     result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
@@ -211,7 +211,7 @@ async def test_observing_changes_nothing(events):
     assert events.names == ["call_observed"]
 
 
-async def test_off_does_nothing(events):
+async def test_off_mode_does_nothing(events):
     """No repair, no refusal, no log."""
     middleware = LenientServerMiddleware(Policy(mode="off"))
     result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
@@ -219,14 +219,14 @@ async def test_off_does_nothing(events):
     assert events == []
 
 
-async def test_the_model_is_told_of_repairs_where_it_is_asked_for():
+async def test_tell_model_reports_repairs_to_the_model():
     """A text block says what was repaired."""
     middleware = LenientServerMiddleware(Policy(tell_model=True))
     result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
     assert result.content[-1].text.startswith("Note: 'limit'")
 
 
-async def test_messages_are_in_the_language_of_the_policy():
+async def test_messages_use_the_policy_language():
     """Refusals and notes of repairs are translated."""
     middleware = LenientServerMiddleware(Policy(language="zh", tell_model=True))
     server = functions(middleware=[middleware])
@@ -244,7 +244,7 @@ async def test_definitions_come_from_a_file(tmp_path):
     assert got(await call(server, "note", {"body": "x"}))["text"] == "x"
 
 
-async def test_lenient_functions_declare_as_on_fastmcp():
+async def test_lenient_decorates_functions_as_on_fastmcp():
     """``@lenient`` below the SDK's own decorator says what the parameters understand."""
 
     @lenient(labels=tags(), text=aliases("body"))
@@ -270,7 +270,7 @@ async def test_normalizers_in_annotations_run():
     assert rules(await call(functions(keep), "keep", {"labels": "a"})) == ["tags"]
 
 
-async def test_parameters_that_the_sdk_fills_in_are_no_arguments():
+async def test_injected_sdk_parameters_are_not_arguments():
     """A context is neither published nor asked for, also in a ``@lenient`` function."""
 
     @lenient
@@ -281,7 +281,7 @@ async def test_parameters_that_the_sdk_fills_in_are_no_arguments():
     assert [each.text for each in result.content] == ["a", "true"]
 
 
-async def test_an_authors_validator_is_asked():
+async def test_a_custom_validator_is_used():
     """Its sentence is in the envelope, and what it accepts is right."""
 
     def even(value: int) -> int:
@@ -297,7 +297,7 @@ async def test_an_authors_validator_is_asked():
     assert "send an even number" in refusal(await call(functions(keep), "keep", {"number": 3}))["message"]
 
 
-async def test_a_bug_in_an_authors_validator_is_the_sdks_to_report():
+async def test_the_sdk_reports_bugs_in_custom_validators():
     """It says nothing about the arguments, so the call goes on."""
 
     def broken(value: int) -> int:
@@ -310,7 +310,7 @@ async def test_a_bug_in_an_authors_validator_is_the_sdks_to_report():
     assert result.content[0].text == "Error executing tool keep"
 
 
-async def test_an_error_of_the_tools_body_is_passed_on(events):
+async def test_errors_of_the_tool_body_pass_through(events):
     """Only arguments are ours."""
 
     def fail(text: str) -> str:
@@ -321,7 +321,7 @@ async def test_an_error_of_the_tools_body_is_passed_on(events):
     assert events.names == ["call_accepted"]
 
 
-async def test_a_text_that_the_sdk_reads_as_json_says_so():
+async def test_json_parsing_by_the_sdk_is_reported():
     """The SDK reads a JSON text for any parameter that is not a plain text, and then refuses what it reads."""
 
     def keep(text: str | None = None) -> Any:
@@ -346,7 +346,7 @@ async def test_an_issue_inside_a_json_text_is_repaired_in_it():
     assert rules(result) == ["json_text_to_object", "scalar_to_array"]
 
 
-async def test_a_destructive_tool_gets_less():
+async def test_a_destructive_tool_gets_fewer_repairs():
     """Nothing is left out there."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool(annotations=ToolAnnotations(destructive_hint=True))(note)
@@ -371,7 +371,7 @@ async def test_tools_come_and_go_while_the_server_runs():
         assert refusal(await sent(client, "note", {"text": "x"}))["error_code"] == "INVALID_TEXT_TYPE"
 
 
-async def test_many_calls_at_once_get_their_own_answers():
+async def test_concurrent_calls_get_their_own_results():
     """Nothing is shared between calls."""
     async with Client(functions()) as client:
         results = await asyncio.gather(
@@ -421,7 +421,7 @@ async def test_a_middleware_inside_sees_the_repaired_call():
     assert rules(result) == ["null_to_absent"]
 
 
-async def test_extensions_stay_between_us_and_the_tool():
+async def test_extensions_still_wrap_the_tool():
     """An interceptor sees the repaired call, and the function's own model still judges."""
     seen: list[Any] = []
 
@@ -451,7 +451,7 @@ def test_make_lenient_takes_servers_only(server):
         make_lenient(server)
 
 
-async def test_events_say_who_called(events):
+async def test_events_identify_the_caller(events):
     """Server, client and request are named, as on FastMCP."""
     await call(functions(), "note", {"text": "x", "limit": None})
     (event,) = events
@@ -486,7 +486,7 @@ def mixed(text: str, labels: list[str] | None = None, limit: int = 3, mode: Lite
 
 @given(ARGUMENTS)
 @LAW
-def test_what_the_sdk_accepts_comes_out_the_same(arguments):
+def test_calls_accepted_by_the_sdk_are_unchanged(arguments):
     """Law 1: where the server alone runs the call, it runs with the same values."""
 
     async def both() -> tuple[CallToolResult, CallToolResult]:
@@ -503,7 +503,7 @@ def test_what_the_sdk_accepts_comes_out_the_same(arguments):
         assert rules(ours)
 
 
-async def test_published_schemas_say_what_may_be_repaired(events):
+async def test_published_schemas_decide_what_is_repaired(events):
     """A low-level server's own validator is not known, so its schema is the judge."""
     low = Low()
     result = await call(low.server, "note", {"Text": "x", "n": "5"})
@@ -512,7 +512,7 @@ async def test_published_schemas_say_what_may_be_repaired(events):
     assert events.names == ["call_repaired"]
 
 
-async def test_what_a_published_schema_forbids_goes_on_by_default(events):
+async def test_calls_invalid_by_a_published_schema_are_forwarded_by_default(events):
     """The handler may take more than it publishes."""
     low = Low()
     assert not (await call(low.server, "note", {"text": 5.5})).is_error
@@ -520,7 +520,7 @@ async def test_what_a_published_schema_forbids_goes_on_by_default(events):
     assert events.names == ["call_forwarded"]
 
 
-async def test_what_a_published_schema_forbids_is_refused_where_it_is_asked_for():
+async def test_calls_invalid_by_a_published_schema_are_refused_on_request():
     """So is a tool that is not listed."""
     low = Low(Policy(unrepairable="refuse"))
     assert refusal(await call(low.server, "note", {"text": 5.5}))["error_code"] == "INVALID_TEXT_TYPE"
@@ -528,7 +528,7 @@ async def test_what_a_published_schema_forbids_is_refused_where_it_is_asked_for(
     assert low.got == []
 
 
-async def test_a_tool_that_is_not_listed_goes_on_by_default(events):
+async def test_an_unlisted_tool_is_called_by_default(events):
     """A server may have more tools than it lists."""
     low = Low()
     await call(low.server, "hidden", {"text": 5})
@@ -536,7 +536,7 @@ async def test_a_tool_that_is_not_listed_goes_on_by_default(events):
     assert events == []
 
 
-async def test_right_calls_ask_for_the_list_once():
+async def test_valid_calls_list_tools_once():
     """It is asked for anew only before something is changed or refused."""
     low = Low()
     async with Client(low.server) as client:
@@ -547,7 +547,7 @@ async def test_right_calls_ask_for_the_list_once():
         assert low.lists == 2
 
 
-async def test_a_changed_schema_is_seen_before_a_call_is_changed():
+async def test_the_schema_is_refreshed_before_a_repair():
     """Nothing is repaired by what a tool of this name once published."""
     low = Low()
     async with Client(low.server) as client:
@@ -566,7 +566,7 @@ async def test_tools_on_later_pages_are_found():
 
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(unrepairable="refuse")])
-async def test_a_server_that_cannot_list_its_tools_works_as_without_us(policy, events):
+async def test_a_server_that_cannot_list_tools_is_unaffected(policy, events):
     """Its calls go on as they came, and the log says why once."""
     low = Low(policy)
     low.tools = [None]  # type: ignore[list-item]  # what the handler makes of it is no answer
@@ -577,7 +577,7 @@ async def test_a_server_that_cannot_list_its_tools_works_as_without_us(policy, e
     assert events.names == ["hook_unavailable"]
 
 
-async def test_a_server_without_tools_in_its_list_works_as_without_us():
+async def test_a_server_with_an_empty_tool_list_is_unaffected():
     """A handler of calls alone is enough for the SDK."""
     got: list[Any] = []
 
@@ -591,21 +591,21 @@ async def test_a_server_without_tools_in_its_list_works_as_without_us():
     assert got == [{"text": 5}]
 
 
-async def test_a_list_within_a_call_is_no_second_event(events):
+async def test_listing_tools_within_a_call_logs_no_second_event(events):
     """What is asked of the server to judge a call is not a call."""
     await call(Low().server, "note", {"text": "x"})
     assert events.names == ["call_accepted"]
 
 
 @pytest.mark.parametrize(("closed", "limit"), [(False, 10), (True, 3)])
-async def test_a_name_that_the_sdk_drops_is_renamed_where_the_policy_is_closed(closed, limit):
+async def test_closed_policy_renames_a_name_the_sdk_drops(closed, limit):
     """An SDK server ignores a name that it does not know; ``closed`` counts it as refused, and so renames it."""
     server = functions(middleware=[LenientServerMiddleware(Policy(closed=closed))])
     result = await call(server, "note", {"text": "x", "Limit": 3})
     assert got(result)["limit"] == limit
 
 
-async def test_an_unknown_name_is_refused_where_the_policy_is_closed():
+async def test_closed_policy_refuses_an_unknown_name():
     """With ``closed`` nothing that was sent is lost in silence."""
     server = functions(middleware=[LenientServerMiddleware(Policy(closed=True))])
     assert (
@@ -633,7 +633,7 @@ async def test_the_environment_names_a_file(monkeypatch, tmp_path):
     assert (got(result)["text"], rules(result)) == ("x", ["rename_alias"])
 
 
-async def test_a_call_is_judged_by_what_its_own_caller_is_listed():
+async def test_a_call_is_validated_against_its_callers_tool_list():
     """What the server lists to another caller meanwhile is not taken for what it listed to this one."""
     kept = ServerTools()
 

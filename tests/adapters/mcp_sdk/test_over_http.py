@@ -38,7 +38,7 @@ def test_right_repaired_and_refused_calls(wire, events):
     assert events.names == ["call_accepted", "call_repaired", "call_rejected", "call_rejected"]
 
 
-def test_arguments_as_one_text_are_read(wire):
+def test_arguments_as_json_text_are_parsed(wire):
     """The SDK alone answers -32602."""
     assert rules(call(wire, "note", '{"text": "x"}')) == ["json_text_to_object"]
     assert envelope(call(wire, "note", "[1]"))["error_code"] == "INVALID_ARGUMENTS"
@@ -54,7 +54,7 @@ def test_a_refusal_is_a_whole_result(wire, kind):
         assert "resultType" not in result
 
 
-def test_events_say_how_the_call_came(wire, kind, events):
+def test_events_name_the_transport(wire, kind, events):
     """The transport is named, the session where there is one, and the client where it says who it is."""
     call(wire, "note", {"text": "x", "labels": "a"})
     (event,) = events

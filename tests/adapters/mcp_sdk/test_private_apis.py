@@ -44,7 +44,7 @@ async def test_a_middleware_finds_the_server_that_calls_it(inner):
 
 
 @pytest.mark.parametrize("foreign", [None, print, lambda ctx: ctx, 5])
-def test_anything_else_has_no_server_behind_it(foreign):
+def test_other_objects_have_no_server(foreign):
     """Then nothing is kept between calls, and tools are known by what is listed."""
     assert compat.server_behind(foreign) is None
 
@@ -63,7 +63,7 @@ def test_the_server_of_functions_is_found():
         assert compat.function_server(entry(server)) is server
 
 
-def test_a_server_that_decides_otherwise_is_not_taken_for_one_of_functions():
+def test_a_custom_server_is_not_treated_as_a_function_server():
     """Where other code runs the tools, only their published schemas are known."""
 
     class Own(MCPServer):
@@ -88,7 +88,7 @@ def test_a_function_is_found_with_its_own_model():
     assert compat.function_tool(server, "other") is None
 
 
-def test_a_tool_that_runs_in_its_own_way_is_known_by_its_schema():
+def test_a_custom_tool_is_validated_by_its_schema():
     """Its validation is not the SDK's."""
 
     class Own(Tool):

@@ -139,7 +139,7 @@ def _nearly(right):
 )
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
-def test_what_the_quick_check_accepts_pydantic_accepts(function, data):
+def test_quick_check_accepts_only_what_pydantic_accepts(function, data):
     """Whatever plain types a function has, the quick check accepts nothing that Pydantic refuses."""
     probe = _probe(function)
     arguments = data.draw(st.dictionaries(_KEYS, _JSON, max_size=5))
@@ -174,7 +174,7 @@ def test_an_ordinary_call_is_accepted_quickly(function, arguments):
         pytest.param(containers, {"a": [_below(300)]}, id="deeper than Pydantic goes into itself"),
     ],
 )
-def test_what_pydantic_refuses_in_lax_mode_is_not_accepted_quickly(function, arguments):
+def test_quick_check_refuses_what_lax_pydantic_refuses(function, arguments):
     """What JSON Schema takes and Pydantic does not is left to Pydantic, which refuses it."""
     probe = _probe(function)
     assert not probe.plain.lax(arguments)
@@ -195,7 +195,7 @@ def _rounded(a: Annotated[float, Field(lt=2**53 + 1)]): ...
     [_pattern, _validated, _multiple, _set, _literal, _rounded],
     ids=lambda function: function.__name__,
 )
-def test_types_that_say_more_have_no_quick_check(function):
+def test_constrained_types_have_no_quick_check(function):
     """Where JSON Schema could not say all that Pydantic asks, only Pydantic judges."""
     plain = _probe(function).plain
     assert (plain.lax, plain.strict) == (None, None)
@@ -204,7 +204,7 @@ def test_types_that_say_more_have_no_quick_check(function):
 @pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
-def test_what_the_strict_check_accepts_pydantic_accepts_as_strict_json(function, data):
+def test_strict_check_accepts_only_what_strict_pydantic_accepts(function, data):
     """Of whatever JSON and Python objects arguments are made, the strict check accepts nothing that FastMCP refuses."""
     probe = _probe(function)
     arguments = data.draw(_nearly(_RIGHT[function]))
@@ -232,7 +232,7 @@ def test_right_arguments_are_accepted_quickly_on_a_strict_server(function):
         pytest.param(chosen, {"a": Letter.X}, id="an enum's member"),
     ],
 )
-def test_what_strict_json_is_not_is_left_to_pydantic(function, arguments):
+def test_non_json_values_are_left_to_pydantic(function, arguments):
     """What the quick check of lax mode may take, and FastMCP may refuse as strict JSON, is not accepted quickly."""
     assert not _probe(function).plain.strict(arguments)
 
@@ -243,7 +243,7 @@ def _itself(a: Row): ...
 
 
 @pytest.mark.parametrize("function", [_exclusive, _open, _itself], ids=lambda function: function.__name__)
-def test_types_without_an_end_have_no_strict_check(function):
+def test_recursive_types_have_no_strict_check(function):
     """Where a value may nest without end, or the draft that tells 7.0 from 7 lacks a word, only Pydantic judges."""
     plain = _probe(function).plain
     assert plain.lax is not None

@@ -220,7 +220,7 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("schema", "finding"), FOREIGN)
-def test_foreign_schemas_are_looked_at_as_they_are(schema, finding):
+def test_foreign_schemas_are_checked_unchanged(schema, finding):
     """What no function of Python publishes is found in a schema from elsewhere."""
     assert told(foreign(schema)) == [finding]
 
@@ -272,7 +272,7 @@ INVALID = [
 
 
 @each_row(("schema", "place", "reason", "mend"), INVALID)
-def test_an_invalid_schema_is_told_where_and_why(schema, place, reason, mend):
+def test_an_invalid_schema_is_reported_with_place_and_reason(schema, place, reason, mend):
     """The finding names the parameter, the place in the schema, what is wrong there and what to write."""
     (finding,) = check(foreign({"type": "object"} | schema), select=["schema_invalid"])
     assert (finding.code, finding.place) == ("schema_invalid", place)
@@ -280,7 +280,7 @@ def test_an_invalid_schema_is_told_where_and_why(schema, place, reason, mend):
     assert finding.mend.startswith(mend)
 
 
-def test_a_schema_is_judged_by_the_draft_that_it_names():
+def test_a_schema_is_checked_against_its_draft():
     """What an older draft allows is valid where the schema says that it is of that draft."""
     bound = {"minimum": 1, "exclusiveMinimum": True}
     schema = {"type": "object", "properties": {"n": {"type": "integer", "description": "So many."} | bound}}
@@ -324,12 +324,12 @@ def many_words(
     """
 
 
-def test_what_is_right_is_left_alone():
+def test_valid_tools_have_no_finding():
     """Names, words and types that only look like faults are no findings."""
     assert told(server_of(many_words)) == []
 
 
-def test_an_enum_that_the_tool_explains_is_left_alone():
+def test_an_explained_enum_has_no_finding():
     """A parameter or its values in the tool's own description are described."""
 
     def sort(order: Literal["newest", "oldest"]) -> Answer:
@@ -338,7 +338,7 @@ def test_an_enum_that_the_tool_explains_is_left_alone():
     assert told(server_of(sort)) == []
 
 
-def test_what_the_middleware_leaves_out_is_no_finding():
+def test_nulls_dropped_by_the_middleware_are_no_finding():
     """With a middleware that leaves null out, a parameter need not take it."""
     assert told(server_of(not_nullable, middleware=LenientMiddleware())) == []
     strict = LenientMiddleware(Policy.strict())
@@ -362,7 +362,7 @@ def test_open_arguments_are_a_note():
 
 @pytest.mark.parametrize("middleware", [None, LenientMiddleware()])
 @pytest.mark.parametrize("is_destructive", [True, False])
-def test_no_middleware_is_advised_where_it_leaves_out_no_null(middleware, is_destructive):
+def test_the_middleware_is_not_advised_where_it_drops_no_null(middleware, is_destructive):
     """In a destructive tool a null is never left out, so only the type can be changed."""
     server = FastMCP("s")
     server.tool(annotations=ToolAnnotations(destructiveHint=is_destructive))(not_nullable)
@@ -374,7 +374,7 @@ def test_no_middleware_is_advised_where_it_leaves_out_no_null(middleware, is_des
     )
 
 
-def test_a_declared_normalizer_settles_a_parameter():
+def test_a_declared_normalizer_prevents_a_finding():
     """What the author puts right by a normalizer is not misunderstood."""
 
     @lenient(content=parse_json())
@@ -384,7 +384,7 @@ def test_a_declared_normalizer_settles_a_parameter():
     assert told(server_of(store)) == []
 
 
-def test_a_finding_says_where_the_function_stands():
+def test_a_finding_has_the_location_of_the_function():
     """A tool of this process is found in its file, also below a mount."""
     outer = FastMCP("outer")
     outer.mount(server_of(without_words))

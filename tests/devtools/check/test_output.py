@@ -26,7 +26,7 @@ def test_sarif_is_valid():
     assert [rule.id for rule in run.tool.driver.rules] == [each.code for each in CHECKS]
 
 
-def test_sarif_says_where_the_code_is_only_where_that_is_known():
+def test_sarif_has_locations_only_where_known():
     """A finding of a remote server has a logical place alone."""
     first, second = json.loads(as_sarif([PLAIN, ODD], "server.py"))["runs"][0]["results"]
     place = first["locations"][0]["physicalLocation"]
@@ -34,7 +34,7 @@ def test_sarif_says_where_the_code_is_only_where_that_is_known():
     assert "physicalLocation" not in second["locations"][0]
 
 
-def test_github_gets_one_command_a_finding():
+def test_github_gets_one_command_per_finding():
     """File, line and title are the command's properties; a note is a notice."""
     first, second = map(as_github, [PLAIN, ODD])
     assert first == (
@@ -53,7 +53,7 @@ def test_github_gets_one_command_a_finding():
         lambda found: as_json(found, "s", 1),
     ],
 )
-def test_no_control_character_gets_out(write):
+def test_control_characters_are_escaped(write):
     """A server's names cannot steer the terminal or the workflow that shows them."""
     assert all(character.isprintable() for line in write([ODD]).splitlines() for character in line)
 

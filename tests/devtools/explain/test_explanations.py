@@ -97,7 +97,7 @@ async def explained(server, tool, sent):
         pytest.param(Policy.strict(), id="strict", marks=pytest.mark.full),
     ],
 )
-def test_each_explanation_ends_as_the_call_does(policy):
+def test_each_explanation_has_the_outcome_of_the_call(policy):
     """For the usual damage to every tool: the same arguments, repairs or error code as the server itself gives."""
     server = build(policy)
     calls = stress(server, seed=3, per_tool=2).calls
@@ -116,7 +116,7 @@ def test_each_explanation_ends_as_the_call_does(policy):
     assert len(calls) > 150
 
 
-async def test_the_steps_name_readings_tiers_and_the_winner():
+async def test_the_steps_name_candidates_tiers_and_the_winner():
     """What the rules make of each place is told with its tier, and why one reading wins."""
     said = await explained(build(), "store", {"content": "x", "labels": "['a']", "mode": "FAST"})
     text = str(said)
@@ -126,14 +126,14 @@ async def test_the_steps_name_readings_tiers_and_the_winner():
     assert "/labels: repaired by json5_text_to_array (tier 2)" in text
 
 
-async def test_a_value_within_a_text_is_told_by_its_place():
+async def test_a_value_inside_text_is_reported_with_its_pointer():
     """A list that came as text is read, and then what is wrong in it."""
     said = await explained(build(), "store", {"content": "x", "rows": '[{"age": 7}, {"age": [8]}]'})
     assert "/rows/1/age: array_to_scalar (tier 4) reads it as 8" in str(said)
     assert said.arguments["rows"] == [{"age": 7}, {"age": 8}]
 
 
-async def test_rules_that_kept_out_are_named_with_their_guards():
+async def test_skipped_rules_are_named_with_their_guards():
     """Where no rule has a reading, those that were asked and why they keep out are told."""
     text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
     assert "/labels: no rule applies" in text
@@ -156,7 +156,7 @@ async def test_rules_that_kept_out_are_named_with_their_guards():
         ),
     ],
 )
-async def test_an_unknown_name_is_told_by_its_place(sent, told):
+async def test_an_unknown_name_is_reported_with_its_pointer(sent, told):
     """A name that nobody declared is not known at its place, and of a map's key what keys are is told."""
     server = FastMCP("names", strict_input_validation=True)
     server.add_middleware(LenientMiddleware())
@@ -172,7 +172,7 @@ async def test_an_unknown_name_is_told_by_its_place(sent, told):
     assert "parameter of the tool" not in text
 
 
-async def test_a_tie_names_both_readings():
+async def test_a_tie_names_both_candidates():
     """Two readings that are equally good are named, and neither is used."""
     schema = {"type": "object", "properties": {"way": {"enum": ["a_b", "a-b"]}}, "required": ["way"]}
     server = FastMCP("ties")
@@ -192,7 +192,7 @@ async def test_a_tie_names_both_readings():
         pytest.param(Policy(), "repaired", id="repair"),
     ],
 )
-async def test_the_mode_decides_what_becomes_of_a_call(policy, fate):
+async def test_the_mode_decides_the_outcome(policy, fate):
     """What only observes, or is off, lets the call go on as it was sent."""
     sent = {"content": "x", "labels": "a"}
     said = await explained(build(policy), "store", sent)
@@ -200,7 +200,7 @@ async def test_the_mode_decides_what_becomes_of_a_call(policy, fate):
     assert said.arguments == ({**sent, "labels": ["a"]} if fate == "repaired" else sent)
 
 
-async def test_a_server_without_the_middleware_is_told_so():
+async def test_a_missing_middleware_is_reported():
     """The default one is taken then."""
     said = await explained(build(middleware=False), "store", {"content": "x", "labels": "a"})
     assert said.fate == "repaired"
@@ -221,7 +221,7 @@ async def test_a_server_without_the_middleware_is_told_so():
         pytest.param({"rows": [{"age": f"{at}x"} for at in range(5000)]}, id="many faults"),
     ],
 )
-async def test_arguments_may_be_wrong_in_any_way(sent):
+async def test_any_wrong_arguments_are_explained(sent):
     """Whatever was sent is explained in a bounded number of lines, and can be printed."""
     said = await explained(build(), "store", sent)
     assert str(said).encode()
@@ -229,7 +229,7 @@ async def test_arguments_may_be_wrong_in_any_way(sent):
     assert len(str(said).splitlines()) < 400
 
 
-async def test_a_tool_that_is_not_there_is_refused():
+async def test_an_unknown_tool_is_refused():
     """The envelope is the one that a caller gets."""
     said = await explained(build(), "stor", {})
     assert (said.fate, said.envelope["error_code"]) == ("refused", "UNKNOWN_TOOL")
@@ -263,7 +263,7 @@ async def test_a_logged_call_is_explained_by_the_schema():
     assert 'The schema expects one of "fast", "slow" there.' in text
 
 
-async def test_a_logged_call_of_a_tool_that_is_gone_is_explained_as_far_as_it_goes():
+async def test_a_logged_call_of_a_removed_tool_is_partly_explained():
     """Without its tool an event still tells rule and code."""
     server = build()
     async with Client(server):
@@ -285,7 +285,7 @@ async def test_a_logged_call_of_a_tool_that_is_gone_is_explained_as_far_as_it_go
         pytest.param(Policy(), "Nothing: no rule applies.", id="all allowed"),
     ],
 )
-async def test_a_policy_that_lets_no_rule_act_is_named(policy, says):
+async def test_a_policy_without_rules_is_named(policy, says):
     """Where no rule speaks, the explanation says whether the policy is why."""
     server = FastMCP("s")
     server.add_middleware(LenientMiddleware(policy))
@@ -297,7 +297,7 @@ async def test_a_policy_that_lets_no_rule_act_is_named(policy, says):
     assert says in str(await explained(server, "take", {}))
 
 
-async def test_places_that_are_not_judged_are_named():
+async def test_unvalidated_places_are_named():
     """What of the schema cannot be read is told with its place and the reason."""
     schema = {
         "type": "object",

@@ -22,7 +22,7 @@ def of_kind(report, kind):
     return [each for each in report.advice if each.kind == kind]
 
 
-def test_outcomes_stand_by_tool_client_and_time(tmp_path):
+def test_outcomes_are_grouped_by_tool_client_and_time(tmp_path):
     """Calls are counted by what became of them, as a whole, by tool, by client and by step of time."""
     report = read_report(
         [
@@ -73,7 +73,7 @@ def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
     ]
 
 
-def test_tools_that_do_not_exist_stand_apart(tmp_path):
+def test_unknown_tools_are_listed_separately(tmp_path):
     """A name that only met UNKNOWN_TOOL is no tool; one that existed for some of its calls is."""
     unknown = {"error_code": "UNKNOWN_TOOL"}
     lines = [line(tool="serach", client_name=f"c{at}", **unknown) for at in range(2)]
@@ -85,7 +85,7 @@ def test_tools_that_do_not_exist_stand_apart(tmp_path):
     assert {cell.tool for cell in report.cells} == {"gone", "there"}
 
 
-def test_callers_are_told_apart_by_subject_never_by_session(tmp_path):
+def test_callers_are_distinguished_by_subject_not_session(tmp_path):
     """The same mistake in new sessions is one caller's; other subjects are other callers."""
     mistake = {"error_code": "MISSING_X", "violations": [wrong("missing", "/x")]}
     lines = [line(subject="ann", session_id=f"s{at}", minute=at, **mistake) for at in range(5)]
@@ -201,7 +201,7 @@ def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_pat
     assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)
 
 
-def test_a_repeated_mistake_is_told_beside_what_is_refused_most(tmp_path):
+def test_a_repeated_mistake_is_listed_beside_the_most_refused(tmp_path):
     """Six times the same refused call of one subject speak for the client, and for the place that was wrong."""
     mistake = line(subject="ann", error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "string")])
     report = read_report([log(tmp_path, *[mistake] * 6)])
@@ -247,7 +247,7 @@ def from_clients(count, *violations, tool="search"):
         ),
     ],
 )
-def test_what_is_refused_most_is_told_in_words(lines, says, tmp_path):
+def test_the_most_refused_is_described(lines, says, tmp_path):
     """The advice names the calls, the tool, the clients, the place and what is wrong there, and where to look."""
     (advice,) = read_report([log(tmp_path, *lines)]).advice
     assert advice.kind == "refused_most"
@@ -257,13 +257,13 @@ def test_what_is_refused_most_is_told_in_words(lines, says, tmp_path):
 
 @pytest.mark.usual_rows("type", "unknown", "size")
 @pytest.mark.parametrize("code", get_args(ViolationCode))
-def test_every_code_is_told_in_words(code, tmp_path):
+def test_every_code_has_a_description(code, tmp_path):
     """Whatever the code of the most frequent mistake is, some advice is about its place."""
     report = read_report([log(tmp_path, *[line(violations=[wrong(code, "/x")])] * 5)])
     assert [each.parameter for each in report.advice] == ["/x"]
 
 
-def test_only_the_most_frequent_mistakes_are_told_one_for_each_tool(tmp_path):
+def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
     """Of the first three mistakes each tool has one, and what comes after them has none."""
     many = [line(tool="a", violations=[wrong("type", "/x"), wrong("range", "/y")])] * 9
     fewer = [line(tool="b", violations=[wrong("length", "/x")])] * 8
@@ -292,7 +292,7 @@ def test_only_the_most_frequent_mistakes_are_told_one_for_each_tool(tmp_path):
         ),
     ],
 )
-def test_what_other_advice_is_about_is_not_told_again(lines, kind, tmp_path):
+def test_mistakes_covered_by_other_advice_are_not_repeated(lines, kind, tmp_path):
     """A place that has an advice of its own gets no second one for being frequent."""
     (advice,) = read_report([log(tmp_path, *lines)]).advice
     assert advice.kind == kind
@@ -330,12 +330,12 @@ NO_ADVICE = [
 
 @pytest.mark.usual_rows("too few", "arguments that came under arguments", "text for a number")
 @pytest.mark.parametrize("lines", NO_ADVICE)
-def test_what_is_not_sure_is_no_advice(lines, tmp_path):
+def test_uncertain_findings_give_no_advice(lines, tmp_path):
     """Where the calls do not show what was meant, nothing is advised."""
     assert read_report([log(tmp_path, *lines)]).advice == ()
 
 
-def test_an_advised_definition_mends_the_calls(tmp_path):
+def test_an_advised_definition_fixes_the_calls(tmp_path):
     """The line for the definitions file, put there, has the advised alias understood."""
     (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     file = tmp_path / "tools.yaml"
@@ -354,7 +354,7 @@ def test_an_advised_definition_mends_the_calls(tmp_path):
     assert asyncio.run(call()).data == "tea"
 
 
-def test_an_advised_declaration_mends_the_calls(tmp_path):
+def test_an_advised_declaration_fixes_the_calls(tmp_path):
     """The line for the function, put there, has the advised alias understood."""
     (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     server = FastMCP("advised")

@@ -89,7 +89,7 @@ def test_a_packed_parquet_file_is_read(tmp_path):
     assert read_report([packed]).calls == 3
 
 
-def test_parquet_comes_by_standard_input(tmp_path):
+def test_parquet_is_read_from_standard_input(tmp_path):
     """A stream may be a Parquet file."""
     with parquet(tmp_path / "events.parquet", EVENTS).open("rb") as stream:
         assert read_report(["-"], stdin=stream).calls == 3
@@ -160,7 +160,7 @@ def beside(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_what_is_no_log_is_skipped_and_named(tmp_path):
+def test_files_that_are_no_logs_are_skipped_and_named(tmp_path):
     """In a folder, and where a pattern finds it, what cannot be read is named and stops nothing."""
     names = beside(tmp_path)
     log(tmp_path, line())
@@ -172,7 +172,7 @@ def test_what_is_no_log_is_skipped_and_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["self", "there", "nowhere", "image", "latin", "wide", "a\0b", "x" * 5000])
-def test_what_is_no_log_is_an_error_by_its_name(name, tmp_path, capsys):
+def test_a_named_file_that_is_no_log_is_an_error(name, tmp_path, capsys):
     """A file that is named and cannot be read is one line on stderr and exit code 2."""
     beside(tmp_path)
     assert run(["report", str(tmp_path / name)]) == 2
@@ -192,7 +192,7 @@ def test_an_unreadable_file_is_named(tmp_path):
     assert [each.file for each in report.log.skipped] == [str(closed)]
 
 
-def test_the_report_says_what_was_skipped(tmp_path, capsys):
+def test_the_report_lists_skipped_files(tmp_path, capsys):
     """The text of a report names the files that were skipped, and why."""
     beside(tmp_path)
     log(tmp_path, line())
@@ -225,14 +225,14 @@ def test_nothing_but_foreign_rows_is_an_error(tmp_path, capsys):
     assert "other.parquet" in capsys.readouterr().err
 
 
-def test_an_empty_log_is_said_to_be_empty(tmp_path, capsys):
+def test_an_empty_log_is_reported_as_empty(tmp_path, capsys):
     """A log without any line is no error: a server may have had no call yet."""
     assert run(["report", str(log(tmp_path))]) == 0
     assert "empty" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["self", "nowhere", "a\0b", "folder", "events.parquet"])
-def test_tail_names_what_it_cannot_follow(name, tmp_path, capsys):
+def test_tail_names_unsupported_sources(name, tmp_path, capsys):
     """What is no growing text is one line on stderr and exit code 2."""
     beside(tmp_path)
     (tmp_path / "folder").mkdir()

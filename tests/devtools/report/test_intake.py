@@ -185,13 +185,13 @@ def agree(lines):
     assert figures.foreign == figures.lines - len(events)
 
 
-def test_odd_lines_are_read_as_the_model_reads_them_in_one_log():
+def test_odd_lines_in_one_log_are_read_like_the_model():
     """The engine takes those lines of a log for events that the event model does, and reads the same in them."""
     agree([line(tool="a plain one"), *(row.values[0] for row in ODD_LINES)])
 
 
 @pytest.mark.parametrize("text", [full(row) for row in ODD_LINES])
-def test_odd_lines_are_read_as_the_model_reads_them(text):
+def test_odd_lines_are_read_like_the_model(text):
     """The engine takes a line for an event exactly when the event model does, and reads the same in it."""
     agree([text, text.replace('": ', '":').replace(", ", ","), line(tool="a plain one")])
 
@@ -263,7 +263,7 @@ def test_a_cut_last_line_is_foreign(tmp_path):
     assert (report.calls, report.log.foreign) == (2, 1)
 
 
-def test_a_growing_file_is_read_up_to_where_it_is(tmp_path):
+def test_a_growing_file_is_read_to_its_current_end(tmp_path):
     """A log that is written to while it is read gives whole events only."""
     file = log(tmp_path, *[line()] * 20_000)
     done = threading.Event()
@@ -321,7 +321,7 @@ def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     assert (report.log.cut_files, report.log.foreign) == (1, 1)
 
 
-def test_bytes_that_are_no_text_are_counted(tmp_path):
+def test_invalid_utf_8_is_counted(tmp_path):
     """Lines that are no UTF-8, and lines beyond every bound, are foreign lines among others."""
     file = tmp_path / "odd.jsonl"
     file.write_bytes(
@@ -400,7 +400,7 @@ def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_read_is_named(names, says, tmp_path, monkeypatch):
+def test_unreadable_sources_are_named(names, says, tmp_path, monkeypatch):
     """A log that is not there is one line that names it."""
     monkeypatch.chdir(tmp_path)
     if names == ["s3://bucket/*.jsonl"]:
@@ -410,7 +410,7 @@ def test_what_cannot_be_read_is_named(names, says, tmp_path, monkeypatch):
         read_report(names)
 
 
-def test_the_engine_sees_nothing_else(tmp_path):
+def test_duckdb_has_no_other_file_access(tmp_path):
     """The database opens no file but the logs it was given, and its settings cannot be changed."""
     other = log(tmp_path, "secret", name="other.txt")
     given_file = log(tmp_path, line())

@@ -29,7 +29,7 @@ def lines_of(folder, count, length):
         pytest.param(64, "64GB", 16, id="more than it takes"),
     ],
 )
-def test_threads_follow_from_the_memory(processors, memory, threads, tmp_path, monkeypatch):
+def test_thread_count_depends_on_memory(processors, memory, threads, tmp_path, monkeypatch):
     """There are as many threads as have room, and no more than processors."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)), raising=False)
     database = Database(tmp_path, [], remote=False, memory=memory, progress=None)

@@ -103,7 +103,7 @@ def test_forged_lines_are_foreign(tmp_path):
     assert sorted(each.tool for each in report.tools) == sorted(HOSTILE)
 
 
-def test_the_terminal_shows_names_as_they_are(tmp_path):
+def test_the_terminal_shows_names_unchanged(tmp_path):
     """No name is taken for markup, and no control character is printed."""
     report = read_report([hostile_log(tmp_path)], top=1000)
     text = printed(report, 300)
@@ -136,14 +136,14 @@ def test_the_terminal_report_fits(width, tmp_path):
         assert "…" not in text
 
 
-def test_colors_are_for_terminals(tmp_path, capsys):
+def test_only_terminals_get_colors(tmp_path, capsys):
     """What is piped has no colors."""
     assert run(["report", str(story(tmp_path))]) == 0
     assert "\x1b" not in capsys.readouterr().out
     assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
 
 
-def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
+def test_saved_output_has_no_trailing_blanks(tmp_path, capsys):
     """No line of a report that is piped ends in a blank."""
     assert run(["report", str(story(tmp_path))]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -151,7 +151,7 @@ def test_what_is_kept_has_no_trailing_blanks(tmp_path, capsys):
     assert [each for each in lines if each != each.rstrip()] == []
 
 
-def test_what_was_read_is_named(tmp_path, monkeypatch, capsys):
+def test_sources_are_named(tmp_path, monkeypatch, capsys):
     """Standard input is no file, and what is empty says so."""
     file = log(tmp_path, line())
     said = {}
@@ -188,7 +188,7 @@ def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
         assert json.loads(capsys.readouterr().out)["calls"] == 180
 
 
-def test_times_are_written_as_people_do(tmp_path, capsys):
+def test_times_are_human_readable(tmp_path, capsys):
     """``--since`` takes a date, a time, or how long ago."""
     hour_ago = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
     file = log(tmp_path, line(timestamp=hour_ago), line(timestamp="2026-01-01T08:00:00Z"))

@@ -39,7 +39,7 @@ def test_the_usual_variables_become_a_secret(environment, told):
 
 
 @each_row("value", ODD)
-def test_credentials_are_no_sql(value):
+def test_credentials_are_escaped_in_sql(value):
     """Whatever a credential is made of, it is one text in one statement."""
     sql = s3_secret({"AWS_ACCESS_KEY_ID": value, "AWS_SECRET_ACCESS_KEY": value, "AWS_REGION": value})
     assert len(duckdb.extract_statements(sql)) == 1
@@ -60,7 +60,7 @@ def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
-def test_credentials_that_duckdb_does_not_take_are_not_shown(tmp_path):
+def test_rejected_credentials_are_not_shown(tmp_path):
     """What DuckDB says of a statement that holds credentials is not passed on."""
     database = Database(tmp_path, [], remote=False, memory="256MB", progress=None)
     try:

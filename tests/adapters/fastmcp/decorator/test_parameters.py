@@ -99,7 +99,7 @@ async def test_parameters_by_another_name(serve):
         ),
     ],
 )
-async def test_null_for_a_default(annotation, default, wanted, serve):
+async def test_null_becomes_a_default(annotation, default, wanted, serve):
     """A null that the type forbids becomes the default, however the default is declared."""
 
     def search(limit):

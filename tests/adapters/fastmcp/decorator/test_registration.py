@@ -86,7 +86,7 @@ def test_a_decorator_above_the_tool_names_the_right_order(registered, decorate):
         decorate(function)
 
 
-def test_a_task_of_the_standalone_decorator_is_no_server_s():
+def test_a_task_of_the_standalone_decorator_has_no_server():
     """Only tools that there are count."""
     assert lenient(tool(task=False)(_new_store()))
 

@@ -64,7 +64,7 @@ async def test_normalizers_under_a_strict_policy(serve):
     assert code(await call(server, "store", {"content": "a", "limit": "[5]"})) == "INVALID_LIMIT_TYPE"
 
 
-async def test_off_leaves_the_function_alone(events):
+async def test_off_mode_leaves_the_function_unchanged(events):
     """A tool that is switched off is judged by FastMCP alone."""
     server = plain(lenient(policy=Policy(mode="off"), tags=tags())(store))
     result = await call(server, "store", {"content": "a", "tags": "b"})
@@ -84,7 +84,7 @@ async def test_observe_changes_nothing(events):
     assert [event.get("error_code") for event in events] == [None, None, "INVALID_TAGS_TYPE"]
 
 
-async def test_declarations_of_a_file_are_observed_too(events, tmp_path):
+async def test_declarations_in_a_file_are_observed_too(events, tmp_path):
     """A normalizer that would change an accepted value is logged by a server that observes, and not applied."""
     file = tmp_path / "tools.yaml"
     file.write_text("policy: {mode: observe}\ntools: {store: {parameters: {content: {strip: true}}}}")

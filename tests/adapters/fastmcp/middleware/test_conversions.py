@@ -33,7 +33,7 @@ async def test_right_tags_pass_unchanged(tags, strict):
         pytest.param("['a', 'b']", ["a", "b"], "json5_text_to_array", id="python_text"),
     ],
 )
-async def test_tags_of_one_reading_become_a_list(sent, tags, rule, strict):
+async def test_unambiguous_tags_become_a_list(sent, tags, rule, strict):
     """A single tag is a list of one, and a list that came as text is that list."""
     result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": sent})
     assert got(result) == {"content": "x", "tags": tags}

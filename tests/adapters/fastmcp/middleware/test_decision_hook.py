@@ -39,7 +39,7 @@ CALLS = pytest.mark.parametrize(
 
 
 @CALLS
-async def test_each_call_is_told_without_values(sent, status):
+async def test_each_call_is_reported_without_values(sent, status):
     """A decision says what was decided about which tool, and nothing of what was sent."""
     server, decisions = watched()
     await call(server, "store", sent)
@@ -54,7 +54,7 @@ async def test_each_call_is_told_without_values(sent, status):
 
 
 @CALLS
-async def test_values_are_told_on_request(sent, status):
+async def test_values_are_reported_on_request(sent, status):
     """Arguments are those that the tool gets, and of a refused call those that were sent."""
     server, decisions = watched(decision_values=True)
     await call(server, "store", sent)
@@ -63,7 +63,7 @@ async def test_values_are_told_on_request(sent, status):
     assert all(each.message for each in decision.violations)
 
 
-async def test_observed_calls_are_told():
+async def test_observed_calls_are_reported():
     """In observe mode the decision says what would have been done."""
     server, decisions = watched(policy=Policy(mode="observe"))
     await call(server, "store", {"text": "a", "tags": '["b"]'})
@@ -71,7 +71,7 @@ async def test_observed_calls_are_told():
 
 
 @pytest.mark.parametrize(("sent", "given"), [("[1,]", "[1]"), ("one", "one")])
-async def test_arguments_of_a_prompt_are_told_on_request(sent, given):
+async def test_prompt_arguments_are_reported_on_request(sent, given):
     """They are the texts that the prompt gets, or of a refused one those that were sent."""
     server, decisions = watched(decision_values=True)
 
@@ -85,14 +85,14 @@ async def test_arguments_of_a_prompt_are_told_on_request(sent, given):
     assert [each.arguments for each in decisions] == [{"lines": given}]
 
 
-async def test_an_unknown_tool_is_told():
+async def test_an_unknown_tool_is_reported():
     """A call of a tool that does not exist is refused."""
     server, decisions = watched()
     await call(server, "stor", {})
     assert [(each.status, each.tool) for each in decisions] == [("refused", "stor")]
 
 
-async def test_what_it_raises_fails_no_call(caplog):
+async def test_its_exceptions_fail_no_call(caplog):
     """The call runs, and the first error is reported without its text."""
 
     def fail(_decision: Decision) -> None:
@@ -118,7 +118,7 @@ async def test_a_key_that_may_be_a_value_is_masked(key):
 @pytest.mark.parametrize(
     "sent", [{"text": "a", "tags": ["b"]}, {"text": "a", "tags": '["b"]'}, {"text": "a", "tags": "b, c"}]
 )
-async def test_what_it_changes_reaches_nobody(sent):
+async def test_its_changes_have_no_effect(sent):
     """A function that takes something out of a decision with values changes neither the call nor its answer."""
 
     def take_out(decision: Decision) -> None:

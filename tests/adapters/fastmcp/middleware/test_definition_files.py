@@ -76,12 +76,12 @@ async def test_a_default_is_used_beside_repairs(served):
 
 
 @pytest.mark.parametrize("sent", [{"max_steps": 3}, {"maxSteps": "3"}], ids=["sent", "other-case"])
-async def test_what_is_sent_wins_over_the_default(served, sent):
+async def test_sent_values_override_the_default(served, sent):
     """A default is for what was left out under each of its names."""
     assert (await call(served(), task="tea", **sent)).data == "tea, 3, True"
 
 
-async def test_a_default_that_the_function_has_changes_nothing(served):
+async def test_a_function_default_changes_nothing(served):
     """An accepted call goes on as it came where only the function's own defaults are missing."""
     result = await call(served(), task="tea", max_steps=1)
     assert result.meta is None or "mcp_lenient" not in result.meta

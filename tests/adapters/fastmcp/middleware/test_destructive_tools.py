@@ -86,7 +86,7 @@ async def test_nothing_is_left_out(arguments: Any) -> None:
     ],
     ids=repr,
 )
-async def test_repairs_that_keep_the_value_are_made(arguments: Any, expected: dict[str, Any]) -> None:
+async def test_value_preserving_repairs_are_made(arguments: Any, expected: dict[str, Any]) -> None:
     """Text that spells a value, a name in another case style and an injected call ID are repaired."""
     answer = await _sent(arguments)
     assert not answer.is_error

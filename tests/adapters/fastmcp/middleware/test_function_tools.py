@@ -206,7 +206,7 @@ async def test_every_function_tool_is_lenient(function, right, near, wrong, kind
 @pytest.mark.quick_rows("secret-context")
 @pytest.mark.parametrize("function", [_with_context, _with_dependency], ids=["context", "depends"])
 @pytest.mark.parametrize("injected", ["ctx", "secret"])
-async def test_what_is_injected_cannot_be_sent(function, injected):
+async def test_injected_parameters_cannot_be_sent(function, injected):
     """A parameter that FastMCP fills in is unknown to callers, by any spelling."""
     server = lenient(function)
     refused = await call(server, function.__name__, {"tags": ["a"], injected: "mine"})
@@ -361,7 +361,7 @@ async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, h
         pytest.param(_named_twice(16), {f"key_{at}": True for at in "abcdefghijklmnop"}, id="of many names"),
     ],
 )
-async def test_names_that_are_read_or_unlike_any_other_are_not_ignored_names(model: Any, it: Any) -> None:
+async def test_read_or_dissimilar_names_are_not_flagged(model: Any, it: Any) -> None:
     """Beside a repair, a name goes on as it is that the model reads, or that no declared one resembles."""
     result = await call(lenient(_with_model(model)), "take", {"it": it, "tags": '["a"]'})
     assert rules(result) == ["json_text_to_array"]

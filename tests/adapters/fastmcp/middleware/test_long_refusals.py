@@ -114,6 +114,6 @@ async def test_a_small_refusal_stays_on_the_event_loop():
         ({}, False),
     ],
 )
-def test_many_values_are_seen_at_any_depth(value, many):
+def test_large_arguments_are_detected_at_any_depth(value, many):
     """Size is measured by the nested values and characters, not by the top level alone."""
     assert holds_many(value) is many

@@ -176,7 +176,7 @@ async def test_a_body_that_calls_a_marked_tool_wrongly_sees_an_exception():
     assert (await _called(mcp, "outer", {})).data == "raised"
 
 
-def test_a_bottomless_value_is_refused_without_a_crash():
+def test_an_endlessly_nested_value_is_refused():
     """Validators that recurse on the stack are never given a value that is deeper than they can go."""
     value: list = []
     for _ in range(30_000):

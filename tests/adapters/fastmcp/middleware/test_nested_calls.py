@@ -170,7 +170,7 @@ async def test_a_call_over_the_wire_of_the_same_server_is_a_clients_call():
     assert got(result) == {"code": "INVALID_NUMBERS_TYPE"}
 
 
-async def test_calls_that_a_body_makes_at_once_all_raise():
+async def test_concurrent_nested_calls_all_raise():
     """Calls that a body makes in tasks of its own are the body's calls."""
 
     async def many(ctx: Context) -> Any:
@@ -196,7 +196,7 @@ OUTER_POLICIES = {
 
 @pytest.mark.quick_rows("repair")
 @pytest.mark.parametrize("policy", OUTER_POLICIES.values(), ids=OUTER_POLICIES.keys())
-async def test_a_bodys_calls_are_its_own_under_every_policy(policy):
+async def test_nested_calls_raise_under_every_policy(policy):
     """How lenient its own calls are does not change what a body sees of the calls it makes."""
     server = lenient(inner, outer, patterns={"outer": policy})
     result = await call(server, "outer", {"tool": "inner", "arguments": {"numbers": True}})
@@ -213,7 +213,7 @@ async def test_a_bodys_calls_are_its_own_under_every_policy(policy):
         pytest.param({"tool": {"type": "float"}, "arguments": {"type": "object"}}, id="not_compiled"),
     ],
 )
-async def test_a_custom_tools_calls_are_its_own(schema, mode):
+async def test_nested_calls_of_a_custom_tool_raise(schema, mode):
     """A tool of an author's own kind sees the exception too, whatever its schema makes of its own call."""
     server = lenient(inner, patterns={"own": Policy(mode=mode)})
     server.add_tool(_Outer(**published(**schema).model_dump(), server=server))

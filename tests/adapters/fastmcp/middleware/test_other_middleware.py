@@ -178,7 +178,7 @@ async def test_an_injected_tool_is_lenient_too(outside):
     assert code(await call(server, "brought", {"tags": 5})) == "INVALID_TAGS_TYPE"
 
 
-async def test_one_added_after_a_client_has_connected_takes_part():
+async def test_middleware_added_after_connecting_is_used():
     """The middleware may be added to a server that is already being served."""
     server = plain(tool)
     async with Client(server) as client:

@@ -108,7 +108,7 @@ async def test_a_disabled_rule_does_nothing(name):
 
 @pytest.mark.quick_rows("arguments0")
 @pytest.mark.parametrize("arguments", [call for name, call in CALLS.items() if name != "right"])
-async def test_strict_repairs_nothing_and_explains_all(arguments):
+async def test_strict_repairs_nothing_and_reports_everything(arguments):
     """``Policy.strict()`` refuses by envelope what FastMCP refuses, on function and custom tools alike."""
     own = published("own", tags={"type": "array", "items": {"type": "string"}})
     server = lenient(tool, own, policy=Policy.strict())

@@ -48,7 +48,7 @@ RIGHT = {"text": "5", "numbers": "[1, 2]"}
         pytest.param({**RIGHT, "more": "x"}, ["5", [1, 2], 5, None], id="what FastMCP drops"),
     ],
 )
-async def test_what_fastmcp_renders_is_untouched(events: Log, sent, got):
+async def test_prompts_fastmcp_renders_are_unchanged(events: Log, sent, got):
     """The function gets what it gets without the middleware, and nothing is logged."""
     assert await rendered(served(LenientMiddleware()), sent) == await rendered(served(), sent) == got
     assert events.names == []
@@ -96,7 +96,7 @@ async def test_a_nearly_right_prompt_is_rendered(events: Log, sent, got, rules):
         ),
     ],
 )
-async def test_the_rest_is_refused_by_an_envelope(events: Log, sent, code, pointer):
+async def test_unrepairable_requests_get_an_envelope(events: Log, sent, code, pointer):
     """The protocol's error has the envelope as text and as data, and speaks of a prompt."""
     with pytest.raises(host.MCPError) as caught:
         await rendered(served(LenientMiddleware()), sent)
@@ -131,7 +131,7 @@ def asked(one: list[int], who: Person, *, really: bool, each: dict[str, list[int
     ],
     ids=["array", "missing", "object", "boolean", "inside of JSON"],
 )  # fmt: skip
-async def test_no_message_asks_for_anything_but_a_string(wrong, message):
+async def test_messages_only_ask_for_strings(wrong, message):
     """A client cannot send anything else to a prompt."""
     server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
     server.prompt(asked)
@@ -192,14 +192,14 @@ def lax(
         pytest.param({"seen": "[1, 1]"}, [1, False, [], [1]], id="set"),
     ],
 )
-async def test_what_fastmcp_converts_is_kept_where_another_argument_is_wrong(accepted, got):
+async def test_arguments_fastmcp_converts_stay_when_another_is_wrong(accepted, got):
     """The schema is not asked about a text that FastMCP converts."""
     server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
     server.prompt(lax, name="review")
     assert await rendered(server, {"Number": "1", **accepted}) == got
 
 
-async def test_a_validator_with_a_fault_is_answered_by_fastmcp():
+async def test_fastmcp_reports_a_buggy_validator():
     """What an author's validator raises by mistake says nothing about the arguments."""
     answers = []
     for middleware in ((), (LenientMiddleware(),)):
@@ -212,7 +212,7 @@ async def test_a_validator_with_a_fault_is_answered_by_fastmcp():
 
 
 @pytest.mark.parametrize("kind", ["tool", "prompt", "resource"])
-async def test_a_body_gets_what_fastmcp_raises(kind):
+async def test_a_body_receives_fastmcps_exception(kind):
     """A function that asks for a prompt catches the same error as without the middleware."""
     server = served(LenientMiddleware())
 

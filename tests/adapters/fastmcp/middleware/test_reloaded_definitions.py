@@ -44,7 +44,7 @@ async def accepted(server: FastMCP, name: str) -> bool:
     return not result.is_error and rules(result) == ["rename_alias"]
 
 
-async def test_a_changed_file_is_in_force(file, later, events: Log):
+async def test_a_changed_file_applies(file, later, events: Log):
     """What it says counts for the next call, and what it said before no longer."""
     server = server_of(file, reload=True)
     assert await accepted(server, "body")
@@ -55,7 +55,7 @@ async def test_a_changed_file_is_in_force(file, later, events: Log):
     assert "definitions_kept" not in events.names
 
 
-async def test_it_is_looked_at_once_a_second(file):
+async def test_the_file_is_checked_once_a_second(file):
     """A call within the same second does not read the file."""
     server = server_of(file, reload=True)
     file.write_text(ALIAS % "words", encoding="utf-8")
@@ -95,7 +95,7 @@ async def test_a_deleted_file_changes_nothing(file, later, events: Log):
     assert events.names.count("definitions_kept") == 1
 
 
-async def test_a_file_that_is_being_written_changes_nothing(file, later, events: Log):
+async def test_a_partly_written_file_changes_nothing(file, later, events: Log):
     """A program empties a file before it writes it; what was secret is not shown meanwhile."""
     server = server_of(file, reload=True)
     file.write_text("", encoding="utf-8")

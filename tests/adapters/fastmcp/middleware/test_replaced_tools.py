@@ -103,7 +103,7 @@ REPLACED = [
 @pytest.mark.slow
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 @pytest.mark.parametrize(("before", "after", "sent", "expected", "told"), REPLACED)
-async def test_a_replaced_tool_is_judged_as_it_is_now(before, after, sent, expected, told, mounted):
+async def test_a_replaced_tool_is_validated_as_it_is_now(before, after, sent, expected, told, mounted):
     """After a call of the old tool, the new one under its name gets what it asks for, and nothing else is changed."""
     own = _server(before)
     server = own
@@ -300,7 +300,7 @@ class Taking(FastMCP):
         _changes_its_look_up,
     ],
 )
-async def test_what_a_look_up_finds_is_judged_and_not_what_the_provider_has(change):
+async def test_the_looked_up_tool_is_validated_not_the_providers(change):
     """A tool that takes the name of a provider's tool, which is still there, is the one that judges."""
     server = _server(strings)
     assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": ["a"]}
@@ -308,7 +308,7 @@ async def test_what_a_look_up_finds_is_judged_and_not_what_the_provider_has(chan
     assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": '["a"]'}
 
 
-async def test_a_tool_that_becomes_destructive_is_treated_so():
+async def test_a_tool_that_becomes_destructive_is_treated_as_destructive():
     """The narrower set of a destructive tool holds from the moment it is marked."""
     server = _server(strings)
     assert rules(await call(server, "tool", {"value": "a"})) == ["scalar_to_array"]

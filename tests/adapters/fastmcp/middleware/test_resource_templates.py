@@ -51,7 +51,7 @@ async def read(server: FastMCP, uri: str) -> str:
         "item://first",
     ],
 )
-async def test_what_fastmcp_reads_is_untouched(events: Log, uri):
+async def test_uris_fastmcp_accepts_are_unchanged(events: Log, uri):
     """The function gets what it gets without the middleware, and nothing is logged."""
     assert await read(served(LenientMiddleware()), uri) == await read(served(), uri)
     assert events.names == []
@@ -69,7 +69,7 @@ async def test_an_annotation_that_is_not_hashable_is_read(events: Log):
     assert events.names == []
 
 
-async def test_a_body_gets_what_fastmcp_raises():
+async def test_a_body_receives_fastmcps_exception():
     """A tool that reads a resource catches the same error as without the middleware."""
     server = served(LenientMiddleware())
 
@@ -85,7 +85,7 @@ async def test_a_body_gets_what_fastmcp_raises():
 
 
 @pytest.mark.parametrize(("uri", "pointer", "expected"), WRONG)
-async def test_the_rest_is_refused_by_an_envelope(events: Log, uri, pointer, expected):
+async def test_unrepairable_requests_get_an_envelope(events: Log, uri, pointer, expected):
     """The protocol's error has the envelope as text and as data, and names the parameter."""
     with pytest.raises(host.MCPError) as caught:
         await read(served(LenientMiddleware()), uri)

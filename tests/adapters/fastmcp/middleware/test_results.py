@@ -80,7 +80,7 @@ async def test_a_tools_own_error_passes_unchanged(function, tags):
 
 
 @pytest.mark.parametrize("function", [_tool_error, _value_error, _validation_error])
-async def test_a_tools_own_error_is_no_refusal(function, events: Log):
+async def test_a_tools_own_error_is_not_a_refusal(function, events: Log):
     """A call that failed in the body was accepted, and is logged so."""
     with pytest.raises(_FAILURES):
         await lenient(function).call_tool(function.__name__, {"tags": ["a"]})

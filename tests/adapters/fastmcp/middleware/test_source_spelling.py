@@ -203,7 +203,7 @@ async def test_a_model_in_text(kind: Any) -> None:
     assert received["release"] == {"version": "3.140", "tags": ["1.250", "2"], "labels": {"a": "0.10"}}
 
 
-def test_whole_arguments_without_a_server() -> None:
+def test_raw_arguments_without_a_server() -> None:
     """``normalize`` keeps the spelling of arguments that came as one text."""
     schema = {"type": "object", "properties": {"version": {"type": "string"}}, "additionalProperties": False}
     assert normalize(schema, '{"Version": 3.140}').arguments == {"version": "3.140"}

@@ -64,7 +64,7 @@ async def test_a_refused_call_is_still_a_call(name, arguments, spans):
     assert _server_span(spans).attributes["mcp.method.name"] == "tools/call"
 
 
-async def test_an_accepted_call_leaves_no_trace_when_nobody_listens(spans):
+async def test_an_accepted_call_records_nothing_without_a_listener(spans):
     """Without a log that wants it, an accepted call costs its span nothing."""
     await call(lenient(tool), "tool", {"tags": ["a"]})
     assert _server_span(spans).status.status_code is not StatusCode.ERROR

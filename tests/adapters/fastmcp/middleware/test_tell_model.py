@@ -53,7 +53,7 @@ def _server(policy):
 
 @pytest.mark.quick_rows("text", "wrapper")
 @pytest.mark.parametrize(("sent", "said"), _CASES)
-async def test_a_repaired_result_says_what_was_repaired(sent, said):
+async def test_a_repaired_result_names_its_repairs(sent, said):
     """One more text block names the place and how to send it; the rest of the result stays as it is."""
     async with Client(_server(Policy(tell_model=True))) as client:
         result = await client.call_tool("search", sent)

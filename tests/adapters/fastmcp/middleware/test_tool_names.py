@@ -40,7 +40,7 @@ SPELLINGS = [
 @pytest.mark.quick_rows("right-storeContext", "near-storeContext")
 @pytest.mark.parametrize("sent", SPELLINGS)
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
-async def test_another_spelling_of_a_tools_name_is_read(sent: str, tags: Any, events: Log):
+async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: Log):
     """A name that differs from one tool by case, separators or prefix runs that tool, and is recorded."""
     result = await call(lenient(store_context, v1_2, name="notes"), sent, {"tags": tags})
     assert got(result) == {"stored": ["a"]}
@@ -143,7 +143,7 @@ async def test_the_tool_runs_once():
     assert inner.seen == ["store_context"]
 
 
-async def test_calls_of_another_middleware_are_not_renamed():
+async def test_calls_made_by_another_middleware_are_not_renamed():
     """A repair of the name is recorded for the call it belongs to, and for no other one on the way."""
 
     class Auditing(Middleware):

@@ -323,7 +323,7 @@ async def test_the_example_of_the_issue():
     assert (got(result), rules(result), seen) == ("ran", [], [{"x": "5", "n": 3}])
 
 
-async def test_what_is_published_runs_as_well():
+async def test_the_published_form_is_accepted_too():
     """The integer that is published is repaired to the text that the parent takes; anything else is refused."""
     seen: Seen = []
     server = lenient()

@@ -27,7 +27,7 @@ def _versioned() -> FastMCP:
 
 @pytest.mark.quick_rows("own")
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
-async def test_each_version_is_judged_by_itself(mounted):
+async def test_each_version_is_validated_separately(mounted):
     """A call of a version is that version's business, in whatever order they come."""
     server = _versioned()
     if mounted:

@@ -139,7 +139,7 @@ async def test_no_did_you_mean_names_a_hidden_tool(hidden):
 
 @pytest.mark.parametrize("hidden", BY_MIDDLEWARE.values(), ids=BY_MIDDLEWARE.keys())
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
-async def test_what_another_middleware_hides_is_answered_by_it(hidden, tags):
+async def test_a_tool_hidden_by_another_middleware_is_answered_by_it(hidden, tags):
     """A call that another middleware does not let through is answered as FastMCP answers it."""
     result = await call(hidden(), "send_mail", {"tags": tags})
     assert (result.is_error, text(result)) == (True, "Unknown tool: 'send_mail'")
@@ -218,7 +218,7 @@ async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):
 @pytest.mark.parametrize(
     ("mode", "logged"), [("off", []), ("observe", ["call_observed"])], ids=["off", "observe"]
 )
-async def test_an_unknown_tool_is_left_to_fastmcp_where_nothing_is_to_change(mode, logged, events: Log):
+async def test_fastmcp_answers_an_unknown_tool_in_other_modes(mode, logged, events: Log):
     """A server that only observes, or is off, answers an unknown name as FastMCP does."""
     expected = await call(plain(store_context), "store", {})
     result = await call(lenient(store_context, policy=Policy(mode=mode)), "store", {})

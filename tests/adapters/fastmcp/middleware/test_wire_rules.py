@@ -45,7 +45,7 @@ def secretive(name: str, password: SecretStr, api_key: str, limit: Annotated[int
 
 
 @pytest.mark.parametrize("function", [typed, untyped])
-async def test_the_envelope_is_where_clients_look(function):
+async def test_the_envelope_is_in_content_meta_and_structured_content(function):
     """The result is an error; the envelope is its one text block and in ``_meta``; in the structured content only without an output schema."""
     refused = await call(lenient(function), function.__name__, {"tags": 5})
     assert refused.is_error
@@ -110,7 +110,7 @@ async def test_a_fix_of_the_envelope_makes_the_call_valid():
 @pytest.mark.parametrize(
     "jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"]
 )
-async def test_the_envelope_speaks_json(jargon):
+async def test_the_envelope_uses_json_words(jargon):
     """No jargon of Python or Pydantic, no address."""
     sent = {"tags": None, "point": {"x": None}, "other": None}
     assert jargon not in text(await call(lenient(typed), "typed", sent))

@@ -95,7 +95,7 @@ def test_a_signal_ends_the_proxy_and_its_server(number, busy):
     assert _has_ended(server)
 
 
-def test_a_server_that_ends_at_once_is_said_to():
+def test_a_server_that_exits_at_once_is_reported():
     """Where the server cannot list its tools, nobody knows whether there is such a tool: the envelope says so."""
     with connected("-c", "raise SystemExit(3)") as connection:
         told = connection.call("add", a=1, b=2)
@@ -103,7 +103,7 @@ def test_a_server_that_ends_at_once_is_said_to():
     assert told["_meta"]["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
 
 
-def test_bytes_that_are_no_text_stop_nothing():
+def test_invalid_utf_8_stops_nothing():
     """A line of the server that is not UTF-8 is passed over: this call and later ones are answered."""
     with connected(str(_SERVER)) as connection:
         written = connection.call("bytes_that_are_no_text")["structuredContent"]

@@ -79,7 +79,7 @@ async def _called(front: FastMCP, *tools: str, headers: dict[str, str] | None = 
                 assert (await client.call_tool_mcp(tool, {"a": [], "b": 2})).is_error
 
 
-async def test_one_server_gets_what_fastmcps_proxy_passes_on():
+async def test_a_single_server_gets_the_headers_fastmcp_forwards():
     """A single server gets the caller's headers but for cookies and those of the connection."""
     with _upstreams("one") as (entries, seen):
         await _called(create_lenient_proxy(entries["one"]["url"]), "add")
@@ -87,7 +87,7 @@ async def test_one_server_gets_what_fastmcps_proxy_passes_on():
     assert seen["one"].names == _NAMES - {"cookie"}
 
 
-async def test_of_several_servers_none_gets_any_header():
+async def test_several_servers_get_no_headers():
     """Behind a proxy of several servers no header of the caller reaches any of them unless it is named."""
     with _upstreams("one", "two") as (entries, seen):
         await _called(create_lenient_proxy({"mcpServers": entries}), "one_add", "two_add")
@@ -95,7 +95,7 @@ async def test_of_several_servers_none_gets_any_header():
     assert all(each.seen for each in seen.values())
 
 
-async def test_a_named_header_goes_to_the_server_that_it_is_named_for():
+async def test_a_named_header_goes_to_its_server():
     """Each server gets exactly the headers that are named for it, in whatever case."""
     forward = {"one": ["AUTHORIZATION", "X-Tenant"], "two": ["x-tenant", "Cookie"]}
     with _upstreams("one", "two", "three") as (entries, seen):
@@ -106,7 +106,7 @@ async def test_a_named_header_goes_to_the_server_that_it_is_named_for():
     assert seen["three"].names == set()
 
 
-async def test_a_configuration_names_them_by_server():
+async def test_a_configuration_names_headers_by_server():
     """A server's ``forwardHeaders`` in the client configuration names what it gets; the argument comes first."""
     with _upstreams("one", "two", "three") as (entries, seen):
         entries["one"]["forwardHeaders"] = ["Authorization"]
@@ -120,7 +120,7 @@ async def test_a_configuration_names_them_by_server():
     assert seen["three"].names == set()
 
 
-async def test_a_single_server_can_be_given_less():
+async def test_headers_of_a_single_server_can_be_restricted():
     """For a single server the names stand alone, and an empty list passes on nothing."""
     with _upstreams("one") as (entries, seen):
         url = entries["one"]["url"]
@@ -135,7 +135,7 @@ async def test_a_single_server_can_be_given_less():
         assert seen["one"].names == set()
 
 
-async def test_a_server_whose_tools_are_transformed_gets_no_more():
+async def test_a_server_with_tool_transforms_gets_no_extra_headers():
     """A configuration entry with tool transforms is connected by another proxy, which passes on as little."""
     with _upstreams("one", "two") as (entries, seen):
         entries["one"]["tools"] = {"add": {"description": "Another description."}}
@@ -144,7 +144,7 @@ async def test_a_server_whose_tools_are_transformed_gets_no_more():
     assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": {"x-tenant"}}
 
 
-async def test_a_client_of_several_servers_passes_on_nothing():
+async def test_a_multi_server_client_forwards_no_headers():
     """A client of the user's own for several servers passes no header of the caller on."""
     with _upstreams("one", "two") as (entries, seen):
         await _called(create_lenient_proxy(Client({"mcpServers": entries})), "one_add", "two_add")
@@ -190,7 +190,7 @@ _MIXED = {"mcpServers": {"one": {"url": "http://localhost:1/mcp"}, "local": {"co
         pytest.param("http://localhost:1/mcp", {"one": ["X-A"]}, "no server is named 'one'", id="single"),
     ],
 )
-def test_what_is_wrong_is_said_when_the_proxy_is_built(target, forward, says):
+def test_invalid_headers_raise_at_construction(target, forward, says):
     """A name that means nothing is an error at once, not a header that silently goes nowhere."""
     with pytest.raises(ValueError, match=says):
         create_lenient_proxy(target, forward_headers=forward)
@@ -212,7 +212,7 @@ def test_a_wrong_entry_of_a_configuration_is_an_error(given):
         pytest.param(["--forward-header", "X-A: sk-live-1=one"], "NAME=SERVER", id="a value"),
     ],
 )
-def test_the_command_says_what_is_wrong(options, says, tmp_path, capsys):
+def test_the_command_reports_invalid_headers(options, says, tmp_path, capsys):
     """On the command line the same is said in one line, without what may be a value."""
     file = tmp_path / "servers.json"
     file.write_text(json.dumps(_TWO))

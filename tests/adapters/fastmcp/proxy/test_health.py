@@ -40,7 +40,7 @@ async def _health(url: str, **headers: str) -> httpx2.Response:
         return await client.get(url.replace("/mcp", "/health"), headers=headers, timeout=30)
 
 
-async def test_it_is_well_as_long_as_the_server_answers(monkeypatch):
+async def test_health_is_ok_while_the_server_answers(monkeypatch):
     """200 while the server answers, 503 when it is gone, and 200 again after it is back."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
     with serving(FastMCP("behind")) as behind:
@@ -54,7 +54,7 @@ async def test_it_is_well_as_long_as_the_server_answers(monkeypatch):
     assert well.headers["cache-control"] == "no-store"
 
 
-async def test_every_one_of_several_servers_counts():
+async def test_health_requires_all_servers():
     """One of two that is gone makes it 503; how many answer is said, not their names or addresses."""
     with serving(FastMCP("behind")) as behind:
         config = {"mcpServers": {"there": {"url": behind}, "secret": {"url": "http://127.0.0.1:1/mcp"}}}
@@ -65,7 +65,7 @@ async def test_every_one_of_several_servers_counts():
     assert "127.0.0.1" not in answer.text
 
 
-async def test_many_who_watch_ask_the_server_once():
+async def test_concurrent_health_checks_share_one_ping():
     """Within a few seconds the server is asked once, however many ask, and it gets no header of theirs."""
     behind, recording = FastMCP("behind"), _Recording()
     behind.add_middleware(recording)
@@ -76,21 +76,21 @@ async def test_many_who_watch_ask_the_server_once():
     assert not any("authorization" in headers for headers in recording.headers)
 
 
-async def test_a_server_that_asks_who_is_there_answers():
+async def test_a_server_that_requires_credentials_is_healthy():
     """A server that wants its callers' credentials is there: 401 is an answer, and the proxy has none of its own."""
     behind = FastMCP("behind", auth=StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}}))
     with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
         assert (await _health(url)).status_code == 200
 
 
-async def test_a_proxy_that_asks_for_credentials_says_how_it_is_without():
+async def test_health_needs_no_credentials():
     """Who watches needs no token."""
     auth = StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}})
     with serving(FastMCP("behind")) as address, serving(create_lenient_proxy(address, auth=auth)) as url:
         assert (await _health(url)).status_code == 200
 
 
-async def test_a_process_is_asked_too(monkeypatch):
+async def test_a_stdio_server_is_checked_too(monkeypatch):
     """Over stdio the process that serves the calls is asked; one that does not speak is unavailable in bounded time."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
     process = StdioTransport(sys.executable, [str(_SERVER)])
@@ -105,7 +105,7 @@ async def test_a_process_is_asked_too(monkeypatch):
         assert (await _health(url)).status_code == 503
 
 
-async def test_a_python_files_server_is_well(tmp_path, monkeypatch):
+async def test_a_python_file_server_is_healthy(tmp_path, monkeypatch):
     """Where the server runs within the proxy, there is nothing behind that could be gone."""
     file = tmp_path / "server.py"
     file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")

@@ -31,7 +31,7 @@ def _upstream() -> FastMCP:
 
 
 @pytest.mark.parametrize("structured_errors", [True, False])
-async def test_errors_lose_their_structured_content_where_asked(structured_errors):
+async def test_structured_content_of_errors_can_be_removed(structured_errors):
     """Refusals and the server's own errors come without it, with text and ``_meta`` whole; results keep theirs."""
     front = create_lenient_proxy(_upstream(), structured_errors=structured_errors)
     async with Client(front) as client:

@@ -71,7 +71,7 @@ def _names(events):
     return [event["event"] for event in events]
 
 
-async def test_a_nearly_right_call_is_repaired_before_it_is_sent_on(events):
+async def test_a_nearly_right_call_is_repaired_before_forwarding(events):
     """The other server gets what its schema takes, and the result names the repair."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
@@ -81,7 +81,7 @@ async def test_a_nearly_right_call_is_repaired_before_it_is_sent_on(events):
     assert events[0]["server"] == "upstream"
 
 
-async def test_what_cannot_be_repaired_is_refused_and_not_sent_on(events):
+async def test_an_unrepairable_call_is_refused_and_not_forwarded(events):
     """By default the other server never sees what its schema forbids."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {"tags": 5})
@@ -98,7 +98,7 @@ async def test_a_policy_of_another_kind_still_refuses(events):
     assert (tool.seen, _names(events)) == ([], ["call_rejected"])
 
 
-async def test_it_is_sent_on_where_the_policy_says_so(events):
+async def test_the_policy_can_forward_unrepairable_calls(events):
     """With ``unrepairable="forward"`` the other server judges by itself."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
@@ -107,7 +107,7 @@ async def test_it_is_sent_on_where_the_policy_says_so(events):
     assert _names(events) == ["call_forwarded"]
 
 
-async def test_observing_changes_nothing(events):
+async def test_observe_mode_changes_nothing(events):
     """In the mode ``observe`` the other server gets the call as it came, and its answer is the caller's."""
     server, tool, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(mode="observe")), {"tags": '["a"]'})
@@ -116,7 +116,7 @@ async def test_observing_changes_nothing(events):
     assert _names(events) == ["call_observed", "call_refused_upstream"]
 
 
-async def test_a_proxy_that_is_off_says_nothing(events):
+async def test_off_mode_logs_nothing(events):
     """In the mode ``off`` the call goes on as it came, and nothing is logged."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(mode="off")), {"tags": 5})
@@ -124,7 +124,7 @@ async def test_a_proxy_that_is_off_says_nothing(events):
     assert events == []
 
 
-async def test_an_accepted_call_asks_no_more_than_fastmcps_proxy():
+async def test_an_accepted_call_adds_no_upstream_request():
     """One request reaches the other server for each accepted call."""
     server, _, counting = _upstream()
     async with Client(create_lenient_proxy(server)) as client:
@@ -136,7 +136,7 @@ async def test_an_accepted_call_asks_no_more_than_fastmcps_proxy():
     assert counting.asked.count("tools/call") == 5
 
 
-async def test_many_refused_calls_ask_for_the_tools_once():
+async def test_many_refused_calls_list_tools_once():
     """Within a second the tools are asked for once, however many calls are refused."""
     server, _, counting = _upstream()
     async with Client(create_lenient_proxy(server)) as client:
@@ -146,7 +146,7 @@ async def test_many_refused_calls_ask_for_the_tools_once():
     assert counting.asked.count("tools/call") == 0
 
 
-async def test_a_changed_schema_judges_at_once():
+async def test_a_changed_schema_validates_at_once():
     """What the other server takes since it has changed is not changed by what it once published."""
     server, tool, _ = _upstream(schema=_TAGS)
     async with Client(create_lenient_proxy(server)) as client:
@@ -157,7 +157,7 @@ async def test_a_changed_schema_judges_at_once():
     assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": "a"}])
 
 
-async def test_a_schema_that_was_listed_judges():
+async def test_the_listed_schema_validates():
     """What a newly published schema forbids is not sent on because the old one took it."""
     server, tool, _ = _upstream(schema=_TEXT)
     async with Client(create_lenient_proxy(server)) as client:
@@ -169,7 +169,7 @@ async def test_a_schema_that_was_listed_judges():
     assert (tool.seen, new.seen) == ([{"tags": "a"}], [{"tags": ["a"]}])
 
 
-async def test_a_tool_that_is_new_can_be_called():
+async def test_a_new_tool_can_be_called():
     """A tool that came after the tools were last listed is found."""
     server, tool, _ = _upstream()
     async with Client(create_lenient_proxy(server)) as client:
@@ -180,7 +180,7 @@ async def test_a_tool_that_is_new_can_be_called():
     assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": ["a"]}])
 
 
-async def test_an_unknown_tool_is_told_of():
+async def test_an_unknown_tool_is_reported():
     """A name that the other server does not have gets the names that are like it."""
     server, _, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {}, tool="notes")
@@ -188,7 +188,7 @@ async def test_an_unknown_tool_is_told_of():
 
 
 @pytest.mark.parametrize("sent", ["Note", "mcp__upstream__note"])
-async def test_another_spelling_of_a_tools_name_is_read(sent):
+async def test_a_respelled_tool_name_is_resolved(sent):
     """The prefix may name the server behind the proxy."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {"tags": "a"}, tool=sent)
@@ -211,7 +211,7 @@ async def test_the_prefix_names_one_of_several_servers(sent, answered):
     assert result.structured_content == {"result": answered}
 
 
-async def test_what_the_server_itself_refuses_is_told_by_envelope(events):
+async def test_upstream_refusals_become_envelopes(events):
     """Its text stands in the envelope, with the repairs that were made before; the log has the code only."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
@@ -226,7 +226,7 @@ async def test_what_the_server_itself_refuses_is_told_by_envelope(events):
     assert "another tag" not in json.dumps(events)
 
 
-async def test_what_was_sent_on_and_refused_names_what_is_wrong():
+async def test_a_forwarded_call_that_is_refused_names_its_violations():
     """A call that could not be repaired, was sent on and refused, has the violations and the server's text."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
@@ -236,7 +236,7 @@ async def test_what_was_sent_on_and_refused_names_what_is_wrong():
     assert "'tags' must be an array" in told["message"]
 
 
-async def test_text_that_may_hold_values_is_left_out_where_values_are():
+async def test_upstream_text_is_hidden_where_values_are():
     """With ``echo_values=False`` the server's text is not repeated."""
     server, _, _ = _upstream(_ZOD)
     policy = Policy(unrepairable="refuse", echo_values=False)
@@ -288,7 +288,7 @@ async def test_a_file_of_definitions_is_in_force(tmp_path):
     assert tool.seen == [{"tags": ["a"]}]
 
 
-def test_the_name_says_nothing_secret():
+def test_the_server_name_contains_no_secret():
     """What the log calls the server is the host or the program, not what else stands in its address."""
     names = [
         create_lenient_proxy(target).name

@@ -54,7 +54,7 @@ def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], *
 
 
 @pytest.mark.slow
-def test_stdout_holds_the_protocol_only(tmp_path):
+def test_stdout_contains_only_the_protocol(tmp_path):
     """Each line on stdout is a message; what the server writes to stderr, and the log, stay on stderr."""
     log = tmp_path / "events.jsonl"
     target = ["--", sys.executable, str(_SERVER)]
@@ -73,7 +73,7 @@ def test_stdout_holds_the_protocol_only(tmp_path):
 
 
 @pytest.mark.full
-def test_passing_on_a_log_message_warns_of_nothing():
+def test_forwarding_a_log_message_warns_of_nothing():
     """That logging goes out of use in the protocol is no matter of who runs a proxy."""
     (told,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
     assert told["structuredContent"] == {"result": "told"}
@@ -95,7 +95,7 @@ def test_options_reach_the_policy():
 
 
 @pytest.mark.slow
-def test_a_python_files_functions_judge():
+def test_functions_of_a_python_file_validate_calls():
     """A server of a Python file is served with the middleware, its own name kept."""
     (added,), err = _spoken([], [f"{_SERVER}:mcp"], ("add", {"a": "1", "b": 2}))
     assert added["structuredContent"] == {"result": 3}
@@ -153,7 +153,7 @@ async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, mo
         pytest.param(["--policy", "kind", "https://x"], "kind", id="policy"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(arguments, says, capsys):
+def test_errors_are_one_line(arguments, says, capsys):
     """What cannot be done exits with 2, one line on stderr, and nothing on stdout."""
     assert run(["proxy", *arguments]) == 2
     out, err = capsys.readouterr()

@@ -48,7 +48,7 @@ def _refused(text: str, *, is_error: bool = True) -> str | None:
         ),
     ],
 )
-def test_forms_of_the_sdks_are_known(text, told):
+def test_refusal_texts_of_each_sdk_are_recognized(text, told):
     """The text of each SDK is known, and told in one line without addresses."""
     assert _refused(text) == told
 
@@ -68,12 +68,12 @@ def test_forms_of_the_sdks_are_known(text, told):
         pytest.param("", id="empty"),
     ],
 )
-def test_other_errors_are_none(text):
+def test_other_errors_are_not_refusals(text):
     """What says something else, or says it elsewhere, is no refusal of arguments."""
     assert _refused(text) is None
 
 
-def test_what_did_not_fail_is_none():
+def test_successful_results_are_not_refusals():
     """A result that is no error may say what it likes."""
     assert _refused("Input validation error: a log line", is_error=False) is None
 

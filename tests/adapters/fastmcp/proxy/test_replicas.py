@@ -69,7 +69,7 @@ def replicas():
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_any_of_three_answers_any_request(replicas, mode):
+async def test_any_replica_answers_any_request(replicas, mode):
     """Each request of a client may go to another process: lists, right calls, repairs and refusals come out alike."""
     with _balanced(replicas) as (url, taken):
         async with Client(StreamableHttpTransport(url), mode=mode) as client:
@@ -82,7 +82,7 @@ async def test_any_of_three_answers_any_request(replicas, mode):
     assert set(taken) == set(replicas)
 
 
-def test_without_http_there_is_nothing_to_be_without(capsys):
+def test_stateless_requires_http(capsys):
     """Over stdio there is one client and one session."""
     assert run(["proxy", "--stateless", "https://example.com/mcp"]) == 2
     assert "--stateless: only a proxy served with --http" in capsys.readouterr().err

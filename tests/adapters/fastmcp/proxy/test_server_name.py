@@ -102,7 +102,7 @@ async def test_the_operators_name_wins(events):
         pytest.param([f"KEY={_KEY} python", "x"], "mcp-lenient", id="no command"),
     ],
 )
-def test_before_the_handshake(command, named):
+def test_the_name_before_the_handshake(command, named):
     """Until the server has said its name, a command line is called by its program or package alone."""
     assert _fallback(*command) == named
     assert _KEY not in named
@@ -119,7 +119,7 @@ def test_before_the_handshake(command, named):
         pytest.param("http://127.0.0.1:8000/mcp", "127.0.0.1", id="an address"),
     ],
 )
-def test_of_an_address_the_host_alone(url, named):
+def test_a_url_is_named_by_its_host(url, named):
     """Of a URL nothing but the host is a name."""
     assert create_lenient_proxy(url).name == named
     assert create_lenient_proxy(StreamableHttpTransport(url)).name == named

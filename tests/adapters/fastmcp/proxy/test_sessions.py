@@ -104,7 +104,7 @@ async def test_one_session_serves_the_calls_of_one_client():
     assert recording.methods["initialize"] <= 2  # with the one that asks for the era
 
 
-async def test_each_client_has_sessions_of_its_own():
+async def test_each_client_has_its_own_sessions():
     """What one client leaves in its session is not there for another, and who is asked is the one who called."""
     upstream, _ = _upstream()
     with _front(upstream) as url:
@@ -117,7 +117,7 @@ async def test_each_client_has_sessions_of_its_own():
                 assert [answer.content[0].text for answer in asked] == ["one", "two"]
 
 
-async def test_progress_goes_to_the_call_that_it_is_about():
+async def test_progress_goes_to_its_call():
     """Calls that run at once report their own progress, each to its own call."""
     upstream, _ = _upstream()
     seen: dict[int, list[float]] = {3: [], 5: []}
@@ -183,7 +183,7 @@ async def test_other_credentials_open_another_session():
     assert sent == [("Bearer one", "00-1"), ("Bearer one", "00-2"), ("Bearer two", "00-2")]
 
 
-async def test_a_server_that_was_started_again_is_met_anew():
+async def test_a_restarted_server_gets_a_new_session():
     """A session that the server does not know any more is opened again, and the call is answered, run once."""
     upstream, recording = _upstream()
     apps: list[Any] = [upstream.http_app()]
@@ -208,7 +208,7 @@ async def test_a_server_that_was_started_again_is_met_anew():
     assert recording.methods["tools/call"] == 2
 
 
-async def test_an_error_of_the_tool_is_no_reason_to_call_it_again():
+async def test_a_tool_error_is_not_retried():
     """Where the server takes no stream that is opened (404) and the call fails, the tool has run once."""
     upstream, recording = _upstream()
     app = upstream.http_app()
@@ -246,7 +246,7 @@ async def test_an_idle_session_is_ended(monkeypatch):
     assert last.structured_content == {"result": ["b"]}
 
 
-async def test_more_clients_than_are_kept_are_served_all_the_same(monkeypatch):
+async def test_clients_beyond_the_session_limit_are_served(monkeypatch):
     """Beyond the number of sessions that are kept, each call has its own."""
     monkeypatch.setattr(sessions, "MOST_KEPT", 1)
     upstream, _ = _upstream()
@@ -258,7 +258,7 @@ async def test_more_clients_than_are_kept_are_served_all_the_same(monkeypatch):
     assert [each.structured_content["result"] for each in noted] == [["a", "b"], ["b"]]
 
 
-async def test_a_call_that_is_given_up_leaves_the_others_alone():
+async def test_a_canceled_call_does_not_affect_others():
     """After a call was given up, the next ones are answered."""
     upstream, _ = _upstream()
     with _front(upstream) as url:
@@ -269,7 +269,7 @@ async def test_a_call_that_is_given_up_leaves_the_others_alone():
     assert noted.structured_content == {"result": ["a"]}
 
 
-async def test_without_sessions_in_front_nothing_is_kept():
+async def test_stateless_clients_keep_no_sessions():
     """Served without sessions, nobody knows who calls, and each call has a session of its own at the server."""
     upstream, _ = _upstream()
     with _front(upstream, stateless=True) as url:
@@ -279,7 +279,7 @@ async def test_without_sessions_in_front_nothing_is_kept():
     assert last.structured_content == {"result": ["b"]}
 
 
-async def test_of_several_clients_the_one_who_called_is_asked_by_a_process():
+async def test_a_stdio_server_asks_the_client_that_called():
     """A server over stdio has one session for all clients: while calls of two are running, nobody is asked for it."""
     process = StdioTransport(sys.executable, [str(_SERVER)])
     with serving(create_lenient_proxy(process)) as url:

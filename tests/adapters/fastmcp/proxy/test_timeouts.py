@@ -51,7 +51,7 @@ async def _called(front: FastMCP, tool: str, arguments: dict[str, Any], **client
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_an_answer_that_is_not_there_in_time_is_an_envelope(mode, events):
+async def test_a_timeout_is_answered_with_an_envelope(mode, events):
     """The envelope names the seconds, and says that the tool may have run: it must not be called again blindly."""
     front = create_lenient_proxy(_slow(), timeout=0.2)
     result = await _called(front, "wait", {"seconds": 30}, mode=mode)
@@ -71,7 +71,7 @@ async def test_an_answer_that_is_not_there_in_time_is_an_envelope(mode, events):
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
-async def test_a_late_call_is_one_line_of_the_log(mode, several, events, caplog):
+async def test_a_timed_out_call_is_logged_once(mode, several, events, caplog):
     """FastMCP prints no traceback beside it, nor a line of its own."""
     target = _slow()
     with serving(target) if several else nullcontext() as url:
@@ -94,12 +94,12 @@ def _fastmcps_log_to(handler: logging.Handler):
         logger.removeHandler(handler)
 
 
-async def test_an_answer_in_time_passes():
+async def test_a_timely_answer_passes():
     """A call that takes less is answered."""
     assert not (await _called(create_lenient_proxy(_slow(), timeout=20), "wait", {"seconds": 0.01})).is_error
 
 
-async def test_the_server_is_told_that_nobody_waits_any_longer():
+async def test_a_timeout_cancels_the_upstream_request():
     """A call that ran out of time is cancelled at the server, which need not finish it for nobody."""
     cancelled = ["nothing"]
     front = create_lenient_proxy(_slow(cancelled), timeout=0.2)
@@ -107,7 +107,7 @@ async def test_the_server_is_told_that_nobody_waits_any_longer():
     assert cancelled == ["nothing", "wait"]
 
 
-async def test_the_time_in_which_the_server_asks_a_person_counts():
+async def test_elicitation_time_counts_toward_the_timeout():
     """A call during which the server asks the client's user ends in time as well."""
 
     async def answer(*_: Any) -> dict[str, str]:
@@ -119,7 +119,7 @@ async def test_the_time_in_which_the_server_asks_a_person_counts():
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
 
 
-async def test_other_requests_end_in_time_as_well():
+async def test_other_requests_time_out_too():
     """A resource that is not read in time is an error."""
     async with Client(create_lenient_proxy(_slow(), timeout=0.2)) as client:
         with pytest.raises(MCPError, match=r"timed out"):
@@ -127,7 +127,7 @@ async def test_other_requests_end_in_time_as_well():
 
 
 @pytest.mark.slow
-async def test_a_server_over_http_is_given_up_in_time():
+async def test_an_http_server_times_out():
     """Over HTTP the same envelope comes, not an error of the connection."""
     with serving(_slow()) as url:
         result = await _called(create_lenient_proxy(url, timeout=0.5), "wait", {"seconds": 30})
@@ -135,7 +135,7 @@ async def test_a_server_over_http_is_given_up_in_time():
 
 
 @pytest.mark.slow
-async def test_a_process_that_does_not_speak_is_not_waited_for(events):
+async def test_a_silent_process_times_out(events):
     """A program that starts and says nothing is unavailable after the seconds given to connect."""
     silent = StdioTransport(sys.executable, ["-c", "import time; time.sleep(60)"])
     front = create_lenient_proxy(silent, connect_timeout=0.5)
@@ -146,7 +146,7 @@ async def test_a_process_that_does_not_speak_is_not_waited_for(events):
 
 
 @pytest.mark.slow
-async def test_a_server_that_went_away_is_unavailable(events):
+async def test_a_stopped_server_is_unavailable(events):
     """Where nothing listens any more, the tool was not run, and the envelope says so."""
     with serving(_slow()) as url:
         front = create_lenient_proxy(url, connect_timeout=1)
@@ -157,7 +157,7 @@ async def test_a_server_that_went_away_is_unavailable(events):
 
 
 @pytest.mark.slow
-async def test_an_address_that_takes_no_connection_is_not_waited_for():
+async def test_an_unreachable_address_times_out():
     """A port whose queue is full answers nothing: after the seconds given to connect, the server is unavailable."""
     with (
         closing(socket.socket()) as full,
@@ -177,13 +177,13 @@ async def test_an_address_that_takes_no_connection_is_not_waited_for():
 
 @each_row("given", [0, -1, float("nan"), float("inf"), True, "5"])
 @each_row("name", ["timeout", "connect_timeout"])
-def test_what_is_no_duration_is_an_error(name, given):
+def test_an_invalid_duration_is_an_error(name, given):
     """A time is a number of seconds above zero."""
     with pytest.raises(ValueError, match=f"{name}: this must be"):
         create_lenient_proxy("http://localhost:1/mcp", **{name: given})
 
 
-def test_a_client_has_times_of_its_own():
+def test_a_client_keeps_its_own_timeouts():
     """A client that is handed over was made with its times: what is asked for here would not hold."""
     with pytest.raises(ValueError, match=r"timeout: .*client"):
         create_lenient_proxy(Client("http://localhost:1/mcp"), timeout=5)
@@ -191,7 +191,7 @@ def test_a_client_has_times_of_its_own():
 
 @pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
 @pytest.mark.parametrize("given", ["5s", "0", "-1", "nan", "1e999", ""])
-def test_the_command_says_what_is_no_duration(option, given, capsys):
+def test_the_command_reports_an_invalid_duration(option, given, capsys):
     """On the command line, the option and what was written are named."""
     assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2
     err = capsys.readouterr().err
@@ -199,7 +199,7 @@ def test_the_command_says_what_is_no_duration(option, given, capsys):
     assert err.count("\n") == 1
 
 
-def test_a_server_of_this_process_is_not_connected_to(tmp_path, capsys):
+def test_an_in_process_server_has_no_connect_timeout(tmp_path, capsys):
     """For a Python file's server, which runs within the proxy, no time can be given."""
     file = tmp_path / "server.py"
     file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")

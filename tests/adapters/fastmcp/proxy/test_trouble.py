@@ -48,7 +48,7 @@ async def _after_death(front) -> tuple[str, Any]:
 
 
 @pytest.mark.slow
-async def test_a_server_that_dies_in_a_call(events):
+async def test_a_server_that_dies_during_a_call(events):
     """The caller gets FastMCP's error, the log says so, and the next call finds the server started again."""
     own = await _after_death(create_proxy)
     assert await _after_death(create_lenient_proxy) == own
@@ -68,7 +68,7 @@ async def _after_cancelling(front) -> Any:
 
 
 @pytest.mark.full
-async def test_a_call_that_is_given_up(events):
+async def test_a_canceled_call(events):
     """A call that the caller gives up ends, the log says so, and other calls go on."""
     assert await _after_cancelling(create_proxy) == {"result": 3}
     assert await _after_cancelling(create_lenient_proxy) == {"result": 3}
@@ -79,7 +79,7 @@ async def test_a_call_that_is_given_up(events):
 
 
 @pytest.mark.slow
-async def test_a_server_that_hangs_keeps_no_other_call_waiting(events):
+async def test_a_hanging_server_blocks_no_other_call(events):
     """While one call hangs, others are answered, and calls that are wrong are refused."""
     async with _behind(create_lenient_proxy) as client:
         hanging = asyncio.create_task(client.call_tool_mcp("hang", {}))
@@ -95,7 +95,7 @@ async def test_a_server_that_hangs_keeps_no_other_call_waiting(events):
 
 
 @pytest.mark.slow
-async def test_everything_else_passes():
+async def test_everything_else_passes_through():
     """Resources, prompts, progress and instructions are those of the server."""
     seen = []
 

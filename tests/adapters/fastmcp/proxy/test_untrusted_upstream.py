@@ -68,7 +68,7 @@ SHAPES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("text", ["Access denied", _REFUSED])
-async def test_an_error_with_any_meta_is_answered(given, text, events):
+async def test_an_error_with_unexpected_meta_is_answered(given, text, events):
     """An error result keeps the upstream's text whatever its metadata claims, and the log holds nothing of it."""
     server = _upstream({"mcp_lenient": given}, text, is_error=True)
     own = await _call(create_proxy(server, name="upstream"))
@@ -85,7 +85,7 @@ async def test_an_error_with_any_meta_is_answered(given, text, events):
 
 @pytest.mark.quick_rows("list", "null")
 @pytest.mark.parametrize("given", SHAPES)
-async def test_a_success_with_any_meta_passes_as_it_came(given, events):
+async def test_a_success_with_unexpected_meta_passes_unchanged(given, events):
     """Metadata that the upstream puts on a result reaches the client unchanged when nothing was repaired."""
     server = _upstream({"mcp_lenient": given, "own": 1}, is_error=False)
     own = await _call(create_proxy(server, name="upstream"))
@@ -98,7 +98,7 @@ async def test_a_success_with_any_meta_passes_as_it_came(given, events):
 @pytest.mark.slow
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("is_error", [False, True])
-async def test_repairs_named_are_those_of_this_proxy(given, is_error):
+async def test_only_this_proxys_repairs_are_reported(given, is_error):
     """After a repair ``mcp_lenient`` holds this proxy's repairs only; the upstream's entry moves aside."""
     server = _upstream({"mcp_lenient": given, "own": 1}, is_error=is_error)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
@@ -108,7 +108,7 @@ async def test_repairs_named_are_those_of_this_proxy(given, is_error):
     assert result.content[0].text == "answer"
 
 
-async def test_refused_after_a_repair_names_that_repair_only():
+async def test_a_refusal_after_a_repair_reports_that_repair_only():
     """A refusal by the upstream lists the repairs of this proxy, not those that the upstream claims."""
     server = _upstream({"mcp_lenient": {"repairs": [_FORGED]}}, _REFUSED, is_error=True)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
@@ -190,7 +190,7 @@ MALFORMED = [
 
 @pytest.mark.quick_rows("a refusal with data")
 @pytest.mark.parametrize("answer", REFUSALS)
-async def test_an_odd_error_is_answered(answer):
+async def test_a_malformed_error_is_answered(answer):
     """Whatever error a call is answered, the caller gets an error result without Python's words, of bounded size."""
     answers = {"tools/call#1": answer}
     first, second = await _by_hand(create_lenient_proxy, answers, {"tags": '["a"]'}, {"tags": ["a"]})
@@ -204,7 +204,7 @@ async def test_an_odd_error_is_answered(answer):
 
 @pytest.mark.quick_rows("no content")
 @pytest.mark.parametrize("answer", MALFORMED)
-async def test_a_malformed_answer_is_the_servers_fault(answer, events):
+async def test_a_malformed_answer_is_a_server_error(answer, events):
     """An answer that is no tool result is an internal error, not one of the caller's arguments, and is logged."""
     with pytest.raises(MCPError, match="server's answer is not a valid tool result") as raised:
         await _by_hand(create_lenient_proxy, {"tools/call#1": answer}, {"tags": ["a"]})
@@ -227,7 +227,7 @@ async def test_a_malformed_answer_is_the_servers_fault(answer, events):
         pytest.param({"error": {"code": -32603, "message": "out of order"}}, id="an error"),
     ],
 )
-async def test_a_malformed_list_keeps_the_tools_that_are_known(listed):
+async def test_a_malformed_list_keeps_known_tools(listed):
     """When the list of tools, asked for again, cannot be read, a wrong call is refused by the known schema."""
     answers = {f"tools/list#{at}": listed for at in range(2, 9)}
     right, wrong = await _by_hand(create_lenient_proxy, answers, {"tags": ["a"]}, {"tags": 5})
@@ -236,7 +236,7 @@ async def test_a_malformed_list_keeps_the_tools_that_are_known(listed):
     assert wrong.meta["mcp_lenient"]["error_code"] == "INVALID_TAGS_TYPE"
 
 
-async def test_a_refusal_of_any_text_is_read_in_time():
+async def test_any_refusal_text_is_parsed_in_bounded_time():
     """A text made to be slow to read is cut before it is looked through."""
     for text in (
         "a." * 10**6,

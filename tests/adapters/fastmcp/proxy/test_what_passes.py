@@ -75,7 +75,7 @@ async def _sampled(front: FastMCP | str, kind: str) -> tuple[Any, list[Any]]:
 
 
 @pytest.mark.parametrize("kind", _ANSWERS)
-async def test_whatever_a_model_answers_comes_through(kind):
+async def test_any_model_answer_passes_through(kind):
     """Text, image or audio, the model's name and why it stopped reach the server, and its whole request the client."""
     answer, (asked,) = await _sampled(create_lenient_proxy(_sampling()), kind)
     assert answer["content"] == _ANSWERS[kind].model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -85,7 +85,7 @@ async def test_whatever_a_model_answers_comes_through(kind):
 
 
 @pytest.mark.slow
-async def test_it_does_so_from_end_to_end(tmp_path):
+async def test_any_model_answer_passes_end_to_end(tmp_path):
     """Over HTTP on both sides, and from a server in a process of its own."""
     with serving(_sampling()) as behind, serving(create_lenient_proxy(behind)) as url:
         answer, _ = await _sampled(url, "image")
@@ -161,7 +161,7 @@ async def _is_there(request: Awaitable[Any]) -> bool:
     return True
 
 
-async def test_what_does_not_come_through_is_what_the_page_lists():
+async def test_the_page_lists_everything_that_does_not_pass():
     """The page's list is the things that are tried here and do not come through, and no other."""
     page = _PAGE.read_text(encoding="utf-8")
     section = page.partition("## What does not come through\n")[2].partition("\n## ")[0]
@@ -170,7 +170,7 @@ async def test_what_does_not_come_through_is_what_the_page_lists():
     assert listed == {name for name, does in passes.items() if not does}
 
 
-async def test_a_client_can_know_that_beforehand():
+async def test_the_handshake_claims_only_what_passes():
     """The proxy does not claim in its handshake what it does not pass on."""
     async with Client(create_lenient_proxy(_changing()), mode="legacy") as client:
         capabilities = client.initialize_result.capabilities

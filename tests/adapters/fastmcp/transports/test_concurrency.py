@@ -126,7 +126,7 @@ class _Gate(Middleware):
 
 @pytest.mark.parametrize("kind", ["stateless", "modern"])
 @not_on_3(RAW)
-def test_first_calls_that_come_together_are_all_read(kind):
+def test_concurrent_first_calls_are_all_parsed(kind):
     """All of the calls with text that a new server gets at the same time run, not only the first."""
     server = build(None)
     server.add_middleware(_Gate(4))
@@ -161,7 +161,7 @@ async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events)
 @pytest.mark.slow
 @pytest.mark.parametrize("modern", [False, True], ids=["handshake", "modern"])
 @not_on_3(RAW)
-async def test_a_client_that_hangs_up_disturbs_no_other(url, modern, events):
+async def test_a_disconnecting_client_disturbs_no_other(url, modern, events):
     """After a client hangs up during a repaired call with text, others are answered as if it had not been there."""
     wire = Http(url, modern=modern)
     if not modern:

@@ -105,7 +105,7 @@ def test_other_values_get_the_envelope(wire, sent, kind, events):
 
 
 @pytest.mark.parametrize("sent", [f'["{_SECRET}"]', f'{{"text": "{_SECRET}"'], ids=["array", "cut-off"])
-def test_refused_text_is_shown_to_nobody(wire, sent, events):
+def test_refused_text_is_never_shown(wire, sent, events):
     """A text that stood for the arguments is neither echoed nor logged."""
     answer = call(wire, "add_note", sent)
     assert _SECRET not in json.dumps([answer, events], default=str)
@@ -126,7 +126,7 @@ def test_no_arguments_stay_no_arguments(wire, sent, events):
     assert [event["event"] for event in events] == ["call_accepted"]
 
 
-def test_a_refusal_says_how_the_text_was_read(wire, events):
+def test_a_refusal_reports_how_the_text_was_parsed(wire, events):
     """Where the object in the text is refused itself, envelope and event name the reading and the fault."""
     told = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
     assert told["error_code"] == "INVALID_TAGS_TYPE"
@@ -198,31 +198,31 @@ def plain() -> Iterator[Http]:
         yield connect(build(None))
 
 
-def test_the_very_first_call_is_read(fresh, events):
+def test_the_first_call_is_parsed(fresh, events):
     """The first call that a server ever gets may have its arguments as text; it is logged once."""
     answer = call(fresh(build()), "add_note", _JSON)
     assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
     assert [event["event"] for event in events] == ["call_repaired"]
 
 
-def test_the_very_first_call_is_refused_by_envelope(fresh, events):
+def test_the_first_call_is_refused_with_the_envelope(fresh, events):
     """The first call that a server ever gets is refused by envelope where its arguments are no object."""
     assert envelope(call(fresh(build()), "add_note", "prose"))["error_code"] == "INVALID_ARGUMENTS"
     assert [event["event"] for event in events] == ["call_rejected"]
 
 
-def test_the_very_first_answer_looks_like_all_later_ones(fresh):
+def test_the_first_answer_looks_like_later_ones(fresh):
     """The answer to a first call with text has the same fields on the wire as to a later one."""
     wire = fresh(build())
     assert _shape(call(wire, "add_note", _JSON)) == _shape(call(wire, "add_note", _JSON))
 
 
-def test_the_very_first_call_of_an_unknown_tool_is_reported_as_unknown(fresh):
+def test_the_first_call_of_an_unknown_tool_is_reported_as_unknown(fresh):
     """The first call that a server ever gets may be of an unknown tool, with text."""
     assert envelope(call(fresh(build()), "add_notes", _JSON))["error_code"] == "UNKNOWN_TOOL"
 
 
-def test_reading_ends_with_its_call(fresh):
+def test_parsing_state_ends_with_its_call(fresh):
     """A call that follows one with text is not said to have been repaired."""
     wire = fresh(build())
     assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
@@ -243,7 +243,7 @@ def _error(message: Message) -> Any:
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_off_leaves_the_sdks_own_error(fresh, plain, sent, events):
+def test_off_mode_keeps_the_sdk_error(fresh, plain, sent, events):
     """With mode ``off`` the answer is the one of a server without the middleware, and nothing is logged."""
     off = fresh(build(POLICIES["off"]))
     for _ in range(2):
@@ -271,7 +271,7 @@ def test_observe_mode_changes_nothing_and_logs_the_repair(fresh, plain, sent, re
         assert event.get("error_code") == (None if repaired else "INVALID_ARGUMENTS")
 
 
-def test_a_disabled_rule_reads_nothing(connect):
+def test_a_disabled_rule_parses_nothing(connect):
     """Where reading JSON5 is off, a JSON5 text is refused, and a JSON text is read all the same."""
     wire = connect(build(Policy(disable={"json5_text_to_object"})))
     assert (
@@ -286,7 +286,7 @@ def test_a_text_beyond_the_limit_is_refused(connect):
     assert envelope(call(wire, "add_note", _JSON))["details"]["received_type"] == "string"
 
 
-def test_the_policy_of_the_tool_counts(connect):
+def test_the_policy_of_the_tool_applies(connect):
     """Whether a text is read is decided by the policy for the tool that is called."""
     server = build(None)
     server.add_middleware(LenientMiddleware(tools={"add_*": Policy(mode="off"), "count_*": Policy.strict()}))
@@ -319,7 +319,7 @@ def test_two_servers_may_share_a_middleware(connect):
             assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
 
 
-def test_two_middlewares_read_once(connect, events):
+def test_two_middlewares_parse_once(connect, events):
     """With the middleware added twice, a text is read, recorded and logged once."""
     server = build()
     server.add_middleware(LenientMiddleware())

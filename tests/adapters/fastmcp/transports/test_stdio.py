@@ -50,7 +50,7 @@ def spoken(request: pytest.FixtureRequest) -> _Spoken:
 
 
 @pytest.mark.usual_rows("2025-06-18")
-def test_stdout_carries_nothing_but_json_rpc(spoken):
+def test_stdout_contains_only_json_rpc(spoken):
     """Each line on stdout is one JSON-RPC message, while repairs and refusals are logged."""
     messages = [json.loads(line) for line in spoken.wire.stdout]
     assert len(messages) >= 7
