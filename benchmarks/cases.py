@@ -315,8 +315,8 @@ def _note(score: Score, *, verbose: bool) -> str:
     reason = REASONS.get(score.case.name) or _EXPECTED_NOT_RIGHT.get(score.case.name)
     if reason and not verbose and score.verdict not in (CORRUPTED, OWN):
         return reason
-    told = f"sent {_short(score.case.sent)}; {_happened(score, brief=not verbose)}"
-    return f"{reason}; {told}" if reason and verbose else told
+    reported = f"sent {_short(score.case.sent)}; {_happened(score, brief=not verbose)}"
+    return f"{reason}; {reported}" if reason and verbose else reported
 
 
 def _line(console: Console, text: str, *, verbose: bool) -> None:
@@ -340,8 +340,8 @@ def fixes(known: list[Known]) -> Counter[str]:
 
 def _print_known(console: Console, measured: Measured, *, verbose: bool) -> None:
     known = measured.known
-    told = ", ".join(f"{fix} {count}" for fix, count in fixes(known).most_common())
-    console.print(f"\nreal_calls_invalid, answer known; first fixes of a refused call lead to: {told}")
+    reported = ", ".join(f"{fix} {count}" for fix, count in fixes(known).most_common())
+    console.print(f"\nreal_calls_invalid, answer known; first fixes of a refused call lead to: {reported}")
     rest = Counter(score.verdict for score in measured.unknown)
     others = ", ".join(f"{outcome} {count}" for outcome, count in rest.most_common())
     console.print(f"real_calls_invalid without a known answer, {rest.total()} calls: {others}")
@@ -369,8 +369,8 @@ def _changed(result: Result) -> str:
     """What differs from the right call, as sent and as it ran."""
     right, sent, ran = result.damaged.case.sent, result.damaged.sent, result.reply.arguments
     names = [name for name in {**right, **ran} if name not in ran or ran[name] != right.get(name)]
-    told = [f"{name} {_short(sent.get(name))} ran as {_short(ran.get(name))}" for name in names]
-    return f"{', '.join(result.reply.repairs)}; {'; '.join(told)}"
+    reported = [f"{name} {_short(sent.get(name))} ran as {_short(ran.get(name))}" for name in names]
+    return f"{', '.join(result.reply.repairs)}; {'; '.join(reported)}"
 
 
 _SHOWN = 20
@@ -380,8 +380,8 @@ def _print_bare(console: Console, measured: Measured) -> None:
     scores = [score for section in (*measured.first, *measured.second) for score in section.scores]
     scores += [each.score for each in measured.known]
     found = Counter(score.reply.error for score in scores if not score.reply.ran and not score.reply.envelope)
-    told = ", ".join(f"{error} {count}" for error, count in found.most_common()) or "none"
-    console.print(f"refused without an envelope: {told}")
+    reported = ", ".join(f"{error} {count}" for error, count in found.most_common()) or "none"
+    console.print(f"refused without an envelope: {reported}")
 
 
 def _groups(known: list[Known], *, verbose: bool) -> Iterator[tuple[str, list[Known]]]:

@@ -34,9 +34,9 @@ def main(console: Console, *, files: list[str], envelopes: bool = False, verbose
     for key, differing in found:
         _print_row(console, before[key], after[key], differing, verbose=verbose)
     changes = Counter(f"{before[key]['status']} -> {after[key]['status']}" for key, _ in found)
-    told = "; ".join(f"{change}: {count}" for change, count in changes.most_common()) or "none"
+    reported = "; ".join(f"{change}: {count}" for change, count in changes.most_common()) or "none"
     common = before.keys() & after.keys()
-    _print(console, f"{len(found)} of {len(common)} outcomes differ ({told})", verbose=True)
+    _print(console, f"{len(found)} of {len(common)} outcomes differ ({reported})", verbose=True)
     for file, only in zip(files, (before.keys() - after.keys(), after.keys() - before.keys()), strict=True):
         if only:
             _print(console, f"{len(only)} rows only in {file}, not compared", verbose=True)
@@ -50,10 +50,10 @@ def _print_row(
     _print(console, name, verbose=verbose)
     _print(console, f"  sent    {_text(before['sent'])}", verbose=verbose)
     for label, row in (("before", before), ("after ", after)):
-        _print(console, f"  {label}  {_told(row, differing)}", verbose=verbose)
+        _print(console, f"  {label}  {_reported(row, differing)}", verbose=verbose)
 
 
-def _told(row: Row, differing: tuple[str, ...]) -> str:
+def _reported(row: Row, differing: tuple[str, ...]) -> str:
     if row["status"] == "ran":
         by = ", ".join(f"{repair['rule']} {repair.get('pointer', '')}" for repair in row["repairs"])
         return f"ran with {_text(row['arguments'])}" + (f" by {by}" if by else "")

@@ -223,11 +223,11 @@ def _repair_table() -> Table:
     table = Table("bad call", "us", "target", "repairs or violations", title="normalize(schema, arguments)")
     for title, schema, arguments in BAD:
         result = normalize(schema, arguments)
-        told = [repair.rule for repair in result.repairs] or [
+        reported = [repair.rule for repair in result.repairs] or [
             violation.code for violation in result.violations
         ]
         target = "" if result.violations else "<= 20"
-        table.add_row(title, f"{microseconds(normalize, schema, arguments):.1f}", target, ", ".join(told))
+        table.add_row(title, f"{microseconds(normalize, schema, arguments):.1f}", target, ", ".join(reported))
     return table
 
 

@@ -47,7 +47,7 @@ def picture(figures: Mapping[str, Any]) -> str:
     total = sum(rows[0]["verdicts"].values())
     height = _TOP + _ROW * len(rows) + 40
     width = _LEFT + _WIDTH + _RIGHT
-    told = (
+    reported = (
         "Those that ran a call with wrong arguments come last. Printed by: python -m benchmarks side_by_side"
     )
     body = [
@@ -55,7 +55,7 @@ def picture(figures: Mapping[str, Any]) -> str:
         *_legend(),
         _said(_LEFT + _WIDTH + 12, 64, "corrupted"),
         *(part for at, row in enumerate(rows) for part in _row(row, _TOP + at * _ROW, total)),
-        _said(12, height - 12, told, size=11),
+        _said(12, height - 12, reported, size=11),
     ]
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
@@ -77,10 +77,10 @@ def _parts(row: Mapping[str, Any]) -> dict[str, int]:
 
 def _legend() -> Iterator[str]:
     x = 12.0
-    for name, told in _TOLD.items():
+    for name, reported in _TOLD.items():
         yield f'<rect x="{x}" y="34" width="11" height="11" rx="2" fill="{_COLORS[name]}"/>'
-        yield _said(x + 16, 44, told, size=12)
-        x += 16 + 6.6 * len(told) + 16
+        yield _said(x + 16, 44, reported, size=12)
+        x += 16 + 6.6 * len(reported) + 16
 
 
 def _row(row: Mapping[str, Any], y: int, total: int) -> Sequence[str]:

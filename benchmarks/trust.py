@@ -82,8 +82,8 @@ def _of_cases(damaged: int, seed: int) -> Iterator[Figure]:
     yield from _first(measured)
     if measured.damaged:
         counts = cases.damages.counts(measured.damaged)
-        told = ", ".join(f"{counts[each]} {each}" for each in cases.damages.VERDICTS)
-        yield ("damaged right calls, by schema", told, "")
+        reported = ", ".join(f"{counts[each]} {each}" for each in cases.damages.VERDICTS)
+        yield ("damaged right calls, by schema", reported, "")
 
 
 _ASKED_SECOND = {"reported_calls_2": "wrong 0; refused though wanted at most 3", "peer_suites": "each judged"}
@@ -104,8 +104,12 @@ def _second(section: Section) -> str:
 def _first(measured: Measured) -> Iterator[Figure]:
     for section in measured.first:
         rows, right, wrong, refused, own = section.counts((RIGHT, CORRUPTED, REFUSED, OWN))
-        told = f"right {right}, corrupted {wrong}, refused {refused}, own {own} of {rows}"
-        yield (f"{section.title}, {section.kind}", told, _ASKED_FIRST.get((section.title, section.kind), ""))
+        reported = f"right {right}, corrupted {wrong}, refused {refused}, own {own} of {rows}"
+        yield (
+            f"{section.title}, {section.kind}",
+            reported,
+            _ASKED_FIRST.get((section.title, section.kind), ""),
+        )
     scores = [each.score for each in measured.known]
     right, wrong = (sum(score.verdict == verdict for score in scores) for verdict in (RIGHT, CORRUPTED))
     yield ("real_calls_invalid", f"right {right}, ran with others {wrong} of {len(scores)}", "111 right")

@@ -66,8 +66,8 @@ def one_normalize(data: bytes) -> None:
         return
     assert process_time() - started < SECONDS, "took too long"
     assert exactly(sent) == exactly(before), "what was sent was changed"
-    told = repr((result.repairs, result.violations))
-    assert CANARY not in told, f"a secret is told: {told}"
+    reported = repr((result.repairs, result.violations))
+    assert CANARY not in reported, f"a secret is shown: {reported}"
     judge = PublishedSchemaValidator(schema)
     if isinstance(sent, dict) and judge.accepts(sent):
         assert result.arguments is sent, "what is accepted is not the same object"
@@ -182,8 +182,8 @@ def one_event(data: bytes) -> None:
     event = read_event(line)
     if event is not None:
         assert exactly(_read_again(event)) == exactly(event), "a read event is not read again as the same"
-        told = [value for value in event.model_dump().values() if isinstance(value, str)]
-        assert all(text.isprintable() or len(text) <= 128 for text in told)
+        reported = [value for value in event.model_dump().values() if isinstance(value, str)]
+        assert all(text.isprintable() or len(text) <= 128 for text in reported)
 
 
 def _read_again(event: CallEvent) -> CallEvent | None:

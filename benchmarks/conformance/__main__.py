@@ -49,14 +49,14 @@ def main(arguments: Sequence[str], console: Console) -> int:
 
 def _line(held: _Held) -> str:
     case, reply, found = held
-    told = {
+    reported = {
         "ran": f"ran with {reply.arguments!r}",
         "refused": f"refused: {', '.join(sorted(reply.codes or ()))}",
     }
     expected = case.expected
     wanted = "refused" if expected.outcome == "refused" else f"{expected.outcome}: {expected.arguments!r}"
     return escape(
-        f"{case.id}: {found}: {told.get(reply.outcome, reply.reason)}\n  wanted {wanted}. {case.why}"
+        f"{case.id}: {found}: {reported.get(reply.outcome, reply.reason)}\n  wanted {wanted}. {case.why}"
     )
 
 

@@ -31,17 +31,17 @@ def server() -> FastMCP:
 
 async def in_memory() -> Mapping[str, Any]:
     """Return the answer and the events of each call within one process."""
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     async with Client(server()) as client:
         for name, call in CALLS.items():
             with events_of() as events:
-                told[name] = {"answer": await answer(client, call), "events": events}
-    return told
+                reported[name] = {"answer": await answer(client, call), "events": events}
+    return reported
 
 
 async def over_stdio() -> Mapping[str, Any]:
     """Return the answer and the events of each call to a server in a process of its own."""
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"
         transport = StdioTransport(
@@ -50,8 +50,8 @@ async def over_stdio() -> Mapping[str, Any]:
         async with Client(transport) as client:
             for name, call in CALLS.items():
                 seen = len(read_events(log))
-                told[name] = {"answer": await answer(client, call), "events": read_events(log)[seen:]}
-    return told
+                reported[name] = {"answer": await answer(client, call), "events": read_events(log)[seen:]}
+    return reported
 
 
 def answers(kind: str) -> Mapping[str, Any]:

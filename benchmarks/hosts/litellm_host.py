@@ -22,18 +22,18 @@ from examples.litellm_gateway.run import connected, started
 
 async def answers() -> Mapping[str, Any]:
     """Return the answer and the events of each call."""
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"
         with started(str(log)) as (url, key):
             async with connected(url, key) as client:
                 for name, call in CALLS.items():
                     seen = len(read_events(log))
-                    told[name] = {
+                    reported[name] = {
                         "answer": await answer(client, call, "notes-"),
                         "events": read_events(log)[seen:],
                     }
-    return told
+    return reported
 
 
 if __name__ == "__main__":

@@ -110,9 +110,10 @@ def outcomes(host: Host) -> dict[str, str]:
     Raises:
         NotInstalledError: When the host cannot be installed.
     """
-    told = answers(host)
+    reported = answers(host)
     return {
-        name: outcome(call, told[name]["answer"], _last(told[name]["events"])) for name, call in CALLS.items()
+        name: outcome(call, reported[name]["answer"], _last(reported[name]["events"]))
+        for name, call in CALLS.items()
     }
 
 
@@ -136,8 +137,8 @@ def answers(host: Host) -> dict[str, Any]:
     if done.returncode:
         msg = f"{host.title}: {done.stderr.strip()[-2000:]}"
         raise RuntimeError(msg)
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return reported
 
 
 def _last(events: list[dict[str, Any]]) -> str | None:

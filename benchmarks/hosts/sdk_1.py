@@ -64,13 +64,13 @@ async def answer(session: Any, call: SmokeCall) -> dict[str, Any]:
 
 async def answers(kind: str) -> Mapping[str, Any]:
     """Return the answer and the events of each call."""
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     server = SERVERS[kind]()
     async with create_connected_server_and_client_session(getattr(server, "_mcp_server", server)) as session:
         for name, call in CALLS.items():
             with events_of() as events:
-                told[name] = {"answer": await answer(session, call), "events": events}
-    return told
+                reported[name] = {"answer": await answer(session, call), "events": events}
+    return reported
 
 
 if __name__ == "__main__":

@@ -58,12 +58,12 @@ async def answer(client: Any, call: SmokeCall, prefix: str = "") -> dict[str, An
 
 async def answers(kind: str) -> Mapping[str, Any]:
     """Return the answer and the events of each call."""
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     async with Client(SERVERS[kind]()) as client:
         for name, call in CALLS.items():
             with events_of() as events:
-                told[name] = {"answer": await answer(client, call), "events": events}
-    return told
+                reported[name] = {"answer": await answer(client, call), "events": events}
+    return reported
 
 
 if __name__ == "__main__":

@@ -83,9 +83,9 @@ class Running:
 
     def describe(self) -> None:
         """Versions, and the most memory so far."""
-        told = self._subject.ask({"id": "describe", "op": "describe"})
-        self.figures.versions = told["versions"]
-        self.figures.peak_mib = max(self.figures.peak_mib, told["peak_mib"])
+        reported = self._subject.ask({"id": "describe", "op": "describe"})
+        self.figures.versions = reported["versions"]
+        self.figures.peak_mib = max(self.figures.peak_mib, reported["peak_mib"])
 
     def hold(self, cases: Sequence[Case]) -> None:
         """The case table."""

@@ -27,8 +27,8 @@ def main(console: Console, *, json_file: str | None = None) -> None:
         console: Where to.
         json_file: Where the figures are written as JSON.
     """
-    told = Console(stderr=True, highlight=False)
-    figures = measure(lambda line: told.print(line, style="dim"))
+    reported = Console(stderr=True, highlight=False)
+    figures = measure(lambda line: reported.print(line, style="dim"))
     found = machine()
     if json_file:
         content = {"machine": found, "contenders": [asdict(each) for each in figures]}
@@ -46,7 +46,7 @@ def show(console: Console, figures: list[Figures], found: Mapping[str, Any]) -> 
         console.print(line, soft_wrap=True)
     for each in figures:
         console.print(
-            f"{each.name}: {(each.skipped and 'skipped: ' + each.skipped) or _told(each)}", soft_wrap=True
+            f"{each.name}: {(each.skipped and 'skipped: ' + each.skipped) or _reported(each)}", soft_wrap=True
         )
     console.print(f"Measured on {on}.", soft_wrap=True)
 
@@ -68,7 +68,7 @@ def _quicker(figures: list[Figures]) -> Iterator[str]:
             yield f"Quicker than {ours.name}: {each.name} on {', '.join(heads)}: {reasons[each.name] or 'not looked into'}."
 
 
-def _told(figures: Figures) -> str:
+def _reported(figures: Figures) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in figures.versions.items())
     return f"{versions}; {figures.used}"
 

@@ -177,8 +177,8 @@ async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
 
     async with host(on_decision=hook, decision_values=True) as call:
         with caplog.at_level(logging.WARNING, "mcp_lenient"):
-            told = [await call({"text": "a", "tags": tags}) for tags in (["b"], "['b']", 5)]
-    assert told == ["ran", "ran", "refused"]
+            reported = [await call({"text": "a", "tags": tags}) for tags in (["b"], "['b']", 5)]
+    assert reported == ["ran", "ran", "refused"]
     assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
 
 
@@ -386,12 +386,12 @@ def test_threads_may_share_calls(file, later):
     """While a file changes, each call is judged by one state of it."""
     lenient = LenientCalls(REFUSING, definitions=file, reload=True)
     tool = {"name": "store", "inputSchema": SCHEMA}
-    told: list[object] = []
+    reported: list[object] = []
 
     def work() -> None:
         for number in range(200):
             made = lenient.check(tool, {("body", "words")[number % 2]: "a"})
-            told.append(made.arguments if made.refusal is None else "refused")
+            reported.append(made.arguments if made.refusal is None else "refused")
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     for thread in threads:
@@ -401,5 +401,5 @@ def test_threads_may_share_calls(file, later):
         later()
     for thread in threads:
         thread.join(timeout=20)
-    assert len(told) == 800
-    assert all(each in ({"text": "a"}, "refused") for each in told)
+    assert len(reported) == 800
+    assert all(each in ({"text": "a"}, "refused") for each in reported)

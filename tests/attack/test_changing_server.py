@@ -97,7 +97,7 @@ def _lenient(name: str) -> FastMCP:
     return server
 
 
-def _told(answer: CallToolResult) -> tuple[int | None, Told]:
+def _reported(answer: CallToolResult) -> tuple[int | None, Told]:
     """The serial number of the tool that ran, and what the answer comes down to."""
     assert isinstance(answer.content[0], TextContent)
     text = answer.content[0].text
@@ -105,8 +105,8 @@ def _told(answer: CallToolResult) -> tuple[int | None, Told]:
         ran = json.loads(text)
         repairs = [each["rule"] for each in (answer.meta or {}).get("mcp_lenient", {}).get("repairs", ())]
         return ran["serial"], ("ran", json.dumps([ran["got"], repairs]))
-    told = json.loads(text) if text.startswith("{") else {}
-    return None, ("refused", told.get("error_code") or text.split("\n")[0][:40])
+    reported = json.loads(text) if text.startswith("{") else {}
+    return None, ("refused", reported.get("error_code") or text.split("\n")[0][:40])
 
 
 _expected: dict[tuple[str | None, str, str], Told] = {}
@@ -120,7 +120,7 @@ async def _reference(kind: str | None, name: str, value: Any) -> Told:
         if kind is not None:
             server.add_tool(_made(name, kind, 0))
         async with Client(server) as client:
-            _expected[key] = _told(await client.call_tool_mcp(name, {"value": value}))[1]
+            _expected[key] = _reported(await client.call_tool_mcp(name, {"value": value}))[1]
     return _expected[key]
 
 
@@ -238,7 +238,7 @@ class ChangingServer(RuleBasedStateMachine):
             self._check(name, value, answer)
 
     def _check(self, name: str, value: Any, answer: CallToolResult) -> None:
-        serial, told = _told(answer)
+        serial, reported = _reported(answer)
         may_be = self._ever[name]
         if serial is not None:
             kinds = [kind for kind, number in may_be if number == serial]
@@ -255,7 +255,7 @@ class ChangingServer(RuleBasedStateMachine):
                 ("refused", "1 validation error for call[tool]"),
                 ("refused", "2 validation errors for call[tool]"),
             ]
-        assert told in allowed, f"{name}({value!r}): {told}, not one of {allowed}"
+        assert reported in allowed, f"{name}({value!r}): {reported}, not one of {allowed}"
 
     @invariant()
     def names_are_published(self) -> None:

@@ -62,10 +62,10 @@ async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_name_of_an_unknown_tool(form, log):
     """A tool name that holds a value is in no log, no span, and not in the envelope."""
-    recorded, told = await _recorded(log, (form.format(SECRET), {}))
+    recorded, reported = await _recorded(log, (form.format(SECRET), {}))
     assert "UNKNOWN_TOOL" in recorded
     assert SECRET not in recorded
-    assert SECRET not in told
+    assert SECRET not in reported
 
 
 @pytest.mark.quick_rows("JSON", "full-width comma")

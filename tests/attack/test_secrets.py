@@ -107,10 +107,10 @@ CALLER_ONLY = [
 @pytest.mark.parametrize("arguments", NOWHERE)
 async def test_the_secret_appears_nowhere(arguments, log, exporter):
     """What is secret, undeclared, long or text for a container is in no log, no span and no answer."""
-    recorded, told = await _everything(sign_in, "sign_in", arguments, log, exporter)
+    recorded, reported = await _everything(sign_in, "sign_in", arguments, log, exporter)
     assert "sign_in" in recorded
     assert SECRET not in recorded
-    assert SECRET not in told
+    assert SECRET not in reported
 
 
 @pytest.mark.quick_rows("value of a map")
@@ -134,8 +134,8 @@ async def test_the_published_schema_leaks_no_more(arguments, log, exporter):
 
 async def test_arguments_as_json_text(log, exporter):
     """What was sent in place of an object is in no log, no span and no answer."""
-    recorded, told = await _everything(sign_in, "sign_in", {"arguments": f"[{SECRET}"}, log, exporter)
-    assert SECRET not in recorded + told
+    recorded, reported = await _everything(sign_in, "sign_in", {"arguments": f"[{SECRET}"}, log, exporter)
+    assert SECRET not in recorded + reported
 
 
 def _refuse(value: Any) -> Any:

@@ -69,8 +69,8 @@ async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]
     result = await client.call_tool_mcp(name, dict(case.arguments))
     if received:
         return Reply("ran", received[0])
-    told = (result.meta or {}).get("mcp_lenient", {})
-    found = told.get("details", {}).get("violations", ())
+    reported = (result.meta or {}).get("mcp_lenient", {})
+    found = reported.get("details", {}).get("violations", ())
     return Reply("refused", codes=frozenset(each["code"] for each in found) if found else None)
 
 

@@ -32,11 +32,11 @@ def test_the_tables_are_whole_at_80_columns():
     """Every figure is told at 80 columns, whatever a contender did or did not do, and who was left out and why."""
     output = io.StringIO()
     show(Console(file=output, width=80), _figures(), machine())
-    told = output.getvalue()
-    assert "…" not in told
-    assert "577" in told
-    assert "gone: skipped: cannot be installed" in told
-    assert all(each.name in told for each in CONTENDERS)
+    reported = output.getvalue()
+    assert "…" not in reported
+    assert "577" in reported
+    assert "gone: skipped: cannot be installed" in reported
+    assert all(each.name in reported for each in CONTENDERS)
 
 
 def test_slower_cases_are_listed_with_the_reason():
@@ -46,8 +46,8 @@ def test_slower_cases_are_listed_with_the_reason():
     quick.times[WORKLOADS[0].name] = 0.5
     output = io.StringIO()
     show(Console(file=output, width=80), figures, machine())
-    (told,) = [line for line in output.getvalue().splitlines() if line.startswith("Quicker")]
-    assert told.startswith(
+    (reported,) = [line for line in output.getvalue().splitlines() if line.startswith("Quicker")]
+    assert reported.startswith(
         f"Quicker than mcp-lenient normalize: msgspec lax on {WORKLOADS[0].head}: its types are"
     )
 

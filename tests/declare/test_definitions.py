@@ -75,12 +75,12 @@ def load(tmp_path):
 def refused(load, tmp_path):
     """Return the error message of a refused text, without the folder."""
 
-    def told(text, name="tools.yaml"):
+    def reported(text, name="tools.yaml"):
         with pytest.raises(DefinitionError) as error:
             load(text, name)
         return str(error.value).replace(f"{tmp_path}/", "")
 
-    return told
+    return reported
 
 
 # --- what a file says ------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ AT = "tools.yaml:4: tools.t.parameters.p"
 
 
 @each_row(
-    ("entry", "told"),
+    ("entry", "reported"),
     [
         pytest.param("{clmap: [1, 2]}", f"{AT}.clmap: there is no such field; did you mean 'clamp'? Allowed are 'type', ", id="misspelt"),
         pytest.param("{color: red}", f"{AT}.color: there is no such field. Allowed are 'type', ", id="unknown"),
@@ -303,16 +303,16 @@ AT = "tools.yaml:4: tools.t.parameters.p"
         pytest.param("{? [a] : b}", f'{AT}["line 4"]: YAML does not read this name as a string', id="list-as-name"),
     ],
 )  # fmt: skip
-def test_parameter_errors_name_their_place(refused, entry, told):
+def test_parameter_errors_name_their_place(refused, entry, reported):
     """An error names file, line and field, the allowed values, and a suggestion."""
     sentences = refused(parameter(entry)).splitlines()
     assert len(sentences) == 1
-    assert sentences[0].startswith(told)
+    assert sentences[0].startswith(reported)
 
 
 @pytest.mark.quick_rows("field", "rule", "large")
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         pytest.param("tols: {}", "tools.yaml:1: tols: there is no such field; did you mean 'tools'? Allowed are 'policy', 'tools'.", id="field"),
         pytest.param("polic: {mode: observe}", "tools.yaml:1: polic: there is no such field; did you mean 'policy'?", id="field-of-mapping"),
@@ -348,16 +348,16 @@ def test_parameter_errors_name_their_place(refused, entry, told):
         pytest.param("#" * (MAX_BYTES + 1), f"tools.yaml: the file is larger than {MAX_BYTES} bytes.", id="large"),
     ],
 )  # fmt: skip
-def test_file_errors_name_their_place(refused, text, told):
+def test_file_errors_name_their_place(refused, text, reported):
     """An error is one sentence that begins with the file and the line."""
     sentences = refused(text).splitlines()
     assert len(sentences) == 1
-    assert sentences[0].startswith(told)
+    assert sentences[0].startswith(reported)
 
 
 @pytest.mark.quick_rows("misspelt", "deep")
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "reported"),
     [
         pytest.param("[tools.a.parameters.p]\nclmap = [1, 2]", "tools.toml: tools.a.parameters.p.clmap: there is no such field; did you mean 'clamp'?", id="misspelt"),
         pytest.param("[tools.a]\n[tools.a]", "tools.toml: this cannot be read as TOML: ", id="twice"),
@@ -370,9 +370,9 @@ def test_file_errors_name_their_place(refused, text, told):
         pytest.param('[tools."x.y".parameters.p]\nstrip = 1', 'tools.toml: tools["x.y"].parameters.p.strip: must be true or false.', id="quoted-name"),
     ],
 )  # fmt: skip
-def test_toml_errors_name_their_path(refused, text, told):
+def test_toml_errors_name_their_path(refused, text, reported):
     """In TOML an error has the path instead of the line."""
-    assert refused(text, "tools.toml").startswith(told)
+    assert refused(text, "tools.toml").startswith(reported)
 
 
 @pytest.mark.slow
@@ -385,8 +385,8 @@ def test_alias_bomb_is_refused(refused):
 def test_all_errors_are_reported_at_once(refused):
     """Parse errors and field errors are reported together in the order of their lines."""
     text = "tools:\n  a: {parametres: {}}\n  b: {parameters: {x: {aliases: [on, 1]}}}\n  c: {policy: {mode: x}}\n  a: {}\n"
-    told = [sentence.split(": ")[:2] for sentence in refused(text).splitlines()]
-    assert told == [
+    reported = [sentence.split(": ")[:2] for sentence in refused(text).splitlines()]
+    assert reported == [
         ["tools.yaml:2", "tools.a"],
         ["tools.yaml:2", "tools.a.parametres"],
         ["tools.yaml:3", "tools.b.parameters.x.aliases[0]"],
@@ -399,10 +399,10 @@ def test_all_errors_are_reported_at_once(refused):
 def test_reported_errors_are_bounded(refused):
     """A file with only errors gives a bounded message."""
     fields = "".join(f"field{at}: {'x' * 100}\n" for at in range(500))
-    told = refused(f"{fields}tools: {{t: [{'no, ' * 10_000}]}}").splitlines()
-    assert len(told) == MAX_FAULTS + 1
-    assert told[-1] == f"… and {10_500 - MAX_FAULTS} more."
-    assert max(map(len, told)) < 1000
+    reported = refused(f"{fields}tools: {{t: [{'no, ' * 10_000}]}}").splitlines()
+    assert len(reported) == MAX_FAULTS + 1
+    assert reported[-1] == f"… and {10_500 - MAX_FAULTS} more."
+    assert max(map(len, reported)) < 1000
 
 
 def test_names_in_errors_are_printable(refused):
@@ -502,7 +502,7 @@ def named(**names):
 
 
 @each_row(
-    ("definitions", "told"),
+    ("definitions", "reported"),
     [
         pytest.param(named(find=["query"]), [], id="all-there"),
         pytest.param(named(find=[]), [], id="no-parameters"),
@@ -519,9 +519,9 @@ def named(**names):
         ),
     ],
 )  # fmt: skip
-def test_unknown_names_get_suggestions(definitions, told):
+def test_unknown_names_get_suggestions(definitions, reported):
     """Each unknown tool and parameter gives one sentence with the most similar name."""
-    assert list(unknown_names(definitions, {"find": ["query", "limit"], "stop": []})) == told
+    assert list(unknown_names(definitions, {"find": ["query", "limit"], "stop": []})) == reported
 
 
 def test_unknown_names_are_bounded():

@@ -96,22 +96,22 @@ def _without_links(text):
     return [line for line in text.splitlines() if "://" not in line]
 
 
-@pytest.mark.parametrize(("kind", "tool", "arguments", "told"), ANSWERS)
-async def test_shown_answers_are_real(kind, tool, arguments, told, tmp_path, capsys):
+@pytest.mark.parametrize(("kind", "tool", "arguments", "reported"), ANSWERS)
+async def test_shown_answers_are_real(kind, tool, arguments, reported, tmp_path, capsys):
     """What a document shows of an answer or an event is what the example server gives."""
     server = build_server(tmp_path / "contexts.db", lenient=kind != "alone")
     async with Client(server) as client:
         result = await client.call_tool_mcp(tool, json.loads(arguments))
     text = "".join(block.text for block in result.content)
     if kind == "alone":
-        assert _without_links(text) == _without_links(told)
+        assert _without_links(text) == _without_links(reported)
     elif kind == "envelope":
-        assert result.meta["mcp_lenient"] == json.loads(told)
+        assert result.meta["mcp_lenient"] == json.loads(reported)
     elif kind == "repairs":
-        assert result.meta["mcp_lenient"]["repairs"] == json.loads(told)
+        assert result.meta["mcp_lenient"]["repairs"] == json.loads(reported)
     else:
         assert kind == "event"
-        event, shown = json.loads(capsys.readouterr().err.splitlines()[-1]), json.loads(told)
+        event, shown = json.loads(capsys.readouterr().err.splitlines()[-1]), json.loads(reported)
         assert [name for name in shown if shown[name] != event.get(name)] == [
             name for name in shown if name in VARYING
         ]
@@ -148,9 +148,9 @@ def test_reference_has_every_public_name():
     """Each name that can be imported from the package, its testing module or a host's has its place in the reference."""
     from mcp_lenient.adapters import langchain
 
-    told = set()
+    reported = set()
     for page in (ROOT / "docs" / "reference").glob("*.md"):
-        told |= set(re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE))
+        reported |= set(re.findall(r"^::: (\S+)", page.read_text(encoding="utf-8"), re.MULTILINE))
     public = {
         f"{module.__name__}.{name}"
         for module in (
@@ -162,23 +162,23 @@ def test_reference_has_every_public_name():
         )
         for name in module.__all__
     }
-    assert told == public
+    assert reported == public
 
 
 def test_navigation_names_every_page():
     """Each page of the site is reached from its navigation."""
-    told = re.findall(r"([\w/*-]+\.md)", (ROOT / "docs" / "NAVIGATION.md").read_text(encoding="utf-8"))
-    found = {page for entry in told for page in (ROOT / "docs").glob(entry)}
+    reported = re.findall(r"([\w/*-]+\.md)", (ROOT / "docs" / "NAVIGATION.md").read_text(encoding="utf-8"))
+    found = {page for entry in reported for page in (ROOT / "docs").glob(entry)}
     assert found == set((ROOT / "docs").rglob("*.md")) - {ROOT / "docs" / "NAVIGATION.md"}
 
 
 def test_contributing_names_files_that_exist():
     """Each module that the map for contributors names is there; the site is not, before it is built."""
-    told = set(re.findall(r"`([\w/]+\.py|\w+/)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
-    told -= {"site/"}
-    assert told
+    reported = set(re.findall(r"`([\w/]+\.py|\w+/)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+    reported -= {"site/"}
+    assert reported
     folders = (ROOT / "mcp_lenient", ROOT)
-    assert [name for name in told if not any((folder / name).exists() for folder in folders)] == []
+    assert [name for name in reported if not any((folder / name).exists() for folder in folders)] == []
 
 
 def test_changelog_has_this_version():
@@ -186,7 +186,9 @@ def test_changelog_has_this_version():
     built = re.search(
         r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
     )
-    told = re.search(r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    reported = re.search(
+        r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert built
-    assert told
-    assert told[1] == built[1]
+    assert reported
+    assert reported[1] == built[1]

@@ -25,7 +25,7 @@ _SCHEMA = {
 _POLICY = Policy(aliases={"query": ("q",)})
 
 
-def _told(arguments):
+def _reported(arguments):
     return [
         (violation.code, violation.message) for violation in normalize(_SCHEMA, arguments, _POLICY).violations
     ]
@@ -34,20 +34,20 @@ def _told(arguments):
 @pytest.mark.parametrize("sent", ["500", "0", "500.0"])
 def test_quoted_number_out_of_range_reports_the_limit(sent):
     """If the number itself is wrong, the message reports its limit, not the quotes."""
-    ((code, message),) = _told({"name": "a", "limit": sent})
+    ((code, message),) = _reported({"name": "a", "limit": sent})
     assert code == "range"
     assert "quotes" not in message
 
 
 def test_hint_for_a_number_gives_a_valid_call():
     """Following the hint literally gives a call that runs."""
-    ((code, message),) = _told({"name": "a", "limit": "ten"})
+    ((code, message),) = _reported({"name": "a", "limit": "ten"})
     assert (code, "in digits, like 1." in message) == ("type", True)
 
 
 def test_alias_beside_its_parameter_names_the_parameter():
     """Two keys for one parameter are refused, and the message names the one to keep."""
-    ((code, message),) = _told({"name": "a", "q": "x", "query": "y"})
+    ((code, message),) = _reported({"name": "a", "q": "x", "query": "y"})
     assert code == "unknown"
     assert "another name for 'query'" in message
 
@@ -55,13 +55,14 @@ def test_alias_beside_its_parameter_names_the_parameter():
 def test_suggested_name_must_accept_the_value():
     """An object under an unknown name is not suggested for a string."""
     assert not any(
-        "'body' is meant" in message or "Did you mean" in message for _, message in _told({"body": {"a": 1}})
+        "'body' is meant" in message or "Did you mean" in message
+        for _, message in _reported({"body": {"a": 1}})
     )
 
 
 def test_wrapper_in_a_union_of_objects_and_lists_is_refused():
     """A value that may be a map or a wrapped list is refused."""
-    assert _told({"name": "a", "filter": {"item": ["42"]}})
+    assert _reported({"name": "a", "filter": {"item": ["42"]}})
 
 
 @pytest.mark.parametrize("sent", ["", "null"])

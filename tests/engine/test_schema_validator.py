@@ -90,12 +90,12 @@ def test_tuple_items_use_their_own_schemas():
 
 
 @pytest.mark.parametrize(
-    ("key", "told"), [pytest.param(1, 1, id="integer"), pytest.param(None, "None", id="None")]
+    ("key", "reported"), [pytest.param(1, 1, id="integer"), pytest.param(None, "None", id="None")]
 )
-def test_non_string_key_is_unknown(key, told):
+def test_non_string_key_is_unknown(key, reported):
     """JSON has no such key, so no other issue is reported for it."""
     judge = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
-    assert [(fault.path, fault.kind) for fault in judge.issues({key: "x"})] == [((told,), "unknown")]
+    assert [(fault.path, fault.kind) for fault in judge.issues({key: "x"})] == [((reported,), "unknown")]
 
 
 def test_values_of_non_string_keys_are_not_searched():

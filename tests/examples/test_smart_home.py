@@ -157,11 +157,11 @@ async def test_a_wrong_command_changes_nothing_and_gets_an_envelope(home, device
     """Where one command is wrong, none is run, and the answer says what the device can do."""
     before = await state(home, "abc123")
     sent = {"device_id": device_id, "commands": json.dumps([ON, ON | command])}
-    told = envelope(await answer(home, "execute_commands", sent))
-    message = told.pop("message")
+    reported = envelope(await answer(home, "execute_commands", sent))
+    message = reported.pop("message")
     received = {"received_type": "string"} if "received_value" in details else {}
     whole = {"tool": "execute_commands", **received, **details}
-    assert told == {"status": "error", "error_code": code, "details": whole}
+    assert reported == {"status": "error", "error_code": code, "details": whole}
     assert message.endswith(("Nothing was changed.", "of what search_devices finds."))
     assert await state(home, "abc123") == before
 
@@ -377,9 +377,9 @@ async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, 
 )
 async def test_ambiguous_input_is_refused(home, tool, sent, code, words):
     """A call without one reading gets the envelope, which says what is wanted."""
-    told = envelope(await answer(home, tool, sent))
-    assert told["error_code"] == code
-    assert words in told["message"]
+    reported = envelope(await answer(home, tool, sent))
+    assert reported["error_code"] == code
+    assert words in reported["message"]
 
 
 @pytest.mark.parametrize("strict", [True], ids=["strict"])
@@ -418,7 +418,7 @@ def test_the_conversation_runs_to_the_end(home, search, execute):
         assert agent.chat("打开客厅的灯", mcp_executor=execute_tool) == "已成功打开客厅吸顶灯"
         light = execute_tool("get_status", LIGHT).structured_content
     assert light["switch"] == {"switch": "on"}
-    asked, use_1, result_1, use_2, result_2, told = agent.messages
+    asked, use_1, result_1, use_2, result_2, reported = agent.messages
     assert asked == {"role": "user", "content": "打开客厅的灯"}
     assert use_1["content"] == [found]
     (block,) = result_1["content"]
@@ -427,7 +427,7 @@ def test_the_conversation_runs_to_the_end(home, search, execute):
     (block,) = result_2["content"]
     assert block["tool_use_id"] == use_2["content"][0]["id"] == "toolu_01"
     assert json.loads(block["content"]) == {"status": "ACCEPTED"}
-    assert told["content"][0]["text"] == "已成功打开客厅吸顶灯"
+    assert reported["content"][0]["text"] == "已成功打开客厅吸顶灯"
 
 
 def replies(*responses):

@@ -138,7 +138,7 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives="[2, 4
 
 @pytest.mark.quick_rows("right", "counts-on-nothing")
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "reported"),
     [
         pytest.param(RIGHT, None, id="right"),
         pytest.param(Call("double", {"numbers": "[1"}, "INVALID_NUMBERS_TYPE"), None, id="refused"),
@@ -150,12 +150,12 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives="[2, 4
         pytest.param(Call("double", lambda found: found[5]), "expected 1 more calls", id="counts-on-nothing"),
     ],
 )  # fmt: skip
-def test_disabled_features_are_reported(capsys, call, told):
+def test_disabled_features_are_reported(capsys, call, reported):
     """Where a call does not do what its script says, the transcript says so and the exit code is 1."""
     code = run_example("Double", build, [Scene("Double them", call, answer="Done.")], arguments=[])
     lines = re.findall(r"^OFF +(.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert (code, len(lines)) == (0, 0) if told is None else (1, 1)
-    assert all(re.search(told, line) for line in lines)
+    assert (code, len(lines)) == (0, 0) if reported is None else (1, 1)
+    assert all(re.search(reported, line) for line in lines)
 
 
 def test_a_call_may_use_what_an_earlier_one_gave(capsys):
@@ -171,9 +171,9 @@ def test_a_call_may_use_what_an_earlier_one_gave(capsys):
 def test_an_unusable_model_is_reported_in_one_line(capsys):
     """Without LangChain, the provider's package or a key, the exit code is 1."""
     assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 1
-    told = capsys.readouterr().err.splitlines()
-    assert len(told) == 1
-    assert told[0].startswith("nobody:nothing cannot be used")
+    reported = capsys.readouterr().err.splitlines()
+    assert len(reported) == 1
+    assert reported[0].startswith("nobody:nothing cannot be used")
 
 
 @pytest.mark.slow  # LangChain takes seconds to import
@@ -183,14 +183,14 @@ def test_a_langchain_model_drives_the_loop():
 
     call = {"name": "double", "args": {"numbers": "[1]"}, "id": "call_7"}
     cut = {"name": "double", "args": '{"numbers": [1', "id": "call_8", "error": "cut off"}
-    told = []
+    reported = []
     chat = langchain_script(
-        [AIMessage("", tool_calls=[call], invalid_tool_calls=[cut]), AIMessage("It is 2.")], told
+        [AIMessage("", tool_calls=[call], invalid_tool_calls=[cut]), AIMessage("It is 2.")], reported
     )
     agent = Agent(from_langchain(chat, "You count."))
     with transcript.connected(build(None, lenient=True)) as (execute, agent.tools):
         assert agent.chat("Double 1", mcp_executor=execute) == "It is 2."
-    tools, first, _, second = told
+    tools, first, _, second = reported
     assert tools[0].keys() == {"name", "description", "input_schema"}
     assert tools[0]["input_schema"]["required"] == ["numbers"]
     assert [message.type for message in first] == ["system", "human"]
@@ -200,17 +200,17 @@ def test_a_langchain_model_drives_the_loop():
     assert "INVALID" in results["call_8"]
 
 
-def langchain_script(answers, told):
+def langchain_script(answers, reported):
     """A LangChain model that answers from a script, and keeps what it was told."""
     from langchain_core.language_models import GenericFakeChatModel
 
     class ScriptedChat(GenericFakeChatModel):
         def bind_tools(self, tools, **_):
-            told.append(tools)
+            reported.append(tools)
             return self
 
         def _generate(self, messages, *rest, **options):
-            told.append(messages)
+            reported.append(messages)
             return super()._generate(messages, *rest, **options)
 
     return ScriptedChat(messages=iter(answers))

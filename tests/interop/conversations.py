@@ -88,7 +88,7 @@ class Speaker:
         hides_meta: Whether it keeps a result's ``_meta`` to itself.
         hides_schemas: Whether it keeps a tool's title and output schema to itself.
         cannot_send: Calls that it has no way to send.
-        mends: Calls that it puts right by itself before it sends them.
+        corrects: Calls that it puts right by itself before it sends them.
         over_stdio: The calls that it makes over stdio, where they are fewer.
     """
 
@@ -96,7 +96,7 @@ class Speaker:
     hides_meta: bool = False
     hides_schemas: bool = False
     cannot_send: frozenset[str] = frozenset()
-    mends: frozenset[str] = frozenset()
+    corrects: frozenset[str] = frozenset()
     over_stdio: frozenset[str] = frozenset(CALLS)
 
     def calls(self, route: Route) -> frozenset[str]:
@@ -111,9 +111,11 @@ class Speaker:
             for label, (tool, sent) in CALLS.items()
             if label in self.calls(route)
         }
-        told = self.talk(route, calls, folder)
-        tools = {tool["name"]: tool for tool in told["tools"]}
-        return Conversation(route.prefix, tools, told["outcomes"], told.get("version"), told.get("pages"))
+        reported = self.talk(route, calls, folder)
+        tools = {tool["name"]: tool for tool in reported["tools"]}
+        return Conversation(
+            route.prefix, tools, reported["outcomes"], reported.get("version"), reported.get("pages")
+        )
 
 
 def _fastmcp(mode: str) -> Talk:
@@ -164,8 +166,8 @@ def printed(command: list[str]) -> dict[str, Any]:
     """What a client prints as JSON; fails the test where the client fails."""
     done = _run(command)
     assert done.returncode == 0, done.stderr[-2000:]
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout)
+    return reported
 
 
 def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
@@ -182,8 +184,8 @@ def _inspector(route: Route, calls: Calls, folder: Path) -> dict[str, Any]:
     command += [*_inspected(route, folder), "--connect-timeout", "60000"]
     with ThreadPoolExecutor(2) as pool:
         listed = pool.submit(printed, [*command, "--method", "tools/list"])
-        told = {label: pool.submit(_run, [*command, *_asked(*call)]) for label, call in calls.items()}
-    outcomes = {label: _inspected_outcome(done.result()) for label, done in told.items()}
+        reported = {label: pool.submit(_run, [*command, *_asked(*call)]) for label, call in calls.items()}
+    outcomes = {label: _inspected_outcome(done.result()) for label, done in reported.items()}
     return {"tools": listed.result()["result"]["tools"], "outcomes": outcomes}
 
 
@@ -215,7 +217,7 @@ CLIENTS: Final = {
         _inspector,
         # It takes nothing but an object for arguments, and looks for the tool by itself.
         cannot_send=_WHOLE | {"unknown"},
-        mends=frozenset({"repaired_json", "repaired_second_page"}),
+        corrects=frozenset({"repaired_json", "repaired_second_page"}),
         # There it starts the servers anew for each call.
         over_stdio=frozenset({"right", "repaired", "refused", "refused_without_schema", "failed"}),
     ),

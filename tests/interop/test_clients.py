@@ -117,16 +117,16 @@ def test_published_tools_are_unchanged(conversation, published):
 
 def test_successful_calls_return_text(conversation):
     """What a right or a repaired call gives can be read as text."""
-    told = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
-    assert told == {call: _TEXTS[call] for call in told}
-    assert {"right", "repaired"} <= told.keys()
+    reported = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
+    assert reported == {call: _TEXTS[call] for call in reported}
+    assert {"right", "repaired"} <= reported.keys()
 
 
 def test_successful_calls_return_structured_content(conversation):
     """Structured content arrives where the tool has an output schema, and only there."""
     calls = [call for call in _STRUCTURED if call in conversation.outcomes]
-    told = {call: conversation.result(call).get("structuredContent") for call in calls}
-    assert told == {call: _STRUCTURED[call] for call in calls}
+    reported = {call: conversation.result(call).get("structuredContent") for call in calls}
+    assert reported == {call: _STRUCTURED[call] for call in calls}
 
 
 def test_repairs_are_in_meta(conversation, speaker):
@@ -138,20 +138,20 @@ def test_repairs_are_in_meta(conversation, speaker):
         return
     for call in _TEXTS.keys() & conversation.outcomes.keys():
         repairs = conversation.result(call).get("_meta", {}).get("mcp_lenient", {}).get("repairs", [])
-        expected = [] if call in speaker.mends else _RULES.get(call, [])
+        expected = [] if call in speaker.corrects else _RULES.get(call, [])
         assert [repair["rule"] for repair in repairs] == expected, call
 
 
 def test_a_refusal_is_a_tool_error_with_the_envelope(conversation, speaker):
     """The client returns a tool error; its first text block says what the envelope in ``_meta`` says, nothing twice."""
-    told = {call: conversation.envelope(call) for call in _CODES if call in conversation.outcomes}
-    assert {call: envelope["error_code"] for call, envelope in told.items()} == {
-        call: _CODES[call] for call in told
+    reported = {call: conversation.envelope(call) for call in _CODES if call in conversation.outcomes}
+    assert {call: envelope["error_code"] for call, envelope in reported.items()} == {
+        call: _CODES[call] for call in reported
     }
     tools = {f"{conversation.prefix}{tool}" for tool, _ in CALLS.values()}
-    assert all(any(f"'{tool}'" in envelope["message"] for tool in tools) for envelope in told.values())
+    assert all(any(f"'{tool}'" in envelope["message"] for tool in tools) for envelope in reported.values())
     if not speaker.hides_meta:
-        for call, envelope in told.items():
+        for call, envelope in reported.items():
             whole = conversation.result(call)["_meta"]["mcp_lenient"]
             assert {name: whole[name] for name in ("status", "error_code", "message")} == {
                 name: envelope[name] for name in ("status", "error_code", "message")

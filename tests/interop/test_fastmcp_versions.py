@@ -77,13 +77,13 @@ def test_a_smoke_set_of_calls(version):
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         timeout=600,
     )
-    told = json.loads(done.stdout)
-    strict, logged = (ON_3 if told["version"].startswith("3.") else ON_4)["strict"]
-    assert told["calls"] == {**CALLS, "strict": strict}
-    assert told["client"] == CLIENT
+    reported = json.loads(done.stdout)
+    strict, logged = (ON_3 if reported["version"].startswith("3.") else ON_4)["strict"]
+    assert reported["calls"] == {**CALLS, "strict": strict}
+    assert reported["client"] == CLIENT
     events = {"middleware": EVENTS, "decorator": ["call_repaired", "call_rejected"], "strict": logged}
-    assert told["events"] == events
-    assert told["commands"] == dict.fromkeys(told["commands"], 0)
+    assert reported["events"] == events
+    assert reported["commands"] == dict.fromkeys(reported["commands"], 0)
 
 
 def test_the_quick_tests_on_the_oldest():

@@ -36,11 +36,11 @@ def servers(tmp_path_factory):
 def test_an_agent_corrects_its_call_from_the_envelope(servers, server, sent, code, meant):
     """The tool error is given to the model, and the envelope's first fix makes the call run."""
     job = {"servers": servers, "tool": f"{server}_add_note", "sent": sent}
-    told = printed([installed.langchain_python(), "clients/langchain_agent.py", json.dumps(job)])
+    reported = printed([installed.langchain_python(), "clients/langchain_agent.py", json.dumps(job)])
     assert {"home_add_note", "work_add_note", "home_remove_notes", "work_remove_notes"} <= set(
-        told["offered"]
+        reported["offered"]
     )
-    _, first, refused, second, ran, last = told["messages"]
+    _, first, refused, second, ran, last = reported["messages"]
     assert first["tool_calls"][0]["args"] == sent
     assert refused["status"] == "error"
     assert json.loads(refused["content"][0]["text"])["error_code"] == code

@@ -84,8 +84,8 @@ async def test_name_description_and_schema_are_kept(wrapped):
     async with Client(serve("langchain", TOOLS)) as client:
         published = {tool.name: tool for tool in await client.list_tools()}[wrapped.name]
     assert published.description == wrapped.description
-    told = wrapped.tool_call_schema.model_json_schema()
-    assert published.input_schema == {**told, "additionalProperties": False}
+    reported = wrapped.tool_call_schema.model_json_schema()
+    assert published.input_schema == {**reported, "additionalProperties": False}
 
 
 async def test_an_open_schema_stays_open():
@@ -180,10 +180,12 @@ async def test_python_validator_errors_are_reported():
                 raise ValueError(msg)
             return number
 
-    def _told(number: int) -> str:
+    def _reported(number: int) -> str:
         return str(number)
 
-    wrapped = StructuredTool.from_function(func=_told, name="halve", description="Halve.", args_schema=Even)
+    wrapped = StructuredTool.from_function(
+        func=_reported, name="halve", description="Halve.", args_schema=Even
+    )
     result = await _call([wrapped], "halve", {"number": 3})
     assert result.is_error
     assert result.content[0].text == "number: Value error, must be even"
@@ -199,8 +201,8 @@ async def test_an_async_tool_gets_its_blocks_through():
         return [{"type": "text", "text": place}, image, "plain", {"type": "json", "value": 1}]
 
     result = await _call([look], "look", {"place": "garden"})
-    told = [block.text if block.type == "text" else block.data for block in result.content]
-    assert told == ["garden", _PIXEL, "plain", '{"type": "json", "value": 1}']
+    reported = [block.text if block.type == "text" else block.data for block in result.content]
+    assert reported == ["garden", _PIXEL, "plain", '{"type": "json", "value": 1}']
 
 
 async def test_injected_langchain_parameters_are_not_arguments():

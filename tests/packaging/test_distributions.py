@@ -156,6 +156,6 @@ def test_an_extra_brings_the_fastmcp_that_its_packages_work_with(extra, fastmcp,
         "--report",
         "-",
     ]
-    told = json.loads(run(*pip, f"{wheel}[{extra}]", cwd=ROOT).stdout)
-    versions = {each["metadata"]["name"]: each["metadata"]["version"] for each in told["install"]}
+    reported = json.loads(run(*pip, f"{wheel}[{extra}]", cwd=ROOT).stdout)
+    versions = {each["metadata"]["name"]: each["metadata"]["version"] for each in reported["install"]}
     assert versions["fastmcp"].startswith(fastmcp)

@@ -45,8 +45,8 @@ def test_placeholders_are_those_of_the_text(name):
 @each_row("joint", JOINTS)
 def test_separators_are_between_their_parts(name, joint):
     """What joins two parts begins with the one and ends with the other, so that a list is one text."""
-    told = catalogs.catalog_of(name).get(joint).string
-    assert re.fullmatch(r"\{first\}[^{}]*\{(second|another)\}", told)
+    reported = catalogs.catalog_of(name).get(joint).string
+    assert re.fullmatch(r"\{first\}[^{}]*\{(second|another)\}", reported)
 
 
 def test_compiled_catalogs_match_their_sources(name):

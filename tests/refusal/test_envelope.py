@@ -89,11 +89,11 @@ def test_tags(tags):
 
 def test_several_faults():
     """Several violations are numbered lines, and none stands on top."""
-    told = refused({"tags": 1, "x": 2}, repairs=(REPAIR,))
-    assert told["error_code"] == "INVALID_ARGUMENTS"
-    assert told["message"].splitlines()[0] == "Invalid arguments for tool 'store_context', 3 faults:"
-    assert "parameter" not in told["details"]
-    assert told["details"]["repairs"] == [
+    reported = refused({"tags": 1, "x": 2}, repairs=(REPAIR,))
+    assert reported["error_code"] == "INVALID_ARGUMENTS"
+    assert reported["message"].splitlines()[0] == "Invalid arguments for tool 'store_context', 3 faults:"
+    assert "parameter" not in reported["details"]
+    assert reported["details"]["repairs"] == [
         {"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}
     ]
 
@@ -146,9 +146,9 @@ LARGE = {
 def test_size(schema, sent):
     """However much is wrong, the envelope has 16 kB and its message 4,000 characters at most."""
     repairs = [Repair("r", "/" + "é\ud800" * 5_000, "a", "b")] * 500
-    told = refused(sent, schema, repairs)
-    assert len(told["message"]) <= 4_000
-    assert len(json.dumps(told, ensure_ascii=False).encode()) <= 16_384
+    reported = refused(sent, schema, repairs)
+    assert len(reported["message"]) <= 4_000
+    assert len(json.dumps(reported, ensure_ascii=False).encode()) <= 16_384
 
 
 def test_omitted_violations_are_counted_in_the_envelope():
@@ -161,8 +161,8 @@ def test_omitted_violations_are_counted_in_the_envelope():
 
 def test_unknown_tool():
     """An unknown tool has the same form."""
-    told = unknown_tool("stor:x", ["store", "a b"])
-    assert (told["error_code"], told["message"]) == (
+    reported = unknown_tool("stor:x", ["store", "a b"])
+    assert (reported["error_code"], reported["message"]) == (
         "UNKNOWN_TOOL",
         "Unknown tool '{…}'. Did you mean 'store'?",
     )
@@ -172,8 +172,8 @@ def test_unknown_tool():
 @pytest.mark.parametrize("has_output_schema", [True, False])
 def test_on_the_wire(has_output_schema):
     """An error with the envelope as text and in ``meta``; structured only where no output schema forbids it."""
-    told = refused({"content": "x", "\ud800é": 1})
-    result = as_result({**told, "more": "\ud800"}, has_output_schema=has_output_schema)
+    reported = refused({"content": "x", "\ud800é": 1})
+    result = as_result({**reported, "more": "\ud800"}, has_output_schema=has_output_schema)
     sent = result.to_mcp_result()
     assert isinstance(sent, CallToolResult)
     assert sent.is_error
@@ -187,14 +187,14 @@ def test_on_the_wire(has_output_schema):
 def test_repairs_on_success():
     """A result names the repairs in a copy; its own content and meta stay."""
     shared = ToolResult(content="ok", structured_content={"result": 1}, meta={"own": 1})
-    told = repaired_result(shared, [REPAIR] * 60)
+    reported = repaired_result(shared, [REPAIR] * 60)
     assert shared.meta == {"own": 1}
-    assert told is not shared
-    assert told.content == shared.content
-    assert told.structured_content == {"result": 1}
-    assert told.meta["own"] == 1
-    assert len(told.meta["mcp_lenient"]["repairs"]) == 50
-    assert told.meta["mcp_lenient"]["repairs_omitted"] == 10
+    assert reported is not shared
+    assert reported.content == shared.content
+    assert reported.structured_content == {"result": 1}
+    assert reported.meta["own"] == 1
+    assert len(reported.meta["mcp_lenient"]["repairs"]) == 50
+    assert reported.meta["mcp_lenient"]["repairs_omitted"] == 10
 
 
 def _protocol_result():

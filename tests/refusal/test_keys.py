@@ -42,7 +42,7 @@ def _server(kind: Any) -> FastMCP:
 
 @pytest.mark.quick_rows("one of some", "a map inside an object")
 @pytest.mark.parametrize(
-    ("kind", "value", "code", "told"),
+    ("kind", "value", "code", "reported"),
     [
         pytest.param(
             dict[Literal["x", "y"], int],
@@ -124,11 +124,11 @@ def _server(kind: Any) -> FastMCP:
         ),
     ],
 )
-async def test_what_a_key_must_be(kind, value, code, told):
+async def test_what_a_key_must_be(kind, value, code, reported):
     """A wrong key is told what keys are; nothing says that none are accepted, and no fix drops the entry."""
     refused = envelope(await call(_server(kind), "take", {"x": value}))
     (violation,) = refused["details"]["violations"]
-    assert (violation["code"], violation["message"]) == (code, told)
+    assert (violation["code"], violation["message"]) == (code, reported)
     assert refused["error_code"] == "INVALID_X_VALUE"
     assert "fixes" not in violation
 

@@ -110,14 +110,14 @@ def _server(policy: Policy) -> FastMCP[Any]:
     return server
 
 
-def _without_messages(told: Any) -> Any:
-    if isinstance(told, dict):
-        return {name: _without_messages(value) for name, value in told.items() if name != "message"}
-    return [_without_messages(each) for each in told] if isinstance(told, list) else told
+def _without_messages(reported: Any) -> Any:
+    if isinstance(reported, dict):
+        return {name: _without_messages(value) for name, value in reported.items() if name != "message"}
+    return [_without_messages(each) for each in reported] if isinstance(reported, list) else reported
 
 
-def _messages(told: dict[str, Any]) -> list[str]:
-    return [told["message"], *(each["message"] for each in told["details"].get("violations", ()))]
+def _messages(reported: dict[str, Any]) -> list[str]:
+    return [reported["message"], *(each["message"] for each in reported["details"].get("violations", ()))]
 
 
 @pytest.fixture(scope="module")
@@ -140,8 +140,8 @@ async def test_only_messages_are_translated(tool, sent, servers):
             assert json.loads(result.content[0].text)["message"] == found[-1]["message"]
     english, chinese = found
     assert _without_messages(chinese) == _without_messages(english)
-    for told, message in zip(_messages(english), _messages(chinese), strict=True):
-        assert told != message
+    for reported, message in zip(_messages(english), _messages(chinese), strict=True):
+        assert reported != message
         assert english_in(message) == set()
 
 
@@ -191,7 +191,7 @@ async def test_the_unknown_tool_message_is_translated():
 
 
 @each_row(
-    "told",
+    "reported",
     [
         unknown_tool("a", language="zh"),
         unknown_tool("a", ["b", "c"], language="zh"),
@@ -200,9 +200,9 @@ async def test_the_unknown_tool_message_is_translated():
         envelope("a", {}, (), language="zh"),
     ],
 )
-def test_other_envelopes_are_translated(told):
+def test_other_envelopes_are_translated(reported):
     """Tools that are not there, and servers that refuse, are told of in the language."""
-    assert english_in(told["message"]) == set()
+    assert english_in(reported["message"]) == set()
 
 
 @not_on_3(PROXY)
@@ -261,8 +261,8 @@ async def test_a_clients_session_answers_in_its_language():
     server.tool(lengths.store)
     async with Client(server) as client:
         session = lenient_session(client, Policy(language="zh", unrepairable="refuse"))
-        for name, sent, told in (("store", {}, "是必需的"), ("stroe", {}, "未知工具")):
+        for name, sent, reported in (("store", {}, "是必需的"), ("stroe", {}, "未知工具")):
             done = await dispatch(session, [{"type": "tool_use", "id": "1", "name": name, "input": sent}])
-            assert told in done.messages[0]["content"][0]["content"]
+            assert reported in done.messages[0]["content"][0]["content"]
         done = await dispatch(session, '{"name": "store", "arguments": {"content": "tea"')
         assert "无法解析该工具调用" in json.dumps(done.messages, ensure_ascii=False)

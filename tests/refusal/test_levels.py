@@ -59,7 +59,7 @@ def _server() -> FastMCP:
 
 @pytest.mark.quick_rows("a whole call", "arguments")
 @pytest.mark.parametrize(
-    ("tool", "sent", "told", "ran"),
+    ("tool", "sent", "reported", "ran"),
     [
         pytest.param(
             "delete",
@@ -127,11 +127,11 @@ def _server() -> FastMCP:
         ),
     ],
 )
-async def test_the_first_fix_works(tool, sent, told, ran):
+async def test_the_first_fix_works(tool, sent, reported, ran):
     """What came at another level is told where it belongs, and the first fix alone makes the call run."""
     server = _server()
     refused = envelope(await call(server, tool, sent))
-    assert told in refused["message"]
+    assert reported in refused["message"]
     for violation in refused["details"]["violations"]:
         mended = jsonpatch.apply_patch(sent, violation["fixes"][0])
         assert got(await call(server, tool, mended)) == ran
@@ -139,7 +139,7 @@ async def test_the_first_fix_works(tool, sent, told, ran):
 
 @pytest.mark.quick_rows("two objects that could own it")
 @pytest.mark.parametrize(
-    ("tool", "sent", "told"),
+    ("tool", "sent", "reported"),
     [
         pytest.param(
             "delete",
@@ -179,10 +179,10 @@ async def test_the_first_fix_works(tool, sent, told, ran):
         ),
     ],
 )
-async def test_words_without_a_fix(tool, sent, told):
+async def test_words_without_a_fix(tool, sent, reported):
     """Where a fix would lose something or guess, there are words only, and no value is repeated."""
     refused = envelope(await call(_server(), tool, sent))
-    assert told in refused["message"]
+    assert reported in refused["message"]
     assert not any("fixes" in violation for violation in refused["details"]["violations"])
     assert "/private" not in json.dumps(refused)
 
@@ -201,7 +201,7 @@ async def test_a_wrapper_in_an_open_object():
 
 @pytest.mark.quick_rows("required and optional", "items of a list")
 @pytest.mark.parametrize(
-    ("schema", "told"),
+    ("schema", "reported"),
     [
         pytest.param(
             {
@@ -253,12 +253,12 @@ async def test_a_wrapper_in_an_open_object():
         ),
     ],
 )
-async def test_the_shape_of_a_missing_value_is_shown(schema, told):
+async def test_the_shape_of_a_missing_value_is_shown(schema, reported):
     """A missing object is described by its fields, as many as a line holds."""
     refused = envelope(
         await call(lenient(published("own", x=schema), policy=Policy(unrepairable="refuse")), "own", {})
     )
-    assert told in refused["message"]
+    assert reported in refused["message"]
     assert len(refused["message"]) < 700
 
 

@@ -61,14 +61,14 @@ def _server(kind: Any, *defaults: Any) -> FastMCP:
     return lenient(Tool.from_function(take, name="take"))
 
 
-async def _told(server: FastMCP, value: Any) -> str:
-    told: str = envelope(await call(server, "take", {"x": value}))["details"]["violations"][0]["message"]
-    return told
+async def _reported(server: FastMCP, value: Any) -> str:
+    reported: str = envelope(await call(server, "take", {"x": value}))["details"]["violations"][0]["message"]
+    return reported
 
 
 @pytest.mark.quick_rows("Decimal", "a day that is none", "a word for null")
 @pytest.mark.parametrize(
-    ("kind", "value", "told"),
+    ("kind", "value", "reported"),
     [
         pytest.param(
             Decimal,
@@ -359,14 +359,14 @@ async def _told(server: FastMCP, value: Any) -> str:
         ),
     ],
 )
-async def test_the_message_describes_valid_values(kind, value, told):
+async def test_the_message_describes_valid_values(kind, value, reported):
     """Each kind of parameter says what would be right, with a sample where one helps."""
-    assert await _told(_server(kind), value) == told
+    assert await _reported(_server(kind), value) == reported
 
 
 @pytest.mark.quick_rows("word for null", "numbers and commas")
 @pytest.mark.parametrize(
-    ("kind", "default", "value", "told", "ran"),
+    ("kind", "default", "value", "reported", "ran"),
     [
         pytest.param(
             dt.date | None, None, "null", "Leave it out if you have no value.", "None", id="word for null"
@@ -408,11 +408,11 @@ async def test_the_message_describes_valid_values(kind, value, told):
         ),
     ],
 )
-async def test_the_first_fix_works(kind, default, value, told, ran):
+async def test_the_first_fix_works(kind, default, value, reported, ran):
     """The sentence says what to do, and the first fix does it."""
     server, sent = _server(kind, default), {"x": value}
     (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]
-    assert told in violation["message"]
+    assert reported in violation["message"]
     assert got(await call(server, "take", jsonpatch.apply_patch(sent, violation["fixes"][0]))) == ran
 
 

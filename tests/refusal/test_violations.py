@@ -72,7 +72,7 @@ class FixedIssues:
         return self._issues
 
 
-def told(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
+def violations_of(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
     """The violations of one call."""
     judge = judge or PublishedSchemaValidator(schema)
     return violations(
@@ -195,14 +195,14 @@ ONE_FAULT = [
 @pytest.mark.parametrize(("sent", "code", "pointer", "message"), ONE_FAULT)
 def test_one_fault(sent, code, pointer, message):
     """One fault is one line: where, what came, what is expected, what may be meant, how to write it."""
-    (violation,) = told({"content": "x", **sent})
+    (violation,) = violations_of({"content": "x", **sent})
     assert (violation.code, violation.pointer, violation.message) == (code, pointer, message)
     assert violation.parameter == pointer.split("/")[1]
 
 
 def test_missing_when_nothing_came():
     """Empty arguments are said to be empty; a missing parameter is described in its author's words."""
-    (violation,) = told({})
+    (violation,) = violations_of({})
     assert violation.message == (
         "the arguments arrived empty ({}). 'content' is required but was not sent. It must be a string. "
         "It means: The text to keep."
@@ -211,7 +211,7 @@ def test_missing_when_nothing_came():
 
 def test_missing_beside_unknown():
     """What is missing and what is too much point at each other."""
-    first, second = sorted(told({"text": "x"}), key=lambda violation: violation.code)
+    first, second = sorted(violations_of({"text": "x"}), key=lambda violation: violation.code)
     assert "If 'text' is meant, send it under this name." in first.message
     assert "Did you mean 'content'?" in second.message
     assert second.did_you_mean == ("content",)
@@ -219,14 +219,14 @@ def test_missing_beside_unknown():
 
 def test_all_violations_are_reported_together():
     """Every place has its own violation, and accepted names are listed once."""
-    found = told({"content": 1, "limit": 11, "a": 1, "b": 2})
+    found = violations_of({"content": 1, "limit": 11, "a": 1, "b": 2})
     assert {violation.pointer for violation in found} == {"/content", "/limit", "/a", "/b"}
     assert sum("Accepted are" in violation.message for violation in found) == 1
 
 
 def test_items_share_a_line():
     """A list with a thousand wrong items is one violation with the first places and a count."""
-    (violation,) = told({"content": "x", "tags": [7] * 300})
+    (violation,) = violations_of({"content": "x", "tags": [7] * 300})
     assert violation.message.startswith("'tags[0]', 'tags[1]', 'tags[2]' and 297 more must each be a string")
     assert not violation.has_received_value
 
@@ -274,7 +274,7 @@ def test_items_share_a_line():
 def test_only_the_tool_refuses(fault, message):
     """Where the published schema has nothing against a value, the tool author's sentence is told."""
     sent = {"content": "x", "anything": 7, "limit": 7.0, "api_key": "abc", "login": {"token": "hunter22"}}
-    (violation,) = told(sent, judge=FixedIssues(fault, exact_integers=True))
+    (violation,) = violations_of(sent, judge=FixedIssues(fault, exact_integers=True))
     assert violation.message == message
 
 
@@ -286,24 +286,26 @@ def test_union_errors_are_one_violation():
         ValidationIssue(("shape", "kind"), "value"),
         ValidationIssue(("shape", "a"), "missing"),
     )
-    (violation,) = told({"shape": {"kind": "circle", "r": "x"}}, judge=FixedIssues(*branches))
+    (violation,) = violations_of({"shape": {"kind": "circle", "r": "x"}}, judge=FixedIssues(*branches))
     assert violation.pointer == "/shape/r"
-    (violation,) = told({"tags": ["a", 1]}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item))
+    (violation,) = violations_of(
+        {"tags": ["a", 1]}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item)
+    )
     assert violation.pointer == "/tags/1"
-    (violation,) = told({"tags": 5}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item))
+    (violation,) = violations_of({"tags": 5}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item))
     assert violation.pointer == "/tags"
 
 
 def test_tie_names_both_readings():
     """Two readings that tie are both named in JSON, unless they may not be shown."""
     tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1)))
-    (violation,) = told({"content": "x", "tags": []}, ties=(tie,))
+    (violation,) = violations_of({"content": "x", "tags": []}, ties=(tie,))
     assert violation.code == "ambiguous"
     assert violation.message == (
         '\'tags\' can be read as ["a"] or as ["a", "b"]. Send the one that is meant, as JSON.'
     )
     secret = Tie(("login",), (Candidate({"token": "hunter22"}, 1), Candidate({}, 1)))
-    (violation,) = told({"content": "x", "login": {}}, ties=(secret,))
+    (violation,) = violations_of({"content": "x", "login": {}}, ties=(secret,))
     assert "can be read in 2 ways" in violation.message
 
 
@@ -326,21 +328,21 @@ def test_tie_names_both_readings():
 def test_values_stay_private(sent):
     """No secret, undeclared or long value, nor text that stood for a container, is repeated anywhere."""
     policy = Policy(secret={"session", "code"})
-    found = told({"content": "x", **sent}, policy=policy)
+    found = violations_of({"content": "x", **sent}, policy=policy)
     assert found
     assert "hunter22" not in json.dumps(envelope("t", SCHEMA, found))
 
 
 def test_no_echo_at_all():
     """``echo_values=False`` repeats no value."""
-    found = told({"content": 4711, "limit": 4711, "order": "4711"}, policy=Policy(echo_values=False))
+    found = violations_of({"content": 4711, "limit": 4711, "order": "4711"}, policy=Policy(echo_values=False))
     assert len(found) == 3
     assert "4711" not in json.dumps(envelope("t", SCHEMA, found))
 
 
 def test_names_are_escaped_and_cut():
     """What a client chose as a name can be printed, and is short."""
-    (violation,) = told({"content": "x", "a\n\x1b\u202e\ud800" + "b" * 500: 1})
+    (violation,) = violations_of({"content": "x", "a\n\x1b\u202e\ud800" + "b" * 500: 1})
     assert violation.message.isprintable()
     assert len(violation.pointer) < 120
     assert violation.message.startswith("unknown parameter 'a\\n\\u001b\\u202e\\ud800bbb")
@@ -358,7 +360,7 @@ def test_names_are_escaped_and_cut():
 )
 def test_odd_values(value):
     """What JSON cannot write, or hardly, is refused in words and never echoed."""
-    found = told({"content": "x", "flag": value})
+    found = violations_of({"content": "x", "flag": value})
     whole = envelope("t", SCHEMA, found)
     assert found
     assert not any(violation.has_received_value for violation in found)
@@ -369,7 +371,7 @@ def test_bounds():
     """Ten thousand faults are told as twenty with the number of the rest, in bounded time."""
     sent = {"content": "x", **{f"key_{number}": number for number in range(10_000)}}
     start = time.process_time()
-    found = told(sent)
+    found = violations_of(sent)
     assert time.process_time() - start < 10
     assert len(found) == 20
     assert found[-1].message.endswith("There are at least 980 more faults.")

@@ -15,11 +15,11 @@ from tables import (
     check,
     closed,
     each_row,
-    leaves_call,
-    mends_call,
+    keeps_call,
     nullable,
     opened,
     refuses_call,
+    repairs_call_to,
     table,
     union,
 )
@@ -41,16 +41,16 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         closed("arguments", arguments=OBJECT),
         {"params": '{"a": 1}'},
     ),
-    mends_call("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
-    mends_call(
+    repairs_call_to("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
+    repairs_call_to(
         "input",
         FILTER,
         {"input": {"field": "a", "value": 1}},
         {"field": "a", "value": 1},
         "unwrap_arguments ",
     ),
-    mends_call("as text", FILTER, {"input": '{"field": "a"}'}, {"field": "a"}, "unwrap_arguments "),
-    mends_call(
+    repairs_call_to("as text", FILTER, {"input": '{"field": "a"}'}, {"field": "a"}, "unwrap_arguments "),
+    repairs_call_to(
         "with a fault",
         FILTER,
         {"params": {"field": "a", "value": "1"}},
@@ -58,7 +58,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "unwrap_arguments ",
         "text_to_integer /value",
     ),
-    mends_call(
+    repairs_call_to(
         "beside an injected key",
         FILTER,
         {"kwargs": {"field": "a"}, "toolCallId": "c"},
@@ -66,18 +66,20 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "unwrap_arguments ",
         "drop_injected /toolCallId",
     ),
-    mends_call("properties", FILTER, {"properties": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
-    mends_call(
+    repairs_call_to(
+        "properties", FILTER, {"properties": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "
+    ),
+    repairs_call_to(
         "the only key is the text", FILTER, {'{"field": "a"}': ""}, {"field": "a"}, "unwrap_arguments "
     ),
-    mends_call(
+    repairs_call_to(
         "the only key is the text, null",
         FILTER,
         {'{"field": "a"}': None},
         {"field": "a"},
         "unwrap_arguments ",
     ),
-    mends_call(
+    repairs_call_to(
         "a required wrapper of another name",
         closed("arguments", arguments=OBJECT),
         {"params": {"a": 1}},
@@ -110,9 +112,9 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     refuses_call(
         "two wrappers", closed("arguments", arguments=OBJECT), {"params": {"a": 1}, "args": {"b": 1}}
     ),
-    leaves_call("declared", closed(args=OBJECT), {"args": {"field": "a"}}),
-    leaves_call("open", opened(field=STRING), {"args": {"field": "a"}}),
-    mends_call(
+    keeps_call("declared", closed(args=OBJECT), {"args": {"field": "a"}}),
+    keeps_call("open", opened(field=STRING), {"args": {"field": "a"}}),
+    repairs_call_to(
         "a required wrapper of another name beside another parameter",
         closed("arguments", "n", arguments=OBJECT, n=INTEGER),
         {"n": 1, "params": {"a": 1}},
@@ -129,7 +131,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         closed("arguments", "input", arguments=OBJECT, input=OBJECT),
         {"params": {"a": 1}},
     ),
-    mends_call(
+    repairs_call_to(
         "the only key is the text, an empty object",
         FILTER,
         {'{"field": "a"}': {}},
@@ -150,7 +152,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"args": {"a": 1}},
     ),
     refuses_call("the text has an object", FILTER, {'{"field": "a"}': {"b": 1}}),
-    mends_call(
+    repairs_call_to(
         "for a schema whose parts are found by its address",
         {
             **closed("n", n={"$ref": "n"}),
@@ -177,22 +179,22 @@ WRAPPED = closed("data", data=FILTER)
 
 
 @table(
-    mends_call("flat fields", WRAPPED, {"field": "a"}, {"data": {"field": "a"}}, "wrap_arguments "),
-    mends_call(
+    repairs_call_to("flat fields", WRAPPED, {"field": "a"}, {"data": {"field": "a"}}, "wrap_arguments "),
+    repairs_call_to(
         "all fields",
         WRAPPED,
         {"field": "a", "value": 1},
         {"data": {"field": "a", "value": 1}},
         "wrap_arguments ",
     ),
-    mends_call(
+    repairs_call_to(
         "nullable",
         closed("data", data=nullable(FILTER)),
         {"field": "a"},
         {"data": {"field": "a"}},
         "wrap_arguments ",
     ),
-    mends_call(
+    repairs_call_to(
         "with a fault",
         WRAPPED,
         {"field": "a", "value": "1"},
@@ -200,14 +202,14 @@ WRAPPED = closed("data", data=FILTER)
         "wrap_arguments ",
         "text_to_integer /data/value",
     ),
-    mends_call(
+    repairs_call_to(
         "by reference",
         {**closed("data", data={"$ref": "#/$defs/F"}), "$defs": {"F": FILTER}},
         {"field": "a"},
         {"data": {"field": "a"}},
         "wrap_arguments ",
     ),
-    mends_call(
+    repairs_call_to(
         "beside an injected key",
         WRAPPED,
         {"field": "a", "toolCallId": "c"},
@@ -222,7 +224,7 @@ WRAPPED = closed("data", data=FILTER)
     refuses_call("two parameters", closed("data", data=FILTER, n=INTEGER), {"field": "a"}),
     refuses_call("beside the parameter", WRAPPED, {"data": {"value": 1}, "field": "a"}),
     refuses_call("another case of a field", WRAPPED, {"Field": "a"}),
-    leaves_call("open, optional", opened(data=FILTER), {"field": "a"}),
+    keeps_call("open, optional", opened(data=FILTER), {"field": "a"}),
     refuses_call("empty, where no field is required", closed("data", data=closed(field=STRING)), {}),
     refuses_call(
         "the parameter's name is also a field's", closed("data", data=closed(data=STRING)), {"data": "a"}
@@ -234,7 +236,7 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "itself",
         closed("p", p=FILTER),
         {"p": {"p": {"field": "a"}}},
@@ -248,35 +250,37 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
         closed("p", p={"type": "array", "items": INTEGER}),
         {"p": [{None: 5}]},
     ),
-    mends_call("value alone", closed("p", p=INTEGER), {"p": {"value": 5}}, {"p": 5}, "wrapped_value /p"),
+    repairs_call_to("value alone", closed("p", p=INTEGER), {"p": {"value": 5}}, {"p": 5}, "wrapped_value /p"),
     refuses_call("value alone, a list", closed("p", p=STRINGS), {"p": {"value": ["a"]}}),
     refuses_call("value and a unit", closed("p", p=INTEGER), {"p": {"value": 5, "unit": "m"}}),
-    mends_call("itself, a scalar", closed("p", p=INTEGER), {"p": {"p": 5}}, {"p": 5}, "wrapped_value /p"),
-    mends_call(
+    repairs_call_to(
+        "itself, a scalar", closed("p", p=INTEGER), {"p": {"p": 5}}, {"p": 5}, "wrapped_value /p"
+    ),
+    repairs_call_to(
         "itself, a list", closed("p", p=STRINGS), {"p": {"p": ["a"]}}, {"p": ["a"]}, "wrapped_value /p"
     ),
-    mends_call(
+    repairs_call_to(
         "typed",
         closed("p", p={"type": "number"}),
         {"p": {"type": "float", "value": 2.5}},
         {"p": 2.5},
         "wrapped_value /p",
     ),
-    mends_call(
+    repairs_call_to(
         "typed text",
         closed("p", p=STRING),
         {"p": {"type": "string", "value": "a"}},
         {"p": "a"},
         "wrapped_value /p",
     ),
-    mends_call(
+    repairs_call_to(
         "typed list",
         closed("p", p=STRINGS),
         {"p": {"type": "array", "value": ["a"]}},
         {"p": ["a"]},
         "wrapped_value /p",
     ),
-    mends_call(
+    repairs_call_to(
         "nested",
         closed("o", o=closed("p", p=INTEGER)),
         {"o": {"p": {"p": 1}}},
@@ -306,8 +310,8 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
         closed("p", p=closed(p={**OBJECT, "additionalProperties": BOOLEAN}, b=INTEGER)),
         {"p": {"p": {"b": 1}}},
     ),
-    leaves_call("the schema takes the wrapper", closed("p", p=OBJECT), {"p": {"p": 5}}),
-    leaves_call(
+    keeps_call("the schema takes the wrapper", closed("p", p=OBJECT), {"p": {"p": 5}}),
+    keeps_call(
         "the schema takes the typed wrapper", closed("p", p=OBJECT), {"p": {"type": "integer", "value": 5}}
     ),
 )
@@ -341,7 +345,7 @@ GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "all inside the first parameter",
         PERSON,
         {"name": {"name": "Ann", "age": "5"}},
@@ -353,7 +357,7 @@ GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
     refuses_call("inside, beside another parameter", PERSON, {"name": {"name": "Ann", "age": 5}, "age": 5}),
     refuses_call("inside, without the parameter itself", PERSON, {"age": {"name": "Ann"}}),
     refuses_call("inside, with an unknown name", PERSON, {"name": {"name": "Ann", "town": "Oslo"}}),
-    leaves_call(
+    keeps_call(
         "inside a parameter that takes objects",
         closed("name", name=OBJECT, age=INTEGER),
         {"name": {"name": "Ann", "age": 5}},
@@ -367,21 +371,21 @@ def test_arguments_inside_one_parameter_are_unwrapped(
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "flat fields",
         GATEWAY,
         {"tool": "weather", "town": "Oslo", "size": 2},
         {"tool": "weather", "arguments": {"town": "Oslo", "size": 2}},
         "wrap_arguments ",
     ),
-    mends_call(
+    repairs_call_to(
         "of the only parameter",
         closed("params", params=OBJECT),
         {"town": "Oslo", "size": 2},
         {"params": {"town": "Oslo", "size": 2}},
         "wrap_arguments ",
     ),
-    mends_call(
+    repairs_call_to(
         "one text, which is no object",
         GATEWAY,
         {"tool": "read", "path": "/x"},
@@ -507,14 +511,14 @@ async def test_tool_that_declares_name_and_arguments_is_not_unwrapped() -> None:
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "one item",
         closed(tags=STRINGS),
         {"tags": {"item": "42"}},
         {"tags": ["42"]},
         "item_wrapper_to_array /tags",
     ),
-    mends_call(
+    repairs_call_to(
         "an object",
         closed(rows=array(closed("a", a=INTEGER))),
         {"rows": {"item": {"a": 1}}},

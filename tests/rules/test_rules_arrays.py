@@ -15,11 +15,11 @@ from tables import (
     check,
     closed,
     enum,
-    leaves,
-    mends,
+    keeps,
     nullable,
     opened,
     refuses,
+    repairs_to,
     table,
     union,
 )
@@ -32,14 +32,14 @@ ROW = closed("id", id=INTEGER, note=STRING)
 
 
 @table(
-    mends("text", STRINGS, "a", ["a"], "scalar_to_array"),
-    mends("text with spaces", STRINGS, "a b c", ["a b c"], "scalar_to_array"),
-    mends("integer", INTEGERS, 5, [5], "scalar_to_array"),
-    mends("number", NUMBERS, 5.5, [5.5], "scalar_to_array"),
-    mends("boolean", array(BOOLEAN), True, [True], "scalar_to_array"),
-    mends("enum", array(enum("a", "b")), "a", ["a"], "scalar_to_array"),
-    mends("nullable list", nullable(STRINGS), "a", ["a"], "scalar_to_array"),
-    mends("number as text", INTEGERS, "5", [5], "scalar_to_array", "text_to_integer /p/0"),
+    repairs_to("text", STRINGS, "a", ["a"], "scalar_to_array"),
+    repairs_to("text with spaces", STRINGS, "a b c", ["a b c"], "scalar_to_array"),
+    repairs_to("integer", INTEGERS, 5, [5], "scalar_to_array"),
+    repairs_to("number", NUMBERS, 5.5, [5.5], "scalar_to_array"),
+    repairs_to("boolean", array(BOOLEAN), True, [True], "scalar_to_array"),
+    repairs_to("enum", array(enum("a", "b")), "a", ["a"], "scalar_to_array"),
+    repairs_to("nullable list", nullable(STRINGS), "a", ["a"], "scalar_to_array"),
+    repairs_to("number as text", INTEGERS, "5", [5], "scalar_to_array", "text_to_integer /p/0"),
     refuses("integer for strings", STRINGS, 123),
     refuses("float for strings", STRINGS, 12.34),
     refuses("boolean for strings", STRINGS, True),
@@ -62,9 +62,9 @@ ROW = closed("id", id=INTEGER, note=STRING)
     refuses("too few", array(STRING, minItems=2), "a"),
     refuses("the item schema does not take it", array({**STRING, "pattern": "^[0-9]$"}), "a"),
     refuses("a list beside a number", union(INTEGER, STRINGS), "a"),
-    leaves("a list", STRINGS, ["a"]),
-    leaves("an empty list", STRINGS, []),
-    leaves("a list or its item", union(STRING, STRINGS), "a,b"),
+    keeps("a list", STRINGS, ["a"]),
+    keeps("an empty list", STRINGS, []),
+    keeps("a list or its item", union(STRING, STRINGS), "a,b"),
     refuses("holds a list", STRINGS, 'Tags: ["a"]'),
 )
 def test_scalar_to_array_wraps_unambiguous_scalars(
@@ -240,7 +240,7 @@ SEVERAL_ITEMS = [
 
 
 @table(
-    *(mends(ascii(text), STRINGS, text, [text], "scalar_to_array") for text in ONE_ITEM),
+    *(repairs_to(ascii(text), STRINGS, text, [text], "scalar_to_array") for text in ONE_ITEM),
     *(refuses(ascii(text), STRINGS, text) for text in SEVERAL_ITEMS),
 )
 def test_scalar_to_array_wraps_text_that_is_one_item(
@@ -255,13 +255,15 @@ SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
 
 
 @table(
-    mends("a member with signs", array(SHOPS), "Home & Garden", ["Home & Garden"], "scalar_to_array"),
-    mends("a member with a comma", array(SHOPS), "Books, Music", ["Books, Music"], "scalar_to_array"),
-    mends("a member in another case", array(MODES), "FAST", ["fast"], "scalar_to_array", "fold_enum /p/0"),
-    mends(
+    repairs_to("a member with signs", array(SHOPS), "Home & Garden", ["Home & Garden"], "scalar_to_array"),
+    repairs_to("a member with a comma", array(SHOPS), "Books, Music", ["Books, Music"], "scalar_to_array"),
+    repairs_to(
+        "a member in another case", array(MODES), "FAST", ["fast"], "scalar_to_array", "fold_enum /p/0"
+    ),
+    repairs_to(
         "a member of two words", array(MODES), "Slow Mode", ["slow_mode"], "scalar_to_array", "fold_enum /p/0"
     ),
-    mends(
+    repairs_to(
         "signs in another case",
         array(SHOPS),
         "home & garden",
@@ -269,12 +271,14 @@ SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
         "scalar_to_array",
         "fold_enum /p/0",
     ),
-    mends("space around a member", array(MODES), " fast ", ["fast"], "scalar_to_array", "fold_enum /p/0"),
+    repairs_to(
+        "space around a member", array(MODES), " fast ", ["fast"], "scalar_to_array", "fold_enum /p/0"
+    ),
     refuses("space around a text", STRINGS, " fast "),
     refuses("signs in another case, cut off", array(SHOPS), "home &"),
     refuses("a member of two members", array(enum("red", "blue", "red,blue")), "red,blue"),
     refuses("a member of two words that are members", array(enum("red", "blue", "red blue")), "red blue"),
-    mends(
+    repairs_to(
         "a member with another one in it",
         array(enum("New York", "York")),
         "New York",
@@ -282,11 +286,11 @@ SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
         "scalar_to_array",
     ),
     refuses("members in another case", array(enum("red", "blue", "red,blue")), "RED,BLUE"),
-    mends("a symbol", STRINGS, "\U0001f389", ["\U0001f389"], "scalar_to_array"),
+    repairs_to("a symbol", STRINGS, "\U0001f389", ["\U0001f389"], "scalar_to_array"),
     refuses("two members that are a third", array(SHOPS), "in stock"),
-    mends("an example", array(FRUITS), "red apple", ["red apple"], "scalar_to_array"),
-    mends("another text", array(FRUITS), "green plum", ["green plum"], "scalar_to_array"),
-    mends(
+    repairs_to("an example", array(FRUITS), "red apple", ["red apple"], "scalar_to_array"),
+    repairs_to("another text", array(FRUITS), "green plum", ["green plum"], "scalar_to_array"),
+    repairs_to(
         "a text with an example in a word", array(FRUITS), "kiwis pearl", ["kiwis pearl"], "scalar_to_array"
     ),
     refuses("two examples", array(FRUITS), "pear kiwi"),
@@ -303,12 +307,14 @@ def test_scalar_to_array_respects_known_items(schema: Any, sent: Any, expected: 
 
 
 @table(
-    mends("row", array(ROW), {"id": 1}, [{"id": 1}], "object_to_array"),
-    mends("all keys", array(ROW), {"id": 1, "note": "a"}, [{"id": 1, "note": "a"}], "object_to_array"),
-    mends("open row", array(opened("id", id=INTEGER)), {"id": 1}, [{"id": 1}], "object_to_array"),
-    mends("nullable", nullable(array(ROW)), {"id": 1}, [{"id": 1}], "object_to_array"),
-    mends("text inside", array(ROW), {"id": "1"}, [{"id": 1}], "object_to_array", "text_to_integer /p/0/id"),
-    mends(
+    repairs_to("row", array(ROW), {"id": 1}, [{"id": 1}], "object_to_array"),
+    repairs_to("all keys", array(ROW), {"id": 1, "note": "a"}, [{"id": 1, "note": "a"}], "object_to_array"),
+    repairs_to("open row", array(opened("id", id=INTEGER)), {"id": 1}, [{"id": 1}], "object_to_array"),
+    repairs_to("nullable", nullable(array(ROW)), {"id": 1}, [{"id": 1}], "object_to_array"),
+    repairs_to(
+        "text inside", array(ROW), {"id": "1"}, [{"id": 1}], "object_to_array", "text_to_integer /p/0/id"
+    ),
+    repairs_to(
         "rows of a union",
         array(union(ROW, closed("name", name=STRING))),
         {"name": "a"},
@@ -332,12 +338,12 @@ def test_object_to_array_requires_declared_keys(schema: Any, sent: Any, expected
 
 
 @table(
-    mends("integer", INTEGER, [5], 5, "array_to_scalar"),
-    mends("text", STRING, ["a"], "a", "array_to_scalar"),
-    mends("number", NUMBER, [2.5], 2.5, "array_to_scalar"),
-    mends("boolean", BOOLEAN, [False], False, "array_to_scalar"),
-    mends("enum", {**STRING, "enum": ["a", "b"]}, ["a"], "a", "array_to_scalar"),
-    mends("nullable", nullable(INTEGER), [5], 5, "array_to_scalar"),
+    repairs_to("integer", INTEGER, [5], 5, "array_to_scalar"),
+    repairs_to("text", STRING, ["a"], "a", "array_to_scalar"),
+    repairs_to("number", NUMBER, [2.5], 2.5, "array_to_scalar"),
+    repairs_to("boolean", BOOLEAN, [False], False, "array_to_scalar"),
+    repairs_to("enum", {**STRING, "enum": ["a", "b"]}, ["a"], "a", "array_to_scalar"),
+    repairs_to("nullable", nullable(INTEGER), [5], 5, "array_to_scalar"),
     refuses("a text for a number", INTEGER, ["5"]),
     refuses("a number for a text", STRING, [1]),
     refuses("a number for a text that may be null", nullable(STRING), [1]),
@@ -351,9 +357,9 @@ def test_object_to_array_requires_declared_keys(schema: Any, sent: Any, expected
     refuses("another type", INTEGER, ["a"]),
     refuses("null", INTEGER, [None]),
     refuses("an object", closed("a", a=INTEGER), [{"a": 1}]),
-    leaves("no type", {}, [5]),
-    leaves("a list beside it", union(INTEGER, INTEGERS), [5]),
-    mends("any scalar", {"type": ["string", "number", "integer", "boolean"]}, [5], 5, "array_to_scalar"),
+    keeps("no type", {}, [5]),
+    keeps("a list beside it", union(INTEGER, INTEGERS), [5]),
+    repairs_to("any scalar", {"type": ["string", "number", "integer", "boolean"]}, [5], 5, "array_to_scalar"),
     refuses("JSON text is wanted", {**STRING, "contentMediaType": "application/json"}, ["5"]),
 )
 def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -362,16 +368,18 @@ def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any,
 
 
 @table(
-    mends("item of a list", INTEGERS, {"item": [1, 2]}, [1, 2], "item_wrapper_to_array"),
-    mends("items of a list", STRINGS, {"items": ["a"]}, ["a"], "item_wrapper_to_array"),
-    mends("each item", INTEGERS, [{"item": 1}, {"item": 2}], [1, 2], "item_wrapper_to_array"),
-    mends("empty", STRINGS, {"item": []}, [], "item_wrapper_to_array"),
-    mends("nullable", nullable(STRINGS), {"item": ["a"]}, ["a"], "item_wrapper_to_array"),
-    mends("rows", array(ROW), {"item": [{"id": 1}]}, [{"id": 1}], "item_wrapper_to_array"),
-    mends("text inside", INTEGERS, {"item": ["1"]}, [1], "item_wrapper_to_array", "text_to_integer /p/0"),
-    mends("a scalar", INTEGERS, {"item": 1}, [1], "item_wrapper_to_array"),
-    mends("a text", STRINGS, {"item": "a, b"}, ["a, b"], "item_wrapper_to_array"),
-    mends("a text in the plural", STRINGS, {"items": "New York"}, ["New York"], "item_wrapper_to_array"),
+    repairs_to("item of a list", INTEGERS, {"item": [1, 2]}, [1, 2], "item_wrapper_to_array"),
+    repairs_to("items of a list", STRINGS, {"items": ["a"]}, ["a"], "item_wrapper_to_array"),
+    repairs_to("each item", INTEGERS, [{"item": 1}, {"item": 2}], [1, 2], "item_wrapper_to_array"),
+    repairs_to("empty", STRINGS, {"item": []}, [], "item_wrapper_to_array"),
+    repairs_to("nullable", nullable(STRINGS), {"item": ["a"]}, ["a"], "item_wrapper_to_array"),
+    repairs_to("rows", array(ROW), {"item": [{"id": 1}]}, [{"id": 1}], "item_wrapper_to_array"),
+    repairs_to(
+        "text inside", INTEGERS, {"item": ["1"]}, [1], "item_wrapper_to_array", "text_to_integer /p/0"
+    ),
+    repairs_to("a scalar", INTEGERS, {"item": 1}, [1], "item_wrapper_to_array"),
+    repairs_to("a text", STRINGS, {"item": "a, b"}, ["a, b"], "item_wrapper_to_array"),
+    repairs_to("a text in the plural", STRINGS, {"items": "New York"}, ["New York"], "item_wrapper_to_array"),
     refuses("a text in the plural that may be several", STRINGS, {"items": "a, b"}),
     refuses("another key", INTEGERS, {"value": [1]}),
     refuses("two keys", INTEGERS, {"item": [1], "count": 1}),
@@ -379,8 +387,8 @@ def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any,
     refuses("in a text", INTEGERS, '[{"item": 1}]'),
     refuses("another type", INTEGERS, {"item": ["a"]}),
     refuses("an object is wanted", closed("id", id=INTEGER), {"item": [1]}),
-    leaves("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
-    leaves("the schema takes the object", union(INTEGERS, OBJECT), {"item": [1]}),
+    keeps("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
+    keeps("the schema takes the object", union(INTEGERS, OBJECT), {"item": [1]}),
     refuses("one is wanted", INTEGER, {"item": [5]}),
     refuses("nothing, where an item may be null", array(nullable(STRING)), {"item": None}),
     refuses("nothing in the plural, where an item may be null", array(nullable(STRING)), {"items": None}),
@@ -392,21 +400,21 @@ def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: A
 
 
 @table(
-    mends("integers", INTEGERS, "1,2,3", [1, 2, 3], "delimited_text_to_array"),
-    mends("spaced", INTEGERS, "1, 2", [1, 2], "delimited_text_to_array"),
-    mends("semicolons", NUMBERS, "1.5; 2.5", [1.5, 2.5], "delimited_text_to_array"),
-    mends("fractions", NUMBERS, "1.5,2.5", [1.5, 2.5], "delimited_text_to_array"),
-    mends("negative", INTEGERS, "-1, -2", [-1, -2], "delimited_text_to_array"),
-    mends("members", array(enum("a", "b", "c")), "a,c", ["a", "c"], "delimited_text_to_array"),
-    mends(
+    repairs_to("integers", INTEGERS, "1,2,3", [1, 2, 3], "delimited_text_to_array"),
+    repairs_to("spaced", INTEGERS, "1, 2", [1, 2], "delimited_text_to_array"),
+    repairs_to("semicolons", NUMBERS, "1.5; 2.5", [1.5, 2.5], "delimited_text_to_array"),
+    repairs_to("fractions", NUMBERS, "1.5,2.5", [1.5, 2.5], "delimited_text_to_array"),
+    repairs_to("negative", INTEGERS, "-1, -2", [-1, -2], "delimited_text_to_array"),
+    repairs_to("members", array(enum("a", "b", "c")), "a,c", ["a", "c"], "delimited_text_to_array"),
+    repairs_to(
         "members, spaced",
         array({**STRING, "enum": ["a", "b"]}),
         "a, b",
         ["a", "b"],
         "delimited_text_to_array",
     ),
-    mends("members, bars", array(enum("a", "b")), "a|b", ["a", "b"], "delimited_text_to_array"),
-    mends("nullable", nullable(INTEGERS), "1, 2", [1, 2], "delimited_text_to_array"),
+    repairs_to("members, bars", array(enum("a", "b")), "a|b", ["a", "b"], "delimited_text_to_array"),
+    repairs_to("nullable", nullable(INTEGERS), "1, 2", [1, 2], "delimited_text_to_array"),
     refuses("two unspaced integers", INTEGERS, "1,5"),
     refuses("thousands", INTEGERS, "1,234,567"),
     refuses("hundreds", INTEGERS, "100,200"),
@@ -425,8 +433,8 @@ def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: A
     refuses("lists", array(INTEGERS), "1,2,3"),
     refuses("any items", ARRAY, "1,2,3"),
     refuses("fractions for integers", INTEGERS, "1.5, 2"),
-    leaves("a string", STRING, "1,2,3"),
-    mends(
+    keeps("a string", STRING, "1,2,3"),
+    repairs_to(
         "integers or numbers",
         array({"type": ["integer", "number"]}),
         "1, 2.5",

@@ -12,12 +12,12 @@ from tables import (
     array,
     check_destructive,
     closed,
-    leaves,
-    mends,
-    mends_call,
+    keeps,
     nullable,
     refuses,
     refuses_call,
+    repairs_call_to,
+    repairs_to,
     table,
 )
 
@@ -25,24 +25,24 @@ STRINGS = array(STRING)
 
 
 @table(
-    mends("tier 1", STRINGS, '["a"]', ["a"], "json_text_to_array"),
-    mends("tier 1, number", INTEGER, "5", 5, "text_to_integer"),
-    mends("tier 2, Python", OBJECT, "{'a': None}", {"a": None}, "python_text_to_object"),
-    mends_call(
+    repairs_to("tier 1", STRINGS, '["a"]', ["a"], "json_text_to_array"),
+    repairs_to("tier 1, number", INTEGER, "5", 5, "text_to_integer"),
+    repairs_to("tier 2, Python", OBJECT, "{'a': None}", {"a": None}, "python_text_to_object"),
+    repairs_call_to(
         "name by case",
         closed("user_id", user_id=INTEGER),
         {"userId": 5},
         {"user_id": 5},
         "rename_case /userId",
     ),
-    mends_call(
+    repairs_call_to(
         "toolCallId",
         closed("id", id=INTEGER),
         {"id": 5, "toolCallId": "c"},
         {"id": 5},
         "drop_injected /toolCallId",
     ),
-    mends_call(
+    repairs_call_to(
         "what comes with it",
         closed("id", id=INTEGER),
         {"id": 5, "toolCallId": "c", "action": "x"},
@@ -93,7 +93,7 @@ STRINGS = array(STRING)
     refuses_call("wrapped arguments", closed("id", id=INTEGER), {"args": {"id": 5}}),
     refuses_call("flat fields", closed("data", data=closed("id", id=INTEGER)), {"id": 5}),
     refuses_call("name by slip", closed("content", content=STRING), {"contnet": "a"}),
-    leaves("what is right", STRINGS, ["a"]),
+    keeps("what is right", STRINGS, ["a"]),
 )
 def test_destructive_tools_use_tiers_1_and_2_only(
     schema: Any, sent: Any, expected: Any, repairs: Any

@@ -11,10 +11,10 @@ from tables import (
     array,
     check,
     closed,
-    leaves_call,
-    mends_call,
+    keeps_call,
     opened,
     refuses_call,
+    repairs_call_to,
     table,
 )
 
@@ -24,9 +24,9 @@ TASK = closed("task", task=STRING, limit=INTEGER)
 
 
 @table(
-    mends_call("one", TASK, {"query": "a"}, {"task": "a"}, "rename_alias /query"),
-    mends_call("other", TASK, {"q": "a"}, {"task": "a"}, "rename_alias /q"),
-    mends_call(
+    repairs_call_to("one", TASK, {"query": "a"}, {"task": "a"}, "rename_alias /query"),
+    repairs_call_to("other", TASK, {"q": "a"}, {"task": "a"}, "rename_alias /q"),
+    repairs_call_to(
         "beside a fault",
         TASK,
         {"q": "a", "limit": "5"},
@@ -34,7 +34,7 @@ TASK = closed("task", task=STRING, limit=INTEGER)
         "rename_alias /q",
         "text_to_integer /limit",
     ),
-    mends_call(
+    repairs_call_to(
         "with a value to repair",
         closed(task=INTEGER),
         {"q": "5"},
@@ -42,11 +42,11 @@ TASK = closed("task", task=STRING, limit=INTEGER)
         "rename_alias /q",
         "text_to_integer /q",
     ),
-    mends_call("optional", closed(task=STRING), {"query": "a"}, {"task": "a"}, "rename_alias /query"),
-    mends_call(
+    repairs_call_to("optional", closed(task=STRING), {"query": "a"}, {"task": "a"}, "rename_alias /query"),
+    repairs_call_to(
         "open and required", opened("task", task=STRING), {"q": "a"}, {"task": "a"}, "rename_alias /q"
     ),
-    mends_call(
+    repairs_call_to(
         "like another name but for case",
         opened("task", "limit", task=STRING, limit=INTEGER, Query=STRING),
         {"query": "a", "Limit": 5},
@@ -58,8 +58,8 @@ TASK = closed("task", task=STRING, limit=INTEGER)
     refuses_call("the name is there", TASK, {"task": "a", "q": "b"}),
     refuses_call("not an alias", TASK, {"question": "a"}),
     refuses_call("nested", closed("o", o=TASK), {"o": {"q": "a"}}),
-    leaves_call("an alias that is declared", closed(task=STRING, query=STRING), {"query": "a"}),
-    leaves_call("open, optional", opened(task=STRING), {"q": "a"}),
+    keeps_call("an alias that is declared", closed(task=STRING, query=STRING), {"query": "a"}),
+    keeps_call("open, optional", opened(task=STRING), {"q": "a"}),
     refuses_call("in another case", TASK, {"Q": "a"}),
 )
 def test_rename_alias_renames_top_level_keys(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -71,32 +71,34 @@ NAMED = closed("name", name=STRING)
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "toolCallId", NAMED, {"name": "a", "toolCallId": "c"}, {"name": "a"}, "drop_injected /toolCallId"
     ),
-    mends_call(
+    repairs_call_to(
         "all of n8n",
         NAMED,
         {"name": "a", "toolCallId": "c", "action": "x", "sessionId": "s", "chatInput": "t"},
         {"name": "a"},
         *(f"drop_injected /{key}" for key in ("toolCallId", "action", "sessionId", "chatInput")),
     ),
-    mends_call(
+    repairs_call_to(
         "wait_for_previous",
         NAMED,
         {"name": "a", "wait_for_previous": True},
         {"name": "a"},
         "drop_injected /wait_for_previous",
     ),
-    mends_call(
+    repairs_call_to(
         "task_progress",
         NAMED,
         {"name": "a", "task_progress": "- [ ] b"},
         {"name": "a"},
         "drop_injected /task_progress",
     ),
-    mends_call("private", NAMED, {"name": "a", "_meta": {"x": 1}}, {"name": "a"}, "drop_injected /_meta"),
-    mends_call(
+    repairs_call_to(
+        "private", NAMED, {"name": "a", "_meta": {"x": 1}}, {"name": "a"}, "drop_injected /_meta"
+    ),
+    repairs_call_to(
         "beside a fault",
         closed("n", n=INTEGER),
         {"n": "5", "toolCallId": "c"},
@@ -104,14 +106,14 @@ NAMED = closed("name", name=STRING)
         "drop_injected /toolCallId",
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "a declared action beside the id",
         closed(action=STRING),
         {"action": "x", "toolCallId": "c"},
         {"action": "x"},
         "drop_injected /toolCallId",
     ),
-    mends_call(
+    repairs_call_to(
         "an action beside the id is not renamed",
         closed(actions=STRINGS),
         {"action": ["a"], "toolCallId": "c"},
@@ -136,8 +138,8 @@ NAMED = closed("name", name=STRING)
     refuses_call("unknown", NAMED, {"name": "a", "requestId": "r"}),
     refuses_call("nested", closed("o", o=NAMED), {"o": {"name": "a", "toolCallId": "c"}}),
     refuses_call("in another case", NAMED, {"name": "a", "tool_call_id": "c"}),
-    leaves_call("open", opened("name", name=STRING), {"name": "a", "toolCallId": "c"}),
-    leaves_call("declared", closed(toolCallId=STRING), {"toolCallId": "c"}),
+    keeps_call("open", opened("name", name=STRING), {"name": "a", "toolCallId": "c"}),
+    keeps_call("declared", closed(toolCallId=STRING), {"toolCallId": "c"}),
 )
 def test_drop_injected_drops_known_keys(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Keys that known clients add are dropped at the top level of closed objects."""

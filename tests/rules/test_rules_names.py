@@ -20,11 +20,11 @@ from tables import (
     closed,
     each_row,
     enum,
-    leaves_call,
-    mends_call,
+    keeps_call,
     nullable,
     opened,
     refuses_call,
+    repairs_call_to,
     table,
     union,
 )
@@ -40,29 +40,29 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "camel to snake",
         SEARCH,
         {"query": "a", "maxResults": 1},
         {"query": "a", "max_results": 1},
         "rename_case /maxResults",
     ),
-    mends_call(
+    repairs_call_to(
         "kebab to snake",
         SEARCH,
         {"query": "a", "max-results": 1},
         {"query": "a", "max_results": 1},
         "rename_case /max-results",
     ),
-    mends_call("title", SEARCH, {"Query": "a"}, {"query": "a"}, "rename_case /Query"),
-    mends_call(
+    repairs_call_to("title", SEARCH, {"Query": "a"}, {"query": "a"}, "rename_case /Query"),
+    repairs_call_to(
         "snake to camel",
         closed("userId", userId=STRING),
         {"user_id": "u"},
         {"userId": "u"},
         "rename_case /user_id",
     ),
-    mends_call(
+    repairs_call_to(
         "with a value to repair",
         SEARCH,
         {"query": "a", "maxResults": "5"},
@@ -70,24 +70,26 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         "rename_case /maxResults",
         "text_to_integer /maxResults",
     ),
-    mends_call(
+    repairs_call_to(
         "open, missing and required",
         opened("user_id", user_id=STRING),
         {"userId": "u"},
         {"user_id": "u"},
         "rename_case /userId",
     ),
-    mends_call(
+    repairs_call_to(
         "nested", closed("o", o=SEARCH), {"o": {"Query": "a"}}, {"o": {"query": "a"}}, "rename_case /o/Query"
     ),
-    mends_call(
+    repairs_call_to(
         "in an item",
         closed("o", o=array(SEARCH)),
         {"o": [{"Query": "a"}]},
         {"o": [{"query": "a"}]},
         "rename_case /o/0/Query",
     ),
-    mends_call("pointer is escaped", closed("a_b", a_b=INTEGER), {"a-B": 1}, {"a_b": 1}, "rename_case /a-B"),
+    repairs_call_to(
+        "pointer is escaped", closed("a_b", a_b=INTEGER), {"a-B": 1}, {"a_b": 1}, "rename_case /a-B"
+    ),
     refuses_call("two keys for one name", SEARCH, {"query": "a", "maxResults": 1, "max-results": 2}),
     refuses_call("the name is there already", SEARCH, {"query": "a", "max_results": 1, "maxResults": 2}),
     refuses_call("two names for one key", closed(userid=STRING, user_id=STRING), {"userId": "u"}),
@@ -95,8 +97,8 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     refuses_call("an underscore in front", closed("limit", limit=INTEGER), {"_limit": 5}),
     refuses_call("a shared word", closed("id", id=STRING), {"user_id": "u"}),
     refuses_call("another word", closed("query", query=STRING), {"search": "u"}),
-    leaves_call("open, optional", opened(max_results=INTEGER), {"maxResults": 1}),
-    mends_call(
+    keeps_call("open, optional", opened(max_results=INTEGER), {"maxResults": 1}),
+    repairs_call_to(
         "open, beside a required name in the same style",
         opened("user_id", user_id=STRING, dry_run=BOOLEAN),
         {"userId": "u", "dryRun": True},
@@ -104,7 +106,7 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         "rename_case /userId",
         "rename_case /dryRun",
     ),
-    mends_call(
+    repairs_call_to(
         "open, beside a name of the caller's own",
         opened("user_id", user_id=STRING, dry_run=BOOLEAN),
         {"userId": "u", "note": "n"},
@@ -116,18 +118,18 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         opened("user_id", user_id=STRING, preview=BOOLEAN),
         {"userId": "u", "preveiw": True},
     ),
-    mends_call(
+    repairs_call_to(
         "open to texts alone, beside one in the same style",
         {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": STRING},
         {"userId": "u", "dryRun": "x"},
         {"user_id": "u", "dryRun": "x"},
         "rename_case /userId",
     ),
-    leaves_call(
+    keeps_call(
         "open, the required name is there", opened("query", query=STRING), {"query": "a", "Query": "b"}
     ),
     refuses_call("beside a key that is no text", SEARCH, {"Query": "a", 1: 5}),
-    mends_call(
+    repairs_call_to(
         "every key may come, beside a required name in the same style",
         {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": True},
         {"userId": "u", "dryRun": True},
@@ -186,7 +188,7 @@ OPEN_ORDER = opened(
         {**opened(max_results=INTEGER), "additionalProperties": STRING},
         {"Max_Results": 5},
     ),
-    mends_call(
+    repairs_call_to(
         "a name of the caller's own, where any has to be a text",
         {**opened(max_results=INTEGER), "additionalProperties": STRING},
         {"order": 5},
@@ -215,42 +217,42 @@ OPEN_ORDER = opened(
         ),
         {"n": "5", "o": {"tag": {"tag": "a"}}},
     ),
-    mends_call(
+    repairs_call_to(
         "the name as well, with the same value",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "dry_run": True, "dryRun": True},
         {"item": "tea", "count": 5, "dry_run": True, "dryRun": True},
         "text_to_integer /count",
     ),
-    mends_call(
+    repairs_call_to(
         "a short name of its own",
         opened("n", n=INTEGER, id=STRING),
         {"n": "5", "ib": "x"},
         {"n": 5, "ib": "x"},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "a name of its own",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "note": "n"},
         {"item": "tea", "count": 5, "note": "n"},
         "text_to_integer /count",
     ),
-    mends_call(
+    repairs_call_to(
         "a branch of the union takes any key",
         closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, OBJECT)),
         {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
         {"n": 5, "o": {"item": "tea", "count": 5, "dryRun": True}},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "of another kind, as its schema says",
         {**OPEN_ORDER, "additionalProperties": STRING},
         {"item": "tea", "count": "5", "tag": "a"},
         {"item": "tea", "count": 5, "tag": "a"},
         "text_to_integer /count",
     ),
-    leaves_call("nothing is to be repaired", OPEN_ORDER, {"item": "tea", "count": 5, "dryRun": True}),
+    keeps_call("nothing is to be repaired", OPEN_ORDER, {"item": "tea", "count": 5, "dryRun": True}),
     refuses_call(
         "a value that the declared name does not take",
         OPEN_ORDER,
@@ -266,21 +268,21 @@ OPEN_ORDER = opened(
         closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, closed())),
         {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
     ),
-    mends_call(
+    repairs_call_to(
         "a slip, beside the name itself",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "preview": False, "preveiw": True},
         {"item": "tea", "count": 5, "preview": False, "preveiw": True},
         "text_to_integer /count",
     ),
-    mends_call(
+    repairs_call_to(
         "a branch of the union has it as it is",
         closed("n", "o", n=INTEGER, o=union(opened(dry_run=BOOLEAN), opened(dryRun=BOOLEAN))),
         {"n": "5", "o": {"dryRun": True}},
         {"n": 5, "o": {"dryRun": True}},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "of a branch that another constant stands for",
         closed(
             "n",
@@ -294,14 +296,14 @@ OPEN_ORDER = opened(
         {"n": 5, "o": {"kind": "b", "dryRun": True}},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "a list, where a branch of no type names properties",
         closed("n", "o", n=INTEGER, o=union({"properties": {"a": INTEGER}}, ARRAY)),
         {"n": "5", "o": [{"b": 1}]},
         {"n": 5, "o": [{"b": 1}]},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "many unions, none of which has one",
         closed("n", "o", n=INTEGER, o=array(nullable(OPEN_ORDER))),
         {"n": "5", "o": [{"item": "tea", "count": 5}] * 1_500},
@@ -363,49 +365,49 @@ def test_destructive_tool_refuses_ignored_names() -> None:
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "by the open object",
         opened("n", max_results=INTEGER, n=INTEGER),
         {"limit": 1, "n": "5"},
         {"limit": 1, "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a pattern, a name alike",
         {**closed(x_foo=STRING, n=INTEGER), "patternProperties": {"^x-": STRING}},
         {"x-foo": "v", "n": "5"},
         {"x-foo": "v", "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a pattern, a slip away",
         {**closed(options=STRING, n=INTEGER), "patternProperties": {"^opt": STRING}},
         {"optoins": "v", "n": "5"},
         {"optoins": "v", "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a pattern, an underscore in front",
         {**closed(n=INTEGER), "patternProperties": {"^_": {}}},
         {"_trace": 1, "n": "5"},
         {"_trace": 1, "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a pattern, the call's id",
         {**closed(n=INTEGER), "patternProperties": {"Id$": STRING}},
         {"toolCallId": "c", "n": "5"},
         {"toolCallId": "c", "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a pattern, nested",
         closed("o", o={**closed(x_foo=STRING, n=INTEGER), "patternProperties": {"^x-": STRING}}),
         {"o": {"x-foo": "v", "n": "5"}},
         {"o": {"x-foo": "v", "n": 5}},
         "text_to_integer /o/n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a condition",
         {
             **opened(n=INTEGER),
@@ -417,7 +419,7 @@ def test_destructive_tool_refuses_ignored_names() -> None:
         {"_trace": "v", "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "by a dependent schema",
         {
             **opened(n=INTEGER),
@@ -428,7 +430,7 @@ def test_destructive_tool_refuses_ignored_names() -> None:
         {"_trace": "v", "n": 5},
         "text_to_integer /n",
     ),
-    mends_call(
+    repairs_call_to(
         "beside a reference in draft 7",
         {
             "$schema": "http://json-schema.org/draft-07/schema#",
@@ -447,10 +449,10 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "singular", closed("tags", tags=STRINGS), {"tag": ["a"]}, {"tags": ["a"]}, "rename_plural /tag"
     ),
-    mends_call(
+    repairs_call_to(
         "singular, one item",
         closed("tags", tags=STRINGS),
         {"tag": "a"},
@@ -458,21 +460,21 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
         "rename_plural /tag",
         "scalar_to_array /tag",
     ),
-    mends_call(
+    repairs_call_to(
         "singular, nullable list",
         closed(tags=nullable(STRINGS)),
         {"tag": ["a"]},
         {"tags": ["a"]},
         "rename_plural /tag",
     ),
-    mends_call(
+    repairs_call_to(
         "singular, open and required",
         opened("entries", entries=STRINGS),
         {"entry": ["a"]},
         {"entries": ["a"]},
         "rename_plural /entry",
     ),
-    mends_call(
+    repairs_call_to(
         "singulars of several names",
         closed(boxes=array(INTEGER), user_ids=array(INTEGER)),
         {"box": [1], "userId": [2]},
@@ -480,7 +482,7 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
         "rename_plural /box",
         "rename_plural /userId",
     ),
-    leaves_call("singular, open and optional", opened(tags=STRINGS), {"tag": ["a"]}),
+    keeps_call("singular, open and optional", opened(tags=STRINGS), {"tag": ["a"]}),
     refuses_call("plural for a singular", closed("tag", tag=STRING), {"tags": "a"}),
     refuses_call("plural for a singular list", closed("tag", tag=STRINGS), {"tags": ["a"]}),
     refuses_call("singular of a text", closed("tags", tags=STRING), {"tag": "a"}),

@@ -14,27 +14,27 @@ from tables import (
     check,
     closed,
     enum,
-    leaves,
-    mends,
-    mends_call,
+    keeps,
     nullable,
     refuses,
     refuses_call,
+    repairs_call_to,
+    repairs_to,
     table,
     union,
 )
 
 
 @table(
-    mends("null for nullable", nullable(INTEGER), "null", None, "null_text_to_null"),
-    mends("None for nullable", nullable(INTEGER), "None", None, "null_text_to_null"),
-    mends("type list", {"type": ["boolean", "null"]}, "null", None, "null_text_to_null"),
-    mends("nullable list", nullable(array(STRING)), "null", None, "null_text_to_null"),
-    mends("nullable object", nullable(OBJECT), "None", None, "null_text_to_null"),
-    mends("null alone", NULL, "null", None, "null_text_to_null"),
-    mends("in a list", array(nullable(INTEGER)), [1, "null"], [1, None], "null_text_to_null /p/1"),
+    repairs_to("null for nullable", nullable(INTEGER), "null", None, "null_text_to_null"),
+    repairs_to("None for nullable", nullable(INTEGER), "None", None, "null_text_to_null"),
+    repairs_to("type list", {"type": ["boolean", "null"]}, "null", None, "null_text_to_null"),
+    repairs_to("nullable list", nullable(array(STRING)), "null", None, "null_text_to_null"),
+    repairs_to("nullable object", nullable(OBJECT), "None", None, "null_text_to_null"),
+    repairs_to("null alone", NULL, "null", None, "null_text_to_null"),
+    repairs_to("in a list", array(nullable(INTEGER)), [1, "null"], [1, None], "null_text_to_null /p/1"),
     refuses("NULL", nullable(INTEGER), "NULL"),
-    mends("none", nullable(INTEGER), "none", None, "null_text_to_null"),
+    repairs_to("none", nullable(INTEGER), "none", None, "null_text_to_null"),
     refuses("None in capitals", nullable(INTEGER), "NONE"),
     refuses("undefined", nullable(INTEGER), "undefined"),
     refuses("nil", nullable(INTEGER), "nil"),
@@ -44,7 +44,7 @@ from tables import (
     refuses("required", INTEGER, "null"),
     refuses("two readings", nullable(enum("none", "all")), "None"),
     refuses("a string with a pattern", {"type": ["string", "null"], "pattern": "^[A-Z]{3}$"}, "None"),
-    leaves("a nullable string", nullable(STRING), "null"),
+    keeps("a nullable string", nullable(STRING), "null"),
 )
 def test_null_text_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """The text of null becomes null where null is allowed and a string is not."""
@@ -56,66 +56,70 @@ def _optional(schema: Any) -> Any:
 
 
 @table(
-    mends_call("null, integer", _optional(INTEGER), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    mends_call("null, string", _optional(STRING), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    mends_call("null, list", _optional(array(STRING)), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    mends_call("null, object", _optional(OBJECT), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    mends_call("null, enum", _optional(enum("a", "b")), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    mends_call(
+    repairs_call_to("null, integer", _optional(INTEGER), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    repairs_call_to("null, string", _optional(STRING), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    repairs_call_to("null, list", _optional(array(STRING)), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    repairs_call_to("null, object", _optional(OBJECT), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    repairs_call_to("null, enum", _optional(enum("a", "b")), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
+    repairs_call_to(
         "null, with a default",
         _optional({**INTEGER, "default": 5}),
         {"n": 1, "p": None},
         {"n": 1},
         "null_to_absent",
     ),
-    mends_call(
+    repairs_call_to(
         "null, nested",
         closed("o", o=_optional(INTEGER)),
         {"o": {"n": 1, "p": None}},
         {"o": {"n": 1}},
         "null_to_absent /o/p",
     ),
-    mends_call(
+    repairs_call_to(
         "null, in an item",
         closed("o", o=array(_optional(INTEGER))),
         {"o": [{"n": 1, "p": None}]},
         {"o": [{"n": 1}]},
         "null_to_absent /o/0/p",
     ),
-    mends_call("empty, integer", _optional(INTEGER), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
-    mends_call("empty, boolean", _optional(BOOLEAN), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
-    mends_call(
+    repairs_call_to(
+        "empty, integer", _optional(INTEGER), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
+    ),
+    repairs_call_to(
+        "empty, boolean", _optional(BOOLEAN), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
+    ),
+    repairs_call_to(
         "empty, nullable", _optional(nullable(INTEGER)), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
     ),
-    mends_call(
+    repairs_call_to(
         "empty, integer with a default",
         _optional({**INTEGER, "default": 5}),
         {"n": 1, "p": ""},
         {"n": 1},
         "empty_text_to_absent",
     ),
-    mends_call(
+    repairs_call_to(
         "null text, nullable",
         _optional(nullable(INTEGER)),
         {"n": 1, "p": "null"},
         {"n": 1, "p": None},
         "null_text_to_null",
     ),
-    mends_call("empty, object", _optional(OBJECT), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
-    mends_call(
+    repairs_call_to("empty, object", _optional(OBJECT), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
+    repairs_call_to(
         "empty, enum without default",
         _optional(enum("a", "b")),
         {"n": 1, "p": ""},
         {"n": 1},
         "empty_text_to_absent",
     ),
-    mends_call(
+    repairs_call_to(
         "null text, integer", _optional(INTEGER), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
     ),
-    mends_call(
+    repairs_call_to(
         "null text, list", _optional(array(INTEGER)), {"n": 1, "p": "None"}, {"n": 1}, "null_text_to_absent"
     ),
-    mends_call(
+    repairs_call_to(
         "null text, boolean", _optional(BOOLEAN), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
     ),
 )
@@ -133,9 +137,9 @@ def test_forbidden_nulls_are_left_out(schema: Any, sent: Any, expected: Any, rep
     refuses("null text, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": "null"}),
     refuses("null, by pattern", {**OBJECT, "patternProperties": {"^a": INTEGER}}, {"a": None}),
     refuses("empty, an item", array(INTEGER), [1, ""]),
-    leaves("null, accepted", nullable(STRING), None),
-    leaves("empty, accepted", STRING, ""),
-    leaves("null, no type", {}, None),
+    keeps("null, accepted", nullable(STRING), None),
+    keeps("empty, accepted", STRING, ""),
+    keeps("null, no type", {}, None),
 )
 def test_required_values_and_items_are_never_left_out(
     schema: Any, sent: Any, expected: Any, repairs: Any
@@ -146,7 +150,9 @@ def test_required_values_and_items_are_never_left_out(
 
 @table(
     *(
-        mends_call(name, _optional(schema), {"n": "1", "p": sent}, {"n": 1, "p": sent}, "text_to_integer /n")
+        repairs_call_to(
+            name, _optional(schema), {"n": "1", "p": sent}, {"n": 1, "p": sent}, "text_to_integer /n"
+        )
         for name, schema, sent in (
             ("null, accepted beside a fault", nullable(STRING), None),
             ("empty, accepted beside a fault", STRING, ""),

@@ -13,10 +13,10 @@ from tables import (
     array,
     check,
     closed,
-    leaves_call,
-    mends_call,
+    keeps_call,
     opened,
     refuses_call,
+    repairs_call_to,
     table,
 )
 
@@ -27,52 +27,52 @@ TREE: Json = {
 
 
 @table(
-    mends_call(
+    repairs_call_to(
         "reference", TREE, {"root": {"value": "1"}}, {"root": {"value": 1}}, "text_to_integer /root/value"
     ),
-    mends_call(
+    repairs_call_to(
         "recursion",
         TREE,
         {"root": {"value": 1, "children": [{"value": "2"}]}},
         {"root": {"value": 1, "children": [{"value": 2}]}},
         "text_to_integer /root/children/0/value",
     ),
-    mends_call(
+    repairs_call_to(
         "recursion in text",
         TREE,
         {"root": {"value": 1, "children": '[{"value": 2}]'}},
         {"root": {"value": 1, "children": [{"value": 2}]}},
         "json_text_to_array /root/children",
     ),
-    mends_call(
+    repairs_call_to(
         "the root itself",
         opened(n=INTEGER, next={"$ref": "#"}),
         {"next": {"next": {"n": "1"}}},
         {"next": {"next": {"n": 1}}},
         "text_to_integer /next/next/n",
     ),
-    mends_call(
+    repairs_call_to(
         "definitions",
         {**closed(p={"$ref": "#/definitions/N"}), "definitions": {"N": INTEGER}},
         {"p": "1"},
         {"p": 1},
         "text_to_integer /p",
     ),
-    mends_call(
+    repairs_call_to(
         "escaped reference",
         {**closed(p={"$ref": "#/$defs/a~1b"}), "$defs": {"a/b": INTEGER}},
         {"p": "1"},
         {"p": 1},
         "text_to_integer /p",
     ),
-    mends_call(
+    repairs_call_to(
         "allOf of one",
         closed(p={"allOf": [INTEGER], "description": "n"}),
         {"p": "1"},
         {"p": 1},
         "text_to_integer /p",
     ),
-    mends_call(
+    repairs_call_to(
         "allOf of two",
         closed(p={"allOf": [opened("a", a=INTEGER), opened("b", b=BOOLEAN)]}),
         {"p": {"a": "1", "b": "true"}},
@@ -80,14 +80,14 @@ TREE: Json = {
         "text_to_integer /p/a",
         "text_to_boolean /p/b",
     ),
-    mends_call(
+    repairs_call_to(
         "allOf of the same property",
         closed(p={"allOf": [opened(a=INTEGER), opened(a={"minimum": 1})]}),
         {"p": {"a": "1"}},
         {"p": {"a": 1}},
         "text_to_integer /p/a",
     ),
-    mends_call(
+    repairs_call_to(
         "prefixItems",
         closed(p={"type": "array", "prefixItems": [INTEGER, BOOLEAN]}),
         {"p": ["1", "true"]},
@@ -95,14 +95,14 @@ TREE: Json = {
         "text_to_integer /p/0",
         "text_to_boolean /p/1",
     ),
-    mends_call(
+    repairs_call_to(
         "items after prefixItems",
         closed(p={"type": "array", "prefixItems": [STRING], "items": INTEGER}),
         {"p": ["1", "2"]},
         {"p": ["1", 2]},
         "text_to_integer /p/1",
     ),
-    mends_call(
+    repairs_call_to(
         "items of draft 7",
         {
             "$schema": "http://json-schema.org/draft-07/schema#",
@@ -112,21 +112,21 @@ TREE: Json = {
         {"p": [1, "2"]},
         "text_to_integer /p/0",
     ),
-    mends_call(
+    repairs_call_to(
         "patternProperties",
         closed(p={"type": "object", "patternProperties": {"^n_": INTEGER}}),
         {"p": {"n_a": "1", "b": "2"}},
         {"p": {"n_a": 1, "b": "2"}},
         "text_to_integer /p/n_a",
     ),
-    mends_call(
+    repairs_call_to(
         "additionalProperties",
         closed(p={"type": "object", "additionalProperties": INTEGER}),
         {"p": {"a": "1"}},
         {"p": {"a": 1}},
         "text_to_integer /p/a",
     ),
-    mends_call(
+    repairs_call_to(
         "a property named like a keyword",
         {**closed(default={"$ref": "#/$defs/N"}, enum=INTEGER), "$defs": {"N": INTEGER}},
         {"default": "1", "enum": "2"},
@@ -134,7 +134,7 @@ TREE: Json = {
         "text_to_integer /default",
         "text_to_integer /enum",
     ),
-    mends_call(
+    repairs_call_to(
         "a nested property named like a keyword",
         {**closed(o=closed(const={"$ref": "#/$defs/N"}, n=INTEGER)), "$defs": {"N": INTEGER}},
         {"o": {"const": "1", "n": "2"}},
@@ -142,7 +142,7 @@ TREE: Json = {
         "text_to_integer /o/const",
         "text_to_integer /o/n",
     ),
-    mends_call(
+    repairs_call_to(
         "an object by its own id",
         {"$id": "https://example.com/s", **TREE},
         {"root": {"value": "1"}},
@@ -161,9 +161,9 @@ TREE: Json = {
         {**closed("a", a=INTEGER), "properties": {"a": INTEGER, "b": False}},
         {"a": "1", "b": 2},
     ),
-    leaves_call("no type below", closed(p={"properties": {"a": {}}}), {"p": {"a": "1"}}),
-    leaves_call("free-form object", closed(p=OBJECT), {"p": {"a": "1", "maxResults": None}}),
-    leaves_call("free-form list", closed(p={"type": "array"}), {"p": ["1", None, '["a"]']}),
+    keeps_call("no type below", closed(p={"properties": {"a": {}}}), {"p": {"a": "1"}}),
+    keeps_call("free-form object", closed(p=OBJECT), {"p": {"a": "1", "maxResults": None}}),
+    keeps_call("free-form list", closed(p={"type": "array"}), {"p": ["1", None, '["a"]']}),
 )
 def test_rules_apply_at_every_place(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """References, recursion, allOf, prefixItems, patternProperties and maps are followed."""

@@ -12,26 +12,26 @@ from tables import (
     STRING,
     array,
     check,
-    leaves,
-    mends,
+    keeps,
     nullable,
     refuses,
+    repairs_to,
     table,
     union,
 )
 
 
 @table(
-    mends("digits", INTEGER, "42", 42, "text_to_integer"),
-    mends("space around", INTEGER, " 42\n", 42, "text_to_integer"),
-    mends("negative", INTEGER, "-7", -7, "text_to_integer"),
-    mends("whole fraction", INTEGER, "5.0", 5, "text_to_integer"),
-    mends("whole exponent", INTEGER, "1e3", 1000, "text_to_integer"),
-    mends("zero", INTEGER, "0", 0, "text_to_integer"),
-    mends("beyond doubles", INTEGER, "9007199254740993", 9007199254740993, "text_to_integer"),
-    mends("thirty digits", INTEGER, "1" * 30, int("1" * 30), "text_to_integer"),
-    mends("nullable", nullable(INTEGER), "42", 42, "text_to_integer"),
-    mends("beside a list", union(INTEGER, array(STRING)), "42", 42, "text_to_integer"),
+    repairs_to("digits", INTEGER, "42", 42, "text_to_integer"),
+    repairs_to("space around", INTEGER, " 42\n", 42, "text_to_integer"),
+    repairs_to("negative", INTEGER, "-7", -7, "text_to_integer"),
+    repairs_to("whole fraction", INTEGER, "5.0", 5, "text_to_integer"),
+    repairs_to("whole exponent", INTEGER, "1e3", 1000, "text_to_integer"),
+    repairs_to("zero", INTEGER, "0", 0, "text_to_integer"),
+    repairs_to("beyond doubles", INTEGER, "9007199254740993", 9007199254740993, "text_to_integer"),
+    repairs_to("thirty digits", INTEGER, "1" * 30, int("1" * 30), "text_to_integer"),
+    repairs_to("nullable", nullable(INTEGER), "42", 42, "text_to_integer"),
+    repairs_to("beside a list", union(INTEGER, array(STRING)), "42", 42, "text_to_integer"),
     refuses("half", INTEGER, "5.5"),
     refuses("underscore", INTEGER, "1_000"),
     refuses("octal", INTEGER, "0644"),
@@ -51,8 +51,8 @@ from tables import (
     refuses("boolean", INTEGER, True),
     refuses("half a number", INTEGER, 5.5),
     refuses("whole fraction beyond 2^53", INTEGER, "9007199254740993.0"),
-    leaves("a string stays", STRING, "42"),
-    leaves("a string beside a number stays", union(STRING, INTEGER), "42"),
+    keeps("a string stays", STRING, "42"),
+    keeps("a string beside a number stays", union(STRING, INTEGER), "42"),
 )
 def test_text_to_integer_loses_no_digit(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A text that is one JSON integer becomes the integer without losing a digit."""
@@ -60,13 +60,13 @@ def test_text_to_integer_loses_no_digit(schema: Any, sent: Any, expected: Any, r
 
 
 @table(
-    mends("fraction", NUMBER, "3.14", 3.14, "text_to_number"),
-    mends("integer", NUMBER, "3", 3, "text_to_number"),
-    mends("exponent", NUMBER, "1.5e-7", 1.5e-7, "text_to_number"),
-    mends("negative", NUMBER, "-0.5", -0.5, "text_to_number"),
-    mends("space around", NUMBER, "\t2.5 ", 2.5, "text_to_number"),
-    mends("zero at the end", NUMBER, "4.20", 4.2, "text_to_number"),
-    mends("nullable", nullable(NUMBER), "3.14", 3.14, "text_to_number"),
+    repairs_to("fraction", NUMBER, "3.14", 3.14, "text_to_number"),
+    repairs_to("integer", NUMBER, "3", 3, "text_to_number"),
+    repairs_to("exponent", NUMBER, "1.5e-7", 1.5e-7, "text_to_number"),
+    repairs_to("negative", NUMBER, "-0.5", -0.5, "text_to_number"),
+    repairs_to("space around", NUMBER, "\t2.5 ", 2.5, "text_to_number"),
+    repairs_to("zero at the end", NUMBER, "4.20", 4.2, "text_to_number"),
+    repairs_to("nullable", nullable(NUMBER), "3.14", 3.14, "text_to_number"),
     refuses("overflow", NUMBER, "1e999"),
     refuses("underflow", NUMBER, "1e-999"),
     refuses("lost digits", NUMBER, "0.1234567890123456789"),
@@ -78,7 +78,7 @@ def test_text_to_integer_loses_no_digit(schema: Any, sent: Any, expected: Any, r
     refuses("percent", NUMBER, "5%"),
     refuses("money", NUMBER, "$5"),
     refuses("below the minimum", {**NUMBER, "minimum": 0}, "-1"),
-    leaves("a string stays", STRING, "3.14"),
+    keeps("a string stays", STRING, "3.14"),
 )
 def test_text_to_number_loses_no_digit(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A text that is one JSON number becomes the number without losing a digit."""
@@ -86,12 +86,12 @@ def test_text_to_number_loses_no_digit(schema: Any, sent: Any, expected: Any, re
 
 
 @table(
-    leaves("whole float", INTEGER, 7.0),
-    leaves("whole float for a number", NUMBER, 7.0),
+    keeps("whole float", INTEGER, 7.0),
+    keeps("whole float for a number", NUMBER, 7.0),
     refuses("half", INTEGER, 7.5),
     refuses("NaN", INTEGER, float("nan")),
     refuses("infinite", INTEGER, float("inf")),
-    mends(
+    repairs_to(
         "whole, beside one to repair",
         array(INTEGER),
         [7.0, "5"],
@@ -107,21 +107,21 @@ def test_whole_floats_accepted_by_the_schema_stay(
 
 
 @table(
-    mends("true", BOOLEAN, "true", True, "text_to_boolean"),
-    mends("FALSE", BOOLEAN, "FALSE", False, "text_to_boolean"),
-    mends("yes", BOOLEAN, "Yes", True, "text_to_boolean"),
-    mends("no", BOOLEAN, "no", False, "text_to_boolean"),
-    mends("on", BOOLEAN, "on", True, "text_to_boolean"),
-    mends("off", BOOLEAN, " OFF ", False, "text_to_boolean"),
-    mends("one", BOOLEAN, "1", True, "text_to_boolean"),
-    mends("zero", BOOLEAN, "0", False, "text_to_boolean"),
-    mends("nullable", nullable(BOOLEAN), "yes", True, "text_to_boolean"),
-    mends("true beside a number", union(BOOLEAN, NUMBER), "true", True, "text_to_boolean"),
-    mends("the digit beside a number is a number", union(BOOLEAN, NUMBER), "1", 1, "text_to_number"),
-    mends("integer one", BOOLEAN, 1, True, "integer_to_boolean"),
-    mends("integer zero", BOOLEAN, 0, False, "integer_to_boolean"),
-    mends("integer, nullable", nullable(BOOLEAN), 0, False, "integer_to_boolean"),
-    mends("text in a list", array(BOOLEAN), ["true", False], [True, False], "text_to_boolean /p/0"),
+    repairs_to("true", BOOLEAN, "true", True, "text_to_boolean"),
+    repairs_to("FALSE", BOOLEAN, "FALSE", False, "text_to_boolean"),
+    repairs_to("yes", BOOLEAN, "Yes", True, "text_to_boolean"),
+    repairs_to("no", BOOLEAN, "no", False, "text_to_boolean"),
+    repairs_to("on", BOOLEAN, "on", True, "text_to_boolean"),
+    repairs_to("off", BOOLEAN, " OFF ", False, "text_to_boolean"),
+    repairs_to("one", BOOLEAN, "1", True, "text_to_boolean"),
+    repairs_to("zero", BOOLEAN, "0", False, "text_to_boolean"),
+    repairs_to("nullable", nullable(BOOLEAN), "yes", True, "text_to_boolean"),
+    repairs_to("true beside a number", union(BOOLEAN, NUMBER), "true", True, "text_to_boolean"),
+    repairs_to("the digit beside a number is a number", union(BOOLEAN, NUMBER), "1", 1, "text_to_number"),
+    repairs_to("integer one", BOOLEAN, 1, True, "integer_to_boolean"),
+    repairs_to("integer zero", BOOLEAN, 0, False, "integer_to_boolean"),
+    repairs_to("integer, nullable", nullable(BOOLEAN), 0, False, "integer_to_boolean"),
+    repairs_to("text in a list", array(BOOLEAN), ["true", False], [True, False], "text_to_boolean /p/0"),
     refuses("yes beside a number", union(BOOLEAN, NUMBER), "yes"),
     refuses("y", BOOLEAN, "y"),
     refuses("t", BOOLEAN, "t"),
@@ -133,8 +133,8 @@ def test_whole_floats_accepted_by_the_schema_stay(
     refuses("empty", BOOLEAN, ""),
     refuses("a truthy object", BOOLEAN, {"a": 1}),
     refuses("integer beside a list", union(BOOLEAN, array(STRING)), 1),
-    leaves("a string stays", STRING, "true"),
-    leaves("an integer stays", union(BOOLEAN, INTEGER), 1),
+    keeps("a string stays", STRING, "true"),
+    keeps("an integer stays", union(BOOLEAN, INTEGER), 1),
 )
 def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Words and 1/0 become booleans; in unions of several types only true and false do."""
@@ -142,17 +142,17 @@ def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any,
 
 
 @table(
-    mends("integer", STRING, 42, "42", "number_to_text"),
-    mends("negative", STRING, -1, "-1", "number_to_text"),
-    mends("2^53", STRING, 2**53, "9007199254740992", "number_to_text"),
-    mends("beyond every double", STRING, 2**53 + 1, "9007199254740993", "number_to_text"),
-    mends("two decimals", STRING, 3.14, "3.14", "number_to_text"),
-    mends("with a pattern", {**STRING, "pattern": "^[0-9]{5}$"}, 12345, "12345", "number_to_text"),
-    mends("nullable", nullable(STRING), 42, "42", "number_to_text"),
-    mends(
+    repairs_to("integer", STRING, 42, "42", "number_to_text"),
+    repairs_to("negative", STRING, -1, "-1", "number_to_text"),
+    repairs_to("2^53", STRING, 2**53, "9007199254740992", "number_to_text"),
+    repairs_to("beyond every double", STRING, 2**53 + 1, "9007199254740993", "number_to_text"),
+    repairs_to("two decimals", STRING, 3.14, "3.14", "number_to_text"),
+    repairs_to("with a pattern", {**STRING, "pattern": "^[0-9]{5}$"}, 12345, "12345", "number_to_text"),
+    repairs_to("nullable", nullable(STRING), 42, "42", "number_to_text"),
+    repairs_to(
         "numbers throughout", array(STRING), [1, 2], ["1", "2"], "number_to_text /p/0", "number_to_text /p/1"
     ),
-    mends(
+    repairs_to(
         "in a map", {**OBJECT, "additionalProperties": STRING}, {"a": 1}, {"a": "1"}, "number_to_text /p/a"
     ),
     refuses("a double beyond 2^53", STRING, 2**53 + 2),
@@ -167,7 +167,7 @@ def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any,
     refuses("object", STRING, {"a": 1}),
     refuses("format", {**STRING, "format": "date"}, 20240101),
     refuses("format through a reference", {"allOf": [{**STRING, "format": "date-time"}]}, 20240101),
-    mends("member of an enum", {**STRING, "enum": ["1", "2"]}, 1, "1", "number_to_text"),
+    repairs_to("member of an enum", {**STRING, "enum": ["1", "2"]}, 1, "1", "number_to_text"),
     refuses("no member of an enum", {**STRING, "enum": ["1", "2"]}, 3),
     refuses("const", {**STRING, "const": "1"}, 1),
     refuses("mixed list", array(STRING), ["a", 1]),
@@ -175,8 +175,8 @@ def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any,
     refuses("list with null", array(STRING), [None, 1]),
     refuses("beside a list", union(STRING, array(STRING)), 42),
     refuses("too short", {**STRING, "minLength": 3}, 42),
-    leaves("beside a number", union(STRING, NUMBER), 42),
-    leaves("no type", {}, 42),
+    keeps("beside a number", union(STRING, NUMBER), 42),
+    keeps("no type", {}, 42),
 )
 def test_number_to_text_requires_a_certain_spelling(
     schema: Any, sent: Any, expected: Any, repairs: Any

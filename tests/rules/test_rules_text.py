@@ -15,12 +15,12 @@ from tables import (
     check,
     closed,
     each_row,
-    leaves,
-    mends,
-    mends_call,
+    keeps,
     nullable,
     refuses,
     refuses_call,
+    repairs_call_to,
+    repairs_to,
     table,
     union,
 )
@@ -34,22 +34,22 @@ POINT = closed("x", "y", x=INTEGER, y=INTEGER)
 
 
 @table(
-    mends("strings", STRINGS, '["a", "b"]', ["a", "b"], "json_text_to_array"),
-    mends("empty", STRINGS, "[]", [], "json_text_to_array"),
-    mends("space around", STRINGS, '\n ["a"] \t', ["a"], "json_text_to_array"),
-    mends("byte order mark", STRINGS, '\ufeff["a"]', ["a"], "json_text_to_array"),
-    mends("fenced", STRINGS, '```json\n["a"]\n```', ["a"], "json_text_to_array"),
-    mends("fenced without language", STRINGS, '```\n["a"]\n```', ["a"], "json_text_to_array"),
-    mends("doubly encoded", STRINGS, '"[\\"a\\"]"', ["a"], "json_text_to_array"),
-    mends("raw newline in a string", STRINGS, '["a\nb"]', ["a\nb"], "json_text_to_array"),
-    mends("raw tab in a string", STRINGS, '["a\tb"]', ["a\tb"], "json_text_to_array"),
-    mends("escapes", STRINGS, '["\\u00e9\\n\\\\"]', ["é\n\\"], "json_text_to_array"),
-    mends("any items", ARRAY, '[1, null, {"a": true}]', [1, None, {"a": True}], "json_text_to_array"),
-    mends("nullable", nullable(STRINGS), '["a"]', ["a"], "json_text_to_array"),
-    mends(
+    repairs_to("strings", STRINGS, '["a", "b"]', ["a", "b"], "json_text_to_array"),
+    repairs_to("empty", STRINGS, "[]", [], "json_text_to_array"),
+    repairs_to("space around", STRINGS, '\n ["a"] \t', ["a"], "json_text_to_array"),
+    repairs_to("byte order mark", STRINGS, '\ufeff["a"]', ["a"], "json_text_to_array"),
+    repairs_to("fenced", STRINGS, '```json\n["a"]\n```', ["a"], "json_text_to_array"),
+    repairs_to("fenced without language", STRINGS, '```\n["a"]\n```', ["a"], "json_text_to_array"),
+    repairs_to("doubly encoded", STRINGS, '"[\\"a\\"]"', ["a"], "json_text_to_array"),
+    repairs_to("raw newline in a string", STRINGS, '["a\nb"]', ["a\nb"], "json_text_to_array"),
+    repairs_to("raw tab in a string", STRINGS, '["a\tb"]', ["a\tb"], "json_text_to_array"),
+    repairs_to("escapes", STRINGS, '["\\u00e9\\n\\\\"]', ["é\n\\"], "json_text_to_array"),
+    repairs_to("any items", ARRAY, '[1, null, {"a": true}]', [1, None, {"a": True}], "json_text_to_array"),
+    repairs_to("nullable", nullable(STRINGS), '["a"]', ["a"], "json_text_to_array"),
+    repairs_to(
         "numbers as text inside", array(INTEGER), '["1"]', [1], "json_text_to_array", "text_to_integer /p/0"
     ),
-    mends(
+    repairs_to(
         "spelling kept for strings",
         STRINGS,
         "[3.10, 42]",
@@ -58,10 +58,10 @@ POINT = closed("x", "y", x=INTEGER, y=INTEGER)
         "number_to_text /p/0",
         "number_to_text /p/1",
     ),
-    mends("decimals", array(NUMBER), "[1.50, -2e3, 0.1]", [1.5, -2000.0, 0.1], "json_text_to_array"),
-    mends("decimals of any items", ARRAY, '[1.50, {"a": 0.1}]', [1.5, {"a": 0.1}], "json_text_to_array"),
-    mends("decimals in JSON5", array(NUMBER), "[1.50, 0.5,]", [1.5, 0.5], "json5_text_to_array"),
-    mends("text of an item", array(STRINGS), ['["a"]'], [["a"]], "json_text_to_array /p/0"),
+    repairs_to("decimals", array(NUMBER), "[1.50, -2e3, 0.1]", [1.5, -2000.0, 0.1], "json_text_to_array"),
+    repairs_to("decimals of any items", ARRAY, '[1.50, {"a": 0.1}]', [1.5, {"a": 0.1}], "json_text_to_array"),
+    repairs_to("decimals in JSON5", array(NUMBER), "[1.50, 0.5,]", [1.5, 0.5], "json5_text_to_array"),
+    repairs_to("text of an item", array(STRINGS), ['["a"]'], [["a"]], "json_text_to_array /p/0"),
     refuses("cut off", STRINGS, '["a", "b"'),
     refuses("cut off in a string", STRINGS, '["a", "b'),
     refuses("goes on", STRINGS, '["a"] and more'),
@@ -80,9 +80,9 @@ POINT = closed("x", "y", x=INTEGER, y=INTEGER)
     refuses("prose around", array(INTEGER), "Here: [1]"),
     refuses("a fence that is not closed", STRINGS, '```json\n["a"]'),
     refuses("beyond the depth", ARRAY, "[" * 70 + "]" * 70),
-    leaves("a string stays", STRING, '["a"]'),
-    leaves("a string in a union stays", union(STRING, STRINGS), '["a"]'),
-    leaves("no type", {}, '["a"]'),
+    keeps("a string stays", STRING, '["a"]'),
+    keeps("a string in a union stays", union(STRING, STRINGS), '["a"]'),
+    keeps("no type", {}, '["a"]'),
 )
 def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A text that is one whole JSON array becomes the array if one is expected."""
@@ -90,10 +90,10 @@ def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repai
 
 
 @table(
-    mends("free-form", OBJECT, '{"a": 1}', {"a": 1}, "json_text_to_object"),
-    mends("empty", OBJECT, "{}", {}, "json_text_to_object"),
-    mends("properties", POINT, '{"x": 1, "y": 2}', {"x": 1, "y": 2}, "json_text_to_object"),
-    mends(
+    repairs_to("free-form", OBJECT, '{"a": 1}', {"a": 1}, "json_text_to_object"),
+    repairs_to("empty", OBJECT, "{}", {}, "json_text_to_object"),
+    repairs_to("properties", POINT, '{"x": 1, "y": 2}', {"x": 1, "y": 2}, "json_text_to_object"),
+    repairs_to(
         "values as text",
         POINT,
         '{"x": "1", "y": 2}',
@@ -101,7 +101,7 @@ def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repai
         "json_text_to_object",
         "text_to_integer /p/x",
     ),
-    mends(
+    repairs_to(
         "names by case",
         closed("max_x", max_x=INTEGER),
         '{"maxX": 1}',
@@ -109,10 +109,10 @@ def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repai
         "json_text_to_object",
         "rename_case /p/maxX",
     ),
-    mends("doubly encoded", OBJECT, '"{\\"a\\": 1}"', {"a": 1}, "json_text_to_object"),
-    mends("fenced", OBJECT, '```json\n{"a": 1}\n```', {"a": 1}, "json_text_to_object"),
-    mends("beside an array", union(OBJECT, STRINGS), '{"a": 1}', {"a": 1}, "json_text_to_object"),
-    mends(
+    repairs_to("doubly encoded", OBJECT, '"{\\"a\\": 1}"', {"a": 1}, "json_text_to_object"),
+    repairs_to("fenced", OBJECT, '```json\n{"a": 1}\n```', {"a": 1}, "json_text_to_object"),
+    repairs_to("beside an array", union(OBJECT, STRINGS), '{"a": 1}', {"a": 1}, "json_text_to_object"),
+    repairs_to(
         "an object in a list",
         array(POINT),
         ['{"x": 1, "y": 2}'],
@@ -129,7 +129,7 @@ def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repai
     refuses("a missing property", POINT, '{"x": 1}'),
     refuses("an unknown property", POINT, '{"x": 1, "y": 2, "colour": 3}'),
     refuses("a text", OBJECT, "a"),
-    leaves("a string stays", STRING, '{"a": 1}'),
+    keeps("a string stays", STRING, '{"a": 1}'),
 )
 def test_json_text_becomes_an_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A text that is one whole JSON object becomes the object if one is expected."""
@@ -137,28 +137,28 @@ def test_json_text_becomes_an_object(schema: Any, sent: Any, expected: Any, repa
 
 
 @table(
-    mends("comma at the end", array(INTEGER), "[1, 2,]", [1, 2], "json5_text_to_array"),
-    mends("comment", STRINGS, '["a" /* one */]', ["a"], "json5_text_to_array"),
-    mends("line comment", STRINGS, '["a" // one\n]', ["a"], "json5_text_to_array"),
-    mends("single quotes", STRINGS, "['a']", ["a"], "json5_text_to_array"),
-    mends("bare keys", OBJECT, "{a: 1, b_c: true}", {"a": 1, "b_c": True}, "json5_text_to_object"),
-    mends("null", OBJECT, "{'a': null}", {"a": None}, "json5_text_to_object"),
-    mends("nested", OBJECT, "{a: [{b: 'x',},],}", {"a": [{"b": "x"}]}, "json5_text_to_object"),
-    mends("a double quote inside", STRINGS, "['say \"a\"']", ['say "a"'], "json5_text_to_array"),
-    mends("an escaped quote", STRINGS, r"['it\'s']", ["it's"], "json5_text_to_array"),
-    mends("fenced", STRINGS, "```json5\n['a',]\n```", ["a"], "json5_text_to_array"),
-    mends("Python words", ARRAY, "[True, None]", [True, None], "python_text_to_array"),
-    mends("Python dict", OBJECT, "{'a': True}", {"a": True}, "python_text_to_object"),
-    mends(
+    repairs_to("comma at the end", array(INTEGER), "[1, 2,]", [1, 2], "json5_text_to_array"),
+    repairs_to("comment", STRINGS, '["a" /* one */]', ["a"], "json5_text_to_array"),
+    repairs_to("line comment", STRINGS, '["a" // one\n]', ["a"], "json5_text_to_array"),
+    repairs_to("single quotes", STRINGS, "['a']", ["a"], "json5_text_to_array"),
+    repairs_to("bare keys", OBJECT, "{a: 1, b_c: true}", {"a": 1, "b_c": True}, "json5_text_to_object"),
+    repairs_to("null", OBJECT, "{'a': null}", {"a": None}, "json5_text_to_object"),
+    repairs_to("nested", OBJECT, "{a: [{b: 'x',},],}", {"a": [{"b": "x"}]}, "json5_text_to_object"),
+    repairs_to("a double quote inside", STRINGS, "['say \"a\"']", ['say "a"'], "json5_text_to_array"),
+    repairs_to("an escaped quote", STRINGS, r"['it\'s']", ["it's"], "json5_text_to_array"),
+    repairs_to("fenced", STRINGS, "```json5\n['a',]\n```", ["a"], "json5_text_to_array"),
+    repairs_to("Python words", ARRAY, "[True, None]", [True, None], "python_text_to_array"),
+    repairs_to("Python dict", OBJECT, "{'a': True}", {"a": True}, "python_text_to_object"),
+    repairs_to(
         "Python dict of None",
         OBJECT,
         "{'a': None, 'b': [False]}",
         {"a": None, "b": [False]},
         "python_text_to_object",
     ),
-    mends("Python tuple", array(INTEGER), "(1, 2)", [1, 2], "python_text_to_array"),
-    mends("Python tuple of one", array(INTEGER), "(1,)", [1], "python_text_to_array"),
-    mends(
+    repairs_to("Python tuple", array(INTEGER), "(1, 2)", [1, 2], "python_text_to_array"),
+    repairs_to("Python tuple of one", array(INTEGER), "(1,)", [1], "python_text_to_array"),
+    repairs_to(
         "Python tuples in a list",
         array(array(INTEGER)),
         "[(1, 2), (3, 4)]",
@@ -202,8 +202,8 @@ def test_json5_and_python_text_become_containers(schema: Any, sent: Any, expecte
 
 
 @table(
-    mends_call("JSON", closed("a", a=INTEGER), '{"a": 1}', {"a": 1}, "json_text_to_object "),
-    mends_call(
+    repairs_call_to("JSON", closed("a", a=INTEGER), '{"a": 1}', {"a": 1}, "json_text_to_object "),
+    repairs_call_to(
         "with a fault",
         closed("a", a=INTEGER),
         '{"a": "1"}',
@@ -211,10 +211,12 @@ def test_json5_and_python_text_become_containers(schema: Any, sent: Any, expecte
         "json_text_to_object ",
         "text_to_integer /a",
     ),
-    mends_call(
+    repairs_call_to(
         "Python", closed("a", a=OBJECT), "{'a': {'b': None}}", {"a": {"b": None}}, "python_text_to_object "
     ),
-    mends_call("fenced", closed("a", a=INTEGER), '```json\n{"a": 1}\n```', {"a": 1}, "json_text_to_object "),
+    repairs_call_to(
+        "fenced", closed("a", a=INTEGER), '```json\n{"a": 1}\n```', {"a": 1}, "json_text_to_object "
+    ),
     refuses_call("an array", closed("a", a=INTEGER), "[1]"),
     refuses_call("cut off", closed("a", a=INTEGER), '{"a": 1'),
     refuses_call("prose", closed("a", a=INTEGER), "a is 1"),

@@ -18,11 +18,11 @@ from tables import (
     closed,
     each_row,
     enum,
-    leaves,
-    mends,
+    keeps,
     nullable,
     opened,
     refuses,
+    repairs_to,
     table,
     tied_values,
     union,
@@ -40,21 +40,23 @@ SHAPE = union(CIRCLE, SQUARE)
 
 
 @table(
-    mends("JSON text across types", union(INTEGER, STRINGS), '["a"]', ["a"], "json_text_to_array"),
-    mends("JSON object across types", union(INTEGER, OBJECT), '{"a": 1}', {"a": 1}, "json_text_to_object"),
-    mends("JSON number across types", union(BOOLEAN, INTEGER), "5", 5, "text_to_integer"),
-    mends("JSON boolean across types", union(BOOLEAN, STRINGS), "true", True, "text_to_boolean"),
-    mends("integer or number", union(INTEGER, NUMBER), "5", 5, "text_to_integer"),
-    mends("null is no other type", union(array(INTEGER), NULL), 5, [5], "scalar_to_array"),
-    mends(
+    repairs_to("JSON text across types", union(INTEGER, STRINGS), '["a"]', ["a"], "json_text_to_array"),
+    repairs_to(
+        "JSON object across types", union(INTEGER, OBJECT), '{"a": 1}', {"a": 1}, "json_text_to_object"
+    ),
+    repairs_to("JSON number across types", union(BOOLEAN, INTEGER), "5", 5, "text_to_integer"),
+    repairs_to("JSON boolean across types", union(BOOLEAN, STRINGS), "true", True, "text_to_boolean"),
+    repairs_to("integer or number", union(INTEGER, NUMBER), "5", 5, "text_to_integer"),
+    repairs_to("null is no other type", union(array(INTEGER), NULL), 5, [5], "scalar_to_array"),
+    repairs_to(
         "one branch of two objects",
         union(closed("a", a=INTEGER), closed("b", b=INTEGER)),
         {"b": "1"},
         {"b": 1},
         "text_to_integer /p/b",
     ),
-    mends("oneOf", {"oneOf": [INTEGER, STRINGS]}, "5", 5, "text_to_integer"),
-    mends("type list", {"type": ["integer", "array"]}, "5", 5, "text_to_integer"),
+    repairs_to("oneOf", {"oneOf": [INTEGER, STRINGS]}, "5", 5, "text_to_integer"),
+    repairs_to("type list", {"type": ["integer", "array"]}, "5", 5, "text_to_integer"),
     refuses("JSON5 across types", union(INTEGER, STRINGS), "['a']"),
     refuses("wrapping across types", union(INTEGER, STRINGS), "a"),
     refuses("unwrapping across types", union(INTEGER, OBJECT), ["a"]),
@@ -71,15 +73,15 @@ SHAPE = union(CIRCLE, SQUARE)
         "two branches, texts and booleans", union(closed("x", x=BOOLEAN), closed("x", x=STRING)), {"x": 1}
     ),
     refuses("both branches of oneOf take it", {"oneOf": [closed(x=INTEGER), closed(x=NUMBER)]}, {"x": 1}),
-    leaves("the other branch takes it", union(INTEGER, STRING), "5"),
-    mends(
+    keeps("the other branch takes it", union(INTEGER, STRING), "5"),
+    repairs_to(
         "a text in a wrapper, for two kinds of text",
         union(enum("fast", "slow"), {"type": "string", "pattern": "^F"}),
         {"p": "FAST"},
         "FAST",
         "wrapped_value",
     ),
-    mends(
+    repairs_to(
         "a map that knows every name as it is",
         union(
             opened("user_id", user_id=STRING, dry_run=BOOLEAN),
@@ -89,7 +91,7 @@ SHAPE = union(CIRCLE, SQUARE)
         {"userId": 5, "dryRun": True},
         "text_to_integer /p/userId",
     ),
-    leaves("anything", union(INTEGER, {}), "5"),
+    keeps("anything", union(INTEGER, {}), "5"),
 )
 def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Each branch is tried; across JSON types only JSON text and JSON literals win."""
@@ -97,21 +99,21 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
 
 
 @table(
-    mends(
+    repairs_to(
         "value",
         SHAPE,
         {"kind": "circle", "radius": "2"},
         {"kind": "circle", "radius": 2},
         "text_to_number /p/radius",
     ),
-    mends(
+    repairs_to(
         "tag in another case",
         SHAPE,
         {"kind": "Circle", "radius": 2},
         {"kind": "circle", "radius": 2},
         "fold_enum /p/kind",
     ),
-    mends(
+    repairs_to(
         "tag and value",
         SHAPE,
         {"kind": "SQUARE", "side": "2"},
@@ -119,14 +121,14 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
         "fold_enum /p/kind",
         "text_to_number /p/side",
     ),
-    mends(
+    repairs_to(
         "the tag's name in another case",
         SHAPE,
         {"Kind": "circle", "radius": 2},
         {"kind": "circle", "radius": 2},
         "rename_case /p/Kind",
     ),
-    mends(
+    repairs_to(
         "the tag's name, told apart by the tag alone",
         union(
             closed("kind", "size", kind={"const": "circle"}, size=NUMBER),
@@ -137,7 +139,7 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
         "rename_case /p/Kind",
         "text_to_integer /p/size",
     ),
-    mends(
+    repairs_to(
         "the tag and its name in another case",
         SHAPE,
         {"Kind": "Circle", "radius": "2"},
@@ -146,7 +148,7 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
         "rename_case /p/Kind",
         "text_to_number /p/radius",
     ),
-    mends(
+    repairs_to(
         "the tag's name in camel case",
         union(
             closed("shape_kind", shape_kind={"const": "circle"}),
@@ -156,28 +158,28 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
         {"shape_kind": "square"},
         "rename_case /p/shapeKind",
     ),
-    mends(
+    repairs_to(
         "name",
         SHAPE,
         {"kind": "circle", "Radius": 2},
         {"kind": "circle", "radius": 2},
         "rename_case /p/Radius",
     ),
-    mends(
+    repairs_to(
         "in a list",
         array(SHAPE),
         [{"kind": "circle", "radius": "2"}],
         [{"kind": "circle", "radius": 2}],
         "text_to_number /p/0/radius",
     ),
-    mends(
+    repairs_to(
         "as text",
         SHAPE,
         '{"kind": "circle", "radius": 2}',
         {"kind": "circle", "radius": 2},
         "json_text_to_object",
     ),
-    mends(
+    repairs_to(
         "beside null",
         union(CIRCLE, SQUARE, NULL),
         {"kind": "circle", "radius": "2"},

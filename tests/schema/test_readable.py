@@ -238,10 +238,10 @@ def test_properties_are_repaired_in_an_unreadable_object(above: Json) -> None:
 
 def test_many_unreadable_parts_give_one_sentence() -> None:
     """Three parts are named, the others counted."""
-    told = readable(opened(**{f"p{at}": {"type": "objekt"} for at in range(9)})).told
-    assert "/properties/p2" in told
-    assert "/properties/p3" not in told
-    assert told.endswith("and 6 more places")
+    reported = readable(opened(**{f"p{at}": {"type": "objekt"} for at in range(9)})).told
+    assert "/properties/p2" in reported
+    assert "/properties/p3" not in reported
+    assert reported.endswith("and 6 more places")
 
 
 def test_unwritable_names_are_left_out() -> None:

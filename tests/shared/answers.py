@@ -34,7 +34,7 @@ def envelope(message: Message) -> Message:
     answered = result(message)
     assert answered["isError"] is True, answered
     said: Message = json.loads(answered["content"][0]["text"])
-    told: Message = answered["_meta"]["mcp_lenient"]
-    assert told["status"] == "error"
-    assert (said["error_code"], said["message"]) == (told["error_code"], told["message"])
-    return told
+    reported: Message = answered["_meta"]["mcp_lenient"]
+    assert reported["status"] == "error"
+    assert (said["error_code"], said["message"]) == (reported["error_code"], reported["message"])
+    return reported

@@ -100,9 +100,9 @@ def envelope(result: CallToolResult | ToolResult) -> dict[str, Any]:
     said: dict[str, Any] = json.loads(text(result))
     assert said["status"] == "error"
     # The text leaves out what it would say twice; where there is no ``_meta``, it is all there is.
-    told: dict[str, Any] = (result.meta or {}).get("mcp_lenient", said)
-    assert (said["error_code"], said["message"]) == (told["error_code"], told["message"])
-    return told
+    reported: dict[str, Any] = (result.meta or {}).get("mcp_lenient", said)
+    assert (said["error_code"], said["message"]) == (reported["error_code"], reported["message"])
+    return reported
 
 
 def code(result: CallToolResult | ToolResult) -> str:

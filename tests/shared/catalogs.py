@@ -36,9 +36,9 @@ def _texts_in(tree: ast.AST) -> Iterator[str | tuple[str, ...]]:
         name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
         if name not in _FORMS:
             continue
-        told = [each.value for each in node.args[: _FORMS[name]] if isinstance(each, ast.Constant)]
-        if len(told) == _FORMS[name]:
-            yield told[0] if len(told) == 1 else tuple(told)
+        reported = [each.value for each in node.args[: _FORMS[name]] if isinstance(each, ast.Constant)]
+        if len(reported) == _FORMS[name]:
+            yield reported[0] if len(reported) == 1 else tuple(reported)
 
 
 def names() -> list[str]:

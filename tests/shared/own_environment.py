@@ -19,7 +19,7 @@ def names_in(file: Path) -> list[str]:
     return re.findall(r"^(?:async )?def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
 
 
-def told_by(file: Path, *packages: str) -> dict[str, Any]:
+def outcomes_in(file: Path, *packages: str) -> dict[str, Any]:
     """What went wrong in each test of a file, run with these packages; None where nothing did."""
     done = subprocess.run(  # noqa: S603 - our own file
         [environment(*packages), "-W", "ignore", str(file)],
@@ -30,5 +30,5 @@ def told_by(file: Path, *packages: str) -> dict[str, Any]:
         check=False,
     )
     assert done.returncode == 0, done.stderr[-4000:]
-    told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return reported

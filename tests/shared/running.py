@@ -17,13 +17,13 @@ _PATIENCE = 60
 def print_outcomes(names: Mapping[str, Any]) -> None:
     """Print what went wrong in each test by its name; None where nothing did."""
     logging.disable(logging.CRITICAL)
-    told: dict[str, str | None] = {}
+    reported: dict[str, str | None] = {}
     for name, test in names.items():
         if not (name.startswith("test_") and inspect.iscoroutinefunction(test)):
             continue
-        told[name] = None
+        reported[name] = None
         try:
             asyncio.run(asyncio.wait_for(test(), _PATIENCE))
         except BaseException:  # noqa: BLE001 - whatever went wrong is the result
-            told[name] = traceback.format_exc()
-    sys.stdout.write(json.dumps(told) + "\n")
+            reported[name] = traceback.format_exc()
+    sys.stdout.write(json.dumps(reported) + "\n")

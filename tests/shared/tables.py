@@ -1,4 +1,4 @@
-"""How a table of calls is written: a schema, what is sent, and what must become of it."""
+"""Build rows for tables of calls: a schema, the sent arguments and the expected result."""
 
 from __future__ import annotations
 
@@ -55,25 +55,25 @@ def opened(*required: str, **properties: Json) -> Json:
 # --- rows of a table about one parameter named ``p`` ----------------------------------------------------
 
 
-def mends(name: str, schema: Json, sent: Any, expected: Any, *repairs: str) -> Any:
-    """A value that must become another one; ``repairs`` are rules, each with its pointer where that is not /p."""
+def repairs_to(name: str, schema: Json, sent: Any, expected: Any, *repairs: str) -> Any:
+    """Return a row for a value that is repaired; ``repairs`` are rules, each with its pointer unless that is /p."""
     return pytest.param(closed("p", p=schema), {"p": sent}, {"p": expected}, _records(repairs), id=name)
 
 
 def refuses(name: str, schema: Json, sent: Any) -> Any:
-    """A value that must be refused."""
+    """Return a row for a value that is refused."""
     return pytest.param(closed("p", p=schema), {"p": sent}, None, [], id=name)
 
 
-def leaves(name: str, schema: Json, sent: Any) -> Any:
-    """A value that is right as it is."""
+def keeps(name: str, schema: Json, sent: Any) -> Any:
+    """Return a row for a value that is accepted unchanged."""
     return pytest.param(closed("p", p=schema), {"p": sent}, {"p": sent}, [], id=name)
 
 
 # --- rows about whole arguments -------------------------------------------------------------------------
 
 
-def mends_call(name: str, schema: Json, sent: Any, expected: Json, *repairs: str) -> Any:
+def repairs_call_to(name: str, schema: Json, sent: Any, expected: Json, *repairs: str) -> Any:
     return pytest.param(schema, sent, expected, _records(repairs), id=name)
 
 
@@ -81,7 +81,7 @@ def refuses_call(name: str, schema: Json, sent: Any) -> Any:
     return pytest.param(schema, sent, None, [], id=name)
 
 
-def leaves_call(name: str, schema: Json, sent: Json) -> Any:
+def keeps_call(name: str, schema: Json, sent: Json) -> Any:
     return pytest.param(schema, sent, sent, [], id=name)
 
 

@@ -294,9 +294,9 @@ async def test_a_full_disk_fails_no_call(caplog):
     configure_logging(file="/dev/full")
     answers = await called(NEARLY, *[WRONG] * 50, RIGHT)
     assert [answer.is_error for answer in answers] == [False, *[True] * 50, False]
-    told = [record for record in caplog.records if record.name == "mcp_lenient"]
-    assert len(told) == 1
-    assert "OSError" in told[0].getMessage()
+    reported = [record for record in caplog.records if record.name == "mcp_lenient"]
+    assert len(reported) == 1
+    assert "OSError" in reported[0].getMessage()
 
 
 @pytest.mark.parametrize(

@@ -105,9 +105,11 @@ async def test_the_table_of_metrics_is_true(name, counted):
     """The how-to's table has each metric with its labels."""
     await call(lenient(tool), "tool", {"tags": '["a"]'})
     await call(lenient(tool), "tool", {"tags": 5})
-    told = re.search(rf"^\| `{re.escape(name)}` \|[^|]*\|(.*)\|$", HOW_TO, re.MULTILINE)
-    assert told
-    assert set(re.findall(r"`(\w+)`", told[1])) == {label for point in counted()[name] for label, _ in point}
+    reported = re.search(rf"^\| `{re.escape(name)}` \|[^|]*\|(.*)\|$", HOW_TO, re.MULTILINE)
+    assert reported
+    assert set(re.findall(r"`(\w+)`", reported[1])) == {
+        label for point in counted()[name] for label, _ in point
+    }
 
 
 needs_prometheus = pytest.mark.skipif(

@@ -29,7 +29,7 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
 
 @pytest.mark.quick_rows("repaired")
 @pytest.mark.parametrize(
-    ("name", "arguments", "outcome", "told"),
+    ("name", "arguments", "outcome", "reported"),
     [
         pytest.param("tool", {"tags": ["a"]}, "accepted", "tool", id="accepted"),
         pytest.param("tool", {"tags": '["a"]'}, "repaired", "tool", id="repaired"),
@@ -38,11 +38,11 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
         pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
     ],
 )
-async def test_each_call_is_counted_once(name, arguments, outcome, told, counted):
+async def test_each_call_is_counted_once(name, arguments, outcome, reported, counted):
     """A call is one in ``mcp_lenient.calls`` and one in the histogram of added time, by its outcome."""
     await call(lenient(tool, published(n={"type": "integer"})), name, arguments)
     found = counted()
-    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=told): 1}
+    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=reported): 1}
     assert found["mcp_lenient.added_time"] == {labels(outcome=outcome): 1}
 
 
@@ -139,7 +139,7 @@ def test_well_known_names_are_in_lower_case():
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "outcome", "told"),
+    ("name", "arguments", "outcome", "reported"),
     [
         pytest.param("tool", {"tags": ["a"]}, "accepted", "tool", id="accepted"),
         pytest.param("tool", {"tags": "a"}, "repaired", "tool", id="repaired"),
@@ -147,14 +147,14 @@ def test_well_known_names_are_in_lower_case():
         pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
     ],
 )
-async def test_calls_on_the_official_sdk_are_counted_the_same(name, arguments, outcome, told, counted):
+async def test_calls_on_the_official_sdk_are_counted_the_same(name, arguments, outcome, reported, counted):
     """By the same metrics and labels, the client's name included."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool()(tool)
     async with SdkClient(server) as client:
         await client.call_tool(name, arguments)
     found = counted()
-    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=told): 1}
+    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=reported): 1}
     assert found["mcp_lenient.added_time"] == {labels(outcome=outcome): 1}
     assert found.get("mcp_lenient.repairs", {}) == (
         {labels(rule="scalar_to_array", tool="tool", client="mcp"): 1} if outcome == "repaired" else {}

@@ -317,11 +317,16 @@ def test_an_answer_of_another_middleware_is_reported():
 def test_the_report_is_json():
     """``as_dict`` counts by tool, damage and outcome, and survives JSON."""
     report = stress(lenient_server(mode), per_tool=1)
-    told = report.as_dict()
-    assert json.loads(json.dumps(told)) == told
-    assert told["calls"] == sum(told["outcomes"].values()) == len(report.calls)
-    assert told["tools"]["mode"]["missing_required"] == {"refused": 2}
-    assert (told["server"], told["seed"], told["corrupted"], told["skipped"]) == ("server", 0, [], {})
+    reported = report.as_dict()
+    assert json.loads(json.dumps(reported)) == reported
+    assert reported["calls"] == sum(reported["outcomes"].values()) == len(report.calls)
+    assert reported["tools"]["mode"]["missing_required"] == {"refused": 2}
+    assert (reported["server"], reported["seed"], reported["corrupted"], reported["skipped"]) == (
+        "server",
+        0,
+        [],
+        {},
+    )
 
 
 def test_the_report_prints_as_tables():

@@ -38,8 +38,8 @@ def test_a_tag_falls_back_to_its_language(tag, name):
 def test_values_are_not_read_as_placeholders():
     """Braces in a value stay as they are, however often it is put into a sentence."""
     words = language("zh")
-    told = words.either(["{place}", "{0}", "}{"])
-    assert "{place}、{0}或}{" in words("It must be {expected}.", expected=told)
+    reported = words.either(["{place}", "{0}", "}{"])
+    assert "{place}、{0}或}{" in words("It must be {expected}.", expected=reported)
 
 
 def test_a_text_of_the_library_is_translated_and_an_authors_is_not():
@@ -56,10 +56,10 @@ def test_a_text_survives_pickling():
     assert language("zh").of(text) == "最多发送 3 项"
 
 
-@pytest.mark.parametrize(("count", "told"), [(0, "0 items"), (1, "1 item"), (2, "2 items")])
-def test_a_number_chooses_the_form(count, told):
+@pytest.mark.parametrize(("count", "reported"), [(0, "0 items"), (1, "1 item"), (2, "2 items")])
+def test_a_number_chooses_the_form(count, reported):
     """English has one form for one, and another for any other number."""
-    assert Language().plural("{count} item", "{count} items", count) == told
+    assert Language().plural("{count} item", "{count} items", count) == reported
 
 
 def test_a_language_is_loaded_once():

@@ -213,9 +213,9 @@ async def test_unparseable_text_is_reported_to_the_model():
     done = await dispatch(web(), '<web><search>{"query": "te')
     assert done.calls == ()
     assert done
-    told = done.messages[0]["content"]
-    assert "UNREADABLE_CALL" in told
-    assert "may be cut off" in told
+    reported = done.messages[0]["content"]
+    assert "UNREADABLE_CALL" in reported
+    assert "may be cut off" in reported
 
 
 async def test_tool_results_are_not_parsed_as_calls():

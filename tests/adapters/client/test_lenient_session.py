@@ -100,10 +100,10 @@ async def test_unrepairable_calls_get_the_envelope(server, unrepairable):
     async with session:
         result = await session.call_tool("bazi", {"year": "soon", "gender": "1"}, raise_on_error=False)
         assert result.is_error
-        told = await session.call_tool_mcp("bazi", {"year": "soon", "gender": "1"})
+        reported = await session.call_tool_mcp("bazi", {"year": "soon", "gender": "1"})
         with pytest.raises(ToolError):
             await session.call_tool("bazi", {"year": "soon", "gender": "1"})
-    for answer in (result, told):
+    for answer in (result, reported):
         envelope = json.loads(answer.content[0].text)
         assert envelope["error_code"] == "INVALID_YEAR_TYPE"
         assert answer.meta["mcp_lenient"]["message"] == envelope["message"]

@@ -70,9 +70,9 @@ async def test_a_nested_call_raises_it():
 def test_details_may_be_any_json():
     """Dates, sets and objects of one's own are written; a lone surrogate is escaped; there is no tool outside of a call."""
     error = tool_error("A_1", "No\ud800.", day=date(2026, 1, 31), names={"a"}, other=object)
-    told = json.loads(str(error))
-    assert told["details"].keys() == {"day", "names", "other"}
-    assert told["details"]["day"] == "2026-01-31"
+    reported = json.loads(str(error))
+    assert reported["details"].keys() == {"day", "names", "other"}
+    assert reported["details"]["day"] == "2026-01-31"
     str(error).encode()
 
 

@@ -210,19 +210,19 @@ def test_a_refusal_is_structured_only_without_an_output_schema(has_output_schema
 def test_a_result_keeps_its_own_meta_beside_the_repairs():
     """The repairs come beside what the tool put into the meta, in a result of their own."""
     own = ToolResult(content="x", meta={"mine": 1})
-    told = repaired_result(own, [REPAIR])
+    reported = repaired_result(own, [REPAIR])
     assert own.meta == {"mine": 1}
-    assert (told.meta or {})["mine"] == 1
-    assert len(told.meta or {}) == 2
-    assert told.content == own.content
+    assert (reported.meta or {})["mine"] == 1
+    assert len(reported.meta or {}) == 2
+    assert reported.content == own.content
 
 
 def test_a_note_comes_after_the_content():
     """With a language, one text more says what was repaired."""
     own = ToolResult(content="x")
-    told = repaired_result(own, [REPAIR], note_language="en")
-    assert told.content[:-1] == own.content
-    assert isinstance(told.content[-1], TextContent)
+    reported = repaired_result(own, [REPAIR], note_language="en")
+    assert reported.content[:-1] == own.content
+    assert isinstance(reported.content[-1], TextContent)
 
 
 @pytest.mark.parametrize("result", [ToolResult(content="x"), {"task": 1}], ids=["tool", "other"])

@@ -232,7 +232,7 @@ class _Counted(BaseModel):
 
 
 @pytest.mark.parametrize(
-    ("annotation", "one", "other", "told"),
+    ("annotation", "one", "other", "reported"),
     [
         pytest.param(TYPES["model"], {"x": 1}, {"x": 1, "other": 2}, False, id="a name that is not read"),
         pytest.param(TYPES["model"], {"x": 1}, {"x": 1, "y": 2}, True, id="a name that is read"),
@@ -240,11 +240,11 @@ class _Counted(BaseModel):
         pytest.param(_Counted, {}, {"name": "a"}, False, id="another object each time"),
     ],
 )
-async def test_distinguishes_values_passed_to_the_tool(annotation, one, other, told):
+async def test_distinguishes_values_passed_to_the_tool(annotation, one, other, reported):
     """A name makes a difference where the tool gets something else with it, also under another published name."""
     tool = typed(annotation)
-    assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is told
-    assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is told
+    assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is reported
+    assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is reported
 
 
 async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedValidator:

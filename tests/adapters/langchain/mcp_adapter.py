@@ -11,7 +11,7 @@ from mcp_lenient import create_lenient_proxy
 from tests.shared.running import print_outcomes
 
 
-async def told(target: Any, tool: str, **arguments: Any) -> ToolMessage:
+async def tool_message(target: Any, tool: str, **arguments: Any) -> ToolMessage:
     """What an agent is told of a call."""
     async with MCPAdapter(target) as adapter:
         tools = {each.name: each for each in await adapter.list_tools()}
@@ -22,22 +22,22 @@ async def told(target: Any, tool: str, **arguments: Any) -> ToolMessage:
 
 async def test_a_nearly_right_call_runs() -> None:
     """Structured content is in the artifact, as without the proxy."""
-    message = await told(create_lenient_proxy(started()), "store", content="x", tags="['a']")
+    message = await tool_message(create_lenient_proxy(started()), "store", content="x", tags="['a']")
     assert message.status == "success"
     assert json.loads(message.content[0]["text"]) == {"content": "x", "tags": ["a"], "max_results": 10}
 
 
 async def test_a_valid_call_gives_the_same_result_as_without_the_proxy() -> None:
     """Content, artifact and status."""
-    direct = await told(server(), "store", content="x", tags=["a"])
-    through = await told(create_lenient_proxy(server()), "store", content="x", tags=["a"])
+    direct = await tool_message(server(), "store", content="x", tags=["a"])
+    through = await tool_message(create_lenient_proxy(server()), "store", content="x", tags=["a"])
     assert [block["text"] for block in direct.content] == [block["text"] for block in through.content]
     assert (direct.artifact, direct.status) == (through.artifact, through.status)
 
 
 async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
     """Nothing is raised."""
-    message = await told(create_lenient_proxy(started()), "store", content="x", tags=5)
+    message = await tool_message(create_lenient_proxy(started()), "store", content="x", tags=5)
     assert message.status == "error"
     assert json.loads(message.content[0]["text"])["error_code"] == "INVALID_TAGS_TYPE"
 

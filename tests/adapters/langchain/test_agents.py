@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from own_environment import names_in, told_by
+from own_environment import names_in, outcomes_in
 
 from benchmarks.hosts.matrix import HOSTS
 
@@ -19,12 +19,12 @@ FILES = {
 
 
 @cache
-def told(host):
+def outcomes(host):
     """What came out of each test in one environment, by its name."""
-    return told_by(FILES[host], *HOSTS[host].needs)
+    return outcomes_in(FILES[host], *HOSTS[host].needs)
 
 
 @pytest.mark.parametrize(("host", "test"), [(host, test) for host in FILES for test in names_in(FILES[host])])
 def test_with_the_real_package(host, test):
     """It comes out as its own sentence says."""
-    assert told(host)[test] is None, told(host)[test]
+    assert outcomes(host)[test] is None, outcomes(host)[test]

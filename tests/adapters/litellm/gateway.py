@@ -55,9 +55,9 @@ def text(result: Any) -> str:
 def refusal(result: Any) -> dict[str, Any]:
     """The envelope, which is the whole text."""
     assert result.is_error
-    told: dict[str, Any] = json.loads(result.content[0].text)
-    assert told["status"] == "error"
-    return told
+    reported: dict[str, Any] = json.loads(result.content[0].text)
+    assert reported["status"] == "error"
+    return reported
 
 
 async def test_a_right_call_is_untouched(gateway: Gateway) -> None:
@@ -94,9 +94,9 @@ async def test_fully_dropped_arguments_are_sent_as_an_empty_object(gateway: Gate
 async def test_a_wrong_call_is_refused_with_the_envelope_alone(gateway: Gateway) -> None:
     """The text is JSON from its first to its last character, and names the tool as the client called it."""
     gateway.events()
-    told = refusal(await gateway.call("store", {"content": "x", "tags": 5}))
-    assert told["error_code"] == "INVALID_TAGS_TYPE"
-    assert "'notes-store'" in told["message"]
+    reported = refusal(await gateway.call("store", {"content": "x", "tags": 5}))
+    assert reported["error_code"] == "INVALID_TAGS_TYPE"
+    assert "'notes-store'" in reported["message"]
     assert [each["event"] for each in gateway.events()] == ["call_rejected"]
 
 
@@ -283,7 +283,7 @@ def outcome(test: Any, *given: Any) -> str | None:
 
 async def with_gateway(tests: dict[str, Any]) -> dict[str, str | None]:
     """What went wrong in each test that needs the gateway."""
-    told: dict[str, str | None] = {}
+    reported: dict[str, str | None] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"
         with started(str(log)) as (url, key):
@@ -293,16 +293,16 @@ async def with_gateway(tests: dict[str, Any]) -> dict[str, str | None]:
                     try:
                         await test(gateway)
                     except Exception:  # noqa: BLE001 - as above
-                        told[name] = traceback.format_exc()
+                        reported[name] = traceback.format_exc()
                     else:
-                        told[name] = None
-    return told
+                        reported[name] = None
+    return reported
 
 
 if __name__ == "__main__":
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     tests = {name: each for name, each in globals().items() if name.startswith("test_")}
     slow = {name: each for name, each in tests.items() if inspect.iscoroutinefunction(each)}
-    told = {name: outcome(each) for name, each in tests.items() if name not in slow}
-    told |= asyncio.run(with_gateway(slow))
-    sys.stdout.write(json.dumps(told) + "\n")
+    reported = {name: outcome(each) for name, each in tests.items() if name not in slow}
+    reported |= asyncio.run(with_gateway(slow))
+    sys.stdout.write(json.dumps(reported) + "\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_environment import names_in, told_by
+from own_environment import names_in, outcomes_in
 
 from benchmarks.hosts.matrix import HOSTS
 
@@ -15,12 +15,12 @@ FILE = Path(__file__).parent / "gateway.py"
 
 
 @pytest.fixture(scope="module")
-def told():
+def outcomes():
     """What came out of each test, by its name."""
-    return told_by(FILE, *HOSTS["litellm"].needs)
+    return outcomes_in(FILE, *HOSTS["litellm"].needs)
 
 
 @pytest.mark.parametrize("test", names_in(FILE))
-def test_in_the_gateway(test, told):
+def test_in_the_gateway(test, outcomes):
     """It comes out as its own sentence says."""
-    assert told[test] is None, told[test]
+    assert outcomes[test] is None, outcomes[test]

@@ -99,9 +99,9 @@ def rules(result: Any) -> list[str]:
 def refusal(result: Any) -> dict[str, Any]:
     """The envelope, which stands in the first text block and in ``_meta``."""
     assert result.isError
-    told = json.loads(result.content[0].text)
+    reported = json.loads(result.content[0].text)
     whole: dict[str, Any] = result.meta["mcp_lenient"]
-    assert (told["error_code"], told["message"]) == (whole["error_code"], whole["message"])
+    assert (reported["error_code"], reported["message"]) == (whole["error_code"], whole["message"])
     return whole
 
 
@@ -168,9 +168,9 @@ async def test_structured_content_of_a_repaired_call_stays() -> None:
 
 async def test_an_unknown_tool_gets_the_envelope() -> None:
     """It names the tools that are alike."""
-    told = refusal(await call(functions(), "notes", {}))
-    assert told["error_code"] == "UNKNOWN_TOOL"
-    assert told["details"]["did_you_mean"] == ["note"]
+    reported = refusal(await call(functions(), "notes", {}))
+    assert reported["error_code"] == "UNKNOWN_TOOL"
+    assert reported["details"]["did_you_mean"] == ["note"]
 
 
 async def test_non_object_arguments_never_reach_the_handler() -> None:
@@ -334,8 +334,8 @@ async def _reloads(made: Any) -> None:
         await asyncio.sleep(1.05)
         assert rules(await call(server, "note", {"words": "x"})) == ["rename_alias"]
         assert (await call(server, "note", {"body": "x"})).isError
-    told = [each["reason"] for each in events if each["event"] == "definition_unused"]
-    assert told == ["There is no tool 'nota'; did you mean 'note'?"]
+    reported = [each["reason"] for each in events if each["event"] == "definition_unused"]
+    assert reported == ["There is no tool 'nota'; did you mean 'note'?"]
 
 
 if __name__ == "__main__":

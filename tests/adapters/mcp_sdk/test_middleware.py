@@ -90,9 +90,9 @@ def rules(result: CallToolResult) -> list[str]:
 def refusal(result: CallToolResult) -> dict[str, Any]:
     """The envelope, which stands in the first text block and in ``_meta``."""
     assert result.is_error
-    told: dict[str, Any] = json.loads(result.content[0].text)
+    reported: dict[str, Any] = json.loads(result.content[0].text)
     whole: dict[str, Any] = result.meta["mcp_lenient"]
-    assert (told["error_code"], told["message"]) == (whole["error_code"], whole["message"])
+    assert (reported["error_code"], reported["message"]) == (whole["error_code"], whole["message"])
     return whole
 
 
@@ -138,11 +138,11 @@ async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_conte
     def keep(text: str) -> Kept:
         return Kept(text=text)
 
-    def told(text: str) -> Any:
+    def reported(text: str) -> Any:
         return text
 
     assert (await call(functions(keep), "keep", {})).structured_content is None
-    result = await call(functions(told), "told", {})
+    result = await call(functions(reported), "reported", {})
     assert result.structured_content == refusal(result)
 
 
@@ -183,9 +183,9 @@ async def test_numbers_keep_their_spelling_in_json_text_arguments():
 
 async def test_an_unknown_tool_gets_the_envelope(events):
     """It names the tools that are alike."""
-    told = refusal(await call(functions(), "notes", {}))
-    assert told["error_code"] == "UNKNOWN_TOOL"
-    assert told["details"]["did_you_mean"] == ["note"]
+    reported = refusal(await call(functions(), "notes", {}))
+    assert reported["error_code"] == "UNKNOWN_TOOL"
+    assert reported["details"]["did_you_mean"] == ["note"]
     assert events.names == ["call_rejected"]
 
 
@@ -198,8 +198,8 @@ async def test_the_tool_list_is_unchanged():
 async def test_a_policy_by_tool_name_wins():
     """The first pattern that matches is in force."""
     middleware = LenientServerMiddleware(tools={"no*": Policy.strict()})
-    told = refusal(await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None}))
-    assert told["error_code"] == "INVALID_LIMIT_TYPE"
+    reported = refusal(await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None}))
+    assert reported["error_code"] == "INVALID_LIMIT_TYPE"
 
 
 async def test_observe_mode_changes_nothing(events):
@@ -327,8 +327,8 @@ async def test_json_parsing_by_the_sdk_is_reported():
     def keep(text: str | None = None) -> Any:
         return text
 
-    told = refusal(await call(functions(keep), "keep", {"text": '{"a": 1}'}))
-    assert "parses a text that is JSON" in told["message"]
+    reported = refusal(await call(functions(keep), "keep", {"text": '{"a": 1}'}))
+    assert "parses a text that is JSON" in reported["message"]
 
 
 async def test_an_issue_inside_a_json_text_is_repaired_in_it():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_environment import names_in, told_by
+from own_environment import names_in, outcomes_in
 from sdk_1_versions import NEWEST, OLDEST
 
 pytestmark = [pytest.mark.full]
@@ -14,12 +14,12 @@ FILE = Path(__file__).parent / "sdk_1.py"
 
 
 @pytest.fixture(scope="module", params=[OLDEST, NEWEST], ids=["oldest", "newest"])
-def told(request):
+def outcomes(request):
     """What came out of each test, by its name."""
-    return told_by(FILE, *request.param)
+    return outcomes_in(FILE, *request.param)
 
 
 @pytest.mark.parametrize("test", names_in(FILE))
-def test_on_sdk_1(test, told):
+def test_on_sdk_1(test, outcomes):
     """It comes out as its own sentence says."""
-    assert told[test] is None, told[test]
+    assert outcomes[test] is None, outcomes[test]

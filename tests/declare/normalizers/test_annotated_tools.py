@@ -91,10 +91,10 @@ async def test_annotated_tools_behave_like_plain_ones(kind, strict):
     marked = server_with(Annotated[kind, normalizer(same)], strict=strict)
     assert await schema(marked) == await schema(plain)
     sent = worth_sending(kind)
-    for value, told, wanted in zip(
+    for value, reported, wanted in zip(
         sent, await answers(marked, sent), await answers(plain, sent), strict=True
     ):
-        assert told == wanted, value
+        assert reported == wanted, value
 
 
 async def test_discriminated_unions_work_as_parameters():
@@ -190,18 +190,18 @@ async def test_normalizers_run_in_nested_models(strict, lenient):
 async def test_refusal_without_middleware_has_the_message(strict):
     """Without the middleware FastMCP's error has the normalizer's message."""
     server = server_with(Annotated[list[str], tags()], strict=strict)
-    ((is_error, told),) = await answers(server, [5])
+    ((is_error, reported),) = await answers(server, [5])
     assert is_error
-    assert "send an array of strings or null" in told
+    assert "send an array of strings or null" in reported
 
 
 @on_both_servers
 async def test_refusal_with_middleware_has_the_code(strict):
     """With the middleware the envelope has the normalizer's code with the parameter's name in it."""
     server = server_with(Annotated[list[str], tags()], strict=strict, lenient=True)
-    ((is_error, told),) = await answers(server, [[1, {}]])
+    ((is_error, reported),) = await answers(server, [[1, {}]])
     assert is_error
-    envelope: dict[str, Any] = json.loads(told)
+    envelope: dict[str, Any] = json.loads(reported)
     assert envelope["error_code"] == "INVALID_VALUE_TYPE"
 
 

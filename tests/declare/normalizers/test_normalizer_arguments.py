@@ -86,7 +86,7 @@ def test_later_changes_of_a_mapping_have_no_effect():
 
 
 @each_row(
-    ("factory", "arguments", "options", "told"),
+    ("factory", "arguments", "options", "reported"),
     [
         pytest.param(tags, (), {"separator": ""}, "separator", id="tags-separator-empty"),
         pytest.param(tags, (), {"separator": 5}, "separator", id="tags-separator-number"),
@@ -132,11 +132,11 @@ def test_later_changes_of_a_mapping_have_no_effect():
         pytest.param(normalizer, (5,), {}, "callable", id="normalizer-number"),
     ],
 )
-def test_invalid_arguments_are_refused(factory, arguments, options, told):
+def test_invalid_arguments_are_refused(factory, arguments, options, reported):
     """An invalid argument is refused at the declaration, with the allowed values."""
     with pytest.raises(ValueError, match="must be") as refused:
         factory(*arguments, **options)
-    assert told in str(refused.value)
+    assert reported in str(refused.value)
 
 
 def test_async_callables_are_refused():

@@ -162,7 +162,7 @@ FOUND = [
 ]
 
 
-def told(server_or_tools):
+def findings(server_or_tools):
     return [(finding.code, finding.place, finding.level) for finding in check(server_or_tools)]
 
 
@@ -183,7 +183,7 @@ def foreign(schema, description="Does something."):
 @pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)
 def test_each_tool_has_its_one_finding(function, code, place, level):
     """A tool with one fault has that finding, and no other."""
-    assert told(server_of(function)) == [(code, place, level)]
+    assert findings(server_of(function)) == [(code, place, level)]
 
 
 FOREIGN = [
@@ -222,7 +222,7 @@ FOREIGN = [
 @pytest.mark.parametrize(("schema", "finding"), FOREIGN)
 def test_foreign_schemas_are_checked_unchanged(schema, finding):
     """What no function of Python publishes is found in a schema from elsewhere."""
-    assert told(foreign(schema)) == [finding]
+    assert findings(foreign(schema)) == [finding]
 
 
 INVALID = [
@@ -326,7 +326,7 @@ def many_words(
 
 def test_valid_tools_have_no_finding():
     """Names, words and types that only look like faults are no findings."""
-    assert told(server_of(many_words)) == []
+    assert findings(server_of(many_words)) == []
 
 
 def test_an_explained_enum_has_no_finding():
@@ -335,21 +335,23 @@ def test_an_explained_enum_has_no_finding():
     def sort(order: Literal["newest", "oldest"]) -> Answer:
         """List notes, the newest or the oldest first."""
 
-    assert told(server_of(sort)) == []
+    assert findings(server_of(sort)) == []
 
 
 def test_nulls_dropped_by_the_middleware_are_no_finding():
     """With a middleware that leaves null out, a parameter need not take it."""
-    assert told(server_of(not_nullable, middleware=LenientMiddleware())) == []
+    assert findings(server_of(not_nullable, middleware=LenientMiddleware())) == []
     strict = LenientMiddleware(Policy.strict())
-    assert told(server_of(not_nullable, middleware=strict)) == [("optional_not_nullable", "limit", "note")]
+    assert findings(server_of(not_nullable, middleware=strict)) == [
+        ("optional_not_nullable", "limit", "note")
+    ]
 
 
 def test_an_open_model_gets_the_line_to_add():
     """The finding has the line that makes the model refuse other names; a closed policy does as well."""
     (finding,) = check(server_of(open_model), select=["optional_overlooked"])
     assert 'Add the line model_config = ConfigDict(extra="forbid") to its Pydantic model,' in finding.mend
-    assert told(server_of(open_model, middleware=LenientMiddleware(Policy(closed=True)))) == []
+    assert findings(server_of(open_model, middleware=LenientMiddleware(Policy(closed=True)))) == []
 
 
 def test_open_arguments_are_a_note():
@@ -381,7 +383,7 @@ def test_a_declared_normalizer_prevents_a_finding():
     def store(content: Any) -> Answer:
         """Store the content."""
 
-    assert told(server_of(store)) == []
+    assert findings(server_of(store)) == []
 
 
 def test_a_finding_has_the_location_of_the_function():
@@ -426,7 +428,7 @@ def test_a_schema_that_refers_to_itself_without_end_is_looked_at_once():
         }
     node["properties"]["free"] = {"type": "object"}
     schema = {"type": "object", "properties": {"root": {"$ref": "#/$defs/N"}}, "$defs": {"N": node}}
-    assert told(foreign(schema)).count(("free_form_object", "root.free", "warning")) == 1
+    assert findings(foreign(schema)).count(("free_form_object", "root.free", "warning")) == 1
 
 
 def test_the_page_lists_the_rules():

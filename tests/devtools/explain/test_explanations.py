@@ -107,12 +107,12 @@ def test_each_explanation_has_the_outcome_of_the_call(policy):
             return [await explain(server, call.tool, call.sent) for call in calls]
 
     for call, said in zip(calls, asyncio.run(work()), strict=True):
-        told = (
+        reported = (
             said.arguments if said.fate != "refused" else None,
             tuple(each.rule for each in said.repairs) if said.fate == "repaired" else (),
             said.envelope["error_code"] if said.envelope else None,
         )
-        assert told == (call.got, call.repairs, call.error_code), call
+        assert reported == (call.got, call.repairs, call.error_code), call
     assert len(calls) > 150
 
 
@@ -141,7 +141,7 @@ async def test_skipped_rules_are_named_with_their_guards():
 
 
 @pytest.mark.parametrize(
-    ("sent", "told"),
+    ("sent", "reported"),
     [
         pytest.param({"content": "x", "colour": 1}, "/colour: is not a declared name", id="parameter"),
         pytest.param(
@@ -156,7 +156,7 @@ async def test_skipped_rules_are_named_with_their_guards():
         ),
     ],
 )
-async def test_an_unknown_name_is_reported_with_its_pointer(sent, told):
+async def test_an_unknown_name_is_reported_with_its_pointer(sent, reported):
     """A name that nobody declared is not known at its place, and of a map's key what keys are is told."""
     server = FastMCP("names", strict_input_validation=True)
     server.add_middleware(LenientMiddleware())
@@ -168,7 +168,7 @@ async def test_an_unknown_name_is_reported_with_its_pointer(sent, told):
         raise SystemExit(content, rows, counts)
 
     text = str(await explained(server, "keep", sent))
-    assert told in " ".join(text.split())
+    assert reported in " ".join(text.split())
     assert "parameter of the tool" not in text
 
 

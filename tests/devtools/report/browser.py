@@ -56,16 +56,16 @@ class Page:
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def js(self, expression):
-        told = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in told, told
-        return told["result"].get("value")
+        reported = self.ask("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in reported, reported
+        return reported["result"].get("value")
 
     def screenshot(self, file):
         size = self.ask("Page.getLayoutMetrics")["cssContentSize"]
-        told = self.ask(
+        reported = self.ask(
             "Page.captureScreenshot", captureBeyondViewport=True, clip={**size, "x": 0, "y": 0, "scale": 1}
         )
-        file.write_bytes(base64.b64decode(told["data"]))
+        file.write_bytes(base64.b64decode(reported["data"]))
 
     def ask(self, method, **parameters):
         self._last += 1
@@ -89,15 +89,15 @@ class Page:
         self._note(message.get("method"), message.get("params"))
         return message
 
-    def _note(self, method, told):
+    def _note(self, method, reported):
         if method == "Runtime.exceptionThrown" or (
-            method == "Runtime.consoleAPICalled" and told["type"] in ("error", "warning", "assert")
+            method == "Runtime.consoleAPICalled" and reported["type"] in ("error", "warning", "assert")
         ):
-            self.complaints.append(told)
-        elif method == "Log.entryAdded" and told["entry"]["level"] in ("error", "warning"):
-            self.complaints.append(told["entry"])
+            self.complaints.append(reported)
+        elif method == "Log.entryAdded" and reported["entry"]["level"] in ("error", "warning"):
+            self.complaints.append(reported["entry"])
         elif method == "Network.requestWillBeSent":
-            self.fetched.append(told["request"]["url"])
+            self.fetched.append(reported["request"]["url"])
         elif method == "Page.loadEventFired":
             self._loaded = True
 

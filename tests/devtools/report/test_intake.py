@@ -157,11 +157,11 @@ def expected(event):
     for name, fields in LISTS.items():
         counted = {}
         for record in getattr(event, name):
-            told = record.model_dump()
+            reported = record.model_dump()
             place = "/".join(
-                "*" if part.isascii() and part.isdigit() else part for part in told["pointer"].split("/")
+                "*" if part.isascii() and part.isdigit() else part for part in reported["pointer"].split("/")
             )
-            key = tuple(place if field == "place" else told[field] for field in fields.split(", "))
+            key = tuple(place if field == "place" else reported[field] for field in fields.split(", "))
             counted[key] = counted.get(key, 0) + 1
         lists.append(sorted(((*key, times) for key, times in counted.items()), key=repr) or None)
     counts = [min(getattr(event, name), 2**53) for name in ("violation_count", "repair_count", "duration_us")]

@@ -16,7 +16,7 @@ ODD = ("'", "''", "\\'", "a'); DROP TABLE read; --", '"', "$1", "?", "a\nb", "/*
 
 
 @each_row(
-    ("environment", "told"),
+    ("environment", "reported"),
     [
         pytest.param(KEYS, "CREATE SECRET (TYPE s3, KEY_ID 'AKIA', SECRET 'x/+=')", id="keys"),
         pytest.param(
@@ -33,9 +33,9 @@ ODD = ("'", "''", "\\'", "a'); DROP TABLE read; --", '"', "$1", "?", "a\nb", "/*
         pytest.param({**KEYS, "AWS_SECRET_ACCESS_KEY": ""}, None, id="half a key"),
     ],
 )
-def test_the_usual_variables_become_a_secret(environment, told):
+def test_the_usual_variables_become_a_secret(environment, reported):
     """DuckDB gets what the environment holds, and nothing where there is no key."""
-    assert s3_secret(environment) == told
+    assert s3_secret(environment) == reported
 
 
 @each_row("value", ODD)

@@ -56,11 +56,11 @@ COMMANDS = {
 
 
 def _outcome(result: Any) -> str:
-    told = result.model_dump(by_alias=True)
-    lenient = (told["_meta"] or {}).get("mcp_lenient", {})
-    if not told["isError"]:
+    reported = result.model_dump(by_alias=True)
+    lenient = (reported["_meta"] or {}).get("mcp_lenient", {})
+    if not reported["isError"]:
         return " ".join(["runs", *(repair["rule"] for repair in lenient.get("repairs", []))])
-    text = told["content"][0]["text"]
+    text = reported["content"][0]["text"]
     if not text.startswith("{"):
         return "the SDK's own error"
     return f"refused {json.loads(text)['error_code']}"
@@ -84,8 +84,8 @@ async def _client() -> dict[str, str]:
         repaired = await session.call_tool_mcp("store", {"Content": "a", "tags": "['b']"})
         refused = await session.call_tool_mcp("store", {"content": "a", "tags": 5})
         dispatched = await dispatch(session, '<store>{"content": "a", "max_size": "3"}</store>')
-    told = {"repaired": repaired, "refused": refused, "dispatched": dispatched.calls[0].result}
-    return {name: _outcome(result) for name, result in told.items()}
+    reported = {"repaired": repaired, "refused": refused, "dispatched": dispatched.calls[0].result}
+    return {name: _outcome(result) for name, result in reported.items()}
 
 
 def _events(log: Path) -> list[str]:
@@ -102,17 +102,21 @@ async def main() -> None:
     """Make all calls, run the commands, and print."""
     with tempfile.TemporaryDirectory() as folder:
         logs = {kind: Path(folder) / kind for kind in ("middleware", "decorator", "strict")}
-        calls = {name: told for kind, log in logs.items() for name, told in (await _calls(kind, log)).items()}
+        calls = {
+            name: reported
+            for kind, log in logs.items()
+            for name, reported in (await _calls(kind, log)).items()
+        }
         events = {kind: _events(log) for kind, log in logs.items()}
     commands = {name: _command(words) for name, words in COMMANDS.items()}
-    told = {
+    reported = {
         "version": fastmcp.__version__,
         "calls": calls,
         "client": await _client(),
         "events": events,
         "commands": commands,
     }
-    sys.stdout.write(json.dumps(told, indent=1))
+    sys.stdout.write(json.dumps(reported, indent=1))
 
 
 if __name__ == "__main__":

@@ -60,17 +60,17 @@ async def test_accepted_values_stay_accepted(kind, strict, caplog):
     caplog.set_level(logging.CRITICAL, "fastmcp")  # it would tell of each value that is refused
     server = plain(*_tools(kind), strict=strict)
 
-    async def told(tool: str, value: Any) -> str | None:
+    async def body_text(tool: str, value: Any) -> str | None:
         try:
             result = await server.call_tool(tool, {"value": value})
         except ValidationError:
             return None
         return None if result.is_error else text(result)
 
-    wanted = [(value, await told("unmarked", value)) for value in SENT]
+    wanted = [(value, await body_text("unmarked", value)) for value in SENT]
     taken = [(value, reply) for value, reply in wanted if reply is not None]
     for tool in ("marked", "normalized"):
-        assert [(value, await told(tool, value)) for value, _ in taken] == taken
+        assert [(value, await body_text(tool, value)) for value, _ in taken] == taken
 
 
 @since(4, 1, NO_JSON)

@@ -42,7 +42,7 @@ class Callable_:  # noqa: N801 - a name for a class of callables
 
 
 @each_row(
-    ("declare", "told"),
+    ("declare", "reported"),
     [
         pytest.param(
             lambda: lenient(tgas=tags())(store),
@@ -84,11 +84,11 @@ class Callable_:  # noqa: N801 - a name for a class of callables
         ),
     ],
 )
-def test_wrong_declarations(declare, told):
+def test_wrong_declarations(declare, reported):
     """A declaration that cannot work is refused when it is made; the error says how to correct it."""
     with pytest.raises(TypeError) as caught:
         declare()
-    assert told in str(caught.value)
+    assert reported in str(caught.value)
 
 
 @pytest.mark.quick_rows("strict-alone-ready-made")

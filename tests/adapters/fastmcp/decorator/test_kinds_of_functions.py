@@ -179,10 +179,10 @@ async def test_calls(function, decorate, serve):
         results = [await client.call_tool_mcp(name, arguments) for arguments in sent]
         refused = await client.call_tool_mcp(name, {"content": "a", "tags": 5})
     assert [got(result) for result in results] == [["a"], ["a", "b"], ["a", "b", "c"]]
-    told = envelope(refused)
-    assert told["error_code"] == "INVALID_TAGS_TYPE"
-    assert told["details"]["tool"] == function.__name__
-    names = told["details"]["parameters"]
+    reported = envelope(refused)
+    assert reported["error_code"] == "INVALID_TAGS_TYPE"
+    assert reported["details"]["tool"] == function.__name__
+    names = reported["details"]["parameters"]
     assert {*names["required"], *names["optional"]} == {"content", "tags"}
 
 

@@ -66,9 +66,9 @@ async def test_methods(method, where, serve):
     server, name = serve(method), method.__name__
     assert got(await call(server, name, {"content": "a", "tags": ["b"]})) == [where, "a", "b"]
     assert got(await call(server, name, {"content": "a", "tags": "b"})) == [where, "a", "b"]
-    told = envelope(await call(server, name, {"content": "a", "tags": 5}))
-    assert told["error_code"] == "INVALID_TAGS_TYPE"
-    assert told["details"]["parameters"] == {"required": ["content"], "optional": ["tags"]}
+    reported = envelope(await call(server, name, {"content": "a", "tags": 5}))
+    assert reported["error_code"] == "INVALID_TAGS_TYPE"
+    assert reported["details"]["parameters"] == {"required": ["content"], "optional": ["tags"]}
 
 
 async def test_methods_keep_their_instances(serve):

@@ -39,9 +39,9 @@ def _tool(kind: Any, normalize: Any, default: Any = None) -> Any:
     return lenient(value=normalize)(tell)
 
 
-async def _told(server: Any, value: Any) -> str:
-    told: str = got(await call(server, "tell", {"value": value}))["value"]
-    return told
+async def _reported(server: Any, value: Any) -> str:
+    reported: str = got(await call(server, "tell", {"value": value}))["value"]
+    return reported
 
 
 @pytest.mark.quick_rows("strict-alone-strip", "strict-alone-iso-date")
@@ -61,30 +61,30 @@ async def _told(server: Any, value: Any) -> str:
 )
 async def test_normalizers_run_on_accepted_values(kind, normalize, sent, wanted, serve):
     """A normalizer runs on a value that the tool would have taken as well."""
-    assert await _told(serve(_tool(kind, normalize)), sent) == repr(wanted)
+    assert await _reported(serve(_tool(kind, normalize)), sent) == repr(wanted)
 
 
 async def test_null_becomes_the_default(serve):
     """``default_on_null`` takes the parameter's own default, also where the type takes null."""
     server = serve(_tool(int | None, default_on_null(), default=(7,)))
-    assert [await _told(server, value) for value in (None, 3)] == ["7", "3"]
+    assert [await _reported(server, value) for value in (None, 3)] == ["7", "3"]
 
 
 async def test_null_without_a_default(serve):
     """Without a default, null is reported as missing."""
-    told = envelope(await call(serve(_tool(int, default_on_null())), "tell", {"value": None}))
-    assert told["error_code"] == "MISSING_VALUE"
+    reported = envelope(await call(serve(_tool(int, default_on_null())), "tell", {"value": None}))
+    assert reported["error_code"] == "MISSING_VALUE"
 
 
 async def test_rules_run_after_normalizers(serve):
     """What a normalizer does not make right is repaired by rule."""
     server = serve(_tool(list[int], lambda value: value))
-    assert await _told(server, "[1, 2]") == "[1, 2]"
+    assert await _reported(server, "[1, 2]") == "[1, 2]"
 
 
 async def test_changes_by_normalizers_are_recorded(serve, events):
     """A normalizer's change is a repair under its name."""
-    assert await _told(serve(_tool(list[str], tags())), "urgent") == "['urgent']"
+    assert await _reported(serve(_tool(list[str], tags())), "urgent") == "['urgent']"
     (event,) = (event for event in events if event["event"] == "call_repaired")
     assert event["repairs"] == [{"rule": "tags", "pointer": "/value", "before": "string", "after": "array"}]
 
@@ -119,11 +119,11 @@ async def test_refusals_by_normalizers(normalize, error_code, message, where, se
     else:
         tool = _tool(Annotated[int, normalizer(normalize)], lambda value: value)
     server = serve(tool)
-    told = envelope(await call(server, "tell", {"value": 99}))
-    assert told["error_code"] == error_code
-    assert message in told["message"]
-    assert told["details"]["parameter"] == "value"
-    assert await _told(server, 5) == "5"
+    reported = envelope(await call(server, "tell", {"value": 99}))
+    assert reported["error_code"] == error_code
+    assert message in reported["message"]
+    assert reported["details"]["parameter"] == "value"
+    assert await _reported(server, 5) == "5"
 
 
 VALUE, TEXT = "swordfish-of-the-caller", "sentence-with-swordfish-inside"
@@ -164,9 +164,9 @@ async def test_errors_raised_by_normalizers(normalize, where, serve, events, cap
     result = await call(server, "log_in", {"password": VALUE})
     assert code(result) == "INVALID_PASSWORD_VALUE"
     assert events.names[-1] == "call_rejected"
-    told = [record for record in caplog.records if record.name == "mcp_lenient"]
-    assert told
-    for record in told:
+    reported = [record for record in caplog.records if record.name == "mcp_lenient"]
+    assert reported
+    for record in reported:
         assert normalize.__name__ in record.getMessage()
         assert __file__ in record.getMessage()
     written = capsys.readouterr()
@@ -217,6 +217,6 @@ async def test_one_of_several_parameters_is_refused(serve):
         return f"{tags}{limit}{when}"
 
     result = await call(serve(store), "store", {"tags": "a", "limit": "[7]", "when": "soon"})
-    told = envelope(result)
-    assert {violation["parameter"] for violation in told["details"]["violations"]} == {"limit", "when"}
-    assert told["error_code"] == "INVALID_ARGUMENTS"
+    reported = envelope(result)
+    assert {violation["parameter"] for violation in reported["details"]["violations"]} == {"limit", "when"}
+    assert reported["error_code"] == "INVALID_ARGUMENTS"

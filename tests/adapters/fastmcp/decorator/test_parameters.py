@@ -77,9 +77,9 @@ async def test_parameters_by_another_name(serve):
 
     server = serve(search)
     assert got(await call(server, "search", {"maxResults": " 7 "})) == 7
-    told = envelope(await call(server, "search", {"maxResults": "many"}))
-    assert told["error_code"] == "INVALID_MAX_RESULTS_TYPE"
-    assert told["details"]["parameter"] == "maxResults"
+    reported = envelope(await call(server, "search", {"maxResults": "many"}))
+    assert reported["error_code"] == "INVALID_MAX_RESULTS_TYPE"
+    assert reported["details"]["parameter"] == "maxResults"
 
 
 @pytest.mark.quick_rows("strict-alone-factory")

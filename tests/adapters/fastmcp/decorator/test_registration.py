@@ -104,8 +104,8 @@ async def test_the_envelope_has_the_tools_own_name(register, events):
     """Envelope and log name the tool as its author does, where the function has another name."""
     server = FastMCP("server")
     register(server, lenient(_new_store()))
-    told = envelope(await call(server, "store", {"content": "a", "tags": 5}))
-    assert told["details"]["tool"] == events[-1]["tool"] == "store"
+    reported = envelope(await call(server, "store", {"content": "a", "tags": 5}))
+    assert reported["details"]["tool"] == events[-1]["tool"] == "store"
 
 
 class Note(BaseModel):
@@ -121,9 +121,9 @@ async def test_one_function_on_two_servers(published):
     def store(note: Annotated[Note, parse_json()]) -> str:
         return note.text
 
-    told = []
+    reported = []
     for _ in range(2):
         server = FastMCP("server", tools=[store])
         assert got(await call(server, "store", {"note": '{"text": "a"}'})) == "a"
-        told.append(await published(store))
-    assert told[0] == told[1]
+        reported.append(await published(store))
+    assert reported[0] == reported[1]

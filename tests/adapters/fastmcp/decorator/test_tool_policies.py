@@ -53,8 +53,8 @@ async def test_the_destructive_hint(hint, ran):
 async def test_secrets_and_echoes(serve):
     """Its secrets are kept from the envelope."""
     server = serve(lenient(policy=Policy(secret={"limit"}))(store))
-    told = envelope(await call(server, "store", {"content": "a", "limit": "swordfish"}))
-    assert "swordfish" not in str(told)
+    reported = envelope(await call(server, "store", {"content": "a", "limit": "swordfish"}))
+    assert "swordfish" not in str(reported)
 
 
 async def test_normalizers_under_a_strict_policy(serve):

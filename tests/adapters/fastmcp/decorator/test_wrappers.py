@@ -176,9 +176,9 @@ async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
     server = plain(_tool(wrap(lenient(body), seen)), strict=strict)
     result = await call(server, "keep", {"content": "a", "tags": 5})
     assert code(result) == "INVALID_TAGS_TYPE"
-    told, expected = envelope(result), envelope(bare)
-    assert told["details"]["violations"] == expected["details"]["violations"]
-    assert told["details"]["tool"] == "keep"
+    reported, expected = envelope(result), envelope(bare)
+    assert reported["details"]["violations"] == expected["details"]["violations"]
+    assert reported["details"]["tool"] == "keep"
     assert seen == []
 
 

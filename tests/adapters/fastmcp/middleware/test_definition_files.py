@@ -89,8 +89,8 @@ async def test_a_function_default_changes_nothing(served):
 
 async def test_the_description_of_the_file_is_in_the_envelope(served):
     """A caller who left a parameter out reads what it means."""
-    told = (await call(served(), max_steps=3)).meta["mcp_lenient"]
-    assert "It means: What to do, in plain words." in told["message"]
+    reported = (await call(served(), max_steps=3)).meta["mcp_lenient"]
+    assert "It means: What to do, in plain words." in reported["message"]
 
 
 async def test_the_published_tools_stay_as_they_are(served):
@@ -102,7 +102,7 @@ async def test_the_published_tools_stay_as_they_are(served):
 
 @pytest.mark.quick_rows("default")
 @pytest.mark.parametrize(
-    ("old", "new", "line", "told"),
+    ("old", "new", "line", "reported"),
     [
         pytest.param("type: integer\n      required: false\n      default: 20", "type: string", 11, "is no string: it takes integer.", id="type"),
         pytest.param("type: integer", "type: [integer, 'null']", 11, "is no null: it takes integer.", id="types"),
@@ -112,14 +112,14 @@ async def test_the_published_tools_stay_as_they_are(served):
     ],
 )  # fmt: skip
 async def test_a_contradiction_of_the_function_is_an_error_with_its_line(
-    served, tmp_path, old, new, line, told
+    served, tmp_path, old, new, line, reported
 ):
     """A statement that the function contradicts is an error before the first call, with file and line."""
     server = served(FILE.replace(old, new, 1))
     with pytest.raises(DefinitionError) as caught:
         await check_statements(server)
     assert f"{tmp_path}/tools.yaml:{line}: '" in str(caught.value)
-    assert str(caught.value).endswith(told)
+    assert str(caught.value).endswith(reported)
 
 
 async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplog):

@@ -150,7 +150,7 @@ async def test_large_valid_arguments_are_unchanged():
 
 
 @pytest.mark.parametrize(
-    ("sent", "pointer", "told"),
+    ("sent", "pointer", "reported"),
     [
         pytest.param(
             {"texts": ["a", "\ud800"]},
@@ -167,7 +167,7 @@ async def test_large_valid_arguments_are_unchanged():
     ],
 )
 @since(4, 1, NO_JSON)
-async def test_half_a_surrogate_pair_is_reported_with_its_place(sent, pointer, told):
+async def test_half_a_surrogate_pair_is_reported_with_its_place(sent, pointer, reported):
     """A value that a strict server cannot write as JSON is reported by its place."""
 
     def tool(texts: list[str] | None = None, counts: dict[str, int] | None = None) -> None: ...
@@ -175,4 +175,4 @@ async def test_half_a_surrogate_pair_is_reported_with_its_place(sent, pointer, t
     answer = envelope(await lenient(tool, strict=True).call_tool("tool", sent))
     (violation,) = answer["details"]["violations"]
     assert violation["pointer"] == pointer
-    assert told in violation["message"]
+    assert reported in violation["message"]

@@ -36,8 +36,8 @@ def _some(numbers: list[int] | None = None, rows: list[dict[str, int]] | None = 
 async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     async with Client(lenient(tool)) as client:
         answer = await client.call_tool("tool", sent, raise_on_error=False)
-    told: dict[str, Any] = answer.meta["mcp_lenient"]
-    return told
+    reported: dict[str, Any] = answer.meta["mcp_lenient"]
+    return reported
 
 
 @pytest.mark.quick_rows("100 unknown names")
@@ -51,24 +51,24 @@ async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
 )
 async def test_omitted_violations_are_counted(sent, more):
     """The last of twenty violations says how many faults there are besides."""
-    told = await _envelope(Tool.from_function(_some, name="tool"), sent)
-    violations = told["details"]["violations"]
-    assert len(violations) + told["details"].get("violations_omitted", 0) == 20
+    reported = await _envelope(Tool.from_function(_some, name="tool"), sent)
+    violations = reported["details"]["violations"]
+    assert len(violations) + reported["details"].get("violations_omitted", 0) == 20
     assert more in (violations[-1]["message"] if len(violations) == 20 else more)
 
 
 async def test_very_many_violations_are_grouped_by_parameter():
     """A list of thousands of wrong items is one fault of its parameter, beside unknown and missing names."""
     tool = _wide(3, list[int])
-    told = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1], "other": 1})
-    found = {(each["parameter"], each["code"]) for each in told["details"]["violations"]}
+    reported = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1], "other": 1})
+    found = {(each["parameter"], each["code"]) for each in reported["details"]["violations"]}
     assert found == {("field_0", "type"), ("field_2", "missing"), ("other", "unknown")}
 
 
 async def test_a_valid_parameter_is_not_listed_among_very_many_violations():
     """Of two long lists only the wrong one is a fault."""
-    told = await _envelope(_wide(2, list[int]), {"field_0": [1] * MANY, "field_1": ["many"] * MANY})
-    assert [each["parameter"] for each in told["details"]["violations"]] == ["field_1"]
+    reported = await _envelope(_wide(2, list[int]), {"field_0": [1] * MANY, "field_1": ["many"] * MANY})
+    assert [each["parameter"] for each in reported["details"]["violations"]] == ["field_1"]
 
 
 class _Noted:
@@ -99,8 +99,8 @@ async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
 async def test_a_small_refusal_stays_on_the_event_loop():
     """A thread would cost more than the work."""
     noted = _Noted()
-    told = await _envelope(noted.wide(20), {f"field_{at}": "many" for at in range(20)})
-    assert told["error_code"] == "INVALID_ARGUMENTS"
+    reported = await _envelope(noted.wide(20), {f"field_{at}": "many" for at in range(20)})
+    assert reported["error_code"] == "INVALID_ARGUMENTS"
     assert noted.threads == {threading.get_ident()}
 
 

@@ -100,12 +100,12 @@ async def test_unrepairable_requests_get_an_envelope(events: Log, sent, code, po
     """The protocol's error has the envelope as text and as data, and speaks of a prompt."""
     with pytest.raises(host.MCPError) as caught:
         await rendered(served(LenientMiddleware()), sent)
-    told = caught.value.error.data
+    reported = caught.value.error.data
     assert caught.value.error.code == -32602
-    assert json.loads(caught.value.error.message)["error_code"] == told["error_code"] == code
-    assert told["details"]["prompt"] == "review"
-    assert told["message"].startswith("Invalid arguments for prompt 'review': ")
-    assert [violation["pointer"] for violation in told["details"]["violations"]] == [pointer]
+    assert json.loads(caught.value.error.message)["error_code"] == reported["error_code"] == code
+    assert reported["details"]["prompt"] == "review"
+    assert reported["message"].startswith("Invalid arguments for prompt 'review': ")
+    assert [violation["pointer"] for violation in reported["details"]["violations"]] == [pointer]
     assert events.names == ["call_rejected"]
 
 

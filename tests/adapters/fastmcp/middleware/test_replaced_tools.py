@@ -102,8 +102,8 @@ REPLACED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
-@pytest.mark.parametrize(("before", "after", "sent", "expected", "told"), REPLACED)
-async def test_a_replaced_tool_is_validated_as_it_is_now(before, after, sent, expected, told, mounted):
+@pytest.mark.parametrize(("before", "after", "sent", "expected", "reported"), REPLACED)
+async def test_a_replaced_tool_is_validated_as_it_is_now(before, after, sent, expected, reported, mounted):
     """After a call of the old tool, the new one under its name gets what it asks for, and nothing else is changed."""
     own = _server(before)
     server = own
@@ -117,7 +117,7 @@ async def test_a_replaced_tool_is_validated_as_it_is_now(before, after, sent, ex
     for _ in range(2):
         result = await call(server, "tool", sent)
         assert got(result) == expected
-        assert rules(result) == told
+        assert rules(result) == reported
 
 
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
@@ -147,14 +147,14 @@ async def test_a_function_replaced_in_place_is_validated_as_it_is_now():
 
 
 @not_on_3(STRICT)
-@pytest.mark.parametrize(("strict", "told"), [(True, ["text_to_integer"]), (False, [])])
-async def test_a_server_that_changes_its_strictness_validates_as_it_does_now(strict, told):
+@pytest.mark.parametrize(("strict", "reported"), [(True, ["text_to_integer"]), (False, [])])
+async def test_a_server_that_changes_its_strictness_validates_as_it_does_now(strict, reported):
     """After a refused call, a text for an integer is repaired once its server is strict, and left once it is lax."""
     server = lenient(_named(integer), strict=not strict)
     assert code(await call(server, "tool", {"value": "x"})) == "INVALID_VALUE_TYPE"
     server.strict_input_validation = strict
     result = await call(server, "tool", {"value": "5"})
-    assert (got(result), rules(result)) == ({"got": 5}, told)
+    assert (got(result), rules(result)) == ({"got": 5}, reported)
 
 
 async def test_a_replaced_tools_body_runs_once():

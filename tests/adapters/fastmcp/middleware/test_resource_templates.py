@@ -89,11 +89,11 @@ async def test_unrepairable_requests_get_an_envelope(events: Log, uri, pointer, 
     """The protocol's error has the envelope as text and as data, and names the parameter."""
     with pytest.raises(host.MCPError) as caught:
         await read(served(LenientMiddleware()), uri)
-    told = caught.value.error.data
+    reported = caught.value.error.data
     assert caught.value.error.code == -32602
-    assert json.loads(caught.value.error.message)["error_code"] == told["error_code"]
-    assert told["message"].startswith("Invalid URI for resource 'item': ")
-    (violation,) = told["details"]["violations"]
+    assert json.loads(caught.value.error.message)["error_code"] == reported["error_code"]
+    assert reported["message"].startswith("Invalid URI for resource 'item': ")
+    (violation,) = reported["details"]["violations"]
     assert (violation["pointer"], violation["expected_types"]) == (pointer, [expected])
     assert events.names == ["call_rejected"]
 

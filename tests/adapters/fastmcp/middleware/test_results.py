@@ -204,14 +204,14 @@ async def test_a_shared_result_is_never_changed(shared):
         return shared
 
     server = lenient(tool)
-    for tags, told in (
+    for tags, reported in (
         ('["a"]', ["json_text_to_array"]),
         (["a"], []),
         ("a", ["scalar_to_array"]),
         (["a"], []),
     ):
         result = await server.call_tool("tool", {"tags": tags})
-        assert rules(result) == told
+        assert rules(result) == reported
         assert (result.meta or {}).get("mine") == (shared.meta or {}).get("mine")
         assert result.structured_content == {"n": 1}
     assert shared.model_dump() == before
@@ -225,8 +225,8 @@ async def test_repairs_are_added_to_the_tools_own_meta():
 
     result = await call(lenient(tool), "tool", {"tags": '["a"]'})
     assert result.meta["mine"] == {"deep": 1}
-    told = {"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}
-    assert result.meta["mcp_lenient"] == {"repairs": [told]}
+    reported = {"rule": "json_text_to_array", "pointer": "/tags", "before": "string", "after": "array"}
+    assert result.meta["mcp_lenient"] == {"repairs": [reported]}
 
 
 async def test_an_accepted_calls_result_is_the_tools_own_object():

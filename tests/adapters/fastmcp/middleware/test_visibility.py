@@ -55,9 +55,9 @@ async def test_near_names_are_suggested(sent, meant, events: Log):
 async def test_far_names_are_not_suggested(sent):
     """A name that is like none of the tools' is not answered with names that were surely not meant."""
     server = lenient(send_mail, search_context, store_context)
-    told = envelope(await server.call_tool(sent, {}))
-    assert "did_you_mean" not in told["details"]
-    assert "send_mail" not in told["message"]
+    reported = envelope(await server.call_tool(sent, {}))
+    assert "did_you_mean" not in reported["details"]
+    assert "send_mail" not in reported["message"]
 
 
 async def test_a_name_is_suggested_once():
@@ -151,9 +151,9 @@ async def test_a_tool_hidden_by_another_middleware_is_answered_by_it(hidden, tag
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
     """A call of a hidden tool reveals nothing about its parameters."""
-    told = envelope(await call(hidden(), "send_mail", {"tags": tags}))
-    assert told["error_code"] == "UNKNOWN_TOOL"
-    assert told["details"] == {"tool": "send_mail"}
+    reported = envelope(await call(hidden(), "send_mail", {"tags": tags}))
+    assert reported["error_code"] == "UNKNOWN_TOOL"
+    assert reported["details"] == {"tool": "send_mail"}
 
 
 @pytest.mark.quick_rows("near")
@@ -163,8 +163,8 @@ async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
     server = lenient(send_mail)
     assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
     server.disable(names={"send_mail"})
-    told = envelope(await call(server, "send_mail", {"tags": tags}))
-    assert told["details"] == {"tool": "send_mail"}
+    reported = envelope(await call(server, "send_mail", {"tags": tags}))
+    assert reported["details"] == {"tool": "send_mail"}
     server.enable(names={"send_mail"})
     assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
 

@@ -50,9 +50,9 @@ async def test_the_envelope_is_in_content_meta_and_structured_content(function):
     refused = await call(lenient(function), function.__name__, {"tags": 5})
     assert refused.is_error
     assert [block.type for block in refused.content] == ["text"]
-    told = refused.meta["mcp_lenient"]
-    assert json.loads(text(refused))["message"] == told["message"]
-    assert refused.structured_content == (None if function is typed else told)
+    reported = refused.meta["mcp_lenient"]
+    assert json.loads(text(refused))["message"] == reported["message"]
+    assert refused.structured_content == (None if function is typed else reported)
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
@@ -67,13 +67,13 @@ async def test_both_eras_receive_the_envelope(mode):
 
 async def test_the_envelope_has_the_documented_shape():
     """Its fields are those of the documentation."""
-    told = envelope(await call(lenient(typed), "typed", {"tags": 123}))
-    assert list(told) == ["status", "error_code", "message", "details"]
-    assert told["message"] == (
+    reported = envelope(await call(lenient(typed), "typed", {"tags": 123}))
+    assert list(reported) == ["status", "error_code", "message", "details"]
+    assert reported["message"] == (
         "Invalid arguments for tool 'typed': 'tags' must be an array of strings, but got the integer 123. "
         "The tool was not run. Correct the call and send it again."
     )
-    details = told["details"]
+    details = reported["details"]
     assert (details["tool"], details["parameter"]) == ("typed", "tags")
     assert (details["received_type"], details["received_value"]) == ("integer", 123)
     assert details["parameters"] == {"required": ["tags"], "optional": ["point"]}
@@ -88,15 +88,15 @@ async def test_the_envelope_of_an_unknown_tool_is_structured():
 
 async def test_a_refused_call_lists_the_certain_repairs():
     """The envelope lists the certain repairs beside the remaining violations, and no violation that they fixed."""
-    told = envelope(await call(lenient(typed), "typed", {"tags": '["a"]', "point": {"x": "far"}}))
-    assert [violation["pointer"] for violation in told["details"]["violations"]] == ["/point/x"]
-    assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_array"]
+    reported = envelope(await call(lenient(typed), "typed", {"tags": '["a"]', "point": {"x": "far"}}))
+    assert [violation["pointer"] for violation in reported["details"]["violations"]] == ["/point/x"]
+    assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_array"]
 
 
 async def test_a_fix_of_the_envelope_makes_the_call_valid():
     """A fix is a JSON Patch that makes the call one that the tool takes."""
-    told = envelope(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": "c"}))
-    (violation,) = told["details"]["violations"]
+    reported = envelope(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": "c"}))
+    (violation,) = reported["details"]["violations"]
     assert violation["allowed_values"] == ["a", "b"]
     for patch in violation.get("fixes", []):
         (operation,) = patch

@@ -98,9 +98,9 @@ def test_a_signal_ends_the_proxy_and_its_server(number, busy):
 def test_a_server_that_exits_at_once_is_reported():
     """Where the server cannot list its tools, nobody knows whether there is such a tool: the envelope says so."""
     with connected("-c", "raise SystemExit(3)") as connection:
-        told = connection.call("add", a=1, b=2)
-    assert told["isError"]
-    assert told["_meta"]["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+        reported = connection.call("add", a=1, b=2)
+    assert reported["isError"]
+    assert reported["_meta"]["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
 
 
 def test_invalid_utf_8_stops_nothing():

@@ -215,12 +215,12 @@ async def test_upstream_refusals_become_envelopes(events):
     """Its text stands in the envelope, with the repairs that were made before; the log has the code only."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
-    told = json.loads(result.content[0].text)
-    assert told == result.meta["mcp_lenient"] == result.structured_content
-    assert told["error_code"] == "REFUSED_UPSTREAM"
-    assert told["details"]["upstream_message"] == "Invalid arguments for tool note: expected another tag"
-    assert told["details"]["upstream_message"] in told["message"]
-    assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_array"]
+    reported = json.loads(result.content[0].text)
+    assert reported == result.meta["mcp_lenient"] == result.structured_content
+    assert reported["error_code"] == "REFUSED_UPSTREAM"
+    assert reported["details"]["upstream_message"] == "Invalid arguments for tool note: expected another tag"
+    assert reported["details"]["upstream_message"] in reported["message"]
+    assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_array"]
     assert _names(events) == ["call_repaired", "call_refused_upstream"]
     assert events[1]["error_code"] == "REFUSED_UPSTREAM"
     assert "another tag" not in json.dumps(events)
@@ -230,10 +230,10 @@ async def test_a_forwarded_call_that_is_refused_names_its_violations():
     """A call that could not be repaired, was sent on and refused, has the violations and the server's text."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
-    told = result.meta["mcp_lenient"]
-    assert told["error_code"] == "REFUSED_UPSTREAM"
-    assert [entry["pointer"] for entry in told["details"]["violations"]] == ["/tags"]
-    assert "'tags' must be an array" in told["message"]
+    reported = result.meta["mcp_lenient"]
+    assert reported["error_code"] == "REFUSED_UPSTREAM"
+    assert [entry["pointer"] for entry in reported["details"]["violations"]] == ["/tags"]
+    assert "'tags' must be an array" in reported["message"]
 
 
 async def test_upstream_text_is_hidden_where_values_are():

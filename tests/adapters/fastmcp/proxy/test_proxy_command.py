@@ -75,8 +75,8 @@ def test_stdout_contains_only_the_protocol(tmp_path):
 @pytest.mark.full
 def test_forwarding_a_log_message_warns_of_nothing():
     """That logging goes out of use in the protocol is no matter of who runs a proxy."""
-    (told,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
-    assert told["structuredContent"] == {"result": "told"}
+    (reported,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
+    assert reported["structuredContent"] == {"result": "reported"}
     assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message came through
     assert "Warning" not in err
 

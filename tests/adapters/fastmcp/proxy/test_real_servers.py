@@ -79,10 +79,10 @@ async def _called(client: Client[Any], tool: str, sent: object) -> CallToolResul
     return await client.session.send_request(request, CallToolResult)
 
 
-def _told(result: CallToolResult, folder: Path) -> str:
+def _reported(result: CallToolResult, folder: Path) -> str:
     """What a result says, apart from its time and its own folder."""
-    told = result.model_dump_json(exclude={"meta"}).replace(str(folder), "FOLDER")
-    return _VARIES.sub("TIME", told)
+    reported = result.model_dump_json(exclude={"meta"}).replace(str(folder), "FOLDER")
+    return _VARIES.sub("TIME", reported)
 
 
 def _reached(record: Path) -> list[Mapping[str, Any]]:
@@ -99,7 +99,7 @@ async def test_right_calls_are_answered_as_without_the_proxy(name, tmp_path):
             tools = {tool.name: tool for tool in await client.list_tools()}
             assert set(tools) - server.left_out == {tool for tool, _ in server.calls(folder)}
             calls = server.calls(folder)
-            answers.append([_told(await _called(client, tool, right), folder) for tool, right in calls])
+            answers.append([_reported(await _called(client, tool, right), folder) for tool, right in calls])
         calls = json.loads(json.dumps(_reached(record)).replace(str(folder), "FOLDER"))
         reached.append([(call["name"], call.get("arguments")) for call in calls])
     assert answers[0] == answers[1]

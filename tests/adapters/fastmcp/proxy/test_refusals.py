@@ -19,7 +19,7 @@ def _refused(text: str, *, is_error: bool = True) -> str | None:
 
 
 @each_row(
-    ("text", "told"),
+    ("text", "reported"),
     [
         pytest.param(
             "MCP error -32602: Input validation error: Invalid arguments for tool get-note: a\nb",
@@ -48,9 +48,9 @@ def _refused(text: str, *, is_error: bool = True) -> str | None:
         ),
     ],
 )
-def test_refusal_texts_of_each_sdk_are_recognized(text, told):
+def test_refusal_texts_of_each_sdk_are_recognized(text, reported):
     """The text of each SDK is known, and told in one line without addresses."""
-    assert _refused(text) == told
+    assert _refused(text) == reported
 
 
 @each_row(

@@ -55,14 +55,14 @@ async def test_a_timeout_is_answered_with_an_envelope(mode, events):
     """The envelope names the seconds, and says that the tool may have run: it must not be called again blindly."""
     front = create_lenient_proxy(_slow(), timeout=0.2)
     result = await _called(front, "wait", {"seconds": 30}, mode=mode)
-    told = result.meta["mcp_lenient"]
+    reported = result.meta["mcp_lenient"]
     assert result.is_error
-    assert (told["error_code"], told["details"]) == (
+    assert (reported["error_code"], reported["details"]) == (
         "UPSTREAM_TIMED_OUT",
         {"tool": "wait", "timeout_seconds": 0.2},
     )
-    assert "within 0.2 seconds" in told["message"]
-    assert "may have run" in told["message"]
+    assert "within 0.2 seconds" in reported["message"]
+    assert "may have run" in reported["message"]
     assert [(event["event"], event.get("error_code")) for event in events] == [
         ("call_accepted", None),
         ("call_unanswered", "TIMED_OUT"),

@@ -74,10 +74,10 @@ async def test_an_error_with_unexpected_meta_is_answered(given, text, events):
     own = await _call(create_proxy(server, name="upstream"))
     result = await _call(create_lenient_proxy(server))
     if text == _REFUSED:
-        told = result.meta["mcp_lenient"]
-        assert told["error_code"] == "REFUSED_UPSTREAM"
-        assert told["details"]["upstream_message"] == "expected another tag"
-        assert told["details"]["repairs"] == []
+        reported = result.meta["mcp_lenient"]
+        assert reported["error_code"] == "REFUSED_UPSTREAM"
+        assert reported["details"]["upstream_message"] == "expected another tag"
+        assert reported["details"]["repairs"] == []
     else:
         assert result.model_dump() == own.model_dump()
     assert "orged" not in json.dumps(events)
@@ -112,8 +112,8 @@ async def test_a_refusal_after_a_repair_reports_that_repair_only():
     """A refusal by the upstream lists the repairs of this proxy, not those that the upstream claims."""
     server = _upstream({"mcp_lenient": {"repairs": [_FORGED]}}, _REFUSED, is_error=True)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
-    told = result.meta["mcp_lenient"]
-    assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_array"]
+    reported = result.meta["mcp_lenient"]
+    assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_array"]
     assert "/forged" not in result.model_dump_json()
 
 
@@ -196,10 +196,10 @@ async def test_a_malformed_error_is_answered(answer):
     first, second = await _by_hand(create_lenient_proxy, answers, {"tags": '["a"]'}, {"tags": ["a"]})
     assert first.is_error
     assert second.content[0].text == "ran"
-    told = first.model_dump_json()
-    assert len(told) < 20_000
+    reported = first.model_dump_json()
+    assert len(reported) < 20_000
     for word in ("mcp_lenient.", "AttributeError", "TypeError", "KeyError", "Traceback"):
-        assert word not in told
+        assert word not in reported
 
 
 @pytest.mark.quick_rows("no content")

@@ -135,15 +135,15 @@ def _changing() -> FastMCP:
 
 async def _tried(front: FastMCP) -> dict[str, bool]:
     """Whether each of three things reaches a client."""
-    told: list[str] = []
+    reported: list[str] = []
 
     async def message(item: Any) -> None:
-        told.append(str(getattr(item, "method", "")))
+        reported.append(str(getattr(item, "method", "")))
 
     async with Client(front, mode="legacy", message_handler=message) as client:
         await client.call_tool_mcp("grow", {})
         await anyio.sleep(0.1)
-        passes = {"list_changed": any("list_changed" in method for method in told)}
+        passes = {"list_changed": any("list_changed" in method for method in reported)}
         reference = PromptReference(type="ref/prompt", name="ask")
         passes["completion/complete"] = await _is_there(
             client.complete(reference, {"name": "topic", "value": "b"})

@@ -44,7 +44,7 @@ def _arguments(number: int) -> tuple[str, dict[str, Any]]:
     )[number % 4]
 
 
-def _told(kind: str, answer: CallToolResult) -> Any:
+def _reported(kind: str, answer: CallToolResult) -> Any:
     """What is particular to one call in its answer: value and repairs, or the value that was refused."""
     if kind == "refused":
         assert answer.is_error
@@ -64,7 +64,7 @@ def _expected(number: int) -> Any:
 
 async def _ask(client: Client[Any], number: int) -> Any:
     kind, sent = _arguments(number)
-    return _told(kind, await client.call_tool_mcp("add_note", sent))
+    return _reported(kind, await client.call_tool_mcp("add_note", sent))
 
 
 @pytest.mark.slow

@@ -93,12 +93,12 @@ def test_an_empty_text_means_no_arguments(wire, sent):
 @pytest.mark.parametrize(("sent", "kind"), _NO_OBJECT)
 def test_other_values_get_the_envelope(wire, sent, kind, events):
     """Arguments that are no object are refused by an envelope that says so, and by one event."""
-    told = envelope(call(wire, "add_note", sent))
-    assert told["error_code"] == "INVALID_ARGUMENTS"
-    assert [(one["pointer"], one["code"], one["received_type"]) for one in told["details"]["violations"]] == [
-        ("", "type", kind)
-    ]
-    assert told["details"]["parameters"]["required"] == ["text"]
+    reported = envelope(call(wire, "add_note", sent))
+    assert reported["error_code"] == "INVALID_ARGUMENTS"
+    assert [
+        (one["pointer"], one["code"], one["received_type"]) for one in reported["details"]["violations"]
+    ] == [("", "type", kind)]
+    assert reported["details"]["parameters"]["required"] == ["text"]
     assert [(event["event"], event["error_code"]) for event in events] == [
         ("call_rejected", "INVALID_ARGUMENTS")
     ]
@@ -128,17 +128,17 @@ def test_no_arguments_stay_no_arguments(wire, sent, events):
 
 def test_a_refusal_reports_how_the_text_was_parsed(wire, events):
     """Where the object in the text is refused itself, envelope and event name the reading and the fault."""
-    told = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
-    assert told["error_code"] == "INVALID_TAGS_TYPE"
-    assert [repair["rule"] for repair in told["details"]["repairs"]] == ["json_text_to_object"]
+    reported = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
+    assert reported["error_code"] == "INVALID_TAGS_TYPE"
+    assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_object"]
     assert [event["event"] for event in events] == ["call_rejected"]
 
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_an_unknown_tool_is_reported_as_unknown(wire, sent, events):
     """Of a tool that is not there, the caller learns just that, whatever the arguments were."""
-    told = envelope(call(wire, "add_notes", sent))
-    assert told["error_code"] == "UNKNOWN_TOOL"
+    reported = envelope(call(wire, "add_notes", sent))
+    assert reported["error_code"] == "UNKNOWN_TOOL"
     assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
 
 
@@ -401,8 +401,8 @@ def test_parameters_are_those_of_the_requested_version(connect):
     wire = connect(server)
     for version, parameter in (("1.0", "text"), ("2.0", "number")):
         asked = {"name": "add", "arguments": [], "_meta": {"fastmcp": {"version": version}}}
-        told = envelope(wire.request("tools/call", asked))
-        assert told["details"]["parameters"]["required"] == [parameter]
+        reported = envelope(wire.request("tools/call", asked))
+        assert reported["details"]["parameters"]["required"] == [parameter]
 
 
 def _add_text(text: str) -> str:

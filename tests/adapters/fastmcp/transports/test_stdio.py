@@ -61,8 +61,8 @@ def test_stdout_contains_only_json_rpc(spoken):
 @not_on_3(RAW)
 def test_events_go_to_stderr(spoken):
     """Repairs and refusals are JSON lines on stderr, in the order of the calls."""
-    told = [(event["event"], event["tool"]) for event in spoken.wire.events]
-    assert told == [
+    reported = [(event["event"], event["tool"]) for event in spoken.wire.events]
+    assert reported == [
         ("call_repaired", "add_note"),
         ("call_repaired", "add_note"),
         ("call_rejected", "add_note"),
@@ -115,9 +115,9 @@ def test_arguments_that_are_no_object_get_the_envelope(spoken):
 )
 def test_an_unknown_tool_gets_the_envelope(spoken, sent):
     """An unknown tool is refused with the name that was likely meant."""
-    told = envelope(getattr(spoken, sent))
-    assert told["error_code"] == "UNKNOWN_TOOL"
-    assert told["details"]["did_you_mean"][0] == "add_note"
+    reported = envelope(getattr(spoken, sent))
+    assert reported["error_code"] == "UNKNOWN_TOOL"
+    assert reported["details"]["did_you_mean"][0] == "add_note"
 
 
 async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
