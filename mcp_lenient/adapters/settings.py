@@ -1,4 +1,4 @@
-"""What the operator of a host says of its calls: by arguments, by a file of definitions, and by the environment."""
+"""The operator's settings of a host: arguments, a definitions file, and environment variables."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
 class Settings(BaseSettings):
-    """Read when a middleware is made, or a function is decorated.
+    """Environment settings, read when a middleware is created or a function is decorated.
 
     Attributes:
-        mode: The most that may be done: a policy that does less stays as it is.
-        config: A file of definitions, for a program that names none.
+        mode: The upper limit for the mode; a policy that does less is unchanged.
+        config: A definitions file, for programs that name none.
     """
 
     model_config = SettingsConfigDict(env_prefix="MCP_LENIENT_", env_ignore_empty=True, frozen=True)
@@ -44,16 +44,16 @@ class Settings(BaseSettings):
     config: str | None = None
 
     def bounded(self, policy: Policy) -> Policy:
-        """Return a policy that does no more than the environment allows."""
+        """Return the policy, limited to the mode that the environment allows."""
         mode = min(policy.mode, self.mode, key=_LEAST_FIRST.index)
         return policy if mode == policy.mode else policy.changed(mode=mode)
 
 
 def settings() -> Settings:
-    """Return what the environment says now.
+    """Return the current environment settings.
 
     Raises:
-        PolicyError: When it names a mode that does not exist.
+        PolicyError: When the mode is unknown.
     """
     try:
         return Settings()
@@ -64,55 +64,55 @@ def settings() -> Settings:
 
 
 class HostSettings(TypedDict, total=False):
-    """The settings that every host takes by name, besides its ``policy``; each may be left out."""
+    """The keyword settings of every host besides ``policy``; all are optional."""
 
     tools: Mapping[str, Policy] | None
-    """Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins). The name is the one
-    that the host publishes, on LiteLLM's gateway ``server/tool``. They come before a policy that ``@lenient`` gives a
-    tool, and that comes before ``policy``."""
+    """Policies for tool names that match a pattern (``*``, ``?``, ``[..]``; the first match wins). Patterns match the
+    published name; on LiteLLM's gateway it is ``server/tool``. They override a policy set by ``@lenient``, which
+    overrides ``policy``."""
     definitions: Definitions | str | PathLike[str] | None
-    """A YAML or TOML file with aliases, normalizers and policies by tool; by default the one that
-    ``MCP_LENIENT_CONFIG`` names. ``policy`` and ``tools`` override it. A wrong file is a :class:`DefinitionError`, which
-    names file, line or path, and field."""
+    """A YAML or TOML file with aliases, normalizers and policies by tool; by default the file
+    in ``MCP_LENIENT_CONFIG``. ``policy`` and ``tools`` override it. An invalid file raises a :class:`DefinitionError`
+    with file, line or path, and field."""
     reload: bool
-    """Whether to load the file again when it has changed, at most once a second, when a call arrives. A wrong file
-    changes nothing; a ``definitions_kept`` log line gives the reason."""
+    """Whether to reload a changed file. Each call checks it, at most once a second. An invalid file changes nothing; a
+    ``definitions_kept`` log line gives the reason."""
     clients: Collection[str]
-    """Names of clients that metrics tell apart, besides the well-known ones."""
+    """Names of clients that metrics distinguish besides the well-known ones."""
     mode: Mode | None
-    """The mode of the server-wide policy, whatever ``policy`` and the file say."""
+    """The mode of the server-wide policy; overrides ``policy`` and the file."""
     on_decision: Callable[[Decision], object] | None
-    """Called with the :class:`Decision` about each call, before its tool runs; accepted calls included. It must not
+    """Called with the :class:`Decision` about each call, before its tool runs, including accepted calls. It must not
     block. Its exceptions fail no call."""
     decision_values: bool
-    """Whether these decisions hold values: the arguments, messages, received values and fixes."""
+    """Whether these decisions contain values: arguments, messages, received values and fixes."""
 
 
 class Operator:
-    """What the operator of a host says, as it is in force now, and the telemetry of the host's calls.
+    """The current operator settings of a host, and its telemetry.
 
     Args:
         policy: What may be repaired.
         tools: See :class:`HostSettings`, as for all that follow.
-        definitions: A file, or what was loaded of one.
-        reload: Whether a changed file is loaded again.
+        definitions: A file, or loaded definitions.
+        reload: Whether to reload a changed file.
         clients: Names for metrics.
         mode: The mode of the server-wide policy.
         on_decision: Called with each decision.
-        decision_values: Whether decisions hold values.
-        unrepairable: What the host does with a call that cannot be repaired where no policy says so.
-        own_spans: Whether a call gets a span of its own where none is recorded yet.
+        decision_values: Whether decisions contain values.
+        unrepairable: The host's default for calls that cannot be repaired.
+        own_spans: Whether a call gets its own span if none is recorded yet.
 
     Attributes:
-        policies: The policies, with the definitions that they were made with.
-        telemetry: Where outcomes are recorded.
-        reloads: Whether a file may have to be loaded again.
+        policies: The policies with their definitions.
+        telemetry: Records outcomes.
+        reloads: Whether there is a file to watch.
 
     Raises:
-        DefinitionError: When the file is wrong; names file, line or path, and field.
+        DefinitionError: When the file is invalid; has file, line or path, and field.
         OSError: When the file cannot be read.
-        PolicyError: Where ``MCP_LENIENT_MODE`` is not a mode.
-        TypeError: Where ``on_decision`` is not a function, or a coroutine or generator function.
+        PolicyError: When ``MCP_LENIENT_MODE`` is not a mode.
+        TypeError: When ``on_decision`` is not a function, or is a coroutine or generator function.
     """
 
     __slots__ = ("_policies_with", "_watched", "policies", "reloads", "telemetry")
@@ -142,10 +142,10 @@ class Operator:
         self.reloads = self._watched is not None
 
     async def reload(self, check: Check) -> bool:
-        """Load the file if it has changed, and return whether what it says now is in force.
+        """Reload the file if it has changed; return whether the new definitions apply.
 
         Args:
-            check: Raises a DefinitionError where these policies contradict a tool.
+            check: Raises a DefinitionError if these policies contradict a tool.
         """
         before = self.policies
         with self._changed() as changed:
@@ -156,14 +156,14 @@ class Operator:
         return self.policies is not before
 
     def reload_at_once(self) -> None:
-        """Do the same in this thread, with nothing to check."""
+        """Reload in this thread, without a check."""
         with self._changed() as changed:
             if changed is not None:
                 self.policies = self._policies_with(definitions=changed.load())
 
     @contextmanager
     def _changed(self) -> Iterator[WatchedDefinitions | None]:
-        """Enter with a file that is to be loaded, if any; where that fails, log why and keep what was in force."""
+        """Yield the file to reload, if any; if loading fails, log the reason and keep the current definitions."""
         if self._watched is None or not self._watched.claim():
             yield None
             return
@@ -178,7 +178,7 @@ class Operator:
             self._watched.release(handled=handled)
 
     def warn_of_unused(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
-        """Log once each name in the file that no tool or parameter has.
+        """Log each name in the file that matches no tool or parameter, once.
 
         Args:
             schemas: The input schemas of all tools, by name.
@@ -198,7 +198,7 @@ def _loaded(
 ) -> tuple[Definitions | None, WatchedDefinitions | None]:
     if definitions is None:
         return None, None
-    # A host without such a file does not pay for a YAML parser.
+    # Deferred: hosts without a file need no YAML parser.
     from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions, load_definitions
 
     if isinstance(definitions, Definitions):
@@ -208,7 +208,7 @@ def _loaded(
 
 
 def takes_settings(function: FunctionT) -> FunctionT:
-    """Show the names and defaults of :class:`HostSettings` in the signature of a function that takes them by ``**``."""
+    """Add the names and defaults of :class:`HostSettings` to the signature of a function that takes them as ``**``."""
     own = signature(function)
     known = signature(Operator).parameters
     named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]

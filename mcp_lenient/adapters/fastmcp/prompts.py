@@ -1,4 +1,4 @@
-"""Prompts and resource templates: their arguments are repaired or refused as those of tools are."""
+"""Repair or refuse the arguments of prompts and resource templates."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _CONVERTED: Final[Mapping[Any, Callable[[str], object]]] = {
     float: float,
     bool: compat.template_boolean,
 }
-"""The annotations of template parameters that FastMCP converts a text to; all others get the text."""
+"""Annotations of template parameters for which FastMCP converts the string; all others get the string."""
 _served: ContextVar[tuple[object, object] | None] = ContextVar("mcp_lenient_served", default=None)
 
 
 @contextmanager
 def serving(context: MiddlewareContext[Any]) -> Iterator[None]:
-    """Mark the requests that the function of a prompt or resource makes of its own server as nested."""
+    """Mark requests made by a prompt or resource function to its own server as nested."""
     own = context.fastmcp_context
     token = _served.set(None if own is None else (own.request_context, own.fastmcp))
     try:
@@ -58,7 +58,7 @@ def serving(context: MiddlewareContext[Any]) -> Iterator[None]:
 
 
 def _is_nested(own: Context) -> bool:
-    """Return whether the body of a tool, prompt or resource makes this request; it gets what FastMCP raises."""
+    """Return whether a tool, prompt or resource body makes this request; FastMCP's exceptions reach it unchanged."""
     call = current.get()
     if call is not None and call.request is own.request_context:
         return True
@@ -68,10 +68,10 @@ def _is_nested(own: Context) -> bool:
 async def repaired_prompt(
     context: MiddlewareContext[GetPromptRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
 ) -> MiddlewareContext[GetPromptRequestParams]:
-    """Return the request to go on with: as it came, or with repaired arguments.
+    """Return the request, with repaired arguments if needed.
 
     Raises:
-        MCPError: When the arguments are refused; message and data are the envelope.
+        MCPError: When the arguments are refused; its message and data are the envelope.
     """
     own, message, started = context.fastmcp_context, context.message, perf_counter_ns()
     policy, sent = policy_for(message.name), message.arguments or {}
@@ -99,10 +99,10 @@ async def repaired_prompt(
 async def check_resource(
     context: MiddlewareContext[ReadResourceRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
 ) -> None:
-    """Refuse a URI whose parameters the function of its template cannot take; a URI is never changed.
+    """Refuse a URI whose parameters the template's function does not accept; a URI is never changed.
 
     Raises:
-        MCPError: When it is refused; message and data are the envelope.
+        MCPError: When it is refused; its message and data are the envelope.
     """
     own, uri, started = context.fastmcp_context, str(context.message.uri), perf_counter_ns()
     version = version_asked(context.message)
@@ -139,9 +139,9 @@ def _record(
 
 
 def _passes(validate: Callable[[], object]) -> bool:
-    """Return whether FastMCP's validation raises nothing about the arguments.
+    """Return whether FastMCP's validation raises no error about the arguments.
 
-    A validator of the author that fails by anything but a ``ValueError`` says nothing about them.
+    A custom validator that raises anything but a ``ValueError`` has a bug and says nothing about the arguments.
     """
     try:
         validate()
@@ -153,7 +153,7 @@ def _passes(validate: Callable[[], object]) -> bool:
 
 
 def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
-    """Return whether FastMCP renders the prompt with these arguments, as far as its validation goes."""
+    """Return whether FastMCP's validation accepts these arguments for the prompt."""
     required = {argument.name for argument in prompt.arguments or () if argument.required}
 
     def validate() -> None:
@@ -166,7 +166,7 @@ def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
 def _open_to_converted(
     schema: Mapping[str, Any], prompt: FunctionPrompt, sent: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return the schema open to what was sent to parameters whose text FastMCP converts: that is never changed."""
+    """Return the schema with parameters that FastMCP converts accepting what was sent, which is never changed."""
     properties = schema.get("properties", {})
     kept: dict[str, Any] = {
         name: {} for name in properties.keys() & sent.keys() if _is_converted(prompt, name, sent[name])
@@ -179,7 +179,7 @@ def _is_converted(prompt: FunctionPrompt, name: str, text: Any) -> bool:
 
 
 def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return repaired arguments as the protocol has them: texts, and JSON for all that is none."""
+    """Return repaired arguments in the protocol's form: strings, with other values as JSON text."""
     return {name: value if sent.get(name) is value else _as_text(value) for name, value in arguments.items()}
 
 
@@ -188,7 +188,7 @@ def _as_text(value: Any) -> str:
 
 
 def _fixed_by_texts(violation: Violation) -> Violation:
-    """Return a violation whose fixes put texts where they put values."""
+    """Return the violation with the values in its fixes converted to strings."""
     fixes = (
         tuple({**each, "value": _as_text(each["value"])} if "value" in each else each for each in fix)
         for fix in violation.fixes
@@ -216,7 +216,7 @@ def _converts(annotation: Any, text: object) -> bool:
 def _refused(
     name: str, schema: Mapping[str, Any], decision: Decision, policy: Policy, *, subject: Subject
 ) -> Exception:
-    """Return the error of a request that is refused: a prompt or resource has no result that could be one."""
+    """Return the error for a refused request; prompts and resources have no error results."""
     violations, repairs = decision.violations, decision.repairs
     told = envelope(name, schema, violations, repairs, subject=subject, language=policy.language)
     safe, text = written(told)

@@ -1,4 +1,4 @@
-"""Private FastMCP APIs used by the proxy; where one is gone, FastMCP's own behavior remains."""
+"""Private FastMCP APIs used by the proxy; if one is gone, FastMCP's own behavior remains."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _ANSWERS = ("list_roots_callback", "sampling_callback", "elicitation_callback", 
 
 
 def pass_on_samples(client: Any, calls: Any) -> None:
-    """Pass on a client's sampling answer completely; FastMCP's proxy only keeps its text.
+    """Forward a client's complete sampling answer; FastMCP's proxy only keeps its text.
 
     Args:
         client: A client of FastMCP's proxy.
-        calls: Where it looks up which call to answer in.
+        calls: The lookup of the call to answer in.
     """
     restoring = getattr(proxy, "_make_restoring_handler", None)
     kwargs = getattr(client, "_session_kwargs", None)
@@ -49,11 +49,11 @@ async def _sampled(_: Any, params: Any, __: Any) -> Any:
 
 
 class SharedSession:
-    """The calls that share a session, and the callbacks that answer in the right one what its server asks.
+    """The calls that share a session, and callbacks that route the server's requests to the right call.
 
-    FastMCP's proxy keeps the session with a stdio server, and with it the callbacks of its first client, which would
-    ask in a request that is long answered, perhaps another client's. A server does not say in which call it asks: where
-    the calls of several clients in front are running, nobody is asked.
+    FastMCP's proxy keeps the session with a stdio server and the callbacks of its first client, which would use a
+    request that has already been answered, perhaps another client's. A server does not say which call its request
+    belongs to, so while calls of several clients are running, its requests are refused.
     """
 
     def __init__(self) -> None:
@@ -62,11 +62,11 @@ class SharedSession:
         self._latest: Any = None
 
     def join(self, client: Any, *, alone: bool) -> None:
-        """Answer the server's requests here.
+        """Route the server's requests for this client through this session.
 
         Args:
             client: A client of FastMCP's proxy, not yet connected.
-            alone: Whether there is only one client in front, so that its latest call may answer also when it is over.
+            alone: Whether the proxy has only one client, so that its latest call may answer even after it has ended.
         """
         kwargs = getattr(client, "_session_kwargs", None)
         if kwargs is None or not hasattr(client, "_bind_restoring_handlers"):
@@ -84,10 +84,10 @@ class SharedSession:
             self._latest = client
 
     def __getitem__(self, _: int) -> Any:
-        """Return the call to answer in, as FastMCP's callbacks ask for it; None before there was any.
+        """Return the call to answer in, as FastMCP's callbacks expect; None before the first call.
 
         Raises:
-            RuntimeError: When it is unknown whose call it is.
+            RuntimeError: When the call is ambiguous.
         """
         clients = [client for known in self._clients if (client := known()) is not None and client.busy]
         calls = [client._proxy_rc_ref[0] for client in clients]  # noqa: SLF001 - see above
@@ -111,7 +111,7 @@ def survive_other_bytes() -> None:
 
 
 def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
-    """Pass what clients send over streams (stdio, within the process) through ``wrap(stream, answers)``."""
+    """Wrap the message streams of clients (stdio, in-process) by ``wrap(stream, answers)``."""
     served = getattr(server, "_mcp_server", None)
     run = getattr(served, "run", None)
     if served is None or run is None:
@@ -124,16 +124,16 @@ def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
 
 
 def connection_of(context: Context | None) -> Any:
-    """Return an object that lives as long as the client's connection and can run cleanup at its end."""
+    """Return an object with the lifetime of the client's connection, which can run cleanup at its end."""
     session = None if context is None or context.request_context is None else context.session
     connection = getattr(session, "_connection", None)
     return connection if hasattr(connection, "exit_stack") else None
 
 
 def transport_of(entry: Any, forwarded: Forwarded | None, times: Times) -> Any:
-    """Return the transport of a server in a client configuration, which sends only these headers of a caller.
+    """Return the transport of a server in a client configuration; only these headers of a caller are forwarded.
 
-    An entry with tool transforms is connected by a proxy of FastMCP's own, which would pass on all of them.
+    An entry with tool transforms is connected by FastMCP's own proxy, which would forward all headers.
     """
     if not isinstance(entry, TransformingRemoteMCPServer):
         return connected(entry.to_transport(), forwarded, times)

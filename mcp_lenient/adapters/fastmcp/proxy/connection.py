@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
 Forwarded = frozenset[str]
-"""Names of a caller's headers that go to one server, in lower case."""
+"""Names of the caller's headers that are forwarded to one server, in lower case."""
 _CONNECT: Final = 30.0
 _READ: Final = 300.0
-"""As the SDK has it; a server may hold an answer back for long."""
+"""The SDK's read timeout; a server may take long to answer."""
 _PATIENCE: Final = 10.0
-"""Seconds by which a connection outlasts an answer's time, so that what ends it is that time."""
+"""Seconds added to the connection's timeout, so that the timeout of the answer ends first."""
 _KEEP_ALIVE: Final = 2.0
-"""Seconds after which an idle connection is not used again: before servers end theirs, uvicorn after 5."""
+"""Seconds after which an idle connection is not reused; shorter than the keep-alive of servers (uvicorn: 5)."""
 _REST: Final = 0.2
-"""Seconds that a server has to end a stream of events after the answer."""
+"""Seconds to wait for a server to end an event stream after its answer."""
 _OF_ONE_REQUEST: Final = frozenset(
     "traceparent tracestate baggage b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags "
     "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
 )
-"""Headers that name one request and nobody: W3C Trace Context and Baggage, B3, and those that gateways number by."""
+"""Per-request headers that identify no caller: W3C Trace Context and Baggage, B3, and request ids of gateways."""
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _OF_THE_CONNECTION: Final = frozenset(
     "accept connection content-length content-type expect host keep-alive last-event-id proxy-authenticate "
@@ -49,11 +49,11 @@ _OF_THE_CONNECTION: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """How long a server may take.
+    """The timeouts of a server.
 
     Attributes:
-        answer: Seconds for the answer to one request; no limit but that of the connection if None.
-        connect: Seconds until it is connected.
+        answer: Seconds for the answer to one request; only the connection's limit if None.
+        connect: Seconds for connecting.
     """
 
     answer: float | None = None
@@ -89,7 +89,7 @@ _watcher: ContextVar[Callable[[httpx2.Response], None] | None] = ContextVar(
 
 @contextmanager
 def watching(watcher: Callable[[httpx2.Response], None]) -> Iterator[None]:
-    """Show ``watcher`` each response to the HTTP clients that are made in this block, and by tasks started in it."""
+    """Pass ``watcher`` each response of HTTP clients that this block, or a task started in it, creates."""
     token = _watcher.set(watcher)
     try:
         yield
@@ -99,9 +99,9 @@ def watching(watcher: Callable[[httpx2.Response], None]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """Makes the HTTP clients of a transport, whose headers are the operator's and those of the caller that may go on.
+    """Create the HTTP clients of a transport with the operator's headers and the caller's forwarded ones.
 
-    FastMCP's proxy hands over nearly all headers of the caller together with the transport's own.
+    FastMCP's proxy passes nearly all headers of the caller together with the transport's own.
     """
 
     make: Callable[..., httpx2.AsyncClient]
@@ -109,7 +109,7 @@ class Sending:
     forwarded: Forwarded | None
 
     def __call__(self, headers: dict[str, str] | None = None, **rest: Any) -> httpx2.AsyncClient:
-        """Make a client."""
+        """Create a client."""
         callers = None if self.forwarded is not None else headers
         client = self.make(headers={**self.callers(callers), **self.own}, **rest)
         client.event_hooks["request"].append(self._refresh)
@@ -120,10 +120,10 @@ class Sending:
         return client
 
     def callers(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the headers of the caller that go on.
+        """Return the headers of the caller that are forwarded.
 
         Args:
-            given: Those that FastMCP's proxy passes on, where they are known.
+            given: Those that FastMCP's proxy forwards, if known.
         """
         if self.forwarded is None:
             callers = _passed_on() if given is None else given
@@ -134,11 +134,11 @@ class Sending:
         return {name: value for name, value in callers.items() if name.lower() not in owned}
 
     def lasting(self) -> list[tuple[str, str]]:
-        """Return the headers of the caller that go on, apart from those that change with each request."""
+        """Return the caller's forwarded headers without the per-request ones."""
         return [item for item in self.callers().items() if item[0].lower() not in _OF_ONE_REQUEST]
 
     async def _refresh(self, request: httpx2.Request) -> None:
-        """Send the headers of this very request where they change with each one."""
+        """Set the per-request headers to those of the current request."""
         callers = self.callers()
         for name in _OF_ONE_REQUEST - {own.lower() for own in self.own}:
             request.headers.pop(name, None)
@@ -147,9 +147,9 @@ class Sending:
 
 
 class _ReadToTheEnd(httpx2.AsyncByteStream):
-    """A response's body, of which the rest is read before it is closed, so that its connection can be used again.
+    """A response body that is read to its end before it is closed, so that the connection can be reused.
 
-    The SDK closes a stream of events as soon as the answer is there, mostly just before the server ends it.
+    The SDK closes an event stream as soon as it has the answer, usually just before the server ends it.
     """
 
     def __init__(self, body: httpx2.AsyncByteStream) -> None:
@@ -160,7 +160,7 @@ class _ReadToTheEnd(httpx2.AsyncByteStream):
         return self._chunks
 
     async def aclose(self) -> None:
-        """Close the body, soon also where the server does not end it."""
+        """Close the body, after a short wait even if the server does not end it."""
         try:
             with anyio.move_on_after(_REST), suppress(httpx2.HTTPError, httpx2.StreamError):
                 async for _ in self._chunks:
@@ -179,12 +179,12 @@ async def _show(watcher: Callable[[httpx2.Response], None], response: httpx2.Res
 
 
 def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS) -> Any:
-    """Return the target so that its connections share certificates and send only these headers of a caller.
+    """Return the target with shared certificates and only these headers of the caller forwarded.
 
     Args:
         target: A transport or a client; any other target is returned as it is.
-        forwarded: The headers that go on; all that FastMCP's proxy passes on if None.
-        times: How long connecting and an answer may take.
+        forwarded: The headers to forward; all that FastMCP's proxy forwards if None.
+        times: The timeouts for connecting and for an answer.
     """
     if isinstance(target, (StreamableHttpTransport, SSETransport)):
         target = copy.copy(target)
@@ -195,7 +195,7 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
 
 
 def restrict(transport: Any, forwarded: Forwarded | None, times: Times) -> None:
-    """Do the same to a transport that another server already holds."""
+    """Apply the same to a transport that another server already uses."""
     if isinstance(transport, (StreamableHttpTransport, SSETransport)):
         transport.httpx_client_factory = _factory(transport, forwarded, times)
 
@@ -205,7 +205,7 @@ def _factory(
 ) -> Any:
     make = transport.httpx_client_factory
     if make is None:
-        # Reading the certificates takes most of the time that a connection takes to open.
+        # Loading the certificates takes most of the time of opening a connection.
         verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
         make = partial(_client, verify, times)
     return Sending(make, transport.headers, forwarded)
@@ -225,11 +225,11 @@ def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Clien
 
 
 def header_names(given: object, where: str) -> Forwarded:
-    """Return the names of headers that are to be forwarded.
+    """Validate the names of headers to forward.
 
     Args:
-        given: What the operator wrote.
-        where: Where, for the error.
+        given: The operator's setting.
+        where: Its name, for the error.
 
     Raises:
         ValueError: When it is not a list of header names that may be forwarded.
@@ -248,7 +248,7 @@ def header_names(given: object, where: str) -> Forwarded:
 
 
 def _passed_on() -> dict[str, str]:
-    """Return the headers of the caller that FastMCP's proxy passes on."""
+    """Return the headers of the caller that FastMCP's proxy forwards."""
     headers = get_http_headers(include={"authorization"})
     return {
         name: value
@@ -264,7 +264,7 @@ def _client(
     auth: httpx2.Auth | None = None,
     **_: Any,
 ) -> httpx2.AsyncClient:
-    # It is asked to follow redirects to wherever they lead; the SDK follows those that stay with the server.
+    # FastMCP follows all redirects; the SDK follows only those within the same server.
     read = _READ if times.answer is None else times.answer + _PATIENCE
     return httpx2.AsyncClient(
         headers=headers,

@@ -1,4 +1,4 @@
-"""The proxy's middleware: ask for current schemas, and read what the server behind it refuses."""
+"""The proxy's middleware: refresh schemas, and turn upstream refusals into envelopes."""
 
 from __future__ import annotations
 
@@ -61,19 +61,19 @@ if TYPE_CHECKING:
 
 
 REFUSED_UPSTREAM: Final = "REFUSED_UPSTREAM"
-"""The envelope's code where the schema takes the arguments and the server does not."""
+"""The envelope's code when the schema accepts the arguments and the server does not."""
 _LOOKED_AT: Final = 64 * 2**10
 
 
 def refusal_in(result: object, tool: str) -> str | None:
-    """Return what :func:`refusal_in_text` reads in the result of a call; None where it is no error."""
+    """Return :func:`refusal_in_text` of a call's result; None if the result is not an error."""
     if not isinstance(result, ToolResult) or not result.is_error or not result.content:
         return None
     return refusal_in_text(_first_text(result.content[0]), tool)
 
 
 def as_refused(error: BaseException | None) -> ToolResult | None:
-    """Turn JSON-RPC's error -32602 into the result that the TypeScript SDK makes of it; any other error into None."""
+    """Convert JSON-RPC error -32602 to the TypeScript SDK's result for it; return None for other errors."""
     if not isinstance(error, MCPError) or error.error.code != INVALID_PARAMS:
         return None
     text = f"MCP error {INVALID_PARAMS}: {error.error.message}"
@@ -83,11 +83,11 @@ def as_refused(error: BaseException | None) -> ToolResult | None:
 def with_upstream_message(
     envelope: Mapping[str, Any], text: str, *, language: str = ENGLISH
 ) -> dict[str, Any]:
-    """Return the envelope with what the server itself says.
+    """Return the envelope with the server's own text added.
 
     Args:
-        envelope: What is known of the call; its violations are kept, and stay the message where there are any.
-        text: The server's text; empty where it may not be repeated.
+        envelope: The envelope of the call. If it has violations, its message is kept.
+        text: The server's text; empty if it must not be repeated.
         language: The language of the message.
     """
     details = {**envelope["details"], "upstream_message": text}
@@ -126,7 +126,7 @@ _NOT_SENT: Final = (NotConnectedError, httpx2.ConnectError, httpx2.ConnectTimeou
 
 
 class NameMiddleware(Middleware):
-    """Report the name that a server gives itself in the handshake.
+    """Report the server's name from the handshake.
 
     Args:
         report: Called with the name.
@@ -140,7 +140,7 @@ class NameMiddleware(Middleware):
         context: MiddlewareContext[InitializeRequest],
         call_next: CallNext[InitializeRequest, InitializeResult | None],
     ) -> InitializeResult | None:
-        """Pass the answer on as it is."""
+        """Return the answer unchanged."""
         result = await call_next(context)
         if result is not None:
             self._report(result.server_info.name)
@@ -151,7 +151,7 @@ class NameMiddleware(Middleware):
         context: MiddlewareContext[DiscoverRequest],
         call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
     ) -> DiscoverResult | dict[str, Any]:
-        """Pass the answer on as it is."""
+        """Return the answer unchanged."""
         result = await call_next(context)
         info = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
         if isinstance(info, Mapping) and isinstance(info.get("name"), str):
@@ -160,10 +160,10 @@ class NameMiddleware(Middleware):
 
 
 class PlainErrors(Middleware):
-    """Takes ``structuredContent`` from error results, which keep their text and ``_meta``."""
+    """Remove ``structuredContent`` from error results; their text and ``_meta`` stay."""
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
-        """Pass every other result on as it is."""
+        """Return every other result unchanged."""
         result = await call_next(context)
         if not isinstance(result, ToolResult) or not result.is_error or result.structured_content is None:
             return result
@@ -171,15 +171,15 @@ class PlainErrors(Middleware):
 
 
 class ProxyMiddleware(LenientMiddleware):
-    """The middleware of a proxy, whose tools are those of servers elsewhere.
+    """The middleware of a proxy for upstream servers.
 
-    FastMCP's proxy keeps a list of tools for minutes. The schema of a tool is asked for again before a call is
-    changed or refused; an accepted call costs no further request.
+    FastMCP's proxy caches the list of tools for minutes. The tool's schema is refreshed before a call is changed or
+    refused; an accepted call costs no extra request.
 
     Args:
         policy: As for :class:`mcp_lenient.LenientMiddleware`.
-        upstream: For each server that is a proxy, what is behind it.
-        times: How long a server may take.
+        upstream: The upstream of each server that is a proxy.
+        times: The timeouts of a server.
         **settings: See :class:`mcp_lenient.HostSettings`.
     """
 
@@ -198,12 +198,12 @@ class ProxyMiddleware(LenientMiddleware):
         self._times = times
 
     def rename(self, server: FastMCP, name: str) -> None:
-        """Log a server under the name that it gives itself, from the first one on that is a name by its form."""
+        """Log a server under the first well-formed name that it reports."""
         if name != server.name and is_label(name):
             self._telemetry.names.setdefault(server.name, name)
 
     async def speaks_older_only(self) -> bool:
-        """Return whether one of the servers speaks the older era of the protocol only, so that all are to speak it."""
+        """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
         for upstream in self._upstream.values():
             if await upstream.speaks_older_only():
                 return True
@@ -214,10 +214,10 @@ class ProxyMiddleware(LenientMiddleware):
         context: MiddlewareContext[DiscoverRequest],
         call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
     ) -> DiscoverResult | dict[str, Any]:
-        """Answer as a server of the older era where the server elsewhere is one, so that the client speaks it.
+        """Answer like a server of the older era if the upstream server is one, so that the client uses it.
 
         Raises:
-            MCPError: There is no such method, as the older era says of it.
+            MCPError: "Method not found", as a server of the older era answers.
         """
         asked = context.fastmcp_context
         if asked is not None and asked.transport in OVER_HTTP and await self.speaks_older_only():
@@ -229,7 +229,7 @@ class ProxyMiddleware(LenientMiddleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Pass the tools on as they are; look up again those whose schema has changed."""
+        """Return the tools unchanged; recompile those whose schema has changed."""
         tools = await super().on_list_tools(context, call_next)
         if context.fastmcp_context is not None:
             server = context.fastmcp_context.fastmcp
@@ -241,7 +241,7 @@ class ProxyMiddleware(LenientMiddleware):
         return tools
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
-        """Handle one call as :class:`LenientMiddleware` does; answer what the server itself refuses with an envelope too."""
+        """Handle a call like :class:`LenientMiddleware`; turn refusals of the upstream server into envelopes too."""
         sent: Mapping[str, Any] | None = None
         answer: ToolResult | None = None
         lost: str | None = None
@@ -281,7 +281,7 @@ class ProxyMiddleware(LenientMiddleware):
         )
 
     def _without_answer(self, context: CallContext, lost: str | None, took: float) -> ToolResult | None:
-        """Return the envelope for a call that was not sent, or ran out of its time; None for what else went wrong."""
+        """Return the envelope for a call that was not sent or timed out; None for other errors."""
         name, limit = context.message.name, self._times.answer
         language = self.policy_for(name).language
         if lost == UNAVAILABLE:
@@ -302,7 +302,7 @@ class ProxyMiddleware(LenientMiddleware):
     async def _failed(
         self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult, result: ToolResult
     ) -> ToolResult:
-        """Return what the caller gets of an error that the server answered."""
+        """Return the result for an error that the server answered with."""
         cached = self._cached(context)
         if cached is None or cached.mode == "off":
             return result
@@ -332,7 +332,7 @@ class ProxyMiddleware(LenientMiddleware):
         return await super()._not_accepted(call, server, judged, arguments)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
-        """Ask the server for a tool that is not in the list that FastMCP keeps: it may be new."""
+        """Ask the server for a tool that FastMCP's cached list lacks; it may be new."""
         await self._list_anew(server)
         cached = await self._tools.look_up(server, call.context.message)
         if cached is None:
@@ -357,7 +357,7 @@ class ProxyMiddleware(LenientMiddleware):
             await upstream.close()
 
     async def _list_anew(self, server: FastMCP) -> None:
-        """Ask a server elsewhere for its tools, or all servers where it is unknown which one has the tool."""
+        """Ask an upstream server for its tools, or all of them if it is unknown which one has the tool."""
         own = self._upstream.get(server)
         for upstream in self._upstream.values() if own is None else (own,):
             await upstream.list_anew()
@@ -369,14 +369,14 @@ class ProxyMiddleware(LenientMiddleware):
 
 
 def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:
-    """Return the repairs that this proxy recorded; those that the server claims are in ``answer`` alone."""
+    """Return the repairs that this proxy recorded; repairs claimed by the server are only in ``answer``."""
     if result is answer or result.meta is None:
         return []
     return [Repair(**repair) for repair in result.meta[META_KEY]["repairs"]]
 
 
 def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
-    """Move the server's own entry aside where this proxy's repairs have taken its key."""
+    """Move the server's own entry to another key if this proxy's repairs use its key."""
     if result is answer or result.meta is None or META_KEY not in (answer.meta or {}):
         return result
     theirs = (answer.meta or {})[META_KEY]
@@ -384,7 +384,7 @@ def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
 
 
 def _loss(error: ToolError) -> str | None:
-    """Return why a server did not answer; None where it answered with an error of its own."""
+    """Return why a server did not answer; None if it answered with its own error."""
     cause = error.__cause__
     if isinstance(cause, _NOT_SENT):
         return UNAVAILABLE

@@ -1,4 +1,4 @@
-"""Create a server that runs in front of others."""
+"""Create the proxy server."""
 
 from __future__ import annotations
 
@@ -61,10 +61,10 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
 ) -> FastMCP:
     """Return a server that runs in front of another one and makes its tools lenient.
 
-    Everything is passed on as by FastMCP's own proxy: tools, resources, prompts, sampling,
-    elicitation, roots, progress and cancellation. Both speak the era of the protocol that both speak. The validator
-    of a call is the schema that the other server publishes. What that schema forbids and cannot be repaired is
-    refused, and never reaches the other server. Over HTTP, ``GET /health`` says whether that server answers.
+    Everything else is forwarded as by FastMCP's own proxy: tools, resources, prompts, sampling, elicitation, roots,
+    progress and cancellation. Client and upstream server use the newest protocol era that both support. Calls are
+    validated against the schemas that the upstream server publishes. A call that is invalid and cannot be repaired is
+    refused and never reaches the upstream server. Over HTTP, ``GET /health`` reports whether that server answers.
 
     >>> proxy = create_lenient_proxy("https://example.com/mcp")
     >>> proxy.name
@@ -72,25 +72,24 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
 
     Args:
         target: What :func:`fastmcp.server.create_proxy` takes: a URL, a path to a script, a transport, a client,
-            a server, or a client configuration. Of a configuration with several servers, each is connected
-            once, and its tools get its name as a prefix.
-        policy: What may be repaired. What cannot be is refused unless it says ``unrepairable="forward"``.
+            a server, or a client configuration. If a configuration has several servers, each is
+            connected once, and its tools get its name as a prefix.
+        policy: What may be repaired. Unrepairable calls are refused unless it has ``unrepairable="forward"``.
         tools: Policies for tool names that match a pattern, as for :class:`mcp_lenient.LenientMiddleware`.
-        definitions: A YAML or TOML file with what you declare of the tools, as for
+        definitions: A YAML or TOML file with declarations for the tools, as for
             :meth:`mcp_lenient.LenientMiddleware.from_file`.
-        forward_headers: Which headers of a caller over HTTP go on: for several servers, header names by the
-            server's name in the configuration; for a single one, header names. Left out, a single server gets
-            all that FastMCP's proxy passes on, ``Authorization`` included, and of several servers none gets any,
-            unless ``forwardHeaders`` names them at the server in the configuration.
-        timeout: Seconds that a server has to answer one request. A call that takes longer is cancelled and answered
-            with the code ``UPSTREAM_TIMED_OUT``. The time in which the server waits for an answer of the client
-            (sampling, elicitation) counts.
-        connect_timeout: Seconds that a server has to be connected; 30 for a URL if left out.
-        structured_errors: Whether error results may have ``structuredContent``. Some clients check it against the
-            tool's output schema even on errors, and show that error in place of the one that came.
-        reload: Whether a changed file of definitions is loaded again, as for every host: see
-            :class:`mcp_lenient.HostSettings`, as for the following.
-        clients: Names of clients that metrics tell apart.
+        forward_headers: Which headers of an HTTP caller are forwarded: for several servers, header names by the
+            server's name in the configuration; for a single one, header names. By default a single server gets all
+            that FastMCP's proxy forwards, ``Authorization`` included; several servers get none, except those
+            that the configuration names for a server under ``forwardHeaders``.
+        timeout: Seconds that a server has to answer one request. A call that takes longer is canceled and answered
+            with the code ``UPSTREAM_TIMED_OUT``. Time spent waiting for the client (sampling, elicitation) counts.
+        connect_timeout: Seconds for connecting to a server; by default 30 for a URL.
+        structured_errors: Whether error results may have ``structuredContent``. Some clients validate it
+            against the tool's output schema even on errors, and then show a validation error instead.
+        reload: Whether to reload a changed definitions file. See :class:`mcp_lenient.HostSettings` for this and the
+            following settings.
+        clients: Names of clients that metrics distinguish.
         mode: The mode of the server-wide policy.
         on_decision: Called with the decision about each call.
         decision_values: Whether these decisions hold values.
@@ -100,9 +99,9 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         The server; run it, or add it to an application.
 
     Raises:
-        DefinitionError: When the file of definitions is wrong.
-        ValueError: When ``forward_headers`` or ``forwardHeaders`` names a server or header that cannot be meant, or
-            a time is not a number of seconds above zero.
+        DefinitionError: When the definitions file is invalid.
+        ValueError: When ``forward_headers`` or ``forwardHeaders`` names an unknown server or an invalid header, or a
+            timeout is not a positive number of seconds.
     """
     compat.survive_other_bytes()
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
@@ -126,7 +125,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     proxy.add_middleware(middleware)
     add_health(proxy, behind.values())
     if len(servers) == 1 and not has_own_name and "name" not in settings:
-        # Outermost, so that it sees what FastMCP's proxy passes on of the handshake.
+        # Outermost, so that it sees the handshake that FastMCP's proxy forwards.
         proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
     compat.wrap_streams(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
@@ -144,7 +143,7 @@ def _alone(servers: Mapping[str, Any], times: Times, settings: Mapping[str, Any]
 
 
 def _composed(servers: Mapping[str, Any], times: Times, settings: Mapping[str, Any]) -> _Behind:
-    """Return a server with a proxy of each, so that each is connected once and not with every request."""
+    """Return a server with one proxy per upstream, so that each is connected once and not for every request."""
     whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
     behind: dict[FastMCP, Upstream] = {}
     for name, server in servers.items():
@@ -155,7 +154,7 @@ def _composed(servers: Mapping[str, Any], times: Times, settings: Mapping[str, A
 
 
 def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tuple[dict[str, Any], bool]:
-    """Return what is behind the proxy by name, and whether the operator has named it."""
+    """Return the upstream targets by name, and whether the operator named them."""
     if isinstance(target, Client) and times != NO_LIMITS:
         msg = "timeout, connect_timeout: a client was made with times of its own; set them there"
         raise ValueError(msg)
@@ -178,7 +177,7 @@ def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tupl
 
 
 def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:
-    """Return the headers of a caller that go to each server; None for all that FastMCP's proxy passes on."""
+    """Return the caller's headers to forward to each server; None for all that FastMCP's proxy forwards."""
     written = {
         name: entry.model_extra or {} for name, entry in servers.items() if isinstance(entry, BaseModel)
     }

@@ -1,4 +1,4 @@
-"""The sessions with a server behind a proxy: those opened for a client in front are kept for its next requests."""
+"""Sessions with an upstream server; each client of the proxy reuses its own."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ if TYPE_CHECKING:
     from fastmcp import Context
 
 IDLE: Final = 300.0
-"""Seconds after which a session that nobody uses is ended."""
+"""Seconds after which an idle session is ended."""
 MOST_KEPT: Final = 128
-"""Sessions with one server that are kept; further ones are opened for a request and ended with it."""
+"""The number of sessions kept per server; others are opened for one request and ended with it."""
 _LONGEST_END: Final = 5.0
 """Seconds that ending a session may take."""
 _NOT_AGAIN: Final = 1.0
-"""Seconds in which a server that was just waited for in vain is not waited for again: one call asks it several things."""
+"""Seconds after a connection timeout in which no new attempt is made: one call makes several requests."""
 _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 _WANTS_CREDENTIALS: Final = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 _BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 _CALL: Final = "'tools/call'"
-"""How the SDK names a call in its own error of a request that ran out of time."""
+"""How the SDK names a call in its timeout error."""
 
 
 class NotConnectedError(MCPError):
-    """The server could not be connected, so nothing was sent to it."""
+    """The connection to the server failed, so nothing was sent."""
 
 
 def serving() -> Context | None:
-    """Return the context of the request that is being answered, if any."""
+    """Return the context of the current request, if any."""
     try:
         return get_context()
     except RuntimeError:
@@ -58,7 +58,7 @@ def serving() -> Context | None:
 
 
 def era_in_front() -> str:
-    """Return the mode of a client that speaks the era of the protocol in which this request came."""
+    """Return the client mode for the protocol era of the current request."""
     context = serving()
     request = None if context is None else context.request_context
     version = None if request is None else request.protocol_version
@@ -71,7 +71,7 @@ _Send = Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]
 
 
 def _renewed(send: _Send[P, T]) -> _Send[P, T]:
-    """Send a request again, in a new session, where the server said that it does not know the session any more."""
+    """Retry a request in a new session if the server reports that the session is unknown."""
 
     @wraps(send)
     async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -89,24 +89,24 @@ def _renewed(send: _Send[P, T]) -> _Send[P, T]:
 
 @dataclass(slots=True)
 class _Silence:
-    """When connecting to a server last timed out, shared by all its clients."""
+    """The time of the last connection timeout of a server, shared by its clients."""
 
     until: float = 0.0
 
 
 class UpstreamClient(ProxyClient[Any]):
-    """A proxy's client of the server behind it, which can stay connected between requests.
+    """A proxy's client of its upstream server, which can stay connected between requests.
 
     Args:
         target: What :class:`fastmcp.Client` takes.
-        times: How long it may take.
+        times: Its timeouts.
 
     Attributes:
-        kept_for: What the requests have in common for which the session is kept; None for a session of one request.
+        kept_for: The key of the requests that may reuse the session; None for a session of one request.
         busy: Whether a request uses the session.
         used_at: When the last request ended.
-        session_is_gone: Whether the server answered that there is no such session.
-        refused_caller: Whether the server answered that it wants other credentials.
+        session_is_gone: Whether the server reported an unknown session.
+        refused_caller: Whether the server refused the credentials.
     """
 
     def __init__(self, target: Any, times: Times) -> None:
@@ -125,7 +125,7 @@ class UpstreamClient(ProxyClient[Any]):
         self.refused_caller = False
 
     def new(self) -> UpstreamClient:
-        """Return a client of the same server with a session of its own."""
+        """Return a client of the same server with its own session."""
         client = super().new()
         assert isinstance(client, UpstreamClient)  # noqa: S101 - a copy of this one
         client._reset()  # noqa: SLF001 - its own class
@@ -133,10 +133,10 @@ class UpstreamClient(ProxyClient[Any]):
         return client
 
     async def __aenter__(self) -> Self:
-        """Connect, or go on with the session that is kept.
+        """Connect, or reuse the kept session.
 
         Raises:
-            NotConnectedError: When no connection can be made, or not in time.
+            NotConnectedError: When connecting fails or times out.
         """
         self.busy, self._began = True, monotonic()
         try:
@@ -161,7 +161,7 @@ class UpstreamClient(ProxyClient[Any]):
             raise NotConnectedError(code=CONNECTION_CLOSED, message=str(error)) from error
 
     async def _hold(self) -> None:
-        """Hold the session for a request, and once more where it is to outlast it."""
+        """Enter the session for a request, and a second time if it must outlive the request."""
         is_new = not self.is_connected()
         with watching(self._saw):
             await super().__aenter__()  # type: ignore[no-untyped-call]
@@ -171,17 +171,17 @@ class UpstreamClient(ProxyClient[Any]):
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the session unless it is kept and nothing went wrong with it.
+        """End the session unless it is kept and still usable.
 
         Raises:
-            ToolError: When a call ran out of its time. FastMCP logs any other error of a call with a traceback, and the
-                proxy logs this one itself.
+            ToolError: When a call timed out. FastMCP logs any other error of a call with a traceback, and the proxy
+                logs this one itself.
         """
         self.busy, self.used_at = False, monotonic()
         if self.kept_for is None or not _breaks(error):
             await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
         else:
-            # By a task of its own, since this one may be cancelled.
+            # In a separate task, since this one may be canceled.
             self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
         if error is not None and self._is_late_call(error):
             raise ToolError(str(error), log_level=logging.DEBUG) from error
@@ -193,12 +193,12 @@ class UpstreamClient(ProxyClient[Any]):
         return error.error.code == REQUEST_TIMEOUT and _CALL in error.error.message
 
     async def end(self) -> None:
-        """End the session, whoever holds it; a server that does not let go of it is not waited for."""
+        """End the session for all its users, without waiting for a hanging server."""
         with anyio.move_on_after(_LONGEST_END):
             await self.close()  # type: ignore[no-untyped-call]
 
     async def renew(self) -> None:
-        """Open another session in place of the one that the server does not know any more."""
+        """Replace a session that the server no longer knows."""
         await self.end()
         await self._hold()
 
@@ -218,7 +218,7 @@ class UpstreamClient(ProxyClient[Any]):
 
 
 def _is_in_session(request: httpx2.Request) -> bool:
-    """Return whether this is a JSON-RPC request in a session, not an answer, a notification or a stream that is opened."""
+    """Return whether this is a JSON-RPC request in a session, not a response, a notification or a new stream."""
     if request.method != "POST" or "mcp-session-id" not in request.headers:
         return False
     message = json.loads(request.content)
@@ -226,7 +226,7 @@ def _is_in_session(request: httpx2.Request) -> bool:
 
 
 def _breaks(error: BaseException | None) -> bool:
-    """Return whether nothing more can be sent in a session in which this was raised."""
+    """Return whether a session is unusable after this error."""
     if isinstance(error, MCPError):
         return error.error.code in _BROKEN
     return error is not None
@@ -235,13 +235,13 @@ def _breaks(error: BaseException | None) -> bool:
 class Sessions:
     """The sessions with one server over HTTP.
 
-    Each belongs to one client in front and to the headers that go on for it, and serves one request at a time: what
-    the server asks or tells in it goes to the request that it is about. What a client does at once takes as many
-    sessions; the oldest free one comes first. They end with the connection in front. In the newer era of the protocol,
-    which has no sessions, connections are kept for all clients with the same headers.
+    Each belongs to one client of the proxy and its forwarded headers, and serves one request at a time, so that
+    requests and notifications of the server reach the right call. Concurrent requests of a client use several
+    sessions; the oldest free one is used first. They end with the client's connection. The newer protocol era has no
+    sessions; there, connections are shared by all clients with the same headers.
 
     Args:
-        base: A client from which those of the sessions are made.
+        base: The client that is copied for each session.
     """
 
     def __init__(self, base: UpstreamClient) -> None:
@@ -252,7 +252,7 @@ class Sessions:
         self._ending: set[asyncio.Task[None]] = set()
 
     def client(self, mode: str) -> UpstreamClient:
-        """Return a client for a request: one that is kept for its like and free, or another one.
+        """Return a client for a request: a free one kept for requests of its kind, or a new one.
 
         Args:
             mode: As for :class:`fastmcp.Client`.
@@ -285,7 +285,7 @@ class Sessions:
         return client
 
     def _end_unused(self, owner: Any, kept_for: tuple[Any, ...]) -> list[UpstreamClient]:
-        """End sessions that are over, were idle too long or had other headers; return those for such requests."""
+        """End closed and idle sessions and those with other headers; return the reusable ones."""
         now = monotonic()
         for each, clients in self._kept.items():
             for client in tuple(clients):

@@ -31,19 +31,19 @@ if TYPE_CHECKING:
 
 
 OlderOnly = Callable[[], Awaitable[bool]]
-"""Whether the server behind the proxy speaks the older era only."""
+"""Returns whether the upstream server only speaks the older era."""
 
 
 class OpeningStream:
-    """What a client sends, apart from a first question that a server of the older era does not know.
+    """A client's message stream that answers a leading ``server/discover`` for servers of the older era.
 
-    The first request on a stream settles its era, so that a newer client's ``server/discover`` must be
-    answered before the SDK sees it. Told that there is no such method, the client speaks the older era.
+    The first request on a stream decides its era, so a newer client's ``server/discover`` must be answered before
+    the SDK sees it. After "Method not found" the client uses the older era.
 
     Args:
         stream: The client's messages.
-        answers: Where the answers go.
-        older_only: Asked where it matters.
+        answers: The stream for answers to the client.
+        older_only: Called for ``server/discover`` only.
     """
 
     def __init__(self, stream: Any, answers: Any, older_only: OlderOnly) -> None:
@@ -97,26 +97,26 @@ class OpeningStream:
 
 
 _FRESH: Final = 1.0
-"""Seconds for which a list of tools that was just asked for is not asked for again."""
+"""Seconds for which the list of tools is considered fresh."""
 _PATIENCE: Final = 5.0
 """Seconds that a server may take to list its tools before calls are validated by the cached list."""
 _UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
-"""What is raised when a server cannot be reached, or says what is no MCP."""
+"""Errors raised when a server cannot be reached or does not answer in MCP."""
 HEALTH_HOLDS: Final = 5.0
-"""Seconds for which it is not asked again whether a server answers."""
+"""Seconds for which a health check is cached."""
 OVER_HTTP: Final = ("sse", "streamable-http")
 
 
 class Upstream:
-    """A server behind a proxy, and FastMCP's own proxy for it.
+    """An upstream server and FastMCP's own proxy for it.
 
-    FastMCP's proxy speaks to the server in the era of the protocol in which it is spoken to. Most servers
-    speak the older one only, and a newer client would see no tools; here it is told to speak the older one.
+    FastMCP's proxy uses the client's protocol era for the upstream server as well. Most servers only speak the older
+    era, so a newer client would see no tools; here such a client is told to use the older era.
 
     Args:
         target: What :func:`fastmcp.server.create_proxy` takes.
-        times: How long the server may take.
-        settings: Those of the proxy.
+        times: The timeouts of the server.
+        settings: Settings of FastMCP's proxy.
 
     Attributes:
         reached: Whether the server listed its tools when it was last asked.
@@ -132,7 +132,7 @@ class Upstream:
         self._modern: bool | None = None
         self._probing = anyio.Lock()
         self._own: UpstreamClient | None = None
-        if isinstance(target, Client):  # one of the user's own has its era and its sessions by itself
+        if isinstance(target, Client):  # a client of the user manages its own era and sessions
             factory: Callable[[], Any] = create_proxy(target).client_factory
         else:
             self._own = UpstreamClient(target, times)
@@ -143,7 +143,7 @@ class Upstream:
         self._provider = next(own for own in self.proxy.providers if isinstance(own, ProxyProvider))
 
     async def speaks_older_only(self) -> bool:
-        """Return whether the server is known to speak the older era only; asks it once."""
+        """Return whether the server is known to speak only the older era; the answer is cached."""
         if self._own is None:
             return False
         async with self._probing:
@@ -154,12 +154,12 @@ class Upstream:
                 with suppress(*_UNUSABLE):
                     async with probe:
                         self._modern = probe.protocol_version in MODERN_PROTOCOL_VERSIONS
-                    # A server asks for roots as soon as it is connected, and no client could tell it any yet.
+                    # A server may request roots as soon as it is connected, before any client could answer.
                     await probe.transport.close()
         return self._modern is False
 
     async def list_anew(self) -> None:
-        """Ask the server for its tools unless it was just asked; without an answer the cached ones stay."""
+        """Refresh the list of tools unless it is fresh; without an answer the cached list stays."""
         async with self._listing:
             if monotonic() - self._listed < _FRESH:
                 return
@@ -170,11 +170,11 @@ class Upstream:
             self._listed = monotonic()
 
     async def answers(self) -> bool:
-        """Return whether the server answered when it was last asked, a few seconds ago at most."""
+        """Return whether the server answers; the result is cached for a few seconds."""
         async with self._checking:
             asked, is_there = self._health
             if monotonic() - asked >= HEALTH_HOLDS:
-                # In a separate context: nothing of the requester is passed on to the server.
+                # In a separate context, so that nothing of the requester is forwarded to the server.
                 is_there = await contextvars.Context().run(asyncio.ensure_future, self._is_there())
                 self._health = monotonic(), is_there
         return is_there
@@ -199,14 +199,14 @@ class Upstream:
             self._shared.join(client, alone=context is not None and context.transport not in OVER_HTTP)
 
     async def close(self) -> None:
-        """End the connection; a server that was started for it ends too, within two seconds."""
+        """Close the connection; a server process started for it ends within two seconds."""
         with suppress(*_UNUSABLE):
             if self._own is not None:
                 await self._sessions.close()
             await self._transport.close()
 
     async def _client(self) -> Client[Any]:
-        """Return a client for one request, in the era of that request where the server speaks it."""
+        """Return a client for one request, in its protocol era if the server supports it."""
         mode = era_in_front()
         if mode in MODERN_PROTOCOL_VERSIONS and await self.speaks_older_only():
             mode = "legacy"
