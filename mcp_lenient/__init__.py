@@ -1,4 +1,4 @@
-"""Nearly right tool calls run, the rest is refused so that a model can mend it, and both are logged.
+"""Repair nearly right tool calls, refuse the rest with errors that a model can act on, and log both.
 
 Each public name is imported when it is asked for: ``from mcp_lenient import normalize`` needs no server framework.
 """

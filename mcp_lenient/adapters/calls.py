@@ -1,4 +1,4 @@
-"""Calls that an agent framework shows to a hook of ours, before it sends them to a tool."""
+"""Check tool calls in a hook of an agent framework before they are sent."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ if TYPE_CHECKING:
 
 
 class ToolObject(Protocol):
-    """A tool as the official SDK lists it, in version 1 or 2."""
+    """A tool object of the official SDK 1 or 2."""
 
     def model_dump(self, *, by_alias: bool) -> dict[str, Any]:
-        """Return it in the protocol's terms."""
+        """Return the tool as the protocol has it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingCall:
-    """What a framework does with a call.
+    """The checked call.
 
     Attributes:
-        arguments: What is sent: the same object where it was right.
-        repairs: What was changed.
-        refusal: The envelope as JSON text, for the model in place of a result; None where the call is sent.
+        arguments: The arguments to send; the same object if they were valid.
+        repairs: The changes made.
+        refusal: The envelope as JSON text, for the model instead of a result; None if the call is sent.
     """
 
     arguments: Any
@@ -44,11 +44,11 @@ class OutgoingCall:
 
 
 class LenientCalls:
-    """Repair the tool calls of an agent, in the hook that its framework has before a call.
+    """Repair the tool calls of an agent, in its framework's hook before a call.
 
-    It judges by the schema that a tool publishes. What a schema takes goes on untouched; the rest is repaired if it can
-    be read in exactly one way, else it goes on as it came, or with ``Policy(unrepairable="refuse")`` is refused with the
-    envelope. All of it is logged, without values. Threads may share it.
+    Calls are validated against the published schemas. Valid calls are unchanged; calls that can be read only one way
+    are repaired; others are forwarded unchanged or, with ``Policy(unrepairable="refuse")``, refused with the envelope.
+    Repairs and refusals are logged without values. Threads may share an instance.
 
     >>> schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
     >>> call = LenientCalls().check({"name": "store", "inputSchema": schema}, {"tags": "['a']"})
@@ -67,15 +67,15 @@ class LenientCalls:
         self._compiled: dict[str, CompiledTool] = {}
 
     def check(self, tool: ToolObject | Mapping[str, Any], arguments: Any) -> OutgoingCall:
-        """Return what is sent in place of these arguments, or the refusal.
+        """Return the arguments to send, or the refusal.
 
         Args:
-            tool: The tool as its server lists it: the official SDK's object, or in the protocol's terms, with ``name``,
-                ``inputSchema`` and, where there are any, ``annotations``.
-            arguments: What the model sent, also as JSON text; never modified.
+            tool: The tool as its server lists it: an object of the official SDK, or a mapping with ``name``,
+                ``inputSchema`` and optional ``annotations``.
+            arguments: The model's arguments, as an object or JSON text; never modified.
 
         Raises:
-            SchemaError: When the tool has no name, or no object as its input schema.
+            SchemaError: When the tool has no name, or its input schema is not an object.
         """
         listed = tool if isinstance(tool, Mapping) else tool.model_dump(by_alias=True)
         if not isinstance(listed.get("name"), str) or not isinstance(listed.get("inputSchema"), Mapping):

@@ -1,6 +1,6 @@
-"""One call of a host that has tools by name: find the tool, decide, record, and say what the host does with it.
+"""Decide about a call for any host: find the tool, decide, record, and return a verdict.
 
-The host runs the tool with the verdict's arguments, or answers with its refusal. Nothing here knows a framework.
+The host runs the tool with the verdict's arguments, or answers with its refusal. This module knows no framework.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ _MANY_PARAMETERS: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class HostTool:
-    """A tool as its host has it.
+    """A tool of a host.
 
     Attributes:
-        name: The name that policies and definitions know it by.
+        name: The name used by policies and definitions.
         schema: The published input schema.
-        destructive: What the tool's ``destructiveHint`` says.
-        has_output_schema: Whether clients check results against a schema.
-        validator: The tool's own validator; None where only the published schema is known.
-        declared: What the tool's author declares of it.
-        policy: The policy that ``@lenient`` gives it.
+        destructive: The tool's ``destructiveHint``.
+        has_output_schema: Whether clients validate results against a schema.
+        validator: The tool's own validator; None if only the published schema is known.
+        declared: The author's declarations.
+        policy: The policy set by ``@lenient``.
     """
 
     name: str
@@ -72,7 +72,7 @@ class HostTool:
 
     @classmethod
     def listed(cls, tool: Mapping[str, Any], validator: Validator | None = None) -> HostTool:
-        """Return a tool that a server lists, in the protocol's terms."""
+        """Return a tool from an entry of ``tools/list``."""
         return cls(
             tool["name"],
             tool["inputSchema"],
@@ -83,46 +83,46 @@ class HostTool:
 
 
 class ToolsUnknownError(Exception):
-    """A host cannot say which tools it has."""
+    """The host cannot list its tools."""
 
 
 class ToolSource(Protocol):
-    """The tools of one host, as the caller of one call may see them.
+    """The tools of one host that the caller of one call may see.
 
     Attributes:
-        compiled: The contracts that were made of them, by name; kept by the host between calls.
-        certain_names: Whether a name that is not listed is surely no tool.
+        compiled: Their contracts by name; kept by the host between calls.
+        certain_names: Whether a name that is not listed is certainly not a tool.
     """
 
     compiled: dict[str, CompiledTool]
     certain_names: bool
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
-        """Return a tool; with ``fresh``, as it is now and not as it was listed before.
+        """Return a tool; with ``fresh``, look it up again.
 
         Raises:
-            ToolsUnknownError: When the host cannot say.
+            ToolsUnknownError: When the host cannot list its tools.
         """
         ...
 
     async def names(self) -> Collection[str] | None:
-        """Return the names of all tools; None where the host shows only the tool that is called.
+        """Return the names of all tools; None if the host only shows the called tool.
 
         Raises:
-            ToolsUnknownError: When the host cannot say.
+            ToolsUnknownError: When the host cannot list its tools.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class HostCall:
-    """A call as it came.
+    """A call as received.
 
     Attributes:
-        name: The tool that is called.
-        arguments: As they were sent: an object, None, or anything else.
-        started: When it came, by ``perf_counter_ns``.
-        who: Returns the fields of an event that say who called; asked only where somebody wants them.
+        name: The name of the called tool.
+        arguments: The arguments as sent: an object, None, or anything else.
+        started: The time of arrival, by ``perf_counter_ns``.
+        who: Returns the event fields that identify the caller; only called if they are needed.
     """
 
     name: str
@@ -133,7 +133,7 @@ class HostCall:
 
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """A tool, what decides about its calls, and the policies that this was made with."""
+    """A tool with its contract and the policies that the contract was compiled with."""
 
     tool: HostTool
     contract: ToolContract
@@ -147,7 +147,7 @@ class CompiledTool:
     def refusal(
         self, name: str, violations: tuple[Violation, ...], repairs: tuple[Repair, ...]
     ) -> dict[str, Any]:
-        """Return the result that refuses a call under this name."""
+        """Return the result that refuses a call made under this name."""
         language = self.policy.language
         answer = envelope(name, self.contract.plan.root, violations, repairs, language=language)
         return refusal_result(answer, has_output_schema=self.tool.has_output_schema)
@@ -158,12 +158,12 @@ class Verdict:
     """What a host does with a call.
 
     Attributes:
-        arguments: What the tool is run with; None for what was sent.
-        repairs: What was changed.
-        refusal: The result in the tool's place, in the protocol's terms.
-        if_refused: Of a call that goes on although its schema forbids it: returns the refusal, for where the server
-            refuses it as well.
-        note_language: The language of the text block that tells the model what was repaired; None for no block.
+        arguments: The arguments to run the tool with; None for those sent.
+        repairs: The changes made.
+        refusal: The result to return instead of running the tool, as the protocol has it.
+        if_refused: For a forwarded call that its schema forbids: returns the refusal, in case the server refuses the
+            call as well.
+        note_language: The language of the text block that lists the repairs for the model; None for no block.
     """
 
     arguments: dict[str, Any] | None = None
@@ -172,8 +172,8 @@ class Verdict:
     if_refused: Callable[[], dict[str, Any]] | None = None
     note_language: str | None = None
 
-    def told(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Return a result in the protocol's terms with the repairs in its ``_meta``; what is there already moves aside."""
+    def with_repairs(self, result: dict[str, Any]) -> dict[str, Any]:
+        """Return a result with the repairs in its ``_meta``; an entry already there moves to another key."""
         if not self.repairs:
             return result
         meta = dict(result.get("_meta") or {})
@@ -188,13 +188,13 @@ class Verdict:
 
 
 AS_SENT: Final = Verdict()
-"""The call goes on as it came."""
+"""Forward the call unchanged."""
 
 
 def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dict[str, Any]:
-    """Return an envelope as the result of a call, in the protocol's terms.
+    """Return an envelope as a ``tools/call`` result.
 
-    Some clients check ``structuredContent`` against the output schema even on errors and throw the envelope
+    Some clients validate ``structuredContent`` against the output schema even on errors and throw the envelope
     away, so it is only set when the tool has no output schema.
     """
     safe, text = written(answer)
@@ -203,7 +203,7 @@ def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dic
 
 
 def is_destructive(annotations: object) -> bool:
-    """Return what the annotations of a tool say, as either version of the official SDK has them."""
+    """Return the ``destructiveHint`` of a tool's annotations, from either version of the official SDK."""
     name = "destructive_hint" if hasattr(annotations, "destructive_hint") else "destructiveHint"
     return getattr(annotations, name, None) is True
 
@@ -217,11 +217,11 @@ def _recorded(call: HostCall, compiled: CompiledTool) -> RecordedCall:
 
 
 class Gate:
-    """Decide about the calls of a host, and record what becomes of them.
+    """Decide about the calls of a host, and record their outcomes.
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
-        settings: Everything else that the operator says.
+        settings: The operator's other settings.
     """
 
     def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
@@ -229,11 +229,11 @@ class Gate:
         self._telemetry = self._operator.telemetry
 
     def policy_for(self, tool: str) -> Policy:
-        """Return the operator's policy for a tool name, apart from what the tool's author says of it."""
+        """Return the operator's policy for a tool name, without the author's declarations."""
         return self._operator.policies.named(tool)
 
     async def verdict(self, call: HostCall, source: ToolSource) -> Verdict:
-        """Decide what becomes of one call, and record it; the host does the rest."""
+        """Decide about one call and record the decision; the host acts on it."""
         try:
             return await self._verdict(call, source)
         except ToolsUnknownError as error:
@@ -253,7 +253,7 @@ class Gate:
             return AS_SENT
         decided = await _decided(compiled, call.arguments)
         if decided.decision is None or decided.decision.status != "accepted":
-            # Nothing is changed or refused by what a tool of this name once accepted.
+            # A call is never changed or refused by the schema of a tool that has since been replaced.
             fresh = await source.tool(call.name, fresh=True)
             if fresh is None:
                 return await self._unknown(call, source)
@@ -263,12 +263,12 @@ class Gate:
         return self._outcome(call, compiled, decided)
 
     def verdict_at_once(self, call: HostCall, tool: HostTool, compiled: dict[str, CompiledTool]) -> Verdict:
-        """Do the same for a call whose tool is known, in this thread.
+        """Decide about a call whose tool is known, in this thread.
 
         Args:
             call: The call.
-            tool: Its tool, as it is now.
-            compiled: The contracts that were made before, by name; that of this tool is added.
+            tool: Its current tool.
+            compiled: The contracts compiled so far, by name; that of this tool is added.
         """
         if self._operator.reloads:
             self._operator.reload_at_once()
@@ -278,7 +278,7 @@ class Gate:
         return self._outcome(call, known, _decided_at_once(known, call.arguments))
 
     def _outcome(self, call: HostCall, compiled: CompiledTool, decided: _Decided) -> Verdict:
-        """Record a decision, and return what the host does."""
+        """Record a decision and return the verdict."""
         decision, read, violation = decided.decision, decided.read, decided.violation
         if decision is None:
             return self._told(call, compiled, (), (violation,) if violation else (), certain=True)
@@ -292,7 +292,7 @@ class Gate:
     def _run(
         self, call: HostCall, compiled: CompiledTool, decision: Decision, read: tuple[Repair, ...]
     ) -> Verdict:
-        """Return what the tool is run with, after the normalizers that were declared."""
+        """Return the arguments to run the tool with, after its declared normalizers."""
         arguments, repairs = decision.arguments, (*read, *decision.repairs)
         validator = compiled.contract.validator
         if isinstance(validator, NormalizingValidator):
@@ -321,7 +321,7 @@ class Gate:
         *,
         certain: bool,
     ) -> Verdict:
-        """Refuse a call, or forward it as it came where that is not certain or not wanted."""
+        """Refuse a call, or forward it unchanged if the refusal is uncertain or the policy forwards it."""
         policy = compiled.policy
         if policy.mode == "observe":
             self._record("call_observed", call, compiled, repairs=repairs, violations=violations)
@@ -333,7 +333,7 @@ class Gate:
         return Verdict(refusal=compiled.refusal(call.name, violations, repairs))
 
     async def _unknown(self, call: HostCall, source: ToolSource) -> Verdict:
-        """Answer a call of a tool that the host does not have; forward it where the host may have more than it lists."""
+        """Refuse a call of an unknown tool; forward it if the host may have unlisted tools."""
         policy = self.policy_for(call.name)
         if policy.mode == "off" or not (source.certain_names or policy.unrepairable == "refuse"):
             return AS_SENT
@@ -361,17 +361,17 @@ class Gate:
         return compiled
 
     async def _check(self, source: ToolSource, policies: Policies) -> None:
-        """Raise a DefinitionError where a changed file contradicts a tool of this host."""
+        """Raise a DefinitionError if a changed file contradicts a tool of this host."""
         for name in policies.stated:
             try:
                 tool = await source.tool(name, fresh=False)
             except ToolsUnknownError:
-                return  # the file is in force before the tools are known, as when the host starts
+                return  # the file applies before the tools are known, as when the host starts
             if tool is not None and tool.name == name:
                 contract_of(tool, policies, self._telemetry.log.warn_once)
 
     async def _warn_of_unused(self, source: ToolSource) -> None:
-        """Log what a file declares of no tool, where the host can say which tools it has."""
+        """Log declarations in a file that match no tool, if the host can list its tools."""
         definitions = self._operator.policies.definitions
         names = None if definitions is None else await source.names()
         if definitions is None or names is None:
@@ -389,7 +389,7 @@ class Gate:
 def contract_of(
     tool: HostTool, policies: Policies, warn: Callable[[LibraryEventName, str, str], None]
 ) -> ToolContract:
-    """Return what decides about a tool's calls.
+    """Return the contract of a tool.
 
     Args:
         tool: The tool.
@@ -426,7 +426,7 @@ def contract_of(
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
-    """The decision about arguments as they came, how a text was read, or why it could not be."""
+    """The decision about unchanged arguments, with how their text was parsed or why it could not be."""
 
     decision: Decision | None
     read: tuple[Repair, ...] = ()
@@ -435,7 +435,7 @@ class _Decided:
 
 @dataclass(frozen=True, slots=True)
 class _Undecided:
-    """Arguments that the tool does not accept as they came, and what decides about them."""
+    """Arguments that the tool does not accept unchanged, with the contract that decides about them."""
 
     decide: Callable[[Mapping[str, Any]], Decision]
     arguments: Mapping[str, Any]
@@ -443,7 +443,7 @@ class _Undecided:
 
 
 def _looked_at(compiled: CompiledTool, sent: Any) -> _Decided | _Undecided:
-    """Return the decision where it takes no repair."""
+    """Return the decision if it needs no repair."""
     contract = compiled.contract
     if sent is None or isinstance(sent, Mapping):
         arguments: Mapping[str, Any] = {} if sent is None else sent
@@ -475,7 +475,7 @@ async def decided_aside(
     *,
     always: bool = False,
 ) -> Decision:
-    """Decide in a thread where that may take long, or ``always``."""
+    """Decide in a worker thread if deciding may take long, or ``always``."""
     is_wide = len(contract.plan.top.shape.properties) > _MANY_PARAMETERS
     if always or is_wide or holds_many(arguments):
         return await anyio.to_thread.run_sync(decide, arguments)

@@ -1,4 +1,4 @@
-"""Read whether a server's own error refuses the arguments of a call, as each SDK words it."""
+"""Detect whether a server's error text refuses the arguments of a call, in the wording of each SDK."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from mcp_lenient.values.display import sentence
 
 LONGEST: Final = 2_000
-"""Characters of a server's own text that an envelope carries."""
+"""Maximum length of a server's own text in an envelope."""
 _CODE: Final = re.compile(r"(?:MCP error -32602: )+")
 _NO_ARGUMENTS: Final = re.compile(
     r"(?:unknown tool|no such tool|tool not found|output validation error"
@@ -33,18 +33,18 @@ _PYDANTIC: Final = (
 
 
 def refusal_in_text(text: str, tool: str) -> str | None:
-    """Return the text with which a server says that it does not accept the arguments of a call.
+    """Return a server's text if it refuses the arguments of a call.
 
-    Only the forms that the official SDKs and FastMCP use are recognized, and JSON-RPC's own code for it
-    (-32602) if the TypeScript SDK writes it into the text. Other errors are not refusals of arguments.
+    Only the forms of the official SDKs and FastMCP are recognized, and JSON-RPC's code for invalid parameters (-32602)
+    if the TypeScript SDK writes it into the text. Other errors are not refusals of arguments.
 
     Args:
-        text: The text of the error that a server answered with.
+        text: The error text of the server.
         tool: The name of the tool.
 
     Returns:
-        The server's text in one line without addresses, at most 2,000 characters; None where the call
-        failed for another reason.
+        The server's text in one line without addresses, at most 2,000 characters; None if the call failed for
+        another reason.
     """
     coded = _CODE.match(text)
     rest = text[coded.end() :] if coded else text

@@ -1,1 +1,1 @@
-"""Lenience on the side of a client: a session that repairs what it sends, and a dispatcher of a model's calls."""
+"""Client-side leniency: a session that repairs what it sends, and a dispatcher for a model's calls."""

@@ -1,4 +1,4 @@
-"""What differs between the official SDK 1 and 2 for a client, and between their sessions and FastMCP's client.
+"""Differences between the official SDK 1 and 2 for clients, and between their sessions and FastMCP's client.
 
 FastMCP is imported only where its client is used.
 """
@@ -20,7 +20,7 @@ MCPError = exceptions.MCPError if TYPE_CHECKING or hasattr(exceptions, "MCPError
 
 
 def field(model: Any, name: str) -> Any:
-    """Return a field of one of the SDK's models, by the name that SDK 2 gives it."""
+    """Return a field of an SDK model by its SDK 2 name."""
     return getattr(model, name) if hasattr(model, name) else getattr(model, to_camel(name))
 
 
@@ -30,18 +30,18 @@ def is_fastmcp(session: object) -> bool:
 
 
 def errors_of(session: object) -> tuple[type[Exception], ...]:
-    """Return what a session raises where a server refuses a call."""
+    """Return the exceptions that a session raises when the server refuses a call."""
     return (MCPError, _fastmcps()[0]) if is_fastmcp(session) else (MCPError,)
 
 
 def raised(text: str) -> Exception:
-    """Return what FastMCP's client raises on an error result."""
+    """Return the exception that FastMCP's client raises for an error result."""
     error, _ = _fastmcps()
     return error(text)
 
 
 def parsed(content: list[Any], structured: dict[str, Any] | None, meta: dict[str, Any]) -> ParsedResult:
-    """Return an error result as FastMCP's client does that is not to raise."""
+    """Return an error result as FastMCP's client does with ``raise_on_error=False``."""
     _, result = _fastmcps()
     return result(content, structured, meta, is_error=True)
 

@@ -64,23 +64,23 @@ class DispatchedCall:
 
 @dataclass(frozen=True, slots=True)
 class Dispatched:
-    """The calls of one answer of a model; false where it asks for none, so that the answer is the last one.
+    """The calls of one model answer; false if there are none, so that the answer is the last one.
 
     Attributes:
-        calls: The calls with their results, in their order.
-        messages: What comes next in the conversation, in the form in which the model wrote its calls.
+        calls: The calls with their results, in order.
+        messages: The next messages of the conversation, in the format of the model's calls.
     """
 
     calls: tuple[DispatchedCall, ...]
     messages: list[Message]
 
     def __bool__(self) -> bool:
-        """Return whether the model has to be asked again."""
+        """Return whether the model must be called again."""
         return bool(self.messages)
 
 
 async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -> Dispatched:
-    """Make the tool calls that a model's answer asks for, and return their results as the model expects them.
+    """Execute the tool calls in a model's answer, and return their results in the format that the model expects.
 
     A loop around it is an agent::
 
@@ -96,22 +96,22 @@ async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -
     | a text with tags or JSON, see :func:`mcp_lenient.parse_tool_calls` | one user message with ``<tool_result>`` tags |
     | a text in the dialect of a model family | a ``tool`` message for each, which the model's chat template puts into it |
 
-    Ids are kept. Several calls are made one after the other, in their order. Arguments are repaired as
-    :func:`mcp_lenient.lenient_session` does; a refused call, an unknown tool and a text that cannot be read are
-    answered with an envelope, for the model to correct. A text's server tag and tool tag are found as one tool, also
-    where a proxy lists it under a prefix: ``<web><search>`` is ``web_search``, ``web/search``, ``mcp__web__search`` or
-    ``search``. Of a client with several servers in its configuration, a tool's own name will do where only one of them has it.
+    Ids are kept. Several calls are executed one after the other, in order. Arguments are repaired as by
+    :func:`mcp_lenient.lenient_session`; a refused call, an unknown tool and text that cannot be parsed are answered
+    with an envelope for the model to correct. The server tag and tool tag of a text name one tool, even if a proxy
+    lists it under a prefix: ``<web><search>`` is ``web_search``, ``web/search``, ``mcp__web__search`` or ``search``.
+    For a client with several configured servers, a tool's own name is enough if only one server has it.
 
     Args:
-        target: A server in this process, a client (connected or not), the SDK's session, or one that
-            :func:`mcp_lenient.lenient_session` made, which keeps the list of tools from call to call.
+        target: A server in this process, a client (connected or not), an SDK session, or a session from
+            :func:`mcp_lenient.lenient_session`, which keeps the list of tools between calls.
         answer: The model's text; or a response, message or list of blocks, as JSON or as an SDK's object.
-        dialect: The dialect of a text, as for :func:`mcp_lenient.parse_tool_calls`.
+        dialect: The dialect of the text, as for :func:`mcp_lenient.parse_tool_calls`.
 
     Raises:
         ToolCallError: When a block of a response names no tool.
-        TypeError: When the answer is none of these.
-        ValueError: When there is no such dialect.
+        TypeError: When the answer has another type.
+        ValueError: When the dialect is unknown.
     """
     async with _session(target) as session:
         tools = await session.tools()
@@ -147,7 +147,7 @@ async def _session(target: Target) -> AsyncIterator[LenientSession]:
 
 
 def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schemas by name, also by what is left of a name without a prefix; none where that is not one tool's."""
+    """Return the schemas by name and by unprefixed name, if only one tool has it."""
     found: dict[str, Any] = {}
     for name, tool in tools.items():
         for separator in _SEPARATOR.finditer(name):
@@ -157,7 +157,7 @@ def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _prefixes(session: LenientSession) -> tuple[str, ...]:
-    """Return the names of the servers behind a client that has several."""
+    """Return the names of a client's servers if it has several."""
     config = getattr(getattr(session, "transport", None), "config", None)
     return tuple(getattr(config, "mcpServers", ()))
 
@@ -174,7 +174,7 @@ async def _called(
 
 
 def _names(call: RequestedCall, tools: Mapping[str, Any], prefixes: tuple[str, ...]) -> list[str]:
-    """Return the listed names that a call may mean; several only where servers of one client have the same tool."""
+    """Return the listed names that a call may mean; several only if servers of one client have the same tool."""
     forms = ("{}_{}", "{}/{}", "{}.{}", "mcp__{}__{}")
     if call.server is not None:
         exact = [form.format(call.server, call.tool) for form in forms]
@@ -204,7 +204,7 @@ def _result(envelope: Mapping[str, Any]) -> CallToolResult:
 
 
 def _answer(tool: str, done: DispatchedCall) -> ToolAnswer:
-    """Return what a model is shown of a result."""
+    """Return a result as the model sees it."""
     result = done.result
     texts = [text for block in result.content if (text := _text(block)) is not None]
     structured = field(result, "structured_content")
@@ -217,7 +217,7 @@ def _answer(tool: str, done: DispatchedCall) -> ToolAnswer:
 
 
 def _text(block: ContentBlock) -> str | None:
-    """Return a block as text; of what has none, its kind."""
+    """Return a content block as text; the kind of a block without text."""
     if isinstance(block, TextContent):
         return block.text
     if isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):

@@ -1,4 +1,4 @@
-"""A client's session that repairs arguments by the schemas that the server publishes, before they are sent."""
+"""A client session that repairs arguments by the server's published schemas before sending them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _MOST_PAGES: Final = 1_000
 _FRESH: Final = 1.0
-"""Seconds for which a list of tools is used to change or refuse a call before it is asked for again."""
+"""Seconds for which a list of tools may be used to change or refuse a call."""
 
 
 class _SessionTools:
@@ -44,8 +44,8 @@ class _SessionTools:
         session: The client's session.
 
     Attributes:
-        tools: The tools by name, as the SDK has them.
-        compiled: The contracts that were made of them, by name.
+        tools: The SDK's tools, by name.
+        compiled: Their contracts, by name.
     """
 
     certain_names = False
@@ -58,7 +58,7 @@ class _SessionTools:
         self._when = -_FRESH
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
-        """Return a tool; the server is asked where it is unknown, or where that may be old."""
+        """Return a tool; list the tools again if it is unknown or, with ``fresh``, possibly outdated."""
         if fresh or not self.tools:
             await self.list_anew(unless_fresh=name in self.tools)
         return self._hosted.get(name)
@@ -69,7 +69,7 @@ class _SessionTools:
         return self.tools
 
     async def list_anew(self, *, unless_fresh: bool = True) -> None:
-        """Ask the server for its tools, unless it was asked within the last second."""
+        """List the server's tools again; with ``unless_fresh``, at most once a second."""
         if unless_fresh and monotonic() - self._when < _FRESH:
             return
         found: dict[str, Tool] = {}
@@ -92,9 +92,9 @@ class _SessionTools:
 
 
 class LenientSession:
-    """A session whose calls are repaired by the published schemas; everything else is the session's own.
+    """A session whose calls are repaired by the published schemas; everything else is delegated to the session.
 
-    :func:`lenient_session` makes one. It may be entered in place of the session: ``async with lenient_session(client)``.
+    :func:`lenient_session` creates one. It can be entered instead of the session: ``async with lenient_session(client)``.
     """
 
     @takes_settings
@@ -106,8 +106,8 @@ class LenientSession:
         self._listed = _SessionTools(session)
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the session itself has."""
-        if name == "_session":  # of a copy that is being made
+        """Return an attribute of the session."""
+        if name == "_session":  # while this object is being copied
             raise AttributeError(name)
         return getattr(self._session, name)
 
@@ -121,10 +121,10 @@ class LenientSession:
         await self._session.__aexit__(kind, error, trace)
 
     async def tools(self, *, anew: bool = False) -> Mapping[str, Tool]:
-        """Return the tools of the server by name, from all pages, as they were last listed.
+        """Return the server's last listed tools by name, from all pages.
 
         Args:
-            anew: Whether to ask the server again, at most once a second.
+            anew: Whether to list them again, at most once a second.
 
         Raises:
             RuntimeError: When the server lists tools on more than 1,000 pages.
@@ -134,20 +134,20 @@ class LenientSession:
         return self._listed.tools
 
     async def call_tool(self, name: str, arguments: Any = None, *rest: Any, **options: Any) -> Any:
-        """Call a tool as the session does, with arguments repaired by its schema.
+        """Call a tool like the session, with arguments repaired by its schema.
 
         Args:
             name: The tool.
-            arguments: What a model wrote, also as JSON text.
-            rest: As the session takes it.
-            options: As the session takes them.
+            arguments: The arguments that a model wrote, as an object or JSON text.
+            rest: Other positional arguments of the session's method.
+            options: Its keyword arguments.
 
         Returns:
-            What the session returns. ``meta["mcp_lenient"]["repairs"]`` names the repairs; an envelope is an error
-            result with the envelope in its text and under ``meta["mcp_lenient"]``.
+            The session's result. ``meta["mcp_lenient"]["repairs"]`` lists the repairs; a refusal is an error result with
+            the envelope in its text and under ``meta["mcp_lenient"]``.
 
         Raises:
-            ToolError: With the envelope as its text, where a FastMCP client raises on errors.
+            ToolError: With the envelope as its text, if a FastMCP client raises on errors.
         """
         is_parsed = compat.is_fastmcp(self._session)
         raises = is_parsed and options.get("raise_on_error", True)
@@ -162,7 +162,7 @@ class LenientSession:
         return refused
 
     async def call_tool_mcp(self, name: str, arguments: Any, *rest: Any, **options: Any) -> CallToolResult:
-        """Do the same without raising on errors: a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``."""
+        """Call a tool without raising on errors: by a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``."""
         own: Any = self._session
         call = own.call_tool_mcp if compat.is_fastmcp(own) else own.call_tool
         answer = await self._call(call, name, arguments, rest, options)
@@ -176,7 +176,7 @@ class LenientSession:
         rest: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Any:
-        """Return what the session returns, or a refusal in the protocol's terms."""
+        """Return the session's result, or a refusal as the protocol has it."""
         verdict = await self._gate.verdict(
             HostCall(name, arguments, perf_counter_ns(), trace_fields), self._listed
         )
@@ -202,27 +202,27 @@ class LenientSession:
 def lenient_session(
     session: Session, policy: Policy | None = None, **settings: Unpack[HostSettings]
 ) -> LenientSession:
-    """Wrap a client's session so that it repairs arguments before it sends them.
+    """Wrap a client session so that it repairs arguments before it sends them.
 
-    For clients of servers that nothing can be added to or put in front of. The judge is the schema that the server
-    publishes: what that accepts is sent as it is, what can be read in exactly one way is repaired, recorded and
-    logged. What cannot be repaired is sent as it is, since a server may accept more than it publishes, and its
-    refusal is answered with the envelope; with ``Policy(unrepairable="refuse")`` it is not sent.
+    Use it for servers that you cannot change or put a proxy in front of. Calls are validated against the published
+    schemas: valid calls are sent unchanged; calls that can be read only one way are repaired, recorded and logged.
+    Other calls are sent unchanged, since a server may accept more than it publishes, and a refusal by the server
+    becomes an envelope; with ``Policy(unrepairable="refuse")`` they are not sent.
 
     Args:
         session: A :class:`mcp.ClientSession` of the official SDK 1 or 2, its own client of SDK 2, or a
             :class:`fastmcp.Client`; connected or not.
-        policy: What may be repaired; the defaults of :class:`Policy` when left out.
+        policy: What may be repaired; by default :class:`Policy`'s defaults.
         **settings: See :class:`mcp_lenient.HostSettings`.
 
     Returns:
-        A session that is used in place of the other one.
+        A session to use instead of the other one.
     """
     return LenientSession(session, policy, **settings)
 
 
 def _refuses(answer: Exception | Answer, tool: str) -> bool:
-    """Return whether a server does not accept the arguments of a call."""
+    """Return whether the server refused the arguments of a call."""
     if isinstance(answer, MCPError):
         return answer.error.code == INVALID_PARAMS
     return refusal_in_text(str(answer) if isinstance(answer, Exception) else _text(answer), tool) is not None
@@ -236,7 +236,7 @@ def _text(answer: Answer) -> str:
 
 
 def _is_result(answer: object) -> bool:
-    """Return whether a call has ended with a result, and not with a task or a request for input."""
+    """Return whether a call ended with a result, not with a task or a request for input."""
     return isinstance(answer, CallToolResult) or is_dataclass(answer)
 
 
@@ -244,7 +244,7 @@ def _with_repairs(answer: Any, verdict: Verdict) -> Any:
     """Return the answer with the repairs in ``meta``."""
     if not verdict.repairs or not _is_result(answer):
         return answer
-    told = CallToolResult.model_validate(verdict.told({"content": [], "_meta": answer.meta}))
+    told = CallToolResult.model_validate(verdict.with_repairs({"content": [], "_meta": answer.meta}))
     changed = {"content": [*answer.content, *told.content], "meta": told.meta}
     if isinstance(answer, CallToolResult):
         return answer.model_copy(update=changed)

@@ -1,4 +1,4 @@
-"""LangChain and MCP, both ways.
+"""LangChain tools for MCP, and MCP tools for LangChain.
 
 :func:`serve` puts LangChain tools on a lenient server, :func:`load_tools` gives an agent the tools of MCP servers; both
 need ``pip install mcp-lenient[langchain]``. :class:`LenientInterceptor` makes the calls of ``langchain-mcp-adapters``

@@ -1,4 +1,4 @@
-"""LenientInterceptor: calls of langchain-mcp-adapters, before they are sent to a server."""
+"""Interceptor for langchain-mcp-adapters, run before a call is sent to a server."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 class LenientInterceptor:
     """Repair the calls that an agent makes through ``langchain-mcp-adapters``, as one of its ``tool_interceptors``.
 
-    It judges by the schemas that the servers publish. What a schema takes goes on untouched; the rest is repaired if it
-    can be read in exactly one way, else forwarded as it came, or with ``Policy(unrepairable="refuse")`` answered with the
-    envelope. All of it is logged, without values.
+    Calls are validated against the published schemas. Valid calls are sent unchanged; calls that can be read only one
+    way are repaired; others are forwarded unchanged or, with ``Policy(unrepairable="refuse")``, refused with the
+    envelope. Repairs and refusals are logged without values.
 
     All other settings are those of :class:`mcp_lenient.HostSettings`.
 
     Args:
-        servers: The connections that ``MultiServerMCPClient`` is given, by name; or the one session whose tools are loaded.
-            They are asked for their tools at the first call, and again before a call is changed or refused.
+        servers: The connections of ``MultiServerMCPClient``, by name; or the one session whose tools are loaded. Their
+            tools are listed at the first call, and again before a call is changed or refused.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
     """
 
@@ -70,7 +70,7 @@ class LenientInterceptor:
         result = await handler(request.override(args=verdict.arguments))
         if not isinstance(result, CallToolResult):
             return result
-        told = verdict.told(result.model_dump(by_alias=True, exclude_none=True, mode="json"))
+        told = verdict.with_repairs(result.model_dump(by_alias=True, exclude_none=True, mode="json"))
         return CallToolResult.model_validate(told)
 
     async def _list(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
@@ -89,7 +89,7 @@ class LenientInterceptor:
 
 
 def _with_headers(connection: Mapping[str, Any], headers: Mapping[str, Any] | None) -> Any:
-    """Return the connection that the call itself is sent by, with the headers that an interceptor before us added."""
+    """Return the connection of the call, with headers that an earlier interceptor added."""
     if not headers or "url" not in connection:
         return connection
     return {**connection, "headers": {**(connection.get("headers") or {}), **headers}}

@@ -1,4 +1,4 @@
-"""Tools of MCP servers as LangChain tools, for agents of LangChain and LangGraph."""
+"""Load tools of MCP servers as LangChain tools, for agents of LangChain and LangGraph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     Called = Callable[[str, dict[str, Any]], Awaitable[CallToolResult]]
 
-# LangGraph reads the annotations of a tool's function when the program runs.
+# LangGraph reads the annotations of a tool's function at run time.
 Content = str | list[str | dict[str, Any]]
 """The content of a message: a text, or LangChain's blocks."""
 
@@ -26,11 +26,11 @@ Content = str | list[str | dict[str, Any]]
 async def load_tools(session: LenientSession | Client[Any] | ClientSession) -> list[BaseTool]:
     """Return the tools of a connected session as LangChain tools whose calls are repaired.
 
-    The tools are those of all pages, and last as long as the session.
+    All pages are loaded. The tools work as long as the session.
 
     Args:
-        session: A client or session, which is made lenient by :func:`mcp_lenient.lenient_session`; or a lenient
-            session with a policy of its own.
+        session: A client or session, wrapped by :func:`mcp_lenient.lenient_session`; or a lenient session with its own
+            policy.
     """
     own = session if isinstance(session, LenientSession) else lenient_session(session)
     return [to_langchain(tool, own.call_tool_mcp) for tool in (await own.tools()).values()]
@@ -39,9 +39,9 @@ async def load_tools(session: LenientSession | Client[Any] | ClientSession) -> l
 def to_langchain(tool: Tool, call: Called) -> BaseTool:
     """Return one MCP tool as a LangChain tool.
 
-    It keeps name, description and schema, and has the annotations, such as ``destructiveHint``, and ``_meta`` as
-    metadata. An error of the tool, an envelope included, is a message with ``status="error"``, which the model reads.
-    Images and audio are content blocks of LangChain. Structured content and the repairs are in the message's ``artifact``.
+    Name, description and schema are kept; annotations, such as ``destructiveHint``, and ``_meta`` become metadata. A
+    tool error, including an envelope, becomes a message with ``status="error"`` for the model. Images and audio become
+    content blocks of LangChain. Structured content and repairs are in the message's ``artifact``.
 
     Args:
         tool: The tool as a server lists it.
@@ -71,14 +71,14 @@ def to_langchain(tool: Tool, call: Called) -> BaseTool:
 
 
 def _artifact(result: CallToolResult) -> dict[str, Any] | None:
-    """Return what a program finds beside the content; None where there is nothing."""
+    """Return structured content and repairs for programs; None if there are none."""
     repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs")
     found = {"structured_content": field(result, "structured_content"), "repairs": repairs}
     return {name: value for name, value in found.items() if value} or None
 
 
 def _content(blocks: list[ContentBlock]) -> Content:
-    """Return the content of a message: one text as it is, else a list of LangChain's blocks."""
+    """Return the content of a message: a single text as a string, else a list of LangChain blocks."""
     if len(blocks) == 1 and isinstance(blocks[0], TextContent):
         return blocks[0].text
     return [_block(block) for block in blocks]

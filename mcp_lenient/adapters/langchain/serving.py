@@ -1,4 +1,4 @@
-"""LangChain tools on a FastMCP server, as tools with a published schema."""
+"""Serve LangChain tools on a FastMCP server, with their schemas."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.rules.policy import Policy
 
 META_KEY: Final = "langchain"
-"""Where the metadata, tags and artifacts of LangChain are in ``_meta``."""
+"""The key in ``_meta`` of LangChain's metadata, tags and artifacts."""
 _FILLED_IN: Final = ("config", "run_manager", "callbacks")
 _HINTS: Final = frozenset(field.alias or name for name, field in ToolAnnotations.model_fields.items())
 _BLOCK: Final[TypeAdapter[ContentBlock]] = TypeAdapter(ContentBlock)
@@ -37,11 +37,12 @@ class LangChainTool(Tool):
     def of(cls, wrapped: BaseTool) -> LangChainTool:
         """Return the same tool for FastMCP.
 
-        Of its metadata, what MCP knows as annotations (``destructiveHint``, ``readOnlyHint``, ``title``, ...) becomes
-        annotations, so that a destructive tool is repaired less. The rest, and its tags, are in ``_meta["langchain"]``.
+        Metadata that MCP defines as annotations (``destructiveHint``, ``readOnlyHint``, ``title``, ...) becomes
+        annotations, so that a destructive tool gets fewer repairs. Other metadata and the tags are in
+        ``_meta["langchain"]``.
 
         Raises:
-            TypeError: When something is injected into the tool that only an agent's runtime has.
+            TypeError: When the tool needs an injected value that only an agent's runtime has.
         """
         injected = sorted(set(_injected(wrapped)))
         if injected:
@@ -64,10 +65,10 @@ class LangChainTool(Tool):
         )
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Run the tool as an agent would, and return what the agent would be told.
+        """Run the tool like an agent, and return the result that the agent would see.
 
-        Blocks of MCP in its artifact are content; any other artifact is in ``_meta["langchain"]["artifact"]``, where
-        a program finds it and no model reads it.
+        MCP blocks in its artifact become content; any other artifact is in ``_meta["langchain"]["artifact"]``, for
+        programs only.
         """
         call = ToolCall(name=self.name, args=arguments, id=uuid4().hex, type="tool_call")
         try:
@@ -75,7 +76,7 @@ class LangChainTool(Tool):
         except ToolException as error:
             raise ToolError(str(error)) from error
         except ValidationError as error:
-            # What a schema cannot say: validators that are Python code.
+            # Validators in Python code, which a schema cannot express.
             told = "; ".join(
                 f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
             )
@@ -92,14 +93,14 @@ def serve(name: str, tools: Iterable[BaseTool]) -> FastMCP:
     """Return a lenient MCP server with these LangChain tools.
 
     Args:
-        name: What the server calls itself.
-        tools: Functions with ``@tool``, ``StructuredTool`` and classes of your own.
+        name: The name of the server.
+        tools: Functions with ``@tool``, ``StructuredTool`` and your own classes.
 
     Raises:
-        TypeError: When something is injected into one of them that only an agent's runtime has.
+        TypeError: When a tool needs an injected value that only an agent's runtime has.
     """
     mcp = FastMCP(name)
-    # The schema is all that speaks for such a tool, so that what it forbids is refused and not tried.
+    # Only the schema describes such a tool, so calls that it forbids are refused and not tried.
     mcp.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
     for each in tools:
         mcp.add_tool(LangChainTool.of(each))
@@ -115,7 +116,7 @@ def _is_block(value: object) -> bool:
 
 
 def _jsonable(value: Any) -> Any:
-    """Return a value as JSON; None where it has no such form."""
+    """Return a value as JSON; None if it cannot be converted."""
     try:
         return to_jsonable_python(value)
     except (PydanticSerializationError, ValueError, RecursionError):
@@ -128,12 +129,12 @@ def _schema(wrapped: BaseTool) -> dict[str, Any]:
         schema = told
     else:
         schema = told.model_json_schema() if issubclass(told, BaseModel) else told.schema()
-    # LangChain silently drops arguments that it does not know; a closed schema has them repaired or refused.
+    # LangChain silently drops unknown arguments; with a closed schema they are repaired or refused.
     return {"additionalProperties": False, **schema}
 
 
 def _injected(wrapped: BaseTool) -> Iterator[str]:
-    """Yield the parameters that neither the caller nor LangChain itself fills in."""
+    """Yield injected parameters that LangChain does not fill in itself."""
     shown = wrapped.args
     if not isinstance(wrapped.args_schema, dict):
         declared = wrapped.get_input_schema()
@@ -152,7 +153,7 @@ def _injected(wrapped: BaseTool) -> Iterator[str]:
 def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(function, include_extras=True)
-    except NameError:  # of what is imported for type checkers alone, only the names are known
+    except NameError:  # imports under TYPE_CHECKING are known by name only
         return {}
 
 

@@ -1,4 +1,4 @@
-"""LiteLLM's gateway: the calls of the MCP servers behind it, by a callback of its ``config.yaml``."""
+"""LiteLLM's MCP gateway: repair the calls of its MCP servers by a callback in its ``config.yaml``."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LenientCallback", "lenient_callback"]
 
-if not TYPE_CHECKING:  # LiteLLM is imported where one of them is asked for
+if not TYPE_CHECKING:  # LiteLLM is imported when one of these names is
 
     def __getattr__(name: str) -> object:
         if name not in __all__:

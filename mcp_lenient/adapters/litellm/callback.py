@@ -1,4 +1,4 @@
-"""LenientCallback: calls of the MCP servers behind LiteLLM's gateway, before they are sent on."""
+"""Callback for LiteLLM's MCP gateway, run before a call is forwarded to its server."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _CALLS: Final = frozenset({"call_mcp_tool", "mcp_call"})
 
 
 class _EvenEmpty(dict[str, Any]):
-    """Arguments for the gateway, which takes empty ones for none and would send on what came."""
+    """Arguments that are true even if empty: the gateway treats empty arguments as none and forwards the original."""
 
     def __bool__(self) -> bool:
         return True
 
 
 class _OneTool:
-    """The tool of one call: the gateway shows a hook no other, and has looked it up itself.
+    """The tool of one call; the gateway has looked it up and shows the hook no other tool.
 
     Args:
         tool: The tool.
@@ -49,19 +49,19 @@ class _OneTool:
         return self._tool
 
     async def names(self) -> None:
-        """Return None: there may be others."""
+        """Return None, since other tools are unknown."""
 
 
 @final
-class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not installed where types are checked
-    """Makes the tools of every MCP server behind LiteLLM's gateway lenient, as a callback of its ``config.yaml``.
+class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not installed for type checking
+    """Make the tools of every MCP server behind LiteLLM's gateway lenient, as a callback in its ``config.yaml``.
 
-    It judges by the schemas that the servers publish. What a schema takes goes on untouched; the rest is repaired if it
-    can be read in exactly one way, else forwarded as it came, or with ``Policy(unrepairable="refuse")`` answered
-    with the envelope as JSON text. Calls of models, and MCP requests but calls of tools, pass by.
+    Calls are validated against the published schemas. Valid calls are forwarded unchanged; calls that can be read only
+    one way are repaired; others are forwarded unchanged or, with ``Policy(unrepairable="refuse")``, answered with the
+    envelope as JSON text. Model calls and other MCP requests are ignored.
 
-    With the defaults, ``callbacks: ["mcp_lenient.adapters.litellm.lenient_callback"]`` is all that it takes. LiteLLM calls a
-    hook only where the class itself defines it, so this one is not for subclassing.
+    With the defaults, ``callbacks: ["mcp_lenient.adapters.litellm.lenient_callback"]`` is enough. LiteLLM calls a hook
+    only if the class itself defines it, so do not subclass this one.
 
     All other settings are those of :class:`mcp_lenient.HostSettings`.
 
@@ -82,7 +82,7 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         data: dict[str, Any],
         call_type: str,
     ) -> dict[str, Any] | None:
-        """Repair the arguments of one call, or raise what makes the gateway answer with the envelope."""
+        """Repair the arguments of one call, or raise the exception that the gateway answers with the envelope."""
         name, schema = data.get("mcp_tool_name"), data.get("mcp_input_schema")
         if call_type not in _CALLS or not isinstance(name, str) or not isinstance(schema, Mapping):
             return None
@@ -100,7 +100,7 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
 
 
 def _with_arguments(data: dict[str, Any], sent: Any, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return the call with other arguments, in all places where the gateway and its guardrails look for them."""
+    """Return the call with other arguments, in every place that the gateway and its guardrails read."""
     changed = {**data, "mcp_arguments": arguments, "modified_arguments": _EvenEmpty(arguments)}
     written, messages = f"\nArguments: {sent}", data.get("messages")
     if (
@@ -114,7 +114,7 @@ def _with_arguments(data: dict[str, Any], sent: Any, arguments: dict[str, Any]) 
 
 
 def _who(data: Mapping[str, Any]) -> dict[str, str | None]:
-    """Return the fields of an event that say who called."""
+    """Return the event fields that identify the caller."""
     metadata = data.get("metadata")
     headers = metadata.get("headers") if isinstance(metadata, Mapping) else None
     session = headers.get("mcp-session-id") if isinstance(headers, Mapping) else None

@@ -1,6 +1,6 @@
 """Private APIs of LiteLLM's MCP gateway, used nowhere else.
 
-Where one of them is gone, less is known of a tool, or a refusal begins with ``Error: ``; everything else keeps working.
+If one of them is gone, less is known about a tool, or a refusal starts with ``Error: ``; everything else keeps working.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ _MODEL: Final = "MCP: "
 
 
 def refusal(server: str | None, error_code: str, text: str) -> Exception:
-    """Return what a hook raises, so that the gateway answers with this text.
+    """Return the exception that makes the gateway answer with this text.
 
-    The gateway writes ``Error: `` before the text of every exception but of the one that says which of a user's
-    settings are missing.
+    The gateway prefixes every exception text with ``Error: ``, except that of the exception for missing user settings.
 
     Args:
         server: The name of the MCP server, for the gateway's own log.
         error_code: The envelope's code, for the gateway's own log.
-        text: What the model gets.
+        text: The text for the model.
     """
     try:
         plain = import_module(f"{_GATEWAY}.utils").MCPMissingUserEnvVarsError
@@ -48,19 +47,19 @@ def _http_error(text: str) -> Exception:
 
 
 def called_name(data: Mapping[str, Any], tool: str) -> str:
-    """Return the name by which the client called a tool, with the server's prefix where it wrote one."""
+    """Return the tool name that the client used, with the server prefix if it wrote one."""
     model = getattr(data.get("litellm_logging_obj"), "model", None)
     called = model.removeprefix(_MODEL) if isinstance(model, str) else tool
     return called if called.endswith(tool) else tool
 
 
 def is_destructive(server: str | None, tool: str) -> bool:
-    """Return whether a listed tool of a server has a ``destructiveHint``, which no hook is given."""
+    """Return whether a listed tool has a ``destructiveHint``, which hooks do not receive."""
     return any(gate.is_destructive(getattr(each, "annotations", None)) for each in _listed(server, tool))
 
 
 def _listed(server: str | None, tool: str) -> Iterator[Any]:
-    """Yield a tool as the gateway has listed it for each of its callers."""
+    """Yield the tool from the gateway's list for each of its callers."""
     try:
         manager = import_module(f"{_GATEWAY}.mcp_server_manager").global_mcp_server_manager
         servers = manager.get_registry().values()

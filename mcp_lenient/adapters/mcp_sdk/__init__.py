@@ -1,4 +1,4 @@
-"""The official Python SDK: version 2 by a server middleware, version 1 by wrapping the handler of calls."""
+"""The official Python SDK: version 2 by a server middleware, version 1 by wrapping the call handler."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The validator of tools that are functions on the official SDK, 1 and 2: its own model of their arguments."""
+"""Validate arguments of function tools on the official SDK 1 and 2 by the SDK's own arguments model."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _TEXT_IS_READ = Text("this server parses a text that is JSON; send a text that i
 
 
 class ArgumentsModel(BaseModel):
-    """The base of the SDK's models of arguments, as far as it is used here."""
+    """The parts of the SDK's base class of arguments models that are used here."""
 
     def model_dump_one_level(self) -> dict[str, Any]:
-        """Return what the function is called with."""
+        """Return the keyword arguments of the function."""
         raise NotImplementedError
 
 
 class FunctionMetadata(Protocol):
-    """What the SDK keeps of a function, as far as it is used here."""
+    """The parts of the SDK's function metadata that are used here."""
 
     @property
     def arg_model(self) -> type[ArgumentsModel]:
@@ -33,15 +33,15 @@ class FunctionMetadata(Protocol):
         ...
 
     def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments with texts read as JSON where the parameter is no plain text."""
+        """Return the arguments with strings parsed as JSON for parameters that are not plain strings."""
         ...
 
 
 class ArgumentsValidator:
-    """What a function accepts: the SDK's own way from arguments to what the function is called with.
+    """Validate arguments as the SDK does before it calls the function.
 
     Args:
-        metadata: What the SDK keeps of the function.
+        metadata: The SDK's metadata of the function.
     """
 
     by_schema = False
@@ -52,7 +52,7 @@ class ArgumentsValidator:
         self._metadata = metadata
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both are about the same function."""
+        """Return whether both validate the same function."""
         return isinstance(other, ArgumentsValidator) and self._metadata is other._metadata
 
     def __hash__(self) -> int:
@@ -62,7 +62,7 @@ class ArgumentsValidator:
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments.
 
-        A validator of the author that fails by anything but a ``ValueError`` or ``AssertionError`` says nothing
+        A custom validator that raises anything but a ``ValueError`` or ``AssertionError`` has a bug and says nothing
         about the arguments: the SDK answers with a tool error.
         """
         try:
@@ -74,7 +74,7 @@ class ArgumentsValidator:
         return True
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return all issues, in the order of the arguments, then what is missing."""
+        """Return all issues, in the order of the arguments, then missing parameters."""
         try:
             self._validated(dict(arguments))
         except ValidationError as error:
@@ -87,7 +87,7 @@ class ArgumentsValidator:
         return ()
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Return whether the function would be called with other values."""
+        """Return whether the function would receive different values."""
         return makes_a_difference(self._called_with, dict(one), dict(other))
 
     def _validated(self, arguments: dict[str, Any]) -> ArgumentsModel:
@@ -97,7 +97,7 @@ class ArgumentsValidator:
         return self._validated(arguments).model_dump_one_level()
 
     def _at_its_text(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> ValidationIssue:
-        """Move an issue inside a text that the SDK has read as JSON to that text, which is what was sent."""
+        """Move an issue inside a string that the SDK parsed as JSON to the string itself, as it was sent."""
         if not issue.path or not isinstance(arguments.get(str(issue.path[0])), str):
             return issue
         name = str(issue.path[0])
@@ -109,7 +109,7 @@ class ArgumentsValidator:
         return issue
 
     def _takes_text(self, name: str, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the parameter takes the text where it is not read as JSON first."""
+        """Return whether the parameter accepts the string without parsing it as JSON."""
         try:
             self._metadata.arg_model.model_validate({name: arguments[name]})
         except ValidationError as error:
@@ -120,7 +120,7 @@ class ArgumentsValidator:
 
 
 class InputValidator(PublishedSchemaValidator):
-    """What the low-level server of SDK 1 accepts, which validates by the published schema itself.
+    """Validate like the low-level server of SDK 1, by the published schema.
 
     Args:
         schema: The input schema of a tool.
@@ -134,20 +134,20 @@ class InputValidator(PublishedSchemaValidator):
         self._asked = validator_for(schema)(schema)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both judge by one schema."""
+        """Return whether both have the same schema."""
         return isinstance(other, InputValidator) and self.schema == other.schema
 
     __hash__ = None  # type: ignore[assignment]
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the SDK takes these arguments; a schema that it cannot use is the SDK's to report."""
+        """Return whether the SDK accepts these arguments; the SDK reports an unusable schema itself."""
         try:
             return bool(self._asked.is_valid(dict(arguments)))
         except Exception:  # noqa: BLE001 - a broken pattern or reference raises what the library likes
             return True
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return what the schema holds against these arguments."""
+        """Return the issues of these arguments."""
         if self.accepts(arguments):
             return ()
         return super().issues(arguments) or (ValidationIssue((), "value"),)

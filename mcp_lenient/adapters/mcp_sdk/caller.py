@@ -1,4 +1,4 @@
-"""Who called, over which way: the fields of an event, from a request of the official SDK, 1 or 2."""
+"""Event fields for caller and transport, from a request of the official SDK 1 or 2."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mcp_lenient.telemetry.otel import trace_fields
 
 
 def who_called(server: Any, request: Any) -> dict[str, str | None]:
-    """Return the fields of an event that say who called; what is not known is None.
+    """Return the event fields that identify the caller; unknown fields are None.
 
     Args:
-        server: The low-level server; None where it cannot be told.
-        request: The SDK's context of the request; None where Python code calls.
+        server: The low-level server; None if unknown.
+        request: The SDK's request context; None for calls from Python code.
     """
     known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields()}
     if request is None:

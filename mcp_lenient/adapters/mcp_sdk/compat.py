@@ -1,7 +1,7 @@
 """Private APIs of the official SDK, 1 and 2, used nowhere else.
 
-Where one of them is gone, a tool is known by its published schema alone, and everything else keeps working;
-``tests/adapters/mcp_sdk`` notices.
+If one of them is gone, only the published schema of a tool is used, and everything else keeps working;
+``tests/adapters/mcp_sdk`` fails.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _FUNCTION_SERVERS: Final = (
 
 
 def server_behind(call_next: object) -> Any:
-    """Return the low-level server that a middleware of SDK 2 was called by; None where it cannot be told.
+    """Return the low-level server that called a middleware of SDK 2; None if unknown.
 
-    A middleware is given no server. What it is given to call next is a chain of partials that ends in a closure
-    of the SDK's runner, which has the server.
+    A middleware does not receive the server. Its ``call_next`` is a chain of partials that ends in a closure of the
+    SDK's runner, which has the server.
     """
     for _ in range(_MOST_MIDDLEWARE):
         if not isinstance(call_next, partial) or len(call_next.args) != 2:
@@ -37,7 +37,7 @@ def server_behind(call_next: object) -> Any:
 
 
 def function_server(handler: object) -> Any:
-    """Return the server whose own functions a handler of calls runs; None where other code decides what is run."""
+    """Return the server whose functions a call handler runs; None if other code decides what is run."""
     for kind, method in _kinds():
         for bound in (handler, *_captured(handler).values()):
             server = getattr(bound, "__self__", None)
@@ -48,7 +48,7 @@ def function_server(handler: object) -> Any:
 
 @lru_cache(maxsize=1)
 def _kinds() -> tuple[tuple[Any, Any], ...]:
-    """Return the kinds of servers of functions that the installed SDK has, with their methods."""
+    """Return the function server classes of the installed SDK, with their methods."""
     found = []
     for module, name, method in _FUNCTION_SERVERS:
         try:
@@ -66,12 +66,12 @@ def _runs_own_functions(server: Any, kind: Any) -> bool:
 
 
 def function_tool(server: Any, name: str) -> Any:
-    """Return the SDK's own record of a tool that is a function; None where there is none."""
+    """Return the SDK's record of a function tool; None if there is none."""
     return server._tool_manager.get_tool(name)  # noqa: SLF001 - see above
 
 
 def host_tool(tool: Any) -> HostTool:
-    """Return a function of the SDK as a tool, with its own model of arguments for a validator."""
+    """Return a function tool of the SDK, validated by its own arguments model."""
     marks = marks_of(tool.fn)
     return HostTool(
         tool.name,
@@ -89,43 +89,43 @@ def _validator(tool: Any) -> ArgumentsValidator | None:
         return None
     written, metadata = as_written(tool.fn), tool.fn_metadata
     if written is not tool.fn:
-        # What `@lenient` made of the function takes everything, to answer by itself.
+        # A function decorated by `@lenient` accepts everything and refuses calls itself.
         build: Callable[..., Any] = import_module(type(metadata).__module__).func_metadata
         metadata = build(written, skip_names=_not_sent(tool), structured_output=False)
     return ArgumentsValidator(metadata)
 
 
 def _runs_its_function(tool: Any) -> bool:
-    """Return whether a tool validates and calls its function as the SDK's own tools do."""
+    """Return whether a tool validates and calls its function like the SDK's own tools."""
     own = type(tool).run.__module__.startswith("mcp.server.")
     return own and callable(getattr(tool.fn_metadata, "pre_parse_json", None))
 
 
 def _not_sent(tool: Any) -> list[str]:
-    """Return the parameters that the SDK fills in itself."""
+    """Return the parameters that the SDK injects."""
     context = [tool.context_kwarg] if tool.context_kwarg is not None else []
     return [*context, *getattr(tool, "resolved_params", ())]
 
 
 def low_level(server: Any) -> Any:
-    """Return the low-level server of SDK 1 that a server is, or is built on."""
+    """Return the low-level server of an SDK 1 server."""
     return getattr(server, "_mcp_server", server)
 
 
 def request_handlers(server: object) -> dict[Any, Any] | None:
-    """Return the handlers of a server on SDK 1, by type of request; None for any other object."""
+    """Return the request handlers of a server on SDK 1, by request type; None for any other object."""
     handlers = getattr(low_level(server), "request_handlers", None)
     return handlers if isinstance(handlers, dict) else None
 
 
 def validates_input(handler: object) -> bool:
-    """Return whether SDK 1 validates by the published schema before it runs a handler that was registered with it."""
+    """Return whether SDK 1 validates against the published schema before it runs this handler."""
     captured = _captured(handler)
     return captured.get("validate_input") is True
 
 
 def _captured(function: object) -> Mapping[str, Any]:
-    """Return what a function captured from where it was defined, by name."""
+    """Return the closure variables of a function, by name."""
     return dict(_cells(function))
 
 

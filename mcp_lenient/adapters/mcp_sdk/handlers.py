@@ -1,4 +1,4 @@
-"""``make_lenient``: servers on the official SDK 1, by wrapping the handler of their calls."""
+"""``make_lenient``: wrap the call handler of servers on the official SDK 1."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 
 ServerT = TypeVar("ServerT")
 
-# What follows is read of the SDK 1 by names that the SDK 2 does not have, so no type checker sees them.
+# SDK 1 names that SDK 2 lacks, so they are accessed without type checking.
 _SDK: Any = types
 
 
 @takes_settings
 def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> ServerT:
-    """Make every tool of a server on the official SDK lenient, those that are added later included.
+    """Make every tool of a server on the official SDK lenient, including tools added later.
 
-    Arguments that the tool accepts go on untouched; others are repaired if they can be read in exactly one way that
-    it accepts; the rest is answered with the envelope, and the tool is not run. Both are logged, without values.
+    Arguments that the tool accepts are passed on unchanged; arguments that can be read only one way are repaired; all
+    others are refused with the envelope, and the tool is not run. Repairs and refusals are logged without values.
 
-    It is for ``FastMCP`` and the low-level ``Server`` of SDK 1. On SDK 2 it adds a
-    :class:`mcp_lenient.adapters.mcp_sdk.LenientServerMiddleware`, which does more: SDK 1 refuses arguments that
-    are no object, such as a whole call as JSON text, before any code of ours.
+    It supports ``FastMCP`` and the low-level ``Server`` of SDK 1. On SDK 2 it adds a
+    :class:`mcp_lenient.adapters.mcp_sdk.LenientServerMiddleware`, which does more: SDK 1 refuses arguments
+    that are not an object, such as JSON text, before the lenient handler runs.
 
     Args:
-        server: The server. A low-level one must have its handler of calls already, since a handler that is
-            registered later replaces the lenient one.
+        server: The server. A low-level server must already have its call handler, since a handler registered
+            later replaces the lenient one.
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         **settings: See :class:`mcp_lenient.HostSettings`.
 
@@ -53,7 +53,7 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
 
     Raises:
         TypeError: When it is not a server of the official SDK.
-        ValueError: When the server has no handler of calls yet.
+        ValueError: When the server has no call handler yet.
     """
     handlers = compat.request_handlers(server)
     if handlers is None:
@@ -84,13 +84,13 @@ def _middleware(policy: Policy | None, **settings: Unpack[HostSettings]) -> Any:
 
 
 class LenientHandler:
-    """The handler of calls of a server on SDK 1, with ours around it.
+    """The lenient call handler of a server on SDK 1.
 
     Args:
-        handler: The server's own.
+        handler: The server's own handler.
         handlers: All handlers of the server, by type of request.
         server: The low-level server.
-        gate: What decides.
+        gate: Decides about calls.
     """
 
     def __init__(self, handler: Handler, handlers: Mapping[Any, Handler], server: Any, gate: Gate) -> None:
@@ -131,15 +131,15 @@ class LenientHandler:
 
 
 def _no_validator(_schema: Mapping[str, Any]) -> None:
-    """Return nothing: the server runs its handler with whatever came."""
+    """Return None: the server does not validate arguments itself."""
 
 
 def _with_repairs(result: Any, verdict: Verdict) -> Any:
-    """Return the result of a tool with its repairs; any other, such as a task, as it is."""
+    """Return a tool result with its repairs; other results, such as a task, are unchanged."""
     own = result.root
     if not isinstance(own, _SDK.CallToolResult):
         return result
-    told = verdict.told(own.model_dump(by_alias=True, exclude_none=True, mode="json"))
+    told = verdict.with_repairs(own.model_dump(by_alias=True, exclude_none=True, mode="json"))
     return _SDK.ServerResult(_SDK.CallToolResult.model_validate(told))
 
 

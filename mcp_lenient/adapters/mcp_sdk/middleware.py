@@ -1,4 +1,4 @@
-"""LenientServerMiddleware: calls of a server on the official SDK 2, before the SDK validates them."""
+"""Middleware for servers on the official SDK 2, run before the SDK validates a call."""
 
 from __future__ import annotations
 
@@ -33,15 +33,14 @@ _CALL: Final = "tools/call"
 
 
 class LenientServerMiddleware:
-    """Makes every tool of a server on the official SDK 2 lenient: ``MCPServer("notes", middleware=[LenientServerMiddleware()])``.
+    """Make every tool of a server on the official SDK 2 lenient: ``MCPServer("notes", middleware=[LenientServerMiddleware()])``.
 
-    It sees the raw request, before the SDK validates anything. Arguments that the tool accepts go on untouched;
-    others are repaired if they can be read in exactly one way that it accepts; the rest is answered with the
-    envelope, and the tool is not run. Both are logged, without values.
+    It sees the raw request before the SDK validates it. Arguments that the tool accepts are passed on unchanged;
+    arguments that can be read only one way are repaired; all others are refused with the envelope, and the tool is
+    not run. Repairs and refusals are logged without values.
 
-    What a function accepts, its own Pydantic model says. Of a low-level server's tools only the schemas that it
-    lists are known: what these forbid and cannot be repaired goes on as it came, unless the policy says
-    ``unrepairable="refuse"``.
+    Functions are validated by their own Pydantic model, tools of a low-level server by their published schema.
+    Unrepairable calls of a low-level server are forwarded unchanged, unless the policy has ``unrepairable="refuse"``.
 
     >>> from mcp.server.mcpserver import MCPServer
     >>> from mcp_lenient import Policy
@@ -77,7 +76,7 @@ class LenientServerMiddleware:
         return _with_repairs(result, verdict)
 
     def _source(self, server: Any, ctx: Request, call_next: CallNext) -> ToolSource:
-        """Return where this call's tool is found; without the server nothing is kept between calls."""
+        """Return the tool source of this call; without the server nothing is cached between calls."""
         kept = ServerTools()
         if server is not None:
             kept = self._kept.setdefault(server, kept)
@@ -97,7 +96,7 @@ class LenientServerMiddleware:
 
 
 def _answer(ctx: Request, refusal: dict[str, Any], server: Any) -> dict[str, Any]:
-    """Return a refusal as the SDK sends a result: shaped for the protocol's version, and complete."""
+    """Return a refusal as a complete SDK result for the protocol version."""
     whole = {"resultType": "complete", **refusal}
     result = serialize_server_result(_CALL, ctx.protocol_version, whole)
     stamp = getattr(server, "server_info_stamp", None)
@@ -107,10 +106,10 @@ def _answer(ctx: Request, refusal: dict[str, Any], server: Any) -> dict[str, Any
 
 
 def _with_repairs(result: HandlerResult, verdict: Verdict) -> HandlerResult:
-    """Return the result of a tool with its repairs; any other, such as a request for input, as it is."""
+    """Return a tool result with its repairs; other results, such as a request for input, are unchanged."""
     if isinstance(result, CallToolResult):
-        told = verdict.told(result.model_dump(by_alias=True, exclude_none=True))
+        told = verdict.with_repairs(result.model_dump(by_alias=True, exclude_none=True))
         return CallToolResult.model_validate(told, by_name=False)
     if isinstance(result, dict) and result.get("resultType") in (None, "complete") and "content" in result:
-        return verdict.told(result)
+        return verdict.with_repairs(result)
     return result

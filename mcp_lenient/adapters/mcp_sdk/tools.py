@@ -1,4 +1,4 @@
-"""The tools of a server of the official SDK: functions with their own model, or what the server lists."""
+"""The tools of a server on the official SDK: functions with their own model, or listed tools."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from mcp_lenient.adapters.mcp_sdk import compat
 _MOST_PAGES: Final = 100
 
 ListPage = Callable[[str | None], Awaitable[Mapping[str, Any]]]
-"""Returns a page of ``tools/list`` in the protocol's terms, from a cursor on."""
+"""Returns a page of ``tools/list``, starting at a cursor."""
 
 
 class ServerTools:
     """The tools of one server, kept between calls.
 
     Attributes:
-        compiled: The contracts that were made of them, by name.
-        listed: The tools as the server listed them last; None before it was asked.
-        functions: The tools that are functions, with the SDK's own record that each was made of.
+        compiled: Their contracts, by name.
+        listed: The tools as last listed; None before the first listing.
+        functions: The function tools, each with the SDK record that it was created from.
     """
 
     __slots__ = ("__weakref__", "compiled", "functions", "listed")
@@ -35,8 +35,8 @@ class FunctionTools:
     """The functions of a server.
 
     Args:
-        kept: What is kept between calls.
-        server: The SDK's server of functions.
+        kept: The state kept between calls.
+        server: The SDK's function server.
     """
 
     certain_names = True
@@ -47,7 +47,7 @@ class FunctionTools:
         self._server = server
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:  # noqa: ARG002 - it always is
-        """Return a tool as it is now."""
+        """Return the current tool."""
         found = compat.function_tool(self._server, name)
         if found is None:
             self._functions.pop(name, None)
@@ -67,9 +67,9 @@ class ListedTools:
     """The tools that a server lists to the caller of one call.
 
     Args:
-        kept: What is kept between calls.
-        list_page: Asks the server.
-        as_validator: Returns the server's own validator for a schema; None where it has none.
+        kept: The state kept between calls.
+        list_page: Requests a page from the server.
+        as_validator: Returns the server's own validator for a schema; None if it has none.
     """
 
     certain_names = False
@@ -87,7 +87,7 @@ class ListedTools:
         self._own: dict[str, HostTool] | None = None
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
-        """Return a tool as the server lists it, asked anew at most once for this call."""
+        """Return a listed tool; the list is refreshed at most once per call."""
         return (await self._listed(fresh=fresh)).get(name)
 
     async def names(self) -> Collection[str]:
@@ -95,7 +95,7 @@ class ListedTools:
         return await self._listed(fresh=True)
 
     async def _listed(self, *, fresh: bool) -> dict[str, HostTool]:
-        # Meanwhile the server may have listed others to another caller.
+        # Meanwhile the server may have listed other tools to another caller.
         known = self._kept.listed if self._own is None else self._own
         if known is not None and (self._own is not None or not fresh):
             return known
@@ -109,7 +109,7 @@ class ListedTools:
             if cursor is None:
                 break
         if known is not None:
-            # A tool that is as it was stays the same object, with its contract.
+            # An unchanged tool stays the same object and keeps its contract.
             listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
         self._kept.listed = self._own = listed
         return listed
@@ -118,5 +118,5 @@ class ListedTools:
         try:
             return await self._list_page(cursor)
         except Exception as error:
-            # Whatever a server's own code raises when it lists, its calls go on as without us.
+            # Whatever the server raises while listing, its calls must run as without the middleware.
             raise ToolsUnknownError from error
