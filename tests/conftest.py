@@ -1,4 +1,4 @@
-"""Which tests a part leaves out. What running them needs is in ``shared/worker.py``."""
+"""Select the tests of a part. The setup of test processes is in ``shared/worker.py``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _chosen(config: pytest.Config) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose how many examples each law gets; this runs before a test file asks how many."""
+    """Set the number of examples per law, before test files read it."""
     if _only_hands_out(config):
         return
     worker = import_module("worker")
@@ -106,7 +106,7 @@ collect_ignore = _NOT_COLLECTED if _IS_3 else []
 
 
 def pytest_report_header() -> str | None:
-    """Print what FastMCP 3 cannot even import."""
+    """Print the files that FastMCP 3 cannot import."""
     return f"FastMCP 3: not collected, for the proxy and SDK 2: {' '.join(_NOT_COLLECTED)}" if _IS_3 else None
 
 

@@ -90,7 +90,7 @@ def test_modes_apply(mode, event, events):
 
 
 def test_the_environment_stops_repairs(monkeypatch, events):
-    """The kill switch stands above every policy."""
+    """The kill switch overrides every policy."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "observe")
     sent = {"content": "x", "tags": "a"}
     assert LenientCalls(tools={"*": Policy()}).check(STORE, sent).arguments is sent

@@ -359,7 +359,7 @@ def _unused(events: Log) -> list[str]:
 
 @EACH
 async def test_a_host_may_observe(host):
-    """The mode stands above the policy."""
+    """``mode`` overrides the policy."""
     decisions = []
     async with host(mode="observe", on_decision=decisions.append) as call:
         with suppress(Exception):

@@ -71,7 +71,7 @@ def test_a_name_by_pattern_is_never_unknown():
 
 
 def test_valid_items_beside_a_wrong_one_are_not_reported():
-    """In a list that is refused for one item, an item that can be repaired is not told of as wrong."""
+    """In a list that is refused for one item, an item that can be repaired is not reported."""
     found = normalize(closed(flags=array(BOOLEAN)), {"flags": ["yes", "no", {}]}).violations
     assert [each.pointer for each in found] == ["/flags/2"]
 
@@ -90,7 +90,7 @@ def test_validators_of_one_function_are_equal():
 
 
 def test_valid_fields_beside_a_wrong_one_are_not_reported():
-    """In an object that is refused for one field, a field that can be repaired is not told of as wrong."""
+    """In an object that is refused for one field, a field that can be repaired is not reported."""
     schema = closed(o=closed(b=BOOLEAN, m=INTEGER), rows=array(closed(b=BOOLEAN, m=INTEGER)))
     row = {"b": "yes", "m": "x"}
     found = normalize(schema, {"o": row, "rows": [row]}).violations

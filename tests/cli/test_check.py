@@ -52,7 +52,7 @@ def test_the_exit_code_depends_on_the_findings(tmp_path, annotation, options, co
 
 
 def test_a_finding_is_shown_completely(tmp_path, capsys):
-    """Tool, file, line, place, code, reason and mend stand in the text."""
+    """Tool, file, line, place, code, reason and fix are in the text."""
     file = server_file(tmp_path, "Any")
     run(["check", file])
     text = capsys.readouterr().out
@@ -75,7 +75,7 @@ def test_a_server_over_stdio_is_checked(tmp_path, capfd):
 
 
 def test_sarif_and_github_output_is_complete(tmp_path, capsys):
-    """Nothing but the format stands on stdout."""
+    """Only the requested format is on stdout."""
     file = server_file(tmp_path, "Any")
     assert run(["check", file, "--format", "sarif"]) == 1
     Sarif.model_validate_json(capsys.readouterr().out)

@@ -98,7 +98,7 @@ def test_a_path_may_contain_a_blank(tmp_path):
 
 
 def test_an_unclosed_quote_is_reported():
-    """What no shell could read is told in one sentence."""
+    """What no shell could read is reported in one sentence."""
     with pytest.raises(CommandError, match="cannot be read as a command line: No closing quotation"):
         target_of(["python 'plain.py"])
 

@@ -1,4 +1,4 @@
-"""The page about the command line tells of every command and option that there is."""
+"""The command-line page documents every command and option."""
 
 from __future__ import annotations
 

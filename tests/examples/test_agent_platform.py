@@ -139,7 +139,7 @@ async def parameters(client, tool):
 
 
 async def ran(client, tool, arguments):
-    """What the tool returned, and the rules that mended the call."""
+    """What the tool returned, and the rules that repaired the call."""
     result = await client.call_tool_mcp(tool, arguments)
     assert not result.is_error, result.content
     repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])

@@ -1,4 +1,4 @@
-"""A LangChain agent with the tools of two servers behind proxies: it reads the envelope, and mends its call."""
+"""A LangChain agent with the tools of two servers behind proxies: it reads the envelope, and corrects its call."""
 
 from __future__ import annotations
 

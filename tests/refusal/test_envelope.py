@@ -40,7 +40,7 @@ def refused(sent, schema=SCHEMA, repairs=()):
 
 
 def test_one_fault():
-    """One violation stands on top of the details too."""
+    """A single violation is repeated at the top of the details."""
     message = "'tags' must be an array of strings or null, but got the integer 123."
     assert refused({"content": "x", "tags": 123}) == {
         "status": "error",
@@ -88,7 +88,7 @@ def test_tags(tags):
 
 
 def test_several_faults():
-    """Several violations are numbered lines, and none stands on top."""
+    """Several violations are numbered lines, and none is repeated at the top."""
     reported = refused({"tags": 1, "x": 2}, repairs=(REPAIR,))
     assert reported["error_code"] == "INVALID_ARGUMENTS"
     assert reported["message"].splitlines()[0] == "Invalid arguments for tool 'store_context', 3 faults:"

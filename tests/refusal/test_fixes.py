@@ -1,4 +1,4 @@
-"""Likely mends: offered only when they were tried, and never silly."""
+"""Fixes are offered only if they were tried, and are plausible."""
 
 from __future__ import annotations
 

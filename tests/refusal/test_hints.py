@@ -62,7 +62,7 @@ def test_a_discriminator_under_another_name_is_reported() -> None:
 
 
 def test_all_accepted_formats_are_named() -> None:
-    """A text that is neither a date nor a time is told both."""
+    """A text that is neither a date nor a time gets both messages."""
     when = union({"type": "string", "format": "date"}, {"type": "string", "format": "date-time"})
     for value in ("soon", 5.5e30):
         (violation,) = _violations(closed("at", at=when), {"at": value})
@@ -108,7 +108,7 @@ def test_limit_counts_are_grammatical(limits: Json, value: Any, said: str) -> No
 
 
 def test_one_omitted_violation_is_singular() -> None:
-    """What is beyond the twenty that are told is counted."""
+    """Violations beyond the twenty listed are counted."""
     names = [f"p{at}" for at in range(21)]
     found = _violations(closed(*names, **dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
     assert found[-1].message.endswith("There is 1 more fault.")

@@ -150,7 +150,7 @@ async def test_the_one_near_key():
 
 
 async def test_key_and_value():
-    """A wrong key with a wrong value under it is told both."""
+    """A wrong key with a wrong value under it gets both messages."""
     refused = envelope(await call(_server(dict[int, int]), "take", {"x": {"a": "b"}}))
     assert [violation["code"] for violation in refused["details"]["violations"]] == ["value", "type"]
 

@@ -1,4 +1,4 @@
-"""Names at another level than theirs, on real servers: what is told, and a fix that works as it is offered."""
+"""Names at the wrong level, on real servers: the message, and a fix that works as offered."""
 
 from __future__ import annotations
 

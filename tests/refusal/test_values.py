@@ -1,4 +1,4 @@
-"""What is told of a value on real servers: the one sentence that says how to write it, and a fix that works."""
+"""Messages about values on real servers: one sentence on how to write the value, and a working fix."""
 
 from __future__ import annotations
 

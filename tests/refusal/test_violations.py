@@ -1,4 +1,4 @@
-"""What a refused call is told: every fault in one line that a model can act on."""
+"""Violations of a refused call: each error in one line that a model can act on."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_items_share_a_line():
     ],
 )
 def test_only_the_tool_refuses(fault, message):
-    """Where the published schema has nothing against a value, the tool author's sentence is told."""
+    """Where the published schema has nothing against a value, the tool author's message is used."""
     sent = {"content": "x", "anything": 7, "limit": 7.0, "api_key": "abc", "login": {"token": "hunter22"}}
     (violation,) = violations_of(sent, judge=FixedIssues(fault, exact_integers=True))
     assert violation.message == message
@@ -368,7 +368,7 @@ def test_odd_values(value):
 
 
 def test_bounds():
-    """Ten thousand faults are told as twenty with the number of the rest, in bounded time."""
+    """Ten thousand errors are listed as twenty and the number of the rest, in bounded time."""
     sent = {"content": "x", **{f"key_{number}": number for number in range(10_000)}}
     start = time.process_time()
     found = violations_of(sent)

@@ -1,4 +1,4 @@
-"""Lenient servers, calls of them, and what their answers say: the words of these tests."""
+"""Create lenient servers, call them, and read their answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_lenient import LenientMiddleware, Policy
 
 
 class Log(list[dict[str, Any]]):
-    """Everything that was logged."""
+    """All logged events."""
 
     @property
     def names(self) -> list[str]:
@@ -73,20 +73,20 @@ def lenient(
 async def call(
     server: FastMCP, tool: str, arguments: Mapping[str, Any], *, version: str | None = None
 ) -> CallToolResult:
-    """The answer that a client gets."""
+    """Return the result of a client's call."""
     meta = None if version is None else {"fastmcp": {"version": version}}
     async with Client(server) as client:
         return await client.call_tool_mcp(tool, dict(arguments), meta=meta)
 
 
 def text(result: CallToolResult | ToolResult) -> str:
-    """The text that a model reads."""
+    """Return the text for the model."""
     assert isinstance(result.content[0], TextContent)
     return result.content[0].text
 
 
 def got(result: CallToolResult | ToolResult) -> Any:
-    """What a tool returned."""
+    """Return the value that a tool returned."""
     assert not result.is_error, text(result)
     content = result.structured_content
     if content is None:
@@ -95,7 +95,7 @@ def got(result: CallToolResult | ToolResult) -> Any:
 
 
 def envelope(result: CallToolResult | ToolResult) -> dict[str, Any]:
-    """The envelope of a refused call."""
+    """Return the envelope of a refused call."""
     assert result.is_error
     said: dict[str, Any] = json.loads(text(result))
     assert said["status"] == "error"
@@ -106,7 +106,7 @@ def envelope(result: CallToolResult | ToolResult) -> dict[str, Any]:
 
 
 def code(result: CallToolResult | ToolResult) -> str:
-    """Why a call was refused."""
+    """Return the error code of a refused call."""
     error_code: str = envelope(result)["error_code"]
     return error_code
 

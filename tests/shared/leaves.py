@@ -10,7 +10,7 @@ from typing import Any
 
 
 def leaves(value: Any) -> Iterator[str]:
-    """The scalars of a value, spelled alike whether they came as text or not; containers in text are read."""
+    """Yield the scalars of a value as text; JSON containers in text are parsed."""
     if isinstance(value, dict):
         for entry in value.values():
             yield from leaves(entry)

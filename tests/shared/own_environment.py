@@ -1,4 +1,4 @@
-"""Tests that run in an environment of their own, where a file runs all that are in it and prints what came out."""
+"""Run a file of tests in a separate environment, and read the outcomes that it prints."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ ROOT = Path(__file__).parents[2]
 
 
 def names_in(file: Path) -> list[str]:
-    """The names of the tests in a file."""
+    """Return the names of the tests in a file."""
     return re.findall(r"^(?:async )?def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def outcomes_in(file: Path, *packages: str) -> dict[str, Any]:
-    """What went wrong in each test of a file, run with these packages; None where nothing did."""
+    """Run a file with these packages; return the failure of each test, or None."""
     done = subprocess.run(  # noqa: S603 - our own file
         [environment(*packages), "-W", "ignore", str(file)],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},

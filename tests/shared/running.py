@@ -1,4 +1,4 @@
-"""Run the tests of a file in the environment of its own, and print what went wrong in each."""
+"""Run the tests of a file in a separate environment, and print the failure of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PATIENCE = 60
 
 
 def print_outcomes(names: Mapping[str, Any]) -> None:
-    """Print what went wrong in each test by its name; None where nothing did."""
+    """Print the failure of each test by name, or None."""
     logging.disable(logging.CRITICAL)
     reported: dict[str, str | None] = {}
     for name, test in names.items():

@@ -1,4 +1,4 @@
-"""What a quicker part of the tests leaves to a slower one: most rows of a broad table, most examples of a law."""
+"""Mark rows and examples that only the slower parts of the tests run."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ def _on_both(row: Any) -> list[Any]:
 
 
 def slow(row: Any) -> Any:
-    """A row that the quick part leaves out."""
+    """Mark a row that the quick part leaves out."""
     return _marked(row, pytest.mark.slow)
 
 
 def full(row: Any) -> Any:
-    """A row that only the whole of the tests runs."""
+    """Mark a row that only ``make test-all`` runs."""
     return _marked(row, pytest.mark.full)
 
 

@@ -290,7 +290,7 @@ async def test_the_level_of_the_standard_logger_is_respected(level, wanted, caps
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
 async def test_a_full_disk_fails_no_call(caplog):
-    """Where nothing can be written, calls are answered as ever, and it is told once."""
+    """Where nothing can be written, calls are answered as ever, and one warning is logged."""
     configure_logging(file="/dev/full")
     answers = await called(NEARLY, *[WRONG] * 50, RIGHT)
     assert [answer.is_error for answer in answers] == [False, *[True] * 50, False]

@@ -273,7 +273,7 @@ def test_context_variables_stay_out_of_our_own_lines(capsys):
     ],
 )
 def test_a_raising_sink_fails_no_call(error, caplog):
-    """Events that cannot be written raise nothing; the first is told of, by its type."""
+    """Events that cannot be written raise nothing; the first is reported by its type."""
     structlog.configure(processors=[], logger_factory=lambda *_: RaisingSink(error))
     log = EventLog()
     for _ in range(3):
@@ -284,7 +284,7 @@ def test_a_raising_sink_fails_no_call(error, caplog):
 
 
 def test_a_raising_factory_fails_no_call(caplog):
-    """A configuration that cannot make a logger is told of once, and asked again each time."""
+    """A configuration that cannot make a logger is reported once and retried each time."""
     structlog.configure(logger_factory=lambda: RaisingSink(OSError()))
     log = EventLog()
     assert log.wants("call_accepted") is True

@@ -23,7 +23,7 @@ def test_the_schema_in_the_docs_is_that_of_the_model():
 
 @each_row("line", LINES)
 def test_lines_of_version_1_are_read(line):
-    """A line that was written once is read with all it says, whatever stands beside."""
+    """A line that was written once is read with all it says, whatever else it contains."""
     event = read_event(line)
     assert event is not None
     written = {name: value for name, value in json.loads(line).items() if name in CallEvent.model_fields}

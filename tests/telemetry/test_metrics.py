@@ -98,7 +98,7 @@ async def test_a_mounted_tool_is_counted_once(counted):
 )
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_cannot_choose_its_label(name, label, mode, counted):
-    """A client is told apart if it is well known or the operator names it; all others are one."""
+    """A client is distinguished if it is well known or the operator names it; all others are one."""
     server = lenient(tool)
     server.middleware[:] = [LenientMiddleware(clients=["ACME-agent"])]
     async with Client(server, **in_era(mode), client_info=Implementation(name=name, version="1")) as client:

@@ -41,7 +41,7 @@ JSON = st.recursive(
     ],
 )  # fmt: skip
 def test_a_value_has_a_shape(value, shape):
-    """Type, length and kinds of characters are told, never a value."""
+    """Type, length and kinds of characters are recorded, never a value."""
     assert shapes_of({}, {"p": value}) == [{"pointer": "/p", **shape}]
 
 

@@ -237,7 +237,7 @@ def test_a_server_without_tools_is_reported():
 
 @pytest.mark.slow
 def test_a_schema_that_nothing_fits_is_skipped():
-    """A tool for which no arguments can be made up is told with the reason."""
+    """A tool for which no arguments can be made up is reported with the reason."""
     tool = published(code={"type": "string", "pattern": "^(?=a)b$"})
     assert stress(tool).skipped == {"published": "no generated value is valid at code"}
 
@@ -294,7 +294,7 @@ def test_forwarded_invalid_calls_are_reported():
 
 
 def test_declared_normalizers_are_no_finding():
-    """A value that only the author's own normalizer has changed is told as normalized."""
+    """A value that only the author's own normalizer has changed is reported as normalized."""
     report = stress(lenient_server(_declared), arguments={"_declared": [{"count": 3}, {"count": 99}]})
     assert report.skipped == {}
     assert report.corrupted == []
@@ -304,7 +304,7 @@ def test_declared_normalizers_are_no_finding():
 
 @not_on_3(RAW)
 def test_an_answer_of_another_middleware_is_reported():
-    """A call that never came to the tool and yet succeeded is told as answered."""
+    """A call that never came to the tool and yet succeeded is reported as answered."""
     server = lenient_server(mode)
     server.middleware.insert(0, _Silent())
     assert "does not accept" in stress(server).skipped["mode"]

@@ -196,7 +196,7 @@ async def test_all_pages_of_tools_are_read():
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_the_environment_stops_repairs(server, monkeypatch, events, mode):
-    """The kill switch stands above the policy of the session."""
+    """The kill switch overrides the session's policy."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
     async with lenient_session(Client(server), tools={"*": Policy()}) as session:
         with pytest.raises(ToolError):

@@ -74,7 +74,7 @@ class Agent:
         self._tools: dict[str, Any] = {}
 
     async def call(self, tool: str = "store", /, **arguments: Any) -> ToolMessage:
-        """What an agent is told of a call."""
+        """Return the message that an agent gets for a call."""
         if not self._tools:
             between = [self.outer, self._lenient, self.inner]
             loaded = await load_mcp_tools(self._session, tool_interceptors=between, **self._options)

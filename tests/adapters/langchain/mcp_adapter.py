@@ -12,7 +12,7 @@ from tests.shared.running import print_outcomes
 
 
 async def tool_message(target: Any, tool: str, **arguments: Any) -> ToolMessage:
-    """What an agent is told of a call."""
+    """Return the message that an agent gets for a call."""
     async with MCPAdapter(target) as adapter:
         tools = {each.name: each for each in await adapter.list_tools()}
         sent = {"type": "tool_call", "id": "1", "name": tool, "args": arguments}

@@ -20,11 +20,11 @@ FILES = {
 
 @cache
 def outcomes(host):
-    """What came out of each test in one environment, by its name."""
+    """Return the outcome of each test in one environment, by name."""
     return outcomes_in(FILES[host], *HOSTS[host].needs)
 
 
 @pytest.mark.parametrize(("host", "test"), [(host, test) for host in FILES for test in names_in(FILES[host])])
 def test_with_the_real_package(host, test):
-    """It comes out as its own sentence says."""
+    """The test of that file passes."""
     assert outcomes(host)[test] is None, outcomes(host)[test]

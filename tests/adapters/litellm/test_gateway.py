@@ -16,11 +16,11 @@ FILE = Path(__file__).parent / "gateway.py"
 
 @pytest.fixture(scope="module")
 def outcomes():
-    """What came out of each test, by its name."""
+    """Return the outcome of each test by name."""
     return outcomes_in(FILE, *HOSTS["litellm"].needs)
 
 
 @pytest.mark.parametrize("test", names_in(FILE))
 def test_in_the_gateway(test, outcomes):
-    """It comes out as its own sentence says."""
+    """The test of that file passes."""
     assert outcomes[test] is None, outcomes[test]

@@ -97,7 +97,7 @@ def rules(result: Any) -> list[str]:
 
 
 def refusal(result: Any) -> dict[str, Any]:
-    """The envelope, which stands in the first text block and in ``_meta``."""
+    """The envelope, which is in the first text block and in ``_meta``."""
     assert result.isError
     reported = json.loads(result.content[0].text)
     whole: dict[str, Any] = result.meta["mcp_lenient"]

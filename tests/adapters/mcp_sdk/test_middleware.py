@@ -88,7 +88,7 @@ def rules(result: CallToolResult) -> list[str]:
 
 
 def refusal(result: CallToolResult) -> dict[str, Any]:
-    """The envelope, which stands in the first text block and in ``_meta``."""
+    """The envelope, which is in the first text block and in ``_meta``."""
     assert result.is_error
     reported: dict[str, Any] = json.loads(result.content[0].text)
     whole: dict[str, Any] = result.meta["mcp_lenient"]
@@ -381,7 +381,7 @@ async def test_concurrent_calls_get_their_own_results():
 
 
 async def test_one_middleware_serves_two_servers():
-    """Tools of one name are told apart by their server."""
+    """Tools of one name are distinguished by their server."""
     middleware = LenientServerMiddleware()
 
     def number(text: int) -> Any:
@@ -616,7 +616,7 @@ async def test_closed_policy_refuses_an_unknown_name():
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_the_environment_stops_repairs(monkeypatch, events, mode):
-    """The kill switch stands above every policy; in observe mode the log says what would have been repaired."""
+    """The kill switch overrides every policy; in observe mode the log says what would have been repaired."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
     server = functions(middleware=[LenientServerMiddleware(tools={"*": Policy()})])
     result = await call(server, "note", {"text": "x", "limit": None})

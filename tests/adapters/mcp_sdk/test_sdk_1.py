@@ -15,11 +15,11 @@ FILE = Path(__file__).parent / "sdk_1.py"
 
 @pytest.fixture(scope="module", params=[OLDEST, NEWEST], ids=["oldest", "newest"])
 def outcomes(request):
-    """What came out of each test, by its name."""
+    """Return the outcome of each test by name."""
     return outcomes_in(FILE, *request.param)
 
 
 @pytest.mark.parametrize("test", names_in(FILE))
 def test_on_sdk_1(test, outcomes):
-    """It comes out as its own sentence says."""
+    """The test of that file passes."""
     assert outcomes[test] is None, outcomes[test]

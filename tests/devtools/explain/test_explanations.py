@@ -252,7 +252,7 @@ EVENT = {
 
 
 async def test_a_logged_call_is_explained_by_the_schema():
-    """Each place is told with what the schema expects of it, each unknown name with the nearest."""
+    """Each place is reported with what the schema expects of it, each unknown name with the nearest."""
     server = build()
     async with Client(server):
         text = str(await explain_event(server, read_event(json.dumps(EVENT))))

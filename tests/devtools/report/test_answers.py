@@ -195,7 +195,7 @@ ADVICE = [
 @pytest.mark.usual_rows("alias", "ambiguous", "frequent")
 @pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
 def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
-    """Each kind of finding is one advice, with its calls and the line that mends it."""
+    """Each kind of finding is one advice, with its calls and the line that fixes it."""
     report = read_report([log(tmp_path, *lines)])
     (advice,) = report.advice
     assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)

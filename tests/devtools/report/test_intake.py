@@ -342,7 +342,7 @@ LONG = (1_999_000, 3_999_999, 5_000_000)
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
 def test_long_lines_are_counted(start, packed, tmp_path):
-    """A line is counted once however long it is, wherever it stands, and a blank one never."""
+    """A line is counted once however long it is, wherever it is, and a blank one never."""
     lines = [each for length in LONG for each in (line().encode(), start * (length // len(start)), b"")]
     content = b"\r\n".join([*lines, b"y" * LONG[-1]])
     file = tmp_path / "long"
@@ -352,7 +352,7 @@ def test_long_lines_are_counted(start, packed, tmp_path):
 
 
 def test_a_long_event_is_foreign(tmp_path):
-    """An event of more than two megabytes is none, wherever it stands."""
+    """An event of more than two megabytes is none, wherever it is."""
     file = log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)
     assert (read_report([file]).calls, read_report([file]).log.foreign) == (4, 4)
 
