@@ -47,7 +47,9 @@ MODES = enum("fast", "slow_mode", "AUTO")
     refuses("lone text beside null", enum("DELETE", None), "delete"),
     refuses("lone text beside the empty text", enum("DELETE", ""), "delete"),
     refuses("lone text beside a list and an object", enum("DELETE", ["a"], {"a": 1}), "delete"),
-    mends("beside a list and an object", enum("asc", "desc", ["a"], {"a": 1}), "ASC", "asc", "fold_enum"),
+    repairs_to(
+        "beside a list and an object", enum("asc", "desc", ["a"], {"a": 1}), "ASC", "asc", "fold_enum"
+    ),
     refuses("number beside its text in another case", enum("1", 1), 1.5),
     refuses("hyphen beside a digit", enum("v1_0", "v2_0"), "v1-0"),
     repairs_to("number of a text member", enum("1", "2"), 1, "1", "number_to_text"),
