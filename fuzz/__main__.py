@@ -7,7 +7,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-import atheris
+try:
+    import atheris
+except ModuleNotFoundError:
+    sys.exit(
+        "The attacks need Atheris, on Linux with Python 3.11 or newer: .venv/bin/python -m pip install --group fuzz"
+    )
 
 with atheris.instrument_imports(include=["mcp_lenient"]):
     from fuzz.corpus import CORPUS

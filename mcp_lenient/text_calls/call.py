@@ -115,7 +115,7 @@ def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:
     known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
     other = next((key for key in value if key not in known), None)
     if other is not None:
-        msg = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which tool calls do not have"
+        msg = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which a tool call does not have"
         raise ToolCallError(msg)
     arguments = _arguments(tool, value[own[0]], limits)
     if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
@@ -128,11 +128,11 @@ def _name(value: Mapping[str, Any], keys: tuple[str, ...], what: str) -> str:
     names = [value[key] for key in keys if value.get(key) is not None]
     for name in names:
         if not isinstance(name, str) or not name.strip() or len(name) > _MAX_NAME:
-            msg = f"a call has a {what} name that is not a short text"
+            msg = f"a call has a {what} name that is not a short string"
             raise ToolCallError(msg)
     if len(set(names)) != 1:
         several = " and ".join(f"'{shown(name)}'" for name in names[:2])
-        msg = f"a call names two {what}s, {several}" if names else f"a call names no {what}"
+        msg = f"a call has two {what} names, {several}" if names else f"a call has no {what} name"
         raise ToolCallError(msg)
     only: str = names[0]
     return only

@@ -282,7 +282,7 @@ class _Scan:
         source = self.source
         odd = next((tag for tag in tags if tag.has_attributes), None)
         if odd is not None:
-            raise source.error(odd.at, f"<{odd.name}> has attributes, which tool calls do not have")
+            raise source.error(odd.at, f"<{odd.name}> has attributes, which a tool call does not have")
         if len(tags) > 2:
             names = "".join(f"<{tag.name}>" for tag in tags[:3])
             raise source.error(tags[0].at, f"{names} are more tags than a server tag and a tool tag")

@@ -317,7 +317,7 @@ def test_parameter_errors_name_their_place(refused, entry, reported):
         pytest.param("tols: {}", "tools.yaml:1: tols: there is no such field; did you mean 'tools'? Allowed are 'policy', 'tools'.", id="field"),
         pytest.param("polic: {mode: observe}", "tools.yaml:1: polic: there is no such field; did you mean 'policy'?", id="field-of-mapping"),
         pytest.param("a:\n  parametres: {}\n  description: x", "tools.yaml:2: a.parametres: there is no such field; did you mean 'parameters'?", id="tool-at-top"),
-        pytest.param("a: {parameters: {}}\ntools: {a: {}}", "tools.yaml:1: the whole file: 'a' stands both at the top and under 'tools'.", id="tool-twice"),
+        pytest.param("a: {parameters: {}}\ntools: {a: {}}", "tools.yaml:1: the whole file: 'a' is declared both at the top and under 'tools'.", id="tool-twice"),
         pytest.param("[]", "tools.yaml:1: the whole file: must be a mapping of names, not of type array.", id="list"),
         pytest.param("just text", 'tools.yaml:1: the whole file: must be a mapping of names, not "just text".', id="text"),
         pytest.param("tools:\n  5: {}", 'tools.yaml:2: tools["5"]: YAML does not read this name as a string; put it in quotes.', id="number-as-name"),

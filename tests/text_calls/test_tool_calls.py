@@ -182,10 +182,10 @@ _REFUSED = [
         '<a><b>{"name": "b", "args": {}}</b></a>', "<b> contains a call of 'b'", id="call-of-the-same-name"
     ),
     pytest.param(
-        '{"name": "a", "tool": "b", "arguments": {}}', "names two tools, 'a' and 'b'", id="two-names"
+        '{"name": "a", "tool": "b", "arguments": {}}', "has two tool names, 'a' and 'b'", id="two-names"
     ),
     pytest.param(
-        '{"server": "a", "server_name": "b", "tool": "c", "args": {}}', "two servers", id="two-servers"
+        '{"server": "a", "server_name": "b", "tool": "c", "args": {}}', "two server names", id="two-servers"
     ),
     pytest.param(
         '{"name": "a", "arguments": {}, "input": {}}', "both 'arguments' and 'input'", id="two-arguments"
@@ -196,9 +196,9 @@ _REFUSED = [
         id="two-inside",
     ),
     pytest.param('{"name": "a", "input": {}, "age": 3}', "also has the key 'age'", id="other-key"),
-    pytest.param('{"name": 5, "arguments": {}}', "not a short text", id="number-as-name"),
-    pytest.param('{"name": " ", "arguments": {}}', "not a short text", id="blank-name"),
-    pytest.param('{"name": null, "arguments": {}}', "names no tool", id="null-name"),
+    pytest.param('{"name": 5, "arguments": {}}', "not a short string", id="number-as-name"),
+    pytest.param('{"name": " ", "arguments": {}}', "not a short string", id="blank-name"),
+    pytest.param('{"name": null, "arguments": {}}', "has no tool name", id="null-name"),
     pytest.param('{"name": "a", "arguments": [1]}', "of type array", id="array-as-arguments"),
     pytest.param('{"name": "a", "arguments": 5}', "of type integer", id="number-as-arguments"),
     pytest.param(

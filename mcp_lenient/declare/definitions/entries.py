@@ -375,7 +375,7 @@ class FileEntry(_Entry):
     @model_validator(mode="after")
     def _once(self) -> FileEntry:
         for name in self.tools.keys() & self.__pydantic_extra__.keys():
-            msg = f"'{shown(name)}' stands both at the top and under 'tools'."
+            msg = f"'{shown(name)}' is declared both at the top and under 'tools'."
             raise ValueError(msg)
         return self
 
