@@ -265,7 +265,7 @@ async def test_a_newer_version_takes_over():
 
 
 def _injects(server: FastMCP) -> None:
-    server.add_middleware(ToolInjectionMiddleware([_named(words)]))
+    server.add_middleware(ToolInjectionMiddleware([_named(anything)]))
 
 
 def _transforms(server: FastMCP) -> None:
@@ -281,7 +281,7 @@ class Taken(Transform):
 
     async def get_tool(self, *_request: Any, **_settings: Any) -> Tool | None:
         """Return the other tool."""
-        return _named(words)
+        return _named(anything)
 
 
 class Taking(FastMCP):
@@ -289,7 +289,7 @@ class Taking(FastMCP):
 
     async def get_tool(self, *_request: Any, **_settings: Any) -> Tool | None:
         """Return the other tool."""
-        return _named(words)
+        return _named(anything)
 
 
 @pytest.mark.parametrize(
