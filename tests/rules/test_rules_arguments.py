@@ -355,7 +355,12 @@ GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
     ),
     refuses_call("all inside another name", PERSON, {"person": {"name": "Ann", "age": 5}}),
     refuses_call("inside, beside another parameter", PERSON, {"name": {"name": "Ann", "age": 5}, "age": 5}),
-    refuses_call("inside, without the parameter itself", PERSON, {"age": {"name": "Ann"}}),
+    refuses_call("inside, one of them alone", PERSON, {"age": {"name": "Ann"}}),
+    refuses_call(
+        "inside, without the parameter itself",
+        closed("name", name=STRING, age=INTEGER, town=STRING),
+        {"age": {"name": "Ann", "town": "Oslo"}},
+    ),
     refuses_call("inside, with an unknown name", PERSON, {"name": {"name": "Ann", "town": "Oslo"}}),
     keeps_call(
         "inside a parameter that takes objects",

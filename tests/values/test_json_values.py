@@ -19,9 +19,11 @@ from mcp_lenient.values.json_values import (
     json_type,
     measured,
     nests_less,
+    pointer,
     rounds,
     same_json,
     takes_long,
+    tokens_of,
 )
 from mcp_lenient.values.limits import Limits
 
@@ -217,3 +219,15 @@ def _nested(levels: int, inner: Any) -> Any:
 def test_a_shallow_value_has_at_most_a_thousand_levels_or_is_plain(value: Any, shallow: bool) -> None:
     """What Python itself writes is shallow; of anything else the levels are counted."""
     assert is_shallow(value) is shallow
+
+
+@each_row("key", ["a", "a~b", "a/b", "~1", "a/~b", ""])
+def test_a_key_comes_back_from_its_pointer(key):
+    """What a JSON Pointer escapes in a key is read back from it."""
+    assert tokens_of(pointer(("rows", key, 0))) == ["rows", key, "0"]
+
+
+@each_row(("key", "escaped"), [("a~b", "/a~0b"), ("a/b", "/a~1b")])
+def test_a_pointer_escapes_what_has_a_meaning_in_it(key, escaped):
+    """As RFC 6901 writes it."""
+    assert pointer((key,)) == escaped

@@ -566,6 +566,7 @@ class ToolCache:
         for tool in tools:
             with suppress(DefinitionError):  # the first list of tools or call raises it
                 cached = await self.look_up(server, CallToolRequestParams(name=tool.name))
+                # mutant: without a rehearsal the first refusal is slower; that none runs an author's code is tested
                 if cached is not None and not cached.runs_code_of_author:
                     await anyio.to_thread.run_sync(cached.rehearse)
 
