@@ -169,7 +169,7 @@ class _Meta(BaseModel, strict=True):
     pointer: Annotated[str, Field(pattern="^(/|$)")]
 
 
-class _Repaired(_Meta, extra="forbid"):
+class _RepairMeta(_Meta, extra="forbid"):
     rule: str
     before: str
     after: str
@@ -188,7 +188,7 @@ class _Envelope(BaseModel):
     details: _Details
 
 
-_REPAIRS: Final = TypeAdapter(list[_Repaired])
+_REPAIRS: Final = TypeAdapter(list[_RepairMeta])
 _ENVELOPE: Final = TypeAdapter(_Envelope)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -18,6 +19,12 @@ fcntl = pytest.importorskip("fcntl", reason="this system has no such terminals")
 
 COMMAND = "from mcp_lenient.cli import main; main()"
 CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+def _take_terminal():
+    """Let Ctrl-C of the terminal end this process, as a shell's jobs in the foreground; in the background it is ignored."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def on_a_terminal(arguments, *, columns, temporary, until=None):
@@ -34,7 +41,7 @@ def on_a_terminal(arguments, *, columns, temporary, until=None):
         stderr=theirs,
         env={**known, "TMPDIR": str(temporary), "TERM": "xterm-256color"},
         start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509 - Ctrl-C is the terminal's
+        preexec_fn=_take_terminal,  # noqa: PLW1509
     )
     os.close(theirs)
     shown, deadline = "", time.monotonic() + 120

@@ -76,7 +76,7 @@ def test_stdout_contains_only_the_protocol(tmp_path):
 def test_forwarding_a_log_message_warns_of_nothing():
     """That logging goes out of use in the protocol is no matter of who runs a proxy."""
     (reported,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
-    assert reported["structuredContent"] == {"result": "reported"}
+    assert reported["structuredContent"] == {"result": "told"}
     assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message came through
     assert "Warning" not in err
 
