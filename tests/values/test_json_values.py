@@ -125,7 +125,7 @@ def test_measured_names_the_first_exceeded_limit(
     ],
 )
 def test_measured_counts_characters_and_values(value: Any, characters: int, items: int) -> None:
-    """A subclass of a JSON type has the size of that type; a value that is no text or long number has eight."""
+    """A subclass of a JSON type has the size of that type; any value but a string or a long number counts as eight characters."""
     assert measured(value, Limits())[:2] == (characters, items)
 
 

@@ -256,10 +256,9 @@ class LenientMiddleware(Middleware):
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
         hooks = (type(self).on_message, type(self).on_request)
-        uses_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
-        self._goes_straight = (
-            uses_none and not self._operator.reloads
-        )  # else every message must check the file
+        overrides_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
+        # A file that may change is checked with every message.
+        self._goes_straight = overrides_none and not self._operator.reloads
 
     @classmethod
     @takes_settings

@@ -79,7 +79,7 @@ async def test_a_tool_is_kept_by_server_name_and_version():
 
 
 async def test_only_a_function_tool_is_known_again_without_a_look_up():
-    """What stands for a mounted tool may soon stand for another one."""
+    """The parent's tool for a mounted one may be replaced at any time."""
     server, child = plain(), plain(count)
     server.mount(child)
     cache = ToolCache(Policies(None, {}, None), lambda *_: None)
