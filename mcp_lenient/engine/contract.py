@@ -133,7 +133,7 @@ class ToolContract:
 
         plan, validator = self.plan, self.validator
         return violations(
-            plan.tree.reader,
+            plan.reader,
             outcome,
             validator,
             plan.policy,

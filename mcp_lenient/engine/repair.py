@@ -34,6 +34,7 @@ from mcp_lenient.values.names import fold_name, squashed
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace
+    from mcp_lenient.schema.node import FormReader
 
 Compiled = tuple[Rule, Apply]
 """A rule that applies at a node, and the function to run per value."""
@@ -70,6 +71,11 @@ class Plan:
     def root(self) -> Mapping[str, Any]:
         """The schema used for validation."""
         return self.tree.root
+
+    @property
+    def reader(self) -> FormReader:
+        """The reader of the schema for messages."""
+        return self.tree.reader
 
     @property
     def unread(self) -> tuple[UnreadPlace, ...]:
@@ -167,6 +173,7 @@ class RepairSession:
         steps: Values that may still be visited.
         texts: The texts of the call, each parsed once.
         ties: Values whose cheapest candidates cost the same.
+        hopeless: Values without a candidate, which partial repair would search for again.
     """
 
     plan: Plan
@@ -174,6 +181,16 @@ class RepairSession:
     steps: int
     texts: TextParseCache
     ties: list[Tie] = field(default_factory=list)
+    hopeless: dict[tuple[object, ...], tuple[object, ...]] = field(default_factory=dict)
+
+    def give_up(self, *asked: object, **known: bool) -> None:
+        """Remember that :func:`candidates` found none for a node, a value and a scope."""
+        key = (*map(id, asked), *known.items())
+        self.hopeless[key] = asked  # kept alive, so that the ids are not reused
+
+    def gave_up(self, *asked: object, **known: bool) -> bool:
+        """Return whether :func:`candidates` is known to find none."""
+        return bool(self.hopeless) and (*map(id, asked), *known.items()) in self.hopeless
 
 
 class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never raised to callers
@@ -545,8 +562,11 @@ def walk_object(
     cost, repairs = names.records(value, path)
     declared = node.property_nodes if scope is None and value else {}
     kept: dict[str, Any] = {}
+    visited: Iterable[tuple[str, Any]] = value.items()
+    if scope is not None and not scope.full and names is NO_KEY_CHANGES:
+        kept, visited = dict(value), [(key, value[key]) for key in value if key in scope.below]
     changed: list[tuple[str, list[Candidate]]] = []
-    for key, sent in value.items():
+    for key, sent in visited:
         child, rename = declared.get(key), names.renamed.get(key)
         wrong = child is not None
         if child is not None and takes(child, sent, session):
@@ -568,6 +588,7 @@ def walk_object(
             record = Repair(rename.rule.name, pointer((*path, key)), json_type(sent), json_type(sent))
             found = [Candidate(v, c + rename.rule.cost, (record, *made)) for v, c, made in found]
         if not found:
+            session.give_up(child, sent, below, wrong=wrong, optional=optional)
             return []
         kept[name] = found[0].value
         if found[0].repairs:
@@ -742,7 +763,8 @@ def _repair_value(
     """Return the only candidate; on a tie, record it and keep the value unchanged."""
     if scope is UNTOUCHED:
         return [Candidate(value, 0)]
-    found = candidates(node, value, path, session, scope, **known)
+    gave_up = session.gave_up(node, value, scope, **known)
+    found = [] if gave_up else candidates(node, value, path, session, scope, **known)
     if len(found) > 1:
         session.ties.append(Tie(path, tuple(found)))
         return [Candidate(value, 0)]
@@ -1014,8 +1036,8 @@ def _relocate_all(
     relocations: tuple[Repair, ...] = ()
     issues = validator.issues(plain(base))
     for _ in range(_MAX_RELOCATIONS):
-        step = relocate(session.plan.top, base, (), session, _scope_of(issues))
-        if not step.repairs:
+        step = relocate(session.plan.top, base, (), session, _scope_of(issues)) if issues else None
+        if step is None or not step.repairs:
             break
         base, relocations = step.value, (*relocations, *step.repairs)
         issues = validator.issues(plain(base))
@@ -1046,9 +1068,8 @@ def _repair_by_schema(
             return Outcome("repaired", candidates[0].value, (*relocations, *candidates[0].repairs))
         if candidates:
             return _refuse_tie(sent, candidates, validator, relocations)
-        session = RepairSession(
-            plan, validator.exact_integers, min(session.steps, _PARTIAL_STEPS), session.texts
-        )
+        steps = min(session.steps, _PARTIAL_STEPS)
+        session = RepairSession(plan, session.exact, steps, session.texts, hopeless=session.hopeless)
         partial = _repair_below(plan.top, spelled, (), session, scope)
     except OutOfSteps:
         return Outcome("refused", sent, relocations, validator.issues(sent))

@@ -24,6 +24,7 @@ from mcp_lenient.rules.words import (
 from mcp_lenient.schema.node import Position
 from mcp_lenient.schema.shape import Shape
 from mcp_lenient.values.json_values import (
+    JSON,
     Dialect,
     TextParseCache,
     exact_number_in_text,
@@ -366,7 +367,7 @@ def object_to_array(site: Site) -> Apply | None:
 
 
 def _object_in(text: str, texts: TextParseCache) -> dict[str, Any] | None:
-    parsed = texts.parse(text, frozenset({"json"})) if may_be_container(text) else None
+    parsed = texts.parse(text, JSON) if may_be_container(text) else None
     return parsed.value if parsed is not None and isinstance(parsed.value, dict) else None
 
 
@@ -425,9 +426,7 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
     def build(site: Site) -> Apply | None:
         if not site.shape.is_only(json_type):
             return None
-        dialects: frozenset[Dialect] = (
-            frozenset({"json"}) if dialect == "json" else _in_force(site, json_type)
-        )
+        dialects = JSON if dialect == "json" else _in_force(site, json_type)
 
         def apply(text: str, texts: TextParseCache) -> _Values:
             # mutant: saves time only

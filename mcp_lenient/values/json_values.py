@@ -77,6 +77,7 @@ PYTHON_TYPES: Mapping[type, str] = {
 }
 _NUMBERS = frozenset({int, float})
 _SCALARS = frozenset({bool, float, type(None)})
+_SHORT = _SCALARS | {int}
 _SCALAR_SIZE = 8
 _MAX_DEPTH = 1_000
 _MAX_CONTAINERS = 1_000_000
@@ -214,10 +215,10 @@ def holds_many(arguments: Mapping[str, Any]) -> bool:
     for value in waiting:
         if isinstance(value, str):
             characters += len(value)
-        elif isinstance(value, Mapping):
-            waiting += value.values()
         elif isinstance(value, list):
             waiting += value
+        elif type(value) not in _SHORT and isinstance(value, Mapping):
+            waiting += value.values()
         if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
             return True
     return False
@@ -406,7 +407,15 @@ def exact_number_in_text(text: str) -> int | float | None:
 
 def rounds(value: Any) -> bool:
     """Return whether a value contains an integer, parsed from text, that a double would round."""
-    return any(type(each) is ParsedInteger and not _fits_double(each) for each in _everything_in(value))
+    waiting = [value]
+    for each in waiting:
+        if isinstance(each, dict):
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+        elif type(each) is ParsedInteger and not _fits_double(each):
+            return True
+    return False
 
 
 def integer_in_text(text: str) -> int | None:
@@ -475,6 +484,7 @@ def _fits_double(value: int) -> bool:
 
 
 Dialect = Literal["json", "json5", "python"]
+JSON: Final[frozenset[Dialect]] = frozenset({"json"})
 """The grammar of a text."""
 
 
@@ -558,7 +568,9 @@ class TextParseCache:
         """Return the cached result of :func:`parse_container`."""
         key = (text, dialects)
         if key not in self._parsed:
-            self._parsed[key] = parse_container(text, self._limits, dialects)
+            # Plain JSON is not parsed as another dialect.
+            known = self._parsed.get((text, JSON)) is not None and "json" not in dialects
+            self._parsed[key] = None if known else parse_container(text, self._limits, dialects)
         return self._parsed[key]
 
 

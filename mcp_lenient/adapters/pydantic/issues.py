@@ -351,12 +351,15 @@ def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) 
 
 def ordered(issues: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
     """Return the issues, each once, in the order of the arguments, missing names last."""
+    found = dict.fromkeys(issues)
+    if len(found) < 2:
+        return tuple(found)
     positions = {step(name): at for at, name in enumerate(arguments)}
 
     def place(issue: ValidationIssue) -> tuple[bool, int]:
         return issue.kind == "missing", positions.get(issue.path[0], -1) if issue.path else -1
 
-    return tuple(sorted(dict.fromkeys(issues), key=place))
+    return tuple(sorted(found, key=place))
 
 
 def step(name: object) -> str | int:
