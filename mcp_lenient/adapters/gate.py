@@ -149,7 +149,7 @@ class CompiledTool:
     ) -> dict[str, Any]:
         """Return the result that refuses a call made under this name."""
         language = self.policy.language
-        answer = envelope(name, self.contract.plan.root, violations, repairs, language=language)
+        answer = envelope(name, self.contract.plan.reader, violations, repairs, language=language)
         return refusal_result(answer, has_output_schema=self.tool.has_output_schema)
 
 

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from mcp_lenient.schema.node import FormReader, names_of
-from mcp_lenient.schema.shape import Schema
+from mcp_lenient.schema.node import FormReader, Forms, names_of
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, shown, shown_key, shown_name
 from mcp_lenient.values.json_values import tokens_of
@@ -35,6 +34,7 @@ _BYTES_OF_NAMES = 1_500
 _BYTES_OF_REPAIRS = 1_500
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
+_COMPACT_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _SNAKE = re.compile(r"[a-z]+(?:_[a-z]+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
@@ -50,7 +50,7 @@ _CODES_INSIDE = {"type": "INVALID_{}_TYPE", "missing": "INVALID_{}_TYPE", "unkno
 
 def envelope(
     tool_name: str,
-    schema: Schema,
+    reader: FormReader,
     violations: Sequence[Violation],
     repairs: Sequence[Repair] = (),
     *,
@@ -61,7 +61,7 @@ def envelope(
 
     Args:
         tool_name: The tool as the client called it.
-        schema: The tool's published input schema.
+        reader: The reader of the tool's published input schema.
         violations: The errors.
         repairs: The repairs made before the call was refused.
         language: The language of the message, as in the policy.
@@ -72,23 +72,37 @@ def envelope(
     """
     name = shown_name(tool_name)
     words = texts(language)
+    code, message = error_code(violations), _message(name, violations, words, subject)
     told = [_violation(violation, words) for violation in violations]
-    kept = _within(told, _BYTES_OF_VIOLATIONS)
+    records = list(map(_repair, repairs[:MAX_REPAIRS]))
+    required, optional, omitted = reader.once(_parameters, reader.top)
+    parameters = {"required": [*required], "optional": [*optional], **omitted}
     details: dict[str, Any] = {subject: name}
     if len(told) == 1:
         top = ("parameter", "received_type", "expected_types", "received_value")
         details.update((key, told[0][key]) for key in top if key in told[0])
-    details["violations"] = kept
-    details.update(_omitted("violations", told, kept))
-    details["parameters"] = _parameters(schema)
-    records = list(map(_repair, repairs[:MAX_REPAIRS]))
-    details["repairs"] = _within(records, _BYTES_OF_REPAIRS)
-    details.update(_omitted("repairs", repairs, details["repairs"]))
-    return _error(error_code(violations), _message(name, violations, words, subject), details)
+    whole = {**details, "violations": told, "parameters": parameters, "repairs": records}
+    answer = _answer(code, message, whole)
+    if _is_small(answer):
+        return answer
+    kept, kept_records = _within(told, _BYTES_OF_VIOLATIONS), _within(records, _BYTES_OF_REPAIRS)
+    details |= {"violations": kept, **_omitted("violations", told, kept), "parameters": parameters}
+    details |= {"repairs": kept_records, **_omitted("repairs", repairs, kept_records)}
+    return _error(code, message, details)
+
+
+def _answer(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
+    return {"status": "error", "error_code": code, "message": message, "details": details}
+
+
+def _is_small(answer: Mapping[str, Any]) -> bool:
+    """Return whether an envelope can be encoded as UTF-8 and keeps every limit, since it keeps the smallest."""
+    text = _ENCODER.encode(answer)
+    return _can_be_sent(text) and len(text.encode()) <= _BYTES_OF_REPAIRS
 
 
 def _error(code: str, message: str, details: dict[str, Any]) -> dict[str, Any]:
-    told = {"status": "error", "error_code": code, "message": message, "details": details}
+    told = _answer(code, message, details)
     if _can_be_sent(_ENCODER.encode(told)):
         return told
     safe: dict[str, Any] = encodable(told)
@@ -194,23 +208,21 @@ def _violation(violation: Violation, words: Language) -> dict[str, Any]:
     return told | {name: list(entries) for name, entries in lists.items() if entries}
 
 
-def _parameters(schema: Schema) -> dict[str, Any]:
-    choices = FormReader(schema).top
+def _parameters(choices: Forms) -> tuple[list[str], list[str], dict[str, int]]:
+    """Return the required and the optional names, as many as fit, and the number of the others."""
     names = names_of(choices)
     everywhere = frozenset.intersection(*(frozenset(form.required) for form in choices))
     needed = [name for name in choices[0].required if name in everywhere]
     others = [name for name in names if name not in everywhere]
-    told: dict[str, Any] = {
-        "required": _within(list(map(shown, needed)), _BYTES_OF_NAMES),
-        "optional": _within(list(map(shown, others)), _BYTES_OF_NAMES),
-    }
-    rest = len(needed) + len(others) - len(told["required"]) - len(told["optional"])
-    return told | ({"omitted": rest} if rest else {})
+    required = _within(list(map(shown, needed)), _BYTES_OF_NAMES)
+    optional = _within(list(map(shown, others)), _BYTES_OF_NAMES)
+    rest = len(needed) + len(others) - len(required) - len(optional)
+    return required, optional, {"omitted": rest} if rest else {}
 
 
 def _repair(repair: Repair) -> dict[str, str]:
     return {
-        "rule": repair.rule,
+        "rule": shown(repair.rule, MAX_POINTER),
         "pointer": shown(repair.pointer, MAX_POINTER),
         "before": repair.before,
         "after": repair.after,
@@ -326,7 +338,7 @@ def _compact(told: Mapping[str, Any]) -> str:
 
 
 def _in_json(told: Mapping[str, Any]) -> str:
-    return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return _COMPACT_ENCODER.encode(told)
 
 
 def _said_once(details: Mapping[str, Any], message: str) -> Iterator[tuple[str, Any]]:
@@ -377,7 +389,7 @@ def _slim(
 def repairs_told(repairs: Sequence[Repair]) -> dict[str, Any]:
     """Return the record of repairs in a result's ``_meta``."""
     listed = [_repair(repair) for repair in repairs[:MAX_REPAIRS]]
-    return {"repairs": encodable(listed), **_omitted("repairs", repairs, listed)}
+    return {"repairs": listed, **_omitted("repairs", repairs, listed)}
 
 
 _MOST_NOTED: Final = 3

@@ -957,6 +957,9 @@ def _problem(
 
 def _leading(refusal: Refusal) -> Iterator[ValidationIssue]:
     """Yield the most helpful issues: no duplicates, none at a tie, of a union only those of the intended branch."""
+    if len(refusal.outcome.issues) == 1 and not refusal.outcome.ties:
+        yield refusal.outcome.issues[0]
+        return
     issues = dict.fromkeys(refusal.outcome.issues)
     tied = {tie.path for tie in refusal.outcome.ties}
     within = {above for issue in issues for above in _above(issue.path)}

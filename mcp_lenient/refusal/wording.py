@@ -719,7 +719,7 @@ class Refusal:
     """A refused call: the tool's published schema, the partly repaired arguments, and the tool's validator.
 
     ``reader`` may be shared by all refusals under one schema. ``again`` returns the remaining issues of arguments
-    after repair. ``as_texts`` says that a client can send nothing but strings.
+    after repair. ``as_texts`` says that a client can send nothing but strings. ``words`` is the language of the messages.
     """
 
     reader: FormReader
@@ -732,13 +732,12 @@ class Refusal:
     )
     tool: str | None = None
     as_texts: bool = False
+    words: Language = field(init=False, compare=False)
     places: dict[Path, Location] = field(default_factory=dict, compare=False)
     _found: dict[Any, Any] = field(default_factory=dict, compare=False)
 
-    @property
-    def words(self) -> Language:
-        """The language of the messages."""
-        return language(self.policy.language)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", language(self.policy.language))
 
     def of_schema(self, function: Callable[[Forms], T], choices: Forms) -> T:
         """Return ``function(choices)``, computed once for each part of the schema."""

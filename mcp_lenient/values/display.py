@@ -220,21 +220,24 @@ def fits_json(value: object, limit: int) -> bool:
 
 def _shallow(value: object, limit: int) -> bool:
     """Return whether a value has few enough parts and levels to be serialized cheaply."""
-    waiting: list[tuple[object, int]] = [(value, 0)]
-    seen = 0
-    while waiting:
-        current, depth = waiting.pop()
-        seen += len(current) if isinstance(current, (str, list, tuple, Mapping)) else 1
-        if (
-            seen + len(waiting) > limit
-            or depth > MAX_DEPTH
-            or (isinstance(current, int) and current.bit_length() > 4 * limit)
-        ):
-            return False
-        below = (*current, *current.values()) if isinstance(current, Mapping) else current
-        if isinstance(below, (list, tuple)):
-            waiting.extend((entry, depth + 1) for entry in below)
-    return True
+    seen = depth = 0
+    level = [value]
+    while level and depth <= MAX_DEPTH:
+        depth += 1
+        below: list[object] = []
+        for current in level:
+            if isinstance(current, (str, list, tuple)):
+                seen += len(current)
+                below += () if isinstance(current, str) else current
+            elif isinstance(current, int):
+                seen += 1 if current.bit_length() <= 4 * limit else limit + 1
+            elif current is not None and not isinstance(current, float) and isinstance(current, Mapping):
+                seen += len(current)
+                below += (*current, *current.values())
+            if seen + len(below) > limit:
+                return False
+        level = below
+    return not level
 
 
 def sentence(text: object, limit: int) -> str:

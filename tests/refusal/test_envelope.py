@@ -34,9 +34,8 @@ def refused(sent, schema=SCHEMA, repairs=()):
     """The envelope for arguments that the schema refuses."""
     judge = PublishedSchemaValidator(schema)
     outcome = Outcome("refused", sent, repairs, judge.issues(sent))
-    return envelope(
-        "store_context", schema, violations(SchemaTree(schema).reader, outcome, judge, Policy()), repairs
-    )
+    reader = SchemaTree(schema).reader
+    return envelope("store_context", reader, violations(reader, outcome, judge, Policy()), repairs)
 
 
 def test_one_fault():

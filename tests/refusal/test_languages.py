@@ -18,6 +18,7 @@ from benchmarks import lengths
 from mcp_lenient import LenientMiddleware, Policy, PolicyError, dispatch, lenient, lenient_session, normalize
 from mcp_lenient.declare.normalizers import tags
 from mcp_lenient.refusal.envelope import envelope, repairs_note, unknown_tool, upstream_unavailable
+from mcp_lenient.schema.node import FormReader
 from mcp_lenient.types import Repair
 
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
@@ -197,7 +198,7 @@ async def test_the_unknown_tool_message_is_translated():
         unknown_tool("a", ["b", "c"], language="zh"),
         unknown_tool("a", has_versions=True, language="zh"),
         upstream_unavailable("a", language="zh"),
-        envelope("a", {}, (), language="zh"),
+        envelope("a", FormReader({}), (), language="zh"),
     ],
 )
 def test_other_envelopes_are_translated(reported):
@@ -211,7 +212,7 @@ def test_what_another_server_says_is_quoted_in_a_translated_envelope(text):
     """A proxy's envelope around a server's own error is in the language."""
     from mcp_lenient.adapters.fastmcp.proxy.middleware import with_upstream_message
 
-    told = with_upstream_message(envelope("a", {}, ()), text, language="zh")
+    told = with_upstream_message(envelope("a", FormReader({}), ()), text, language="zh")
     assert english_in(told["message"]) == set()
 
 

@@ -15,7 +15,7 @@ from mcp_lenient.refusal.envelope import envelope
 from mcp_lenient.refusal.fixes import applied
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import SchemaTree
+from mcp_lenient.schema.node import FormReader, SchemaTree
 from mcp_lenient.types import Outcome, ValidationIssue
 
 JUNK = st.one_of(
@@ -100,7 +100,7 @@ def test_laws(schema, sent):
     assert found == violations(SchemaTree(schema).reader, outcome, judge, Policy())
     assert bool(found) is bool(faults)
     assert len(found) <= 20
-    whole = envelope("tool", schema, found)
+    whole = envelope("tool", FormReader(schema), found)
     assert len(json.dumps(whole, ensure_ascii=False).encode()) < 16_384
     as_result(whole, has_output_schema=False).model_dump_json()
     for violation in found:
@@ -129,4 +129,4 @@ def test_no_secret_is_repeated(schema, value):
     detail = ValidationIssue(("name",), "value", "hunter22 does not fit")
     outcome = Outcome("refused", sent, (), (*judge.issues(sent), detail))
     found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
-    assert "hunter22" not in json.dumps(envelope("tool", schema, found))
+    assert "hunter22" not in json.dumps(envelope("tool", FormReader(schema), found))

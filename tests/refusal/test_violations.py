@@ -12,7 +12,7 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import envelope
 from mcp_lenient.refusal.violations import violations
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import SchemaTree
+from mcp_lenient.schema.node import FormReader, SchemaTree
 from mcp_lenient.types import Candidate, Outcome, Tie, ValidationIssue
 
 TEXT = {"type": "string"}
@@ -330,14 +330,14 @@ def test_values_stay_private(sent):
     policy = Policy(secret={"session", "code"})
     found = violations_of({"content": "x", **sent}, policy=policy)
     assert found
-    assert "hunter22" not in json.dumps(envelope("t", SCHEMA, found))
+    assert "hunter22" not in json.dumps(envelope("t", FormReader(SCHEMA), found))
 
 
 def test_no_echo_at_all():
     """``echo_values=False`` repeats no value."""
     found = violations_of({"content": 4711, "limit": 4711, "order": "4711"}, policy=Policy(echo_values=False))
     assert len(found) == 3
-    assert "4711" not in json.dumps(envelope("t", SCHEMA, found))
+    assert "4711" not in json.dumps(envelope("t", FormReader(SCHEMA), found))
 
 
 def test_names_are_escaped_and_cut():
@@ -361,7 +361,7 @@ def test_names_are_escaped_and_cut():
 def test_odd_values(value):
     """What JSON cannot write, or hardly, is refused in words and never echoed."""
     found = violations_of({"content": "x", "flag": value})
-    whole = envelope("t", SCHEMA, found)
+    whole = envelope("t", FormReader(SCHEMA), found)
     assert found
     assert not any(violation.has_received_value for violation in found)
     json.dumps(whole, allow_nan=False).encode()

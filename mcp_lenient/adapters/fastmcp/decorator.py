@@ -45,6 +45,7 @@ from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
 from mcp_lenient.engine.repair import Plan
 from mcp_lenient.refusal.envelope import as_text, envelope
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.node import FormReader
 from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Violation
@@ -128,8 +129,8 @@ class DecoratedTool:
         violations = tuple(each for value in values if type(value) is _Refused for each in value.violations)
         self.record("call_rejected" if violations else "call_repaired", repairs, violations, started)
         if violations:
-            schema, language = self.schema(len(args)), self.policy.language
-            refusal = envelope(self.tool.name, schema, violations, repairs, language=language)
+            reader, language = FormReader(self.schema(len(args))), self.policy.language
+            refusal = envelope(self.tool.name, reader, violations, repairs, language=language)
             return PreparedCall((), {}, self._answer(refusal))
         return PreparedCall(tuple(map(_unwrapped, args)), {k: _unwrapped(v) for k, v in kwargs.items()})
 
@@ -159,8 +160,8 @@ class DecoratedTool:
         if wrapper is not None and arguments is not None:
             violations = self._all_violations(wrapper, arguments, strict=strict) or violations
         self.record("call_rejected", repairs, violations, started)
-        language = self.policy.language
-        raise _exception(envelope(tool.name, tool.parameters, violations, repairs, language=language))
+        reader, language = FormReader(tool.parameters), self.policy.language
+        raise _exception(envelope(tool.name, reader, violations, repairs, language=language))
 
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool

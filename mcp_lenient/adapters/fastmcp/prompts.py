@@ -25,6 +25,7 @@ from mcp_lenient.adapters.fastmcp.tools import current, version_asked
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.envelope import Subject, envelope, written
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.node import FormReader
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 
 if TYPE_CHECKING:
@@ -218,6 +219,7 @@ def _refused(
 ) -> Exception:
     """Return the error for a refused request; prompts and resources have no error results."""
     violations, repairs = decision.violations, decision.repairs
-    told = envelope(name, schema, violations, repairs, subject=subject, language=policy.language)
+    reader, language = FormReader(schema), policy.language
+    told = envelope(name, reader, violations, repairs, subject=subject, language=language)
     safe, text = written(told)
     return host.invalid_params(text, safe)

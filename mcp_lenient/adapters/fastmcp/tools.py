@@ -494,7 +494,7 @@ class CachedTool:
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
     ) -> ToolResult:
         """Return the envelope for a call under this name, as this tool's callers can read it."""
-        answer = envelope(name, self.plan.root, found, repairs, language=self.policy.language)
+        answer = envelope(name, self.plan.reader, found, repairs, language=self.policy.language)
         return as_result(answer, has_output_schema=self.tool.output_schema is not None)
 
 

@@ -199,7 +199,7 @@ class _Explainer:
 
     def _envelope(self, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()) -> dict[str, Any]:
         language = self.known.policy.language
-        return envelope(self.tool, self.known.plan.root, found, repairs, language=language)
+        return envelope(self.tool, self.known.plan.reader, found, repairs, language=language)
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
         trace = Trace(arguments)
