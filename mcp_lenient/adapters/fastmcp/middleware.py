@@ -26,6 +26,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     ToolCache,
     as_result,
     current,
+    is_visible,
     recorded,
     repaired_result,
     run,
@@ -456,8 +457,8 @@ class LenientMiddleware(Middleware):
         decision: Decision | None = None
         if judged.mode == "repair" and await self._tools.is_current(server, judged):
             decision = await judged.decide_rejected(call.parsed or arguments)
-            if decision.status == "repaired":
-                return await self._accepted(call, server, judged, arguments, decision)
+            if decision.status == "repaired" or await is_visible(judged):
+                return await self._rejected(call, server, judged, arguments, decision)
         return await self._judged_anew(call, server, judged, arguments, decision)
 
     async def _judged_anew(

@@ -15,6 +15,7 @@ from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.server.providers import LocalProvider
+from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
@@ -420,8 +421,8 @@ class CachedTool:
         server: The server that has it, as a weak reference.
         tool: The tool as that server sees it.
         target: What validates its arguments.
-        validator: That validator, or its published schema.
-        plan: Its published schema under the policy in force.
+        contract: What decides its calls.
+        validator: The contract's validator, which every call asks.
         in_thread: Whether validation runs author's code that must not block the event loop.
         normalizers: Normalizers declared by the author or operator, which run first.
         mode: The mode of the policy in force.
@@ -430,11 +431,16 @@ class CachedTool:
     server: weakref.ref[FastMCP]
     tool: Tool
     target: Target
+    contract: ToolContract
     validator: Validator
-    plan: Plan
     in_thread: bool = False
     normalizers: Normalizers = field(default_factory=dict)
     mode: Mode = "repair"
+
+    @property
+    def plan(self) -> Plan:
+        """The published schema under the policy in force."""
+        return self.contract.plan
 
     @property
     def policy(self) -> Policy:
@@ -461,11 +467,6 @@ class CachedTool:
         if self.in_thread:
             return await anyio.to_thread.run_sync(self.validator.accepts, arguments)
         return self.validator.accepts(arguments)
-
-    @property
-    def contract(self) -> ToolContract:
-        """The contract that decides this tool's calls."""
-        return ToolContract(self.plan, self.validator)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments after the declared normalizers."""
@@ -549,7 +550,7 @@ class ToolCache:
     async def is_current(self, server: FastMCP, cached: CachedTool) -> bool:
         """Return whether a call under this tool's name runs this tool or none, as far as can be told without a look-up.
 
-        A look-up also applies visibility and authorization, at many times the cost.
+        A look-up also applies authorization and the session's visibility, at many times the cost.
         """
         known, provider = cached.tool, _sole_provider(server)
         # mutant: to say no costs a look-up only; that yes is not said wrongly is tested
@@ -596,12 +597,17 @@ class ToolCache:
             weakref.ref(server),
             target.tool,
             target,
+            contract,
             validator,
-            contract.plan,
             in_thread=target.has_validators,
             normalizers=validator.normalizers if isinstance(validator, NormalizingValidator) else {},
             mode=contract.plan.policy.mode,
         )
+
+
+async def is_visible(cached: CachedTool) -> bool:
+    """Return whether the session of this call has not hidden a current tool."""
+    return all(map(is_enabled, await apply_session_transforms([cached.tool])))
 
 
 def _sole_provider(server: FastMCP) -> LocalProvider | None:
