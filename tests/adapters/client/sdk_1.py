@@ -1,4 +1,4 @@
-"""Tests of a client on the official SDK 1 without FastMCP: run in its own environment by ``test_sdk_1_client.py``."""
+"""A client of the official SDK 1 without FastMCP; ``test_sdk_1_client.py`` runs this file with that SDK."""
 
 import json
 import sys
@@ -31,7 +31,7 @@ def picture() -> Image:
 
 @asynccontextmanager
 async def connected(server: Any = None) -> AsyncIterator[ClientSession]:
-    """The SDK's session of a server of other people's."""
+    """Connect a session of the SDK to a server without mcp-lenient."""
     if server is None:
         server = FastMCP("web", log_level="CRITICAL")
         server.tool()(search)
@@ -41,20 +41,20 @@ async def connected(server: Any = None) -> AsyncIterator[ClientSession]:
 
 
 def rules(result: Any) -> list[str]:
-    """The repairs of a call that ran."""
+    """Return the rules that repaired a call."""
     assert not result.isError, result
     return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
 async def test_no_fastmcp_is_needed() -> None:
-    """The session loads the SDK and nothing of FastMCP."""
+    """Calling through a session does not import FastMCP."""
     async with connected() as session:
         await dispatch(session, "no call")
     assert "fastmcp" not in sys.modules
 
 
 async def test_a_session_repairs_what_it_sends() -> None:
-    """Texts become numbers and lists before they are sent; repairs are in the result and in the log."""
+    """Strings become numbers and lists before the call is sent; repairs are in the result and in the log."""
     async with connected() as session:
         with events_of() as events:
             result = await lenient_session(session).call_tool(
@@ -66,7 +66,7 @@ async def test_a_session_repairs_what_it_sends() -> None:
 
 
 async def test_server_refusals_become_envelopes() -> None:
-    """It is sent as it came, and the SDK's own text becomes the envelope; with ``refuse`` it is not sent."""
+    """The envelope replaces the server's error text; with ``refuse`` the call is not sent."""
     async with connected() as session:
         for policy in (None, Policy(unrepairable="refuse")):
             result = await lenient_session(session, policy).call_tool("search", {"query": "tea", "tags": 5})
@@ -76,7 +76,7 @@ async def test_server_refusals_become_envelopes() -> None:
 
 
 async def test_all_pages_of_tools_are_read() -> None:
-    """However a version of the SDK takes the cursor."""
+    """All tools are found, however this version of the SDK passes the cursor."""
     server = Server("pages")
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
 
@@ -108,7 +108,7 @@ async def test_a_model_s_answer_becomes_results() -> None:
 
 
 async def test_a_protocol_error_becomes_a_result() -> None:
-    """The model reads it."""
+    """The model reads a protocol error as an envelope."""
     server = Server("broken")
 
     async def call_tool(_request: Any) -> Any:

@@ -1,4 +1,4 @@
-"""From a model's answer to results: forms, ids, names behind a proxy, refusals, texts that cannot be read."""
+"""``dispatch`` makes a model's calls: formats, ids, names behind a proxy, refusals, unreadable text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
 def web():
-    """A server of two tools, one of which answers with an image."""
+    """Create a server with two tools, one of which returns an image."""
     mcp = FastMCP("web")
 
     @mcp.tool
@@ -73,7 +73,7 @@ def anthropic(text, **more):
     ],
 )  # fmt: skip
 async def test_results_use_the_format_of_the_calls(answer, messages):
-    """Each form of a call gets its result as the model expects it, under the id that it gave."""
+    """Each result has the format of its call, and the call's id."""
     done = await dispatch(web(), answer)
     assert done.messages == messages
     assert done.calls[0].tool == "search"
@@ -93,14 +93,14 @@ async def test_results_use_the_format_of_the_calls(answer, messages):
     ],
 )  # fmt: skip
 async def test_an_answer_without_calls_ends_the_loop(answer):
-    """Without calls there is nothing to send, and the loop ends."""
+    """Without calls the result is falsy and has no messages."""
     done = await dispatch(web(), answer)
     assert not done
     assert (done.calls, done.messages) == ((), [])
 
 
 async def test_several_calls_keep_their_order_and_their_ids():
-    """All calls of an answer are made, the refused one as well, and each result has its own id."""
+    """A refused call does not stop the others, and each result has the id of its call."""
     calls = [
         ANTHROPIC,
         {**ANTHROPIC, "id": "toolu_2", "input": {"limit": 1}},
@@ -117,13 +117,13 @@ async def test_several_calls_keep_their_order_and_their_ids():
 
 
 async def test_sdk_objects_are_accepted():
-    """A response may be an object of an SDK, of which its ``model_dump`` is read."""
+    """A response may be an object with ``model_dump``, such as those of the SDKs."""
     response = SimpleNamespace(model_dump=lambda: {"content": [ANTHROPIC]})
     assert (await dispatch(web(), response)).messages == anthropic(FOUND)
 
 
-async def test_an_image_reaches_a_model_that_takes_images():
-    """Anthropic's results hold images; elsewhere the text says that there is one."""
+async def test_images_are_sent_to_models_that_accept_them():
+    """Results for Anthropic contain the image; other results contain ``[image]``."""
     asked = {"type": "tool_use", "id": "toolu_1", "name": "picture", "input": {}}
     content = (await dispatch(web(), asked)).messages[0]["content"][0]["content"]
     assert content[1]["source"]["media_type"] == "image/png"
@@ -131,14 +131,14 @@ async def test_an_image_reaches_a_model_that_takes_images():
 
 
 @pytest.mark.parametrize("arguments", ["", None, "{}"])
-async def test_a_tool_without_parameters_may_be_called_without_arguments(arguments):
-    """OpenAI's models write an empty text for no arguments."""
+async def test_a_tool_without_parameters_needs_no_arguments(arguments):
+    """An empty string, null and an empty object all mean no arguments."""
     call = {"id": "1", "type": "function", "function": {"name": "picture", "arguments": arguments}}
     assert not (await dispatch(web(), {"tool_calls": [call]})).calls[0].result.is_error
 
 
 async def test_truncated_arguments_are_refused():
-    """Arguments that are no whole object come back as an envelope."""
+    """Arguments cut off in the middle are refused with an envelope."""
     call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "te'}}
     done = await dispatch(web(), {"tool_calls": [call]})
     assert json.loads(done.messages[0]["content"])["error_code"] == "INVALID_ARGUMENTS"
@@ -149,7 +149,7 @@ async def test_truncated_arguments_are_refused():
 
 @pytest.fixture
 def both():
-    """A client of two servers by configuration, each of which has a tool `search`; one has `picture`."""
+    """Return a server that mounts two servers, each with a tool `search`; one also has `picture`."""
     files = FastMCP("files")
 
     @files.tool
@@ -174,23 +174,23 @@ def both():
     ],
 )  # fmt: skip
 async def test_a_tool_is_found_behind_a_proxy(both, text, tool):
-    """Where a proxy lists a tool under its server's name, the server's tag says which one is meant."""
+    """If a proxy prefixes tools with their server's name, the server's tag selects the tool."""
     done = await dispatch(both, text)
     assert [call.tool for call in done.calls] == [tool]
     assert not done.calls[0].result.is_error
 
 
-async def test_a_tool_without_its_server_is_not_guessed(both):
-    """A name that two servers have is no tool's; the envelope names those that are near."""
+async def test_an_ambiguous_tool_name_is_not_guessed(both):
+    """A name that two servers use is unknown without its server; the envelope suggests both tools."""
     done = await dispatch(both, '<search>{"query": "tea"}</search>')
     envelope = done.calls[0].result.meta["mcp_lenient"]
     assert envelope["error_code"] == "UNKNOWN_TOOL"
     assert set(envelope["details"]["did_you_mean"]) == {"web_search", "files_search"}
 
 
-@pytest.mark.slow  # two servers in processes of their own
+@pytest.mark.slow  # starts two server processes
 async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
-    """Of a client configuration, a tool's own name will do where only one server has it."""
+    """The tool's own name is enough if only one server of the configuration has it."""
     code = (
         "from fastmcp import FastMCP\nmcp = FastMCP('{0}')\n@mcp.tool\n"
         "def {0}(query: str) -> str:\n    return query\nmcp.run(show_banner=False, log_level='ERROR')\n"
@@ -205,11 +205,11 @@ async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
     assert not done.calls[0].result.is_error
 
 
-# --- what cannot be read ---------------------------------------------------------------------------------
+# --- unreadable text -------------------------------------------------------------------------------------
 
 
 async def test_unparseable_text_is_reported_to_the_model():
-    """A call that is cut off is answered with an envelope, and no tool runs."""
+    """A call cut off in the middle is answered with an envelope, and no tool runs."""
     done = await dispatch(web(), '<web><search>{"query": "te')
     assert done.calls == ()
     assert done
@@ -219,7 +219,7 @@ async def test_unparseable_text_is_reported_to_the_model():
 
 
 async def test_tool_results_are_not_parsed_as_calls():
-    """A result that looks like a call, or like the end of the tag, stays within the tag."""
+    """A result that looks like a call, or like the closing tag, stays inside the result tag."""
     mcp = FastMCP("evil")
 
     @mcp.tool
@@ -233,8 +233,8 @@ async def test_tool_results_are_not_parsed_as_calls():
         parse_tool_calls(text)
 
 
-async def test_a_lenient_session_keeps_the_list_of_tools():
-    """In a loop the server is asked for its tools once, and again where a tool is not there."""
+async def test_a_lenient_session_caches_the_tool_list():
+    """The tools are listed once, and again only for an unknown tool."""
     server = web()
     async with lenient_session(Client(server)) as session:
         await dispatch(session, [ANTHROPIC])
@@ -244,7 +244,7 @@ async def test_a_lenient_session_keeps_the_list_of_tools():
 
         @server.tool
         def late(query: str) -> str:
-            """Come late."""
+            """Return the query."""
             return query
 
         assert not (await dispatch(session, '<late>{"query": "tea"}</late>')).calls[0].result.is_error
@@ -253,22 +253,22 @@ async def test_a_lenient_session_keeps_the_list_of_tools():
 @pytest.mark.quick_rows("None")
 @pytest.mark.parametrize("answer", [5, [5], None, {"candidates": []}])
 async def test_an_unsupported_answer_raises_type_error(answer):
-    """Anything but a text, a response or blocks is a mistake of the program."""
+    """An answer must be text, a response or blocks."""
     with pytest.raises(TypeError, match="the answer must be"):
         await dispatch(web(), answer)
 
 
 async def test_a_block_without_a_name_is_an_error():
-    """A block of an API that names no tool is no answer of that API."""
+    """A block without a tool name raises an error."""
     with pytest.raises(ToolCallError, match="names no tool"):
         await dispatch(web(), [{"type": "tool_use", "id": "1", "input": {}}])
 
 
-# --- what it calls ---------------------------------------------------------------------------------------
+# --- sessions --------------------------------------------------------------------------------------------
 
 
 async def test_any_session_is_accepted():
-    """A client, connected or not, the SDK's session and a lenient session are called alike."""
+    """``dispatch`` accepts a client, connected or not, the SDK's session and a lenient session."""
     server = web()
     server.add_middleware(LenientMiddleware())
     assert (await dispatch(Client(server), [ANTHROPIC])).messages == anthropic(FOUND)
@@ -281,7 +281,7 @@ async def test_any_session_is_accepted():
 
 
 async def test_protocol_errors_reach_the_model():
-    """A server's protocol error is an envelope; calls beside it keep their results."""
+    """A protocol error becomes an envelope; the other calls keep their results."""
     mcp = web()
 
     @mcp.tool

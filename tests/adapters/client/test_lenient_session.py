@@ -1,4 +1,4 @@
-"""A client's session that repairs before it sends: what goes out, what comes back, what is recorded."""
+"""``lenient_session`` repairs calls before it sends them: what it sends, returns and logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA = {"type": "object", "properties": {"gender": {"type": "number"}}, "requi
 
 @pytest.fixture
 def server():
-    """A server that is not lenient, and strict besides where the SDK does not validate before it."""
+    """Return a server without mcp-lenient, strict if the SDK does not validate already."""
     mcp = FastMCP("bare", strict_input_validation=not IS_3)
 
     @mcp.tool
@@ -43,7 +43,7 @@ def rules(result):
 
 
 async def test_a_fastmcp_client_sends_repaired_arguments(server, events):
-    """Texts become numbers, booleans and lists before they are sent; repairs are in the result and in the log."""
+    """Strings become numbers, booleans and lists before sending; repairs are in the result and in the log."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", SENT)
     assert result.data == "1990, 1.0, True, [1, 2, 3]"
@@ -52,7 +52,7 @@ async def test_a_fastmcp_client_sends_repaired_arguments(server, events):
 
 
 async def test_an_sdk_session_sends_repaired_arguments(server):
-    """The SDK's own session answers with the protocol's result."""
+    """Wrapping an SDK session works, and the result is the SDK's own."""
     async with Client(server) as client:
         result = await lenient_session(client.session).call_tool("bazi", SENT)
     assert result.structured_content == {"result": "1990, 1.0, True, [1, 2, 3]"}
@@ -61,7 +61,7 @@ async def test_an_sdk_session_sends_repaired_arguments(server):
 
 @not_on_3("the SDK 1 has no client of its own")
 async def test_the_sdk_client_sends_repaired_arguments(server):
-    """Nothing is raised on errors, as by that client itself."""
+    """As with the SDK's own client, an error is returned, not raised."""
     from mcp import Client as SdkClient
 
     async with SdkClient(server._mcp_server) as client:
@@ -74,7 +74,7 @@ async def test_the_sdk_client_sends_repaired_arguments(server):
 
 
 async def test_arguments_may_be_json_text(server):
-    """A model's arguments may be handed over as the text that it wrote."""
+    """The arguments may be passed as the model's JSON text."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", json.dumps(SENT))
         assert rules(result)[0] == "json_text_to_object"
@@ -84,7 +84,7 @@ async def test_arguments_may_be_json_text(server):
 
 
 async def test_valid_calls_are_sent_unchanged(server, events):
-    """Accepted arguments are not changed, and nothing else of the session is touched."""
+    """Valid arguments are not changed, and the rest of the session works as before."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", {"year": 1, "gender": 2})
         assert await session.list_resources() == []
@@ -95,7 +95,7 @@ async def test_valid_calls_are_sent_unchanged(server, events):
 
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
 async def test_unrepairable_calls_get_the_envelope(server, unrepairable):
-    """The server's refusal becomes the envelope; with ``refuse`` the call is not sent."""
+    """The envelope replaces the server's error; with ``refuse`` the call is not sent."""
     session = lenient_session(Client(server), Policy(unrepairable=unrepairable))
     async with session:
         result = await session.call_tool("bazi", {"year": "soon", "gender": "1"}, raise_on_error=False)
@@ -110,7 +110,7 @@ async def test_unrepairable_calls_get_the_envelope(server, unrepairable):
 
 
 async def test_a_server_may_accept_more_than_it_publishes():
-    """What only the schema forbids reaches a server that is lenient by itself."""
+    """A call that the schema forbids is still sent to a server that repairs calls itself."""
     mcp = FastMCP("lenient")
     mcp.add_middleware(LenientMiddleware())
 
@@ -131,7 +131,7 @@ async def test_a_server_may_accept_more_than_it_publishes():
 
 
 async def test_a_tool_error_is_not_a_refusal(server):
-    """An error of the tool itself comes back as it is, and so does the answer to an unknown tool."""
+    """The tool's own error is returned unchanged, and so is the error for an unknown tool."""
 
     @server.tool
     def fail(n: int = 1) -> str:
@@ -147,16 +147,16 @@ async def test_a_tool_error_is_not_a_refusal(server):
 
 
 async def test_destructive_tools_get_fewer_repairs(server):
-    """No scalar becomes a list in a tool that says it is destructive, unless the policy says otherwise."""
+    """No scalar becomes a list for a destructive tool, unless the policy says that it is not destructive."""
     async with lenient_session(Client(server)) as session:
         assert (await session.call_tool("erase", {"names": "a"}, raise_on_error=False)).is_error
-        told_otherwise = lenient_session(session.session, tools={"erase": Policy(destructive=False)})
-        assert (await told_otherwise.call_tool("erase", {"names": "a"})).structured_content == {"result": "a"}
+        allowed = lenient_session(session.session, tools={"erase": Policy(destructive=False)})
+        assert (await allowed.call_tool("erase", {"names": "a"})).structured_content == {"result": "a"}
 
 
 @pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
 async def test_observe_and_off_change_nothing(server, events, mode, logged):
-    """Observing records what would be done, and off does not even that."""
+    """Observe mode only logs the call, and off mode does not log it either."""
     async with lenient_session(Client(server), Policy(mode=mode)) as session:
         result = await session.call_tool("bazi", SENT, raise_on_error=False)
     assert result.is_error
@@ -164,7 +164,7 @@ async def test_observe_and_off_change_nothing(server, events, mode, logged):
 
 
 async def test_the_newest_schema_decides(server):
-    """A tool that was replaced is asked for again before a call is changed."""
+    """The tools are listed again before a call is changed, in case a tool was replaced."""
     session = lenient_session(Client(server))
     async with session:
         await session.call_tool("bazi", SENT)
@@ -180,7 +180,7 @@ async def test_the_newest_schema_decides(server):
 
 
 async def test_all_pages_of_tools_are_read():
-    """A server may list its tools on several pages."""
+    """Tools on later pages of the list are found and their calls repaired."""
     mcp = FastMCP("pages", list_page_size=2)
     for number in range(5):
 
@@ -205,8 +205,8 @@ async def test_the_environment_stops_repairs(server, monkeypatch, events, mode):
 
 
 @pytest.mark.parametrize("arguments", [5, [1]])
-async def test_observe_mode_sends_everything_it_was_given(events, arguments):
-    """Arguments that are no object are not left out: the session refuses them as it does without us."""
+async def test_observe_mode_passes_non_object_arguments_on(events, arguments):
+    """Non-object arguments are not dropped: the session refuses them as it does without mcp-lenient."""
     ran = []
     mcp = FastMCP("bare")
 

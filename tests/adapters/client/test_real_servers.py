@@ -1,4 +1,4 @@
-"""A lenient session to servers from npm, which refuse by themselves what a model writes."""
+"""``lenient_session`` with npm servers, which refuse strings for numbers."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ calls = pytest.mark.parametrize(("server", "tool", "sent", "rule"), CALLS)
 
 @pytest.fixture(autouse=True, scope="module")
 def installed():
-    """The servers, installed once."""
+    """Install the servers once."""
     REAL_SERVERS["everything"].install()
 
 
 @calls
 async def test_a_fastmcp_client_works(tmp_path, server, tool, sent, rule):
-    """What the server refuses from a client is accepted once the session has repaired it."""
+    """The server refuses a plain client's call, and accepts it repaired."""
     transport = StdioTransport(
         str(_BINARIES / server), [], log_file=tmp_path / "stderr.log", keep_alive=False
     )
@@ -53,7 +53,7 @@ async def test_a_fastmcp_client_works(tmp_path, server, tool, sent, rule):
 
 @calls
 async def test_an_sdk_session_works(tmp_path, server, tool, sent, rule):
-    """The same with the SDK's own session."""
+    """The same works with the SDK's own session."""
     parameters = StdioServerParameters(command=str(_BINARIES / server))
     with (tmp_path / "stderr.log").open("w") as stderr:
         async with stdio_client(parameters, errlog=stderr) as streams, ClientSession(*streams) as session:
