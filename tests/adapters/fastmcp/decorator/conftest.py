@@ -1,4 +1,4 @@
-"""What the tests of ``@lenient`` share: the four kinds of servers, and what clients see."""
+"""Fixtures for the tests of ``@lenient``: the four kinds of servers, and the published tool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Serve = Callable[..., FastMCP]
     ]
 )
 def serve(request) -> Serve:
-    """Makes a server of tools: on default settings or strict, without the middleware or with it."""
+    """Return a function that creates a server with tools: lax or strict, with or without the middleware."""
     strict, middleware = request.param
 
     def served(*tools: Any) -> FastMCP:
@@ -40,7 +40,7 @@ def serve(request) -> Serve:
 
 @pytest.fixture
 def published() -> Callable[[Any], Awaitable[str]]:
-    """Tells all that a client sees of a tool, as it goes over the wire."""
+    """Return a function that lists a tool with a client, and returns it as JSON."""
 
     async def listed(function: Any) -> str:
         async with Client(FastMCP("server", tools=[function])) as client:

@@ -1,4 +1,4 @@
-"""A marked parameter takes all that the unmarked one takes, whatever its type and the server."""
+"""A decorated function accepts every value that the plain function accepts, for all types and servers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _same(value: Any) -> Any:
 
 
 def _tools(kind: Any) -> list[Tool]:
-    """The tools of one parameter: unmarked, marked, and marked with a normalizer."""
+    """Return three tools with one parameter: plain, decorated, and decorated with a normalizer."""
 
     async def tell(value):
         return repr(value)
@@ -45,8 +45,8 @@ def _tools(kind: Any) -> list[Tool]:
 
 
 @pytest.mark.parametrize("kind", quick(KINDS, *EACH_KIND))
-def test_the_schema_stays(kind):
-    """Input and output schema are byte for byte those of the unmarked parameter."""
+def test_the_schemas_stay_unchanged(kind):
+    """Input and output schemas are byte for byte those of the plain function."""
     unmarked, *others = (
         tool.model_dump_json(include={"parameters", "output_schema"}) for tool in _tools(kind)
     )
@@ -56,8 +56,8 @@ def test_the_schema_stays(kind):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "strict"), pairwise(usual(KINDS, *USUAL)))
 async def test_accepted_values_stay_accepted(kind, strict, caplog):
-    """Each value that the unmarked parameter takes reaches the body as the same one."""
-    caplog.set_level(logging.CRITICAL, "fastmcp")  # it would tell of each value that is refused
+    """Each value that the plain function accepts reaches the decorated body as the same value."""
+    caplog.set_level(logging.CRITICAL, "fastmcp")  # it would log each refused value
     server = plain(*_tools(kind), strict=strict)
 
     async def body_text(tool: str, value: Any) -> str | None:
@@ -74,8 +74,8 @@ async def test_accepted_values_stay_accepted(kind, strict, caplog):
 
 
 @since(4, 1, NO_JSON)
-async def test_accepted_values_are_no_repairs(serve, events):
-    """A call that was right is recorded as no repair, neither in the log nor in the result."""
+async def test_accepted_values_are_not_recorded_as_repairs(serve, events):
+    """A valid call has no repair in the log or in the result."""
     tools = _tools(date)
     async with Client(serve(*tools)) as client:
         for tool in tools:

@@ -1,4 +1,4 @@
-"""What ``@lenient`` takes, and how it says what it does not take."""
+"""The arguments that ``@lenient`` accepts, and its errors for the others."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ def store(content: str, tags: list[str] | None = None) -> list[str]:
 
 
 async def later(value: Any) -> Any:
-    """The value, later."""
+    """Return the value from a coroutine."""
     return value
 
 
 class Callable_:  # noqa: N801 - a name for a class of callables
-    """An object that is called."""
+    """A callable object."""
 
     def __call__(self, content: str) -> str:
         return content
 
     @classmethod
     def of_class(cls, content: str) -> str:
-        """A method of the class."""
+        """Return the content from a class method."""
         return content
 
     @staticmethod
     def of_none(content: str) -> str:
-        """A method of nothing."""
+        """Return the content from a static method."""
         return content
 
 
@@ -85,7 +85,7 @@ class Callable_:  # noqa: N801 - a name for a class of callables
     ],
 )
 def test_wrong_declarations(declare, reported):
-    """A declaration that cannot work is refused when it is made; the error says how to correct it."""
+    """A declaration that cannot work raises at once, and the error says how to correct it."""
     with pytest.raises(TypeError) as caught:
         declare()
     assert reported in str(caught.value)
@@ -102,18 +102,18 @@ def test_wrong_declarations(declare, reported):
     ],
 )
 async def test_any_callable_is_a_normalizer(normalizer, serve):
-    """Whatever takes a value and gives one works, also several in a row."""
+    """Any function from value to value is a normalizer, and several may be combined."""
     server = serve(lenient(tags=normalizer)(store))
     assert got(await call(server, "store", {"content": "a", "tags": "b"})) == ["a", "b"]
 
 
 async def test_a_builtin_is_a_normalizer(serve):
-    """A builtin works as well."""
+    """A builtin such as ``str`` is a normalizer."""
     server = serve(lenient(content=str)(store))
     assert got(await call(server, "store", {"content": 5})) == ["5"]
 
 
-async def test_normalizers_run_in_their_order(serve):
+async def test_normalizers_run_in_order(serve):
     """Normalizers run from left to right, those of ``@lenient`` before those of the annotation."""
 
     @lenient(content=(strip(), lambda value: value + "1"))
@@ -126,7 +126,7 @@ async def test_normalizers_run_in_their_order(serve):
 @pytest.mark.quick_rows("strict-alone-function")
 @pytest.mark.parametrize("name", ["policy", "function", "parameters"])
 async def test_any_name_can_be_declared(name, serve):
-    """A parameter may have the name of an argument of the decorator itself."""
+    """A parameter may be named like an argument of the decorator itself."""
     written: dict[str, Any] = {}
     exec(f"def tool({name}: str) -> str:\n    return {name}", written)  # noqa: S102 - a name from the table above
     server = serve(lenient(**{name: lower()})(written["tool"]))
@@ -134,7 +134,7 @@ async def test_any_name_can_be_declared(name, serve):
 
 
 async def test_aliases_need_the_middleware():
-    """Other names are a matter of the whole call: with the middleware they are renamed, and recorded."""
+    """With the middleware, aliases are renamed, and the repairs are recorded."""
     server = lenient_server(lenient(content=aliases("text", "内容"), tags=(aliases("labels"), tags()))(store))
     result = await call(server, "store", {"内容": "a", "labels": "b"})
     assert got(result) == ["a", "b"]
@@ -153,15 +153,15 @@ async def test_aliases_need_the_middleware():
     ],
 )
 async def test_normalizers_come_before_rules(sent, wanted):
-    """A value that came under another name or wrapped is its normalizer's business first, as any other."""
+    """Normalizers run before rules on renamed and unwrapped values as well."""
     server = lenient_server(lenient(tags=(aliases("labels"), tags(lower=True)))(store))
     result = await call(server, "store", sent)
     assert got(result) == ["a", "b"]
     assert rules(result) == wanted
 
 
-async def test_json_in_a_text():
-    """Where the schema takes the text itself, only a declared normalizer may read it."""
+async def test_json_in_a_string_needs_a_normalizer():
+    """If the schema accepts a string, only a declared normalizer parses JSON in it."""
 
     def note(content: str | list[str]) -> dict[str, str | list[str]]:
         return {"content": content}
@@ -172,7 +172,7 @@ async def test_json_in_a_text():
 
 
 def test_declarations_are_found_on_methods():
-    """A bound method has the marks of its function; a function that is not decorated has none."""
+    """A bound method has its function's metadata; an undecorated function has none."""
 
     class Shelf:
         @lenient(content=strip())

@@ -1,4 +1,4 @@
-"""Functions of every kind under ``@lenient``: as tools, and called directly."""
+"""``@lenient`` on functions of every kind, called as tools and directly."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def described(
     content: Annotated[str, "What to store"],
     tags: Annotated[list[str] | None, Field(description="Under what", max_length=3)] = None,
 ) -> list[str]:
-    """Store a text that is told of."""
+    """Store a described text."""
     return sync(content, tags)
 
 
@@ -59,7 +59,7 @@ def in_defaults(
     content: str = Field(min_length=1, description="What to store"),
     tags: list[str] | None = Field(None, max_length=3),  # noqa: B008 - as above
 ) -> list[str]:
-    """Store a text, told of in the defaults."""
+    """Store a text described in the defaults."""
     return sync(content, tags if isinstance(tags, list) else None)
 
 
@@ -104,7 +104,7 @@ FUNCTIONS = [
 
 
 def _with_types(function: Any) -> Any:
-    """The function as a module without ``from __future__ import annotations`` has it."""
+    """Return the function with its types evaluated, as without ``from __future__ import annotations``."""
     typed = FunctionType(
         function.__code__, function.__globals__, function.__name__, function.__defaults__, None
     )
@@ -128,7 +128,7 @@ SPELT = pytest.mark.parametrize("spell", [lambda function: function, _with_types
 @DECORATORS
 @SPELT
 async def test_the_published_tool_stays_unchanged(function, decorate, spell, published):
-    """Schema, output schema, name and description of a tool are byte for byte those of the undecorated one."""
+    """Schemas, name and description of a tool are byte for byte those of the undecorated one."""
     assert await published(decorate(spell(function))) == await published(spell(function))
 
 
@@ -136,7 +136,7 @@ async def test_the_published_tool_stays_unchanged(function, decorate, spell, pub
 @DECORATORS
 @SPELT
 def test_the_python_signature_stays_unchanged(function, decorate, spell):
-    """Name, docstring and types are those of the function; so is the signature, but for constraints in defaults."""
+    """Name, docstring, types and signature are the function's own, except for constraints in defaults."""
     written = spell(function)
     decorated = decorate(written)
     assert (decorated.__name__, decorated.__doc__) == (written.__name__, written.__doc__)
@@ -150,8 +150,8 @@ def test_the_python_signature_stays_unchanged(function, decorate, spell):
 
 @pytest.mark.quick_rows("sync", "with_dependency")
 @every_function
-async def test_calls_with_types(function):
-    """A tool whose types are no texts does what it did."""
+async def test_calls_with_evaluated_types(function):
+    """A function whose annotations are types, not strings, works as before."""
     server = FastMCP("server", tools=[lenient(_with_types(function))])
     assert got(await call(server, function.__name__, {"content": "a", "tags": ["b"]})) == ["a", "b"]
 
@@ -172,7 +172,7 @@ async def test_calls_with_types(function):
     "decorate", [lenient, lenient(content=strip(), tags=tags())], ids=["bare", "normalizers"]
 )
 async def test_calls(function, decorate, serve):
-    """A right call does what it did, a nearly right one is repaired, and a wrong one gets the envelope."""
+    """Valid calls work as before, nearly right calls are repaired, and wrong calls get the envelope."""
     name = function.__name__
     async with Client(serve(decorate(function))) as client:
         sent = [{"content": "a"}, {"content": "a", "tags": ["b"]}, {"content": "a", "tags": '["b", "c"]'}]
@@ -202,13 +202,13 @@ async def _direct(function: Any, **arguments: Any) -> list[str]:
     "sent", [{}, {"tags": ["b"]}, {"tags": "bc"}], ids=["default", "right", "not_judged"]
 )
 async def test_direct_calls_stay_unchanged(function, sent):
-    """Called by Python code, a decorated function does what it did: nothing is judged and nothing changed."""
+    """Called from Python, a decorated function does not validate or change its arguments."""
     decorated = lenient(content=strip(), tags=tags())(function)
     assert await _direct(decorated, content=" a ", **sent) == await _direct(function, content=" a ", **sent)
 
 
 def test_direct_calls_raise_the_same_errors():
-    """What the body raises, and what Python says of wrong arguments, goes through."""
+    """Errors of the body, and Python's own errors for wrong arguments, are raised unchanged."""
     with pytest.raises(TypeError, match="content"):
         lenient(sync)()
 

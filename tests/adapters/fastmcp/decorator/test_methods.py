@@ -1,4 +1,4 @@
-"""Methods of every kind under ``@lenient``."""
+"""``@lenient`` on methods of every kind."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ METHODS = [
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "where"), METHODS)
 async def test_methods(method, where, serve):
-    """Methods of each kind are repaired and refused; the envelope knows nothing of what they are bound to."""
+    """Calls of methods are repaired and refused, and the envelope does not list ``self`` or ``cls``."""
     server, name = serve(method), method.__name__
     assert got(await call(server, name, {"content": "a", "tags": ["b"]})) == [where, "a", "b"]
     assert got(await call(server, name, {"content": "a", "tags": "b"})) == [where, "a", "b"]
@@ -72,7 +72,7 @@ async def test_methods(method, where, serve):
 
 
 async def test_methods_keep_their_instances(serve):
-    """Two instances' methods are two tools."""
+    """The same method of two instances makes two separate tools."""
     server = serve(
         *(Tool.from_function(Shelf(name).put, name=name) for name in ("left", "right")),
     )

@@ -1,4 +1,4 @@
-"""Declarations survive mounting, namespaces, transformation and versions, whichever server has the middleware."""
+"""Declarations survive mounts, namespaces, transforms and versions, whichever server has the middleware."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _servers(*, on_parent: bool, on_child: bool) -> tuple[FastMCP, FastMCP]:
 async def test_declarations_survive(way: Way, on_parent, on_child, events: Log):
     """Aliases, normalizers and repairs work, and the call is one event.
 
-    A parent's transform checks names before its child sees them: there an alias needs the parent's middleware.
+    A parent's transform checks names before the child does; an alias then needs the parent's middleware.
     """
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     name = way(parent, child)
@@ -118,7 +118,7 @@ async def test_declarations_survive(way: Way, on_parent, on_child, events: Log):
 @WHERE
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
 async def test_refusals_survive(way: Way, on_parent, on_child, events: Log):
-    """What a normalizer refuses is one envelope with its code, and one event."""
+    """A normalizer's refusal is one envelope with its code, and one event."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     name = way(parent, child)
     assert code(await call(parent, name, {"task": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
@@ -175,7 +175,7 @@ HIDDEN = [
 @pytest.mark.parametrize("way", RENAMED)
 @pytest.mark.parametrize("name", ["job", "query", "指令"])
 async def test_renamed_arguments(way: Way, name, on_parent, on_child):
-    """The marks of an argument that a transform renames are those of its new name."""
+    """Declarations for an argument apply to the new name that a transform gives it."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     tool = way(parent, child)
     result = await call(parent, tool, {name: "Tidy", "tags": "a"})
@@ -186,7 +186,7 @@ async def test_renamed_arguments(way: Way, name, on_parent, on_child):
 @WHERE
 @pytest.mark.parametrize(("way", "hidden", "constant"), HIDDEN)
 async def test_hidden_arguments(way: Way, hidden, constant, on_parent, on_child):
-    """An argument that a transform hides has its constant, and the others keep their marks."""
+    """A hidden argument has its constant value, and the declarations for the others apply."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     tool = way(parent, child)
     wanted = {"task": "tidy", "tags": None, "limit": 5, hidden: constant}
@@ -210,7 +210,7 @@ def second(tags: list[str]) -> dict[str, Any]:
 @WHERE
 @pytest.mark.parametrize("namespace", [None, "ns"], ids=["same_name", "namespaced"])
 async def test_versions(namespace, on_parent, on_child):
-    """Each version has its own marks and its own policy."""
+    """Each version of a tool has its own declarations and policy."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     for function, version in ((first, "1.0"), (second, "2.0")):
         child.add_tool(Tool.from_function(function, name="tool", version=version))

@@ -1,4 +1,4 @@
-"""Declared normalizers in calls: they always run, what they refuse is reported, what they raise is not shown."""
+"""Declared normalizers always run, their refusals are reported, and other errors in them are not shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mcp_lenient import (
 
 
 def _tool(kind: Any, normalize: Any, default: Any = None) -> Any:
-    """A decorated tool that returns what it got."""
+    """Create a decorated tool that returns the argument that it received."""
 
     def tell(value):
         return {"value": repr(value)}
@@ -60,12 +60,12 @@ async def _reported(server: Any, value: Any) -> str:
     ],
 )
 async def test_normalizers_run_on_accepted_values(kind, normalize, sent, wanted, serve):
-    """A normalizer runs on a value that the tool would have taken as well."""
+    """A normalizer also runs on values that the tool accepts without it."""
     assert await _reported(serve(_tool(kind, normalize)), sent) == repr(wanted)
 
 
 async def test_null_becomes_the_default(serve):
-    """``default_on_null`` takes the parameter's own default, also where the type takes null."""
+    """``default_on_null`` uses the parameter's default, even if the type allows null."""
     server = serve(_tool(int | None, default_on_null(), default=(7,)))
     assert [await _reported(server, value) for value in (None, 3)] == ["7", "3"]
 
@@ -77,13 +77,13 @@ async def test_null_without_a_default(serve):
 
 
 async def test_rules_run_after_normalizers(serve):
-    """What a normalizer does not make right is repaired by rule."""
+    """Rules repair what a normalizer leaves invalid."""
     server = serve(_tool(list[int], lambda value: value))
     assert await _reported(server, "[1, 2]") == "[1, 2]"
 
 
 async def test_changes_by_normalizers_are_recorded(serve, events):
-    """A normalizer's change is a repair under its name."""
+    """A normalizer's change is recorded as a repair with its name."""
     assert await _reported(serve(_tool(list[str], tags())), "urgent") == "['urgent']"
     (event,) = (event for event in events if event["event"] == "call_repaired")
     assert event["repairs"] == [{"rule": "tags", "pointer": "/value", "before": "string", "after": "array"}]
@@ -113,7 +113,7 @@ def _by_parameter(value: Any) -> Any:
     ],
 )
 async def test_refusals_by_normalizers(normalize, error_code, message, where, serve):
-    """A refusal is an envelope with the normalizer's code, the parameter's name filled in, and its sentence."""
+    """The envelope has the normalizer's code, with the parameter's name filled in, and its message."""
     if where == "decorator":
         tool = _tool(int, normalize)
     else:
@@ -130,7 +130,7 @@ VALUE, TEXT = "swordfish-of-the-caller", "sentence-with-swordfish-inside"
 
 
 class Strange(Exception):  # noqa: N818 - named as authors name them
-    """An exception of the author's own."""
+    """An exception class of the tool's author."""
 
 
 def _fails_plainly(value: Any) -> Any:
@@ -153,7 +153,7 @@ def _fails_deeply(value: Any) -> Any:
 @pytest.mark.parametrize("where", ["decorator", "annotation"])
 @pytest.mark.parametrize("normalize", [_fails_plainly, _fails_strangely, _fails_deeply])
 async def test_errors_raised_by_normalizers(normalize, where, serve, events, caplog, capsys):
-    """Any other exception is an envelope without its text, and a logged traceback without text and value."""
+    """Any other exception becomes an envelope; envelope and traceback hide its message and the value."""
 
     def log_in(password):
         return password
@@ -178,7 +178,7 @@ async def test_errors_raised_by_normalizers(normalize, where, serve, events, cap
 
 
 async def test_errors_of_bodies_pass_unchanged(serve):
-    """An exception of the body or of an author's validator is a tool's error as before, not an envelope."""
+    """An exception in the body is a tool error as before, not an envelope."""
 
     @lenient(value=strip())
     def fails(value: str) -> str:
@@ -197,8 +197,8 @@ class Note(BaseModel):
 
 
 @since(4, 1, NO_JSON)
-async def test_beside_annotations_inside(serve):
-    """Normalizers in fields of models work below a decorated function as well."""
+async def test_normalizers_in_model_fields_run(serve):
+    """Normalizers of model fields also run in a decorated function."""
 
     @lenient(notes=lambda value: value)
     def store(notes: list[Note]) -> str:
@@ -210,7 +210,7 @@ async def test_beside_annotations_inside(serve):
 
 
 async def test_one_of_several_parameters_is_refused(serve):
-    """If one parameter cannot be repaired the call is refused, and the repairs of the others are listed."""
+    """A call with unrepairable parameters is refused, and the envelope lists each of them."""
 
     @lenient(tags=tags())
     def store(tags: list[str], limit: int, when: date) -> str:

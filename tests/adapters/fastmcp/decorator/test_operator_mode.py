@@ -1,4 +1,4 @@
-"""The operator's mode counts before what the decorator would do."""
+"""The operator's mode takes precedence over the decorator."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _server(mode: Any) -> FastMCP:
     "arguments", [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}], ids=["repairable", "wrong"]
 )
 async def test_other_modes_change_nothing(mode: str, arguments: dict[str, Any]) -> None:
-    """A call that the operator only observes, or leaves alone, gets FastMCP's own answer."""
+    """In observe and off mode, the call gets FastMCP's own answer."""
     async with Client(_server(mode)) as client:
         answer = await client.call_tool("store", arguments, raise_on_error=False)
     assert answer.is_error
@@ -36,7 +36,7 @@ async def test_other_modes_change_nothing(mode: str, arguments: dict[str, Any]) 
 
 
 async def test_repair_mode_repairs() -> None:
-    """The same call runs where the operator repairs."""
+    """In repair mode, the same call is repaired and runs."""
     async with Client(_server("repair")) as client:
         answer = await client.call_tool("store", {"n": 1, "tags": '["a"]'})
     assert answer.data == ["a"]

@@ -1,4 +1,4 @@
-"""Parameters that are declared in unusual ways."""
+"""``@lenient`` on parameters declared in unusual ways."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ async def test_parameters_without_a_type(serve, published):
 @pytest.mark.quick_rows("strict-alone-123-middleware", "strict-alone-{'a': 1}-alone")
 @pytest.mark.parametrize("middleware", [True, False], ids=["middleware", "alone"])
 @pytest.mark.parametrize("sent", [123, True, ["a", 1], {"a": 1}], ids=str)
-async def test_a_normalizer_says_which_types_it_takes(serve, middleware, sent):
-    """The envelope has the types of the normalizer where the parameter has none, and offers nothing else."""
+async def test_untyped_parameters_report_the_normalizers_types(serve, middleware, sent):
+    """If the parameter has no type, the envelope reports the normalizer's types, and no fixes."""
 
     @lenient(tags=tags())
     def keep(tags: Any = None) -> str:
@@ -54,7 +54,7 @@ async def test_a_normalizer_says_which_types_it_takes(serve, middleware, sent):
 
 
 async def test_the_type_of_a_field_in_a_model_is_reported(serve):
-    """An annotation inside a model reaches the envelope through Pydantic."""
+    """The envelope reports the types of a normalizer in a model's field."""
 
     def keep(note: Note) -> str:
         return repr(note)
@@ -68,8 +68,8 @@ async def test_the_type_of_a_field_in_a_model_is_reported(serve):
     )
 
 
-async def test_parameters_by_another_name(serve):
-    """Where a ``Field`` publishes a parameter under another name, that is the one that is spoken of."""
+async def test_published_names_are_used(serve):
+    """If a ``Field`` publishes a parameter under another name, calls and envelopes use that name."""
 
     @lenient(limit=(strip(), aliases("count")))
     def search(limit: Annotated[int, Field(alias="maxResults")] = 3) -> int:
@@ -100,7 +100,7 @@ async def test_parameters_by_another_name(serve):
     ],
 )
 async def test_null_becomes_a_default(annotation, default, wanted, serve):
-    """A null that the type forbids becomes the default, however the default is declared."""
+    """A null that the type does not allow becomes the default, however the default is declared."""
 
     def search(limit):
         return {"limit": limit}

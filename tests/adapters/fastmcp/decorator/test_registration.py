@@ -1,4 +1,4 @@
-"""The ways to make a tool of a decorated function."""
+"""All ways to register a decorated function as a tool."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_lenient import lenient, parse_json
 
 
 def _new_store() -> Callable[..., list[str]]:
-    """A new function each time: FastMCP leaves notes on functions."""
+    """Return a new function each time, since FastMCP sets attributes on functions."""
 
     def keep(content: str, tags: list[str] | None = None) -> list[str]:
         return [content, *(tags or [])]
@@ -62,7 +62,7 @@ def _added(made: Any) -> FastMCP:
     ],
 )
 async def test_ways_to_register(register):
-    """It works with each way to make a tool of a function."""
+    """``@lenient`` works with every way to register a function."""
     server = register(_new_store())
     assert got(await call(server, "keep", {"content": "a", "tags": '["b"]'})) == ["a", "b"]
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
@@ -80,14 +80,14 @@ async def test_ways_to_register(register):
 )
 @pytest.mark.parametrize("decorate", [lenient, lenient(tags=parse_json())], ids=["bare", "arguments"])
 def test_a_decorator_above_the_tool_names_the_right_order(registered, decorate):
-    """A server that has the function already would run it as it was written, and nobody would know."""
+    """The wrong order raises, since the server would silently run the undecorated function."""
     function = registered(FastMCP("server"), _new_store())
     with pytest.raises(TypeError, match=r"lenient: keep is a tool .* write @mcp.tool above @lenient\."):
         decorate(function)
 
 
-def test_a_task_of_the_standalone_decorator_has_no_server():
-    """Only tools that there are count."""
+def test_a_function_marked_by_the_standalone_decorator_is_accepted():
+    """``@tool`` without a server does not register the function yet, so that decorating it works."""
     assert lenient(tool(task=False)(_new_store()))
 
 
@@ -100,8 +100,8 @@ def test_a_task_of_the_standalone_decorator_has_no_server():
         pytest.param(lambda server, function: server.add_tool(tool(name="store")(function)), id="standalone"),
     ],
 )
-async def test_the_envelope_has_the_tools_own_name(register, events):
-    """Envelope and log name the tool as its author does, where the function has another name."""
+async def test_envelopes_and_events_use_the_tools_name(register, events):
+    """Envelope and event use the name of the tool, not that of its function."""
     server = FastMCP("server")
     register(server, lenient(_new_store()))
     reported = envelope(await call(server, "store", {"content": "a", "tags": 5}))
@@ -109,13 +109,13 @@ async def test_the_envelope_has_the_tools_own_name(register, events):
 
 
 class Note(BaseModel):
-    """A type that a schema refers to."""
+    """A model that the schema references."""
 
     text: str
 
 
 async def test_one_function_on_two_servers(published):
-    """A decorated function may be registered again after it was called."""
+    """A decorated function may be registered again after it has been called."""
 
     @lenient
     def store(note: Annotated[Note, parse_json()]) -> str:

@@ -1,4 +1,4 @@
-"""The policy that ``@lenient`` gives one tool."""
+"""``@lenient(policy=...)``: the policy of one tool."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[s
     ],
 )
 async def test_the_tools_own_policy(policy, tags_sent, ran, serve):
-    """A tool's own policy says what may be repaired, with the middleware and without."""
+    """A tool's own policy decides which repairs are allowed, with the middleware and without it."""
     result = await call(serve(lenient(policy=policy)(store)), "store", {"content": "a", "tags": tags_sent})
     if ran:
         assert got(result) == ["a", "a", "5"]
@@ -40,7 +40,7 @@ async def test_the_tools_own_policy(policy, tags_sent, ran, serve):
 @pytest.mark.quick_rows("True-False")
 @pytest.mark.parametrize(("hint", "ran"), [(True, False), (False, True), (None, True)])
 async def test_the_destructive_hint(hint, ran):
-    """Without a policy of its own a decorated tool that says it is destructive gets the closest repairs only."""
+    """Without its own policy, a decorated tool with ``destructiveHint`` gets only the safest repairs."""
     for middleware in (False, True):
         server = FastMCP("server")
         server.tool(lenient(store), annotations=None if hint is None else {"destructiveHint": hint})
@@ -50,22 +50,22 @@ async def test_the_destructive_hint(hint, ran):
         assert not (await call(server, "store", {"content": "a", "tags": '["b"]'})).is_error
 
 
-async def test_secrets_and_echoes(serve):
-    """Its secrets are kept from the envelope."""
+async def test_secrets_are_not_echoed(serve):
+    """The envelope does not contain the value of a secret parameter."""
     server = serve(lenient(policy=Policy(secret={"limit"}))(store))
     reported = envelope(await call(server, "store", {"content": "a", "limit": "swordfish"}))
     assert "swordfish" not in str(reported)
 
 
 async def test_normalizers_under_a_strict_policy(serve):
-    """What the author declared runs under a policy without rules as well."""
+    """Declared normalizers run even if the policy disables all rules."""
     server = serve(lenient(policy=Policy.strict(), tags=tags())(store))
     assert got(await call(server, "store", {"content": "a", "tags": "b"})) == ["a", "b", "5"]
     assert code(await call(server, "store", {"content": "a", "limit": "[5]"})) == "INVALID_LIMIT_TYPE"
 
 
 async def test_off_mode_leaves_the_function_unchanged(events):
-    """A tool that is switched off is judged by FastMCP alone."""
+    """In off mode only FastMCP validates the call."""
     server = plain(lenient(policy=Policy(mode="off"), tags=tags())(store))
     result = await call(server, "store", {"content": "a", "tags": "b"})
     assert result.is_error
@@ -74,7 +74,7 @@ async def test_off_mode_leaves_the_function_unchanged(events):
 
 
 async def test_observe_changes_nothing(events):
-    """A tool that is observed answers as FastMCP does, and the log says what would have become of the call."""
+    """In observe mode FastMCP answers, and the log records what repair mode would have done."""
     server = plain(lenient(policy=Policy(mode="observe"), content=str.strip)(store))
     assert got(await call(server, "store", {"content": " a "})) == [" a ", "5"]
     assert (await call(server, "store", {"content": "a", "tags": '["b"]'})).is_error
@@ -85,7 +85,7 @@ async def test_observe_changes_nothing(events):
 
 
 async def test_declarations_in_a_file_are_observed_too(events, tmp_path):
-    """A normalizer that would change an accepted value is logged by a server that observes, and not applied."""
+    """In observe mode a normalizer from a file is logged, not applied."""
     file = tmp_path / "tools.yaml"
     file.write_text("policy: {mode: observe}\ntools: {store: {parameters: {content: {strip: true}}}}")
     server = plain(store)
@@ -97,13 +97,13 @@ async def test_declarations_in_a_file_are_observed_too(events, tmp_path):
 
 
 async def test_the_operators_pattern_comes_first():
-    """A pattern that the operator gives the middleware is in force before what the author says."""
+    """A pattern given to the middleware overrides the author's policy."""
     server = lenient_server(lenient(policy=Policy())(store), patterns={"sto*": Policy.strict()})
     assert code(await call(server, "store", {"content": "a", "tags": '["b"]'})) == "INVALID_TAGS_TYPE"
 
 
 async def test_the_authors_policy_comes_before_the_servers():
-    """What the author says is in force before the server's own policy."""
+    """The author's policy overrides the server-wide policy."""
     server = lenient_server(lenient(policy=Policy())(store), policy=Policy.strict())
     assert got(await call(server, "store", {"content": "a", "tags": '["b"]'})) == ["a", "b", "5"]
     server = lenient_server(lenient(store), policy=Policy.strict())

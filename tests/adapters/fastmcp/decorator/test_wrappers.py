@@ -1,4 +1,4 @@
-"""Ordinary wrappers around a decorated function: a refused call never looks like success to their code."""
+"""Ordinary wrappers around a decorated function: they never mistake a refused call for a success."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _generating(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
 
 
 class _Callable:
-    """A wrapper that is an object, with the signature of what it wraps."""
+    """A wrapper object with the signature of the wrapped function."""
 
     def __init__(self, function: Callable[..., Any], seen: Seen) -> None:
         self._function, self._seen = function, seen
@@ -170,7 +170,7 @@ async def test_no_wrapper_runs_on_a_refused_call(wrap, decorate, mask):
 )
 @on_both_servers
 async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
-    """The text of the error is the envelope that the tool has without a wrapper."""
+    """The error is the same envelope as without a wrapper."""
     seen: Seen = []
     bare = await call(plain(_tool(lenient(body)), strict=strict), "keep", {"content": "a", "tags": 5})
     server = plain(_tool(wrap(lenient(body), seen)), strict=strict)
@@ -198,7 +198,7 @@ async def test_all_violations_of_a_wrapped_tool_are_reported():
 )
 @on_both_servers
 async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: Log):
-    """What a wrapper gets and changes is the repaired value; each repair is logged."""
+    """A wrapper receives the repaired values and may change them; the repair is logged."""
     seen: Seen = []
     server = plain(_tool(wrap(lenient(body), seen)), strict=strict)
     result = got(await call(server, "keep", {"content": "a", "tags": '["c", "b"]'}))
@@ -209,7 +209,7 @@ async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: 
 
 
 async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
-    """A refusal above a wrapper is logged like any other."""
+    """A refusal before a wrapper is logged like any other."""
     await call(plain(_tool(_sync(lenient(keep), []))), "keep", {"content": "a", "tags": 5})
     assert events.names == ["call_rejected"]
 
@@ -217,7 +217,7 @@ async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
 @pytest.mark.quick_rows("_sync")
 @pytest.mark.parametrize("wrap", [_sync, _async, _catching], ids=lambda wrap: wrap.__name__)
 async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
-    """``@lenient`` above a wrapper answers without the middleware."""
+    """``@lenient`` above a wrapper refuses the call without the middleware."""
     seen: Seen = []
     server = plain(_tool(lenient(wrap(keep, seen))))
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
@@ -226,7 +226,7 @@ async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
 
 
 def test_two_decorators_around_a_wrapper_are_refused_at_definition():
-    """One ``@lenient`` takes all declarations, also through a wrapper."""
+    """A second ``@lenient`` is an error, even with a wrapper in between."""
     with pytest.raises(TypeError, match="decorated already"):
         lenient(_sync(lenient(keep), []))
 
@@ -235,15 +235,15 @@ def _partial(function: Any) -> Any:
     return functools.partial(functools.partial(function), content="a")
 
 
-async def test_a_partial_refuses_as_fastmcp_does():
-    """FastMCP reads a partial's types from its signature alone: nothing is repaired, and bad calls are refused."""
+async def test_fastmcp_alone_validates_a_partial():
+    """FastMCP reads a partial's types only from its signature: bad calls are refused, not repaired."""
     server = plain(_tool(_partial(lenient(keep))))
     assert got(await call(server, "keep", {"tags": ["b"]})) == {"content": "a", "tags": ["b"]}
     assert (await call(server, "keep", {"tags": 5})).is_error
 
 
 async def test_a_partial_with_the_middleware():
-    """With the middleware a partial of a decorated function is judged, repaired and refused as any tool."""
+    """With the middleware, calls of a partial are repaired and refused like those of any tool."""
     server = plain(_tool(_partial(lenient(tags=tags())(keep))))
     server.add_middleware(LenientMiddleware())
     assert got(await call(server, "keep", {"tags": "b"})) == {"content": "a", "tags": ["b"]}
@@ -262,12 +262,12 @@ class _Notes:
         return keep(content, tags)
 
     def wrapped(self) -> Callable[..., Any]:
-        """The method in a wrapper."""
+        """Return the wrapped method."""
         return _sync(self.keep, self.seen)
 
 
 async def test_a_wrapped_method_refuses_before_its_wrapper():
-    """A bound method with a wrapper around it is as a function with one."""
+    """A wrapped bound method behaves like a wrapped function."""
     notes = _Notes()
     server = plain(_tool(notes.wrapped()))
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
@@ -276,7 +276,7 @@ async def test_a_wrapped_method_refuses_before_its_wrapper():
 
 
 async def test_a_wrapper_in_observe_mode_sees_what_fastmcp_accepts():
-    """With ``mode="observe"`` FastMCP's own refusal stands, before the wrapper."""
+    """With ``mode="observe"``, FastMCP itself refuses the call before the wrapper runs."""
     seen: Seen = []
     server = plain(_tool(_sync(lenient(policy=Policy(mode="observe"))(keep), seen)))
     refused = await call(server, "keep", {"content": "a", "tags": 5})
@@ -286,7 +286,7 @@ async def test_a_wrapper_in_observe_mode_sees_what_fastmcp_accepts():
 
 
 async def test_a_wrapper_may_remove_a_parameter(events: Log):
-    """With the middleware, a tool is judged by the signature that its wrapper gives it."""
+    """With the middleware, calls are validated against the signature of the wrapper."""
 
     def as_guest(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -310,7 +310,7 @@ async def test_a_wrapper_may_remove_a_parameter(events: Log):
 @pytest.mark.quick_rows("sync", "catching")
 @every_wrapper
 async def test_a_wrapper_with_the_middleware(wrap):
-    """With the middleware a bad call is refused before the wrapper, and a right one is not touched."""
+    """With the middleware, bad calls are refused before the wrapper runs, and it receives repaired values."""
     seen: Seen = []
     server = plain(_tool(wrap(lenient(keep), seen)))
     server.add_middleware(LenientMiddleware())
@@ -320,8 +320,8 @@ async def test_a_wrapper_with_the_middleware(wrap):
     assert seen[0] == {"content": "a", "tags": ["b"]}
 
 
-async def test_a_wrapper_that_copies_annotations_alone(events: Log):
-    """``functools.wraps`` with ``updated=()`` keeps the annotations only: one answer and one event as well."""
+async def test_a_wrapper_may_copy_only_annotations(events: Log):
+    """With ``functools.wraps(updated=())``, each call still has one answer and one event."""
 
     def audit(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function, updated=())
@@ -369,14 +369,14 @@ async def _nested(arguments: dict[str, Any], *, by_tool: bool) -> Seen:
     [pytest.param(False, id="call_tool"), pytest.param(True, id="run", marks=not_on_3(DIRECT))],
 )
 async def test_a_nested_call_raises_without_the_middleware(by_tool):
-    """A tool's body that calls a decorated tool gets an exception for a bad argument, never an answer."""
+    """If a tool's body calls a decorated tool with a bad argument, the call raises."""
     assert await _nested({"content": "a", "tags": 5}, by_tool=by_tool) == ["INVALID_TAGS_TYPE"]
     (result,) = await _nested({"content": "a", "tags": '["b"]'}, by_tool=by_tool)
     assert got(result) == {"content": "a", "tags": ["b"]}
 
 
 async def test_a_transform_function_gets_an_exception():
-    """A custom ``transform_fn`` that forwards a bad argument does not go on as if the tool had run."""
+    """``forward`` raises for a bad argument, so that a custom ``transform_fn`` does not continue."""
     seen: Seen = []
 
     async def audited(**kwargs: Any) -> str:
@@ -388,7 +388,7 @@ async def test_a_transform_function_gets_an_exception():
     assert seen == []
 
 
-async def test_a_call_by_python_code_raises():
+async def test_a_bad_call_from_python_raises():
     """``server.call_tool`` and ``Tool.run`` raise for a bad argument, as FastMCP alone does."""
     server = plain(_tool(lenient(keep)))
     with pytest.raises(ValidationError, match="INVALID_TAGS_TYPE"):
@@ -397,8 +397,8 @@ async def test_a_call_by_python_code_raises():
         await _tool(lenient(keep)).run({"content": "a", "tags": 5})
 
 
-def test_pydantics_own_validation_raises():
-    """``validate_call`` over a decorated function gives repaired values, and raises for bad ones."""
+def test_validate_call_raises():
+    """``validate_call`` around a decorated function passes repaired values, and raises for bad ones."""
     validated = validate_call(lenient(content=strip())(keep))
     assert validated(content=" a ", tags='["b"]') == {"content": "a", "tags": ["b"]}
     with pytest.raises(ValidationError, match="INVALID_TAGS_TYPE"):
@@ -407,12 +407,12 @@ def test_pydantics_own_validation_raises():
 
 @pytest.mark.parametrize("tags", [5, '["b"]', ["b"]], ids=["bad", "text", "right"])
 def test_python_calls_through_a_wrapper_stay_unchanged(tags):
-    """Called directly, wrapper and function do what they did: nothing is judged."""
+    """Called from Python, wrapper and function do not validate their arguments."""
     assert _sync(lenient(keep), [])("a", tags) == _sync(keep, [])("a", tags)
 
 
 async def test_a_mounted_decorated_tool_refuses_with_the_envelope():
-    """Through a mount, without any middleware, the envelope comes through as text."""
+    """Without any middleware, a mounted tool's envelope reaches the client as text."""
     parent = FastMCP("parent")
     parent.mount(plain(_tool(lenient(keep)), name="child"))
     async with Client(parent) as client:
