@@ -1,4 +1,4 @@
-"""Law 1 for function tools: what FastMCP alone runs, runs when lenient, with the very same arguments."""
+"""Every call that FastMCP alone accepts runs under mcp-lenient with exactly the same arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sampling import lax_and_strict, pairwise, quick, usual
 
 from mcp_lenient import lenient
 
-# Validated differently each time, or compared by address.
+# "fails" is left out: its values are validated differently each time, or compared by address.
 COMPARED = [row for row in usual(TYPES, *USUAL) if row.id != "fails"]
 CALLS = [*({"x": value} for value in VALUES), {}, {"X": 1}, {"x": 1, "y": 2}]
 
@@ -32,11 +32,11 @@ with_and_without_default = pytest.mark.parametrize(
         for name, default in {"required": {}, "null_default": {"x": None}}.items()
     ],
 )
-"""Each type on servers of both kinds, required on a lax one and optional on a strict one; in full both on both."""
+"""Each type as required on a lax server and as optional on a strict one; all four combinations in full."""
 
 
 def recording(annotation: Any, seen: Seen, **default: Any) -> Callable[..., str]:
-    """A function with one parameter of this type, optional where a default is given."""
+    """Return a function with one parameter of this type, which records its argument."""
 
     def tool(x: Any) -> str:
         seen.append(x)
@@ -48,7 +48,7 @@ def recording(annotation: Any, seen: Seen, **default: Any) -> Callable[..., str]
 
 
 def plain(annotation: Any, **default: Any) -> Build:
-    """The tool as FastMCP alone has it."""
+    """Add the plain tool."""
 
     def build(server: FastMCP, seen: Seen) -> None:
         server.add_tool(Tool.from_function(recording(annotation, seen, **default)))
@@ -57,7 +57,7 @@ def plain(annotation: Any, **default: Any) -> Build:
 
 
 def decorated(annotation: Any, **default: Any) -> Build:
-    """The tool with ``@lenient``."""
+    """Add the tool with ``@lenient``."""
 
     def build(server: FastMCP, seen: Seen) -> None:
         server.add_tool(Tool.from_function(lenient(recording(annotation, seen, **default))))
@@ -66,7 +66,7 @@ def decorated(annotation: Any, **default: Any) -> Build:
 
 
 def mounted(annotation: Any, *, child_strict: bool) -> Build:
-    """The second of two versions of a tool, in a mounted server of another strictness."""
+    """Add two versions of the tool on a mounted server of another strictness; the second one records."""
 
     def build(server: FastMCP, seen: Seen) -> None:
         child: FastMCP = FastMCP("child", strict_input_validation=child_strict)
@@ -90,7 +90,7 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
 @pytest.mark.quick_rows("literal-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
-    """Whatever FastMCP alone makes of a value reaches the body, and no repair is recorded."""
+    """The body receives what FastMCP alone would pass, and no repair is recorded."""
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 
@@ -108,7 +108,7 @@ async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, str
 @pytest.mark.quick_rows("union-strict-null_default")
 @with_and_without_default
 async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
-    """The same without the middleware, of a function under ``@lenient``."""
+    """The body of a function under ``@lenient`` receives what FastMCP alone would pass."""
     build, made = plain(annotation, **default), decorated(annotation, **default)
     assert await differences(build, CALLS, strict=strict, decorated=made) == []
 
@@ -116,7 +116,7 @@ async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, stri
 @pytest.mark.usual_rows("int-lax", "bool-lax", "union_of_models-lax", "before-lax")
 @pytest.mark.parametrize(("annotation", "strict"), pairwise(quick(COMPARED, "union")))
 async def test_an_accepted_call_of_a_mounted_tool_is_not_changed(annotation, strict):
-    """The strictness of the server that owns the function counts, and its newest version."""
+    """The newest version of the tool is called, with the strictness of the server that owns it."""
     assert await differences(mounted(annotation, child_strict=not strict), CALLS, strict=strict) == []
 
 
@@ -140,8 +140,8 @@ async def _parameters(sent: dict[str, Any], *, strict: bool) -> list[Any]:
         pytest.param({"a": 5, "b": "6", "c": 1, "d": "[1]"}, True, [5, "6", 1.0, [1]], id="strict"),
     ],
 )
-async def test_accepted_parameters_beside_a_repaired_one_stay(sent, strict, expected):
-    """One parameter that is repaired changes nothing in what the others become."""
+async def test_accepted_parameters_beside_a_repaired_one_stay_unchanged(sent, strict, expected):
+    """Repairing one parameter does not change the values of the others."""
     assert [[type(each), each] for each in (await _parameters(sent, strict=strict))[0]] == [
         [type(each), each] for each in expected
     ]

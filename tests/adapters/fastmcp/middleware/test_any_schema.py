@@ -1,4 +1,4 @@
-"""Tools whose schema is of an older draft, or cannot be read in part, behind the middleware and the proxy."""
+"""Tools with schemas of older drafts, or with unreadable parts, behind the middleware and the proxy."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ FRONTS = pytest.mark.parametrize("front", [_direct, _proxied, _wrapped])
         pytest.param({"allOf": [{"$ref": "#/$defs/state"}], "nullable": True}, id="allOf"),
     ],
 )
-async def test_a_nullable_parameter_takes_null(front, current_state, events: Log):
-    """OpenAPI's ``nullable: true`` takes null, with nothing to repair and nothing to warn of."""
+async def test_a_nullable_parameter_accepts_null(front, current_state, events: Log):
+    """OpenAPI's ``nullable: true`` accepts null without a repair or a warning."""
     server = front(_tool(current_state, **{"$defs": {"state": {"type": "string"}}}))
     result = await call(server, "own", {"p": None, "n": 5})
     assert got(result) == {"got": {"p": None, "n": 5}}
@@ -81,8 +81,8 @@ async def test_a_nullable_parameter_takes_null(front, current_state, events: Log
         pytest.param({"type": "string", "pattern": "("}, id="a pattern"),
     ],
 )
-async def test_an_unreadable_part_is_left_alone_and_logged_once(front, odd, events: Log):
-    """The rest of the tool is judged and repaired, and one line of the log says where it is not, and why."""
+async def test_an_unreadable_part_is_ignored_and_logged_once(front, odd, events: Log):
+    """The other parameters are validated and repaired; one event names the ignored part and the reason."""
     server = front(_tool(odd))
     for _ in range(2):
         result = await call(server, "own", {"p": ["x"], "n": "5"})
@@ -97,7 +97,7 @@ async def test_an_unreadable_part_is_left_alone_and_logged_once(front, odd, even
 @pytest.mark.quick_rows("_proxied")
 @FRONTS
 async def test_older_keywords_are_validated(front, events: Log):
-    """What an older draft forbids is refused, and what it allows is repaired."""
+    """Keywords of older drafts are enforced, and other calls are repaired."""
     server = front(_tool({**INTEGER, "minimum": 3, "exclusiveMinimum": True}))
     assert got(await call(server, "own", {"p": "4"})) == {"got": {"p": 4}}
     assert code(await call(server, "own", {"p": 3})) == "INVALID_P_VALUE"
@@ -111,8 +111,8 @@ def _doubled(keyword: str) -> Published:
 
 @from_version("3.4.10", "FastMCP itself follows references that multiply")
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
-async def test_references_that_multiply_stall_nothing(keyword, events: Log):
-    """Doubled 40 times, they are not followed there; a right call and a wrong one are answered at once."""
+async def test_exponential_references_do_not_stall(keyword, events: Log):
+    """References that double 40 times are not expanded, and calls are answered at once."""
     server = lenient(_doubled(keyword))
     started = process_time()
     for sent in (1, "no"):
@@ -123,7 +123,7 @@ async def test_references_that_multiply_stall_nothing(keyword, events: Log):
 
 
 async def test_the_published_schema_stays_unchanged():
-    """Law 9: neither a translated schema nor one with an odd place is listed in other words."""
+    """Schemas of older drafts and with unreadable parts are published unchanged."""
     tools = [
         _tool({"type": "string", "nullable": True}),
         _tool({"items": [INTEGER], "additionalItems": False}),

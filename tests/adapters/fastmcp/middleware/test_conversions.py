@@ -1,4 +1,4 @@
-"""The matrix this project was born from, and what becomes of a text or a number by declared type."""
+"""The original matrix of ``tags`` values, and conversions of strings to each declared type."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def _store(content: str, tags: list[str] | None = None) -> Any:
 @pytest.mark.quick_rows("None-strict")
 @on_both_servers
 @pytest.mark.parametrize("tags", [None, [], ["tag1"], ["tag1", "tag2", "tag3"]], ids=str)
-async def test_right_tags_pass_unchanged(tags, strict):
-    """Null and lists of strings are what the tool asks for."""
+async def test_valid_tags_pass_unchanged(tags, strict):
+    """Null and lists of strings match the declared type."""
     result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": tags})
     assert got(result) == {"content": "x", "tags": tags}
     assert rules(result) == []
@@ -34,7 +34,7 @@ async def test_right_tags_pass_unchanged(tags, strict):
     ],
 )
 async def test_unambiguous_tags_become_a_list(sent, tags, rule, strict):
-    """A single tag is a list of one, and a list that came as text is that list."""
+    """A single tag becomes a list of one, and a list sent as text is parsed."""
     result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": sent})
     assert got(result) == {"content": "x", "tags": tags}
     assert rules(result) == [rule]
@@ -48,7 +48,7 @@ async def test_unambiguous_tags_become_a_list(sent, tags, rule, strict):
     ids=["integer", "number", "boolean", "object", "mixed", "null_inside"],
 )
 async def test_other_tags_are_refused(sent, strict):
-    """What is no tag and no list of tags is refused by one code."""
+    """All other values are refused with the same code."""
     result = await call(lenient(_store, strict=strict), "_store", {"content": "x", "tags": sent})
     assert code(result) == "INVALID_TAGS_TYPE"
     assert envelope(result)["details"]["parameter"] == "tags"
@@ -89,7 +89,7 @@ CONVERSIONS = [
 @on_both_servers
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
-    """A text that is one value of the declared type reaches the body as that value."""
+    """The body receives the value that the string spells in the declared type."""
     result = await call(lenient(_function(type_name), strict=strict), "tool", {"value": sent})
     received = got(result)["value"]
     assert (type(received), received) == (type(value), value)
@@ -98,7 +98,7 @@ async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
 @pytest.mark.quick_rows("number", "array")
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_published_type(type_name, sent, value):
-    """The same holds where only a published schema speaks."""
+    """The same conversions are made if only a published schema is known."""
     result = await call(lenient(published(value={"type": type_name})), "own", {"value": sent})
     received = got(result)["got"]["value"]
     assert (type(received), received) == (type(value), value)
@@ -111,8 +111,8 @@ TEXTS = ["42", "3.14", "true", "null", "[1,2,3]", '{"key": "value"}', "", " a "]
 @pytest.mark.quick_rows("42-strict", " a -strict")
 @on_both_servers
 @pytest.mark.parametrize("sent", TEXTS)
-async def test_text_for_a_string_stays_as_it_is(sent, strict):
-    """Where a string is declared, a text is what was asked for, whatever it looks like."""
+async def test_text_for_a_string_stays_unchanged(sent, strict):
+    """A declared string gets any text unchanged, whatever it looks like."""
     result = await call(lenient(_function("string"), strict=strict), "tool", {"value": sent})
     assert got(result) == {"value": sent}
     assert rules(result) == []
@@ -121,8 +121,8 @@ async def test_text_for_a_string_stays_as_it_is(sent, strict):
 @pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize("sent", [*TEXTS, 1, 2.5, True, None, [], {"a": "1"}], ids=repr)
-async def test_untyped_parameters_are_left_alone(sent, strict):
-    """A parameter without a type takes everything as it came."""
+async def test_untyped_parameters_stay_unchanged(sent, strict):
+    """A parameter without a type gets every value unchanged."""
 
     def tool(value) -> Any:
         return {"value": value}
@@ -149,13 +149,13 @@ async def test_untyped_parameters_are_left_alone(sent, strict):
     ],
 )
 async def test_unreadable_values_are_refused(type_name, sent, strict):
-    """Nothing is rounded, completed or guessed."""
+    """No value is rounded, completed or guessed."""
     result = await call(lenient(_function(type_name), strict=strict), "tool", {"value": sent})
     assert code(result) == "INVALID_VALUE_TYPE"
 
 
 async def test_an_accepted_parameter_stays_as_sent():
-    """Beside a repaired parameter, one that the tool accepts goes on as it came, though a rule could change it."""
+    """An accepted parameter stays unchanged beside a repaired one, even if a rule could change it."""
 
     def tool(count: int, tags: list[str], flag: bool = False) -> Any:  # noqa: FBT002 - a tool's parameter
         return {"count": count, "tags": tags, "flag": flag}
@@ -169,7 +169,7 @@ async def test_an_accepted_parameter_stays_as_sent():
 
 
 async def test_an_accepted_part_stays_as_sent():
-    """The same holds inside a list: only the place that the tool refuses is changed."""
+    """Inside a list, only the item that the tool refuses is changed."""
 
     def tool(rows: list[dict[str, int]]) -> Any:
         return rows
@@ -181,8 +181,8 @@ async def test_an_accepted_part_stays_as_sent():
     assert recorder.arguments == [{"rows": [{"a": "1"}, {"b": 2}]}]
 
 
-async def test_an_accepted_call_goes_on_as_the_same_object():
-    """What the tool accepts is handed on untouched: not an equal copy, but what came."""
+async def test_accepted_values_are_passed_as_the_same_object():
+    """The next middleware receives the sent object itself, not an equal copy."""
     recorder = Recorder()
     server = lenient(_store)
     server.add_middleware(recorder)
@@ -192,8 +192,8 @@ async def test_an_accepted_call_goes_on_as_the_same_object():
 
 
 @on_both_servers
-async def test_an_authors_validator_gets_the_text_it_splits(strict):
-    """A tool whose author splits ``"a,b"`` still gets its string, also beside a repaired parameter."""
+async def test_an_authors_validator_gets_the_original_text(strict):
+    """A validator that splits ``"a,b"`` still gets the string, even if another parameter is repaired."""
     given: list[Any] = []
 
     def split(value: Any) -> Any:

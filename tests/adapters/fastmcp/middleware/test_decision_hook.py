@@ -1,4 +1,4 @@
-"""``LenientMiddleware(on_decision=...)``: an application is called with each decision."""
+"""``LenientMiddleware(on_decision=...)`` passes each decision to the application."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def store(text: str, tags: list[str] | None = None) -> str:
 
 
 def watched(**settings):
-    """Return a server of one tool, and the list that its decisions go to."""
+    """Return a server with one tool, and the list of its decisions."""
     decisions: list[Decision] = []
     server: FastMCP = FastMCP("watched")
     server.add_middleware(LenientMiddleware(on_decision=decisions.append, **settings))
@@ -40,7 +40,7 @@ CALLS = pytest.mark.parametrize(
 
 @CALLS
 async def test_each_call_is_reported_without_values(sent, status):
-    """A decision says what was decided about which tool, and nothing of what was sent."""
+    """A decision has the tool, the status, rules and pointers, and no value that was sent."""
     server, decisions = watched()
     await call(server, "store", sent)
     (decision,) = decisions
@@ -55,7 +55,7 @@ async def test_each_call_is_reported_without_values(sent, status):
 
 @CALLS
 async def test_values_are_reported_on_request(sent, status):
-    """Arguments are those that the tool gets, and of a refused call those that were sent."""
+    """A decision has the arguments that the tool gets, or, of a refused call, those that were sent."""
     server, decisions = watched(decision_values=True)
     await call(server, "store", sent)
     (decision,) = decisions
@@ -64,7 +64,7 @@ async def test_values_are_reported_on_request(sent, status):
 
 
 async def test_observed_calls_are_reported():
-    """In observe mode the decision says what would have been done."""
+    """In observe mode the decision reports what repair mode would have done."""
     server, decisions = watched(policy=Policy(mode="observe"))
     await call(server, "store", {"text": "a", "tags": '["b"]'})
     assert [(each.status, each.mode) for each in decisions] == [("repaired", "observe")]
@@ -72,7 +72,7 @@ async def test_observed_calls_are_reported():
 
 @pytest.mark.parametrize(("sent", "given"), [("[1,]", "[1]"), ("one", "one")])
 async def test_prompt_arguments_are_reported_on_request(sent, given):
-    """They are the texts that the prompt gets, or of a refused one those that were sent."""
+    """A decision has the arguments that the prompt gets, or, if it was refused, those that were sent."""
     server, decisions = watched(decision_values=True)
 
     @server.prompt
@@ -86,14 +86,14 @@ async def test_prompt_arguments_are_reported_on_request(sent, given):
 
 
 async def test_an_unknown_tool_is_reported():
-    """A call of a tool that does not exist is refused."""
+    """A call of an unknown tool is reported as refused."""
     server, decisions = watched()
     await call(server, "stor", {})
     assert [(each.status, each.tool) for each in decisions] == [("refused", "stor")]
 
 
-async def test_its_exceptions_fail_no_call(caplog):
-    """The call runs, and the first error is reported without its text."""
+async def test_its_exceptions_do_not_fail_calls(caplog):
+    """The call runs, and the first error is logged without its message."""
 
     def fail(_decision: Decision) -> None:
         msg = "secret"
@@ -109,7 +109,7 @@ async def test_its_exceptions_fail_no_call(caplog):
 
 @pytest.mark.parametrize("key", ["sk-live-4242424242424242", "password_hunter2"])
 async def test_a_key_that_may_be_a_value_is_masked(key):
-    """A client may send a value in the place of a name."""
+    """An unknown parameter name that looks like a secret value is masked."""
     server, decisions = watched()
     await call(server, "store", {"text": "a", key: 1})
     assert key not in repr(decisions)
@@ -119,7 +119,7 @@ async def test_a_key_that_may_be_a_value_is_masked(key):
     "sent", [{"text": "a", "tags": ["b"]}, {"text": "a", "tags": '["b"]'}, {"text": "a", "tags": "b, c"}]
 )
 async def test_its_changes_have_no_effect(sent):
-    """A function that takes something out of a decision with values changes neither the call nor its answer."""
+    """A hook that modifies a decision changes neither the call nor its answer."""
 
     def take_out(decision: Decision) -> None:
         decision.arguments.clear()
@@ -139,23 +139,23 @@ async def test_its_changes_have_no_effect(sent):
 
 
 async def _later(_decision: Decision) -> None:
-    """An asynchronous function."""
+    """Do nothing, asynchronously."""
 
 
 def _generator(_decision: Decision):
-    """A function whose body a call does not begin."""
+    """Yield nothing; calling a generator function does not run its body."""
     yield
 
 
 class _Later:
-    """An object that is called as an asynchronous function is."""
+    """An object whose ``__call__`` is asynchronous."""
 
     async def __call__(self, _decision: Decision) -> None:
         """Do nothing."""
 
 
 @pytest.mark.parametrize("hook", ["print", _later, _generator, _Later()])
-def test_only_a_plain_function_is_taken(hook):
-    """A coroutine would never be awaited."""
+def test_async_hooks_are_refused(hook):
+    """The hook must be a plain function: a coroutine would never be awaited."""
     with pytest.raises(TypeError, match="on_decision must be a function that is not async"):
         LenientMiddleware(on_decision=hook)

@@ -1,4 +1,4 @@
-"""What a definitions file says of parameters themselves: type, required, default, description."""
+"""Parameters in a definitions file: type, required, default and description."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ browser_use_execute_task:
 
 @pytest.fixture
 def served(tmp_path):
-    """Make a server of a definitions file and its one tool."""
+    """Return a function that creates a server with a definitions file and its one tool."""
 
     def made(text=FILE, server=None):
         (tmp_path / "tools.yaml").write_text(text, encoding="utf-8")
@@ -44,7 +44,7 @@ def served(tmp_path):
 
 
 def platform():
-    """A server with the tool that the file is about."""
+    """Create a server with the tool that the file describes."""
     mcp = FastMCP("platform")
 
     @mcp.tool
@@ -61,7 +61,7 @@ async def call(server, **arguments):
 
 
 async def test_a_default_of_the_file_is_used(served):
-    """What the function requires may be left out where the file has a default; it is recorded."""
+    """A required parameter may be omitted if the file has a default; the repair is recorded."""
     result = await call(served(), task="tea")
     assert result.data == "tea, 20, True"
     assert result.meta["mcp_lenient"]["repairs"] == [
@@ -70,31 +70,31 @@ async def test_a_default_of_the_file_is_used(served):
 
 
 async def test_a_default_is_used_beside_repairs(served):
-    """Other names and wrong types are repaired in the same call."""
+    """A default is filled in together with renamed parameters and converted values."""
     result = await call(served(), query="tea", useVision="false")
     assert result.data == "tea, 20, False"
 
 
 @pytest.mark.parametrize("sent", [{"max_steps": 3}, {"maxSteps": "3"}], ids=["sent", "other-case"])
 async def test_sent_values_override_the_default(served, sent):
-    """A default is for what was left out under each of its names."""
+    """The default is not used if the parameter was sent, under any of its names."""
     assert (await call(served(), task="tea", **sent)).data == "tea, 3, True"
 
 
 async def test_a_function_default_changes_nothing(served):
-    """An accepted call goes on as it came where only the function's own defaults are missing."""
+    """A call that omits only parameters with a default in the function is not a repair."""
     result = await call(served(), task="tea", max_steps=1)
     assert result.meta is None or "mcp_lenient" not in result.meta
 
 
 async def test_the_description_of_the_file_is_in_the_envelope(served):
-    """A caller who left a parameter out reads what it means."""
+    """The envelope for a missing parameter includes its description from the file."""
     reported = (await call(served(), max_steps=3)).meta["mcp_lenient"]
     assert "It means: What to do, in plain words." in reported["message"]
 
 
-async def test_the_published_tools_stay_as_they_are(served):
-    """Descriptions and defaults of a file are not published: tools/list is the same with and without it."""
+async def test_the_published_tools_stay_unchanged(served):
+    """Descriptions and defaults from a file are not published: ``tools/list`` is the same without it."""
     async with Client(served()) as client, Client(platform()) as bare:
         with_file, without = await client.list_tools(), await bare.list_tools()
     assert [tool.model_dump() for tool in with_file] == [tool.model_dump() for tool in without]
@@ -114,7 +114,7 @@ async def test_the_published_tools_stay_as_they_are(served):
 async def test_a_contradiction_of_the_function_is_an_error_with_its_line(
     served, tmp_path, old, new, line, reported
 ):
-    """A statement that the function contradicts is an error before the first call, with file and line."""
+    """A statement that contradicts the function raises before the first call, with file and line."""
     server = served(FILE.replace(old, new, 1))
     with pytest.raises(DefinitionError) as caught:
         await check_statements(server)
@@ -123,7 +123,7 @@ async def test_a_contradiction_of_the_function_is_an_error_with_its_line(
 
 
 async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplog):
-    """The server's own log has the line; its callers do not see the file."""
+    """Clients get an internal error, and the server's log has the file and line."""
     server = served(FILE.replace("type: boolean\n      required: false\n      default: true", "type: string"))
     with pytest.raises(MCPError) as caught:
         async with Client(server) as client:
@@ -132,8 +132,8 @@ async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplo
     assert f"{tmp_path}/tools.yaml:16: '" in caplog.text
 
 
-async def test_a_narrower_type_is_no_contradiction(served):
-    """A file may name fewer types than the function takes; an integer is a number."""
+async def test_a_narrower_type_is_not_a_contradiction(served):
+    """The file may declare fewer types than the function accepts; an integer is a number."""
     mcp = FastMCP("platform")
 
     @mcp.tool
@@ -144,8 +144,8 @@ async def test_a_narrower_type_is_no_contradiction(served):
     assert (await call(served(server=mcp), task="tea")).data == "tea, 20.0, True"
 
 
-async def test_a_contradiction_of_another_server_is_left_out_and_logged(tmp_path, events):
-    """Behind a proxy a statement that is contradicted is not used, and the log says so once."""
+async def test_a_contradiction_of_another_server_is_ignored_and_logged(tmp_path, events):
+    """Behind a proxy, a statement that contradicts the schema is ignored, and one event reports it."""
     skip_on_3(PROXY)
     from mcp_lenient import create_lenient_proxy
 

@@ -1,4 +1,4 @@
-"""Law 11: in a destructive tool no rule leaves a value out, makes it null or renames it by likeness."""
+"""For a destructive tool, no rule drops a value, makes it null or renames it by similarity."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ async def _sent(arguments: Any) -> CallToolResult:
     ],
     ids=repr,
 )
-async def test_nothing_is_left_out(arguments: Any) -> None:
-    """A call that could run only without what was sent, or under a likely name, is refused."""
+async def test_no_argument_is_dropped_or_guessed(arguments: Any) -> None:
+    """A call that could run only without a sent value, or with a guessed name, is refused."""
     answer = await _sent(arguments)
     assert answer.is_error
     assert RAN == []
@@ -87,7 +87,7 @@ async def test_nothing_is_left_out(arguments: Any) -> None:
     ids=repr,
 )
 async def test_value_preserving_repairs_are_made(arguments: Any, expected: dict[str, Any]) -> None:
-    """Text that spells a value, a name in another case style and an injected call ID are repaired."""
+    """Values sent as text, names in another case style and injected call IDs are repaired."""
     answer = await _sent(arguments)
     assert not answer.is_error
     assert [{**RAN[0], **expected}] == RAN
@@ -111,7 +111,7 @@ _SCHEMA = {
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.dictionaries(_NAMES, _NOTHING | st.integers() | st.lists(_NOTHING, max_size=2), max_size=3))
 def test_no_value_is_lost(arguments: dict[str, Any]) -> None:
-    """Whatever is sent, a repaired call holds as many values as were sent, beside those of n8n."""
+    """A repaired call has as many values as were sent, except those injected by n8n."""
     outcome = normalize(_SCHEMA, arguments, Policy(destructive=True))
     injected = {"toolCallId", "sessionId"} if "toolCallId" in arguments else {"toolCallId"}
     if not outcome.violations:

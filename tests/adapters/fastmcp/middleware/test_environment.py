@@ -1,4 +1,4 @@
-"""What the environment says: the most that may be done, and a file of definitions."""
+"""``MCP_LENIENT_MODE`` and ``MCP_LENIENT_CONFIG``."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SENT = {"tags": '["a"]'}
 
 
 def tool(tags: list[str] | str) -> object:
-    """A tool that takes the text as well, so that it runs in every mode."""
+    """Accept text as well as a list."""
     return tags
 
 
 def strict_tool(tags: list[str]) -> object:
-    """A tool that takes no text."""
+    """Accept only a list."""
     return tags
 
 
@@ -30,7 +30,7 @@ def strict_tool(tags: list[str]) -> object:
     ids=["defaults", "policy", "pattern"],
 )
 async def test_the_environment_stops_repairs(monkeypatch, events: Log, mode, settings):
-    """Whatever the program says, nothing is repaired; in observe mode the log says what would have been."""
+    """The mode overrides the program's policies: calls are not repaired, only logged in observe mode."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
     assert (await call(lenient(strict_tool, **settings), "strict_tool", SENT)).is_error
     assert events.names == (["call_observed"] if mode == "observe" else [])
@@ -38,7 +38,7 @@ async def test_the_environment_stops_repairs(monkeypatch, events: Log, mode, set
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
-    """A decorated tool is no longer lenient."""
+    """Calls of a decorated tool are not repaired."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
     server: FastMCP = FastMCP("decorated")
     server.tool(decorated(strict_tool))
@@ -46,7 +46,7 @@ async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
 
 
 async def test_the_environment_only_restricts(monkeypatch):
-    """A tool that its operator has turned off stays off."""
+    """``repair`` does not turn on a tool that a pattern turns off."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "repair")
     off = lenient(strict_tool, patterns={"*": Policy(mode="off")})
     assert (await call(off, "strict_tool", SENT)).is_error
@@ -54,7 +54,7 @@ async def test_the_environment_only_restricts(monkeypatch):
 
 
 def test_an_unknown_mode_is_an_error(monkeypatch):
-    """A mode that there is not stops the program when the middleware is made."""
+    """Creating the middleware with an unknown mode raises."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "of")
     with pytest.raises(
         PolicyError, match=r"MCP_LENIENT_MODE must be one of 'off', 'observe', 'repair', got 'of'"
@@ -62,8 +62,8 @@ def test_an_unknown_mode_is_an_error(monkeypatch):
         LenientMiddleware()
 
 
-async def test_the_mode_is_read_in_any_case(events: Log):
-    """``mode=`` is that of the policy, which keeps all else."""
+async def test_the_mode_argument_sets_the_mode(events: Log):
+    """``mode=`` sets the mode of the default policy."""
     server: FastMCP = FastMCP("observed")
     server.tool(strict_tool)
     server.add_middleware(LenientMiddleware(mode="observe"))
@@ -72,7 +72,7 @@ async def test_the_mode_is_read_in_any_case(events: Log):
 
 
 async def test_the_environment_names_a_file(monkeypatch, tmp_path):
-    """Its definitions count where the program names none."""
+    """The definitions of that file apply if the program names none."""
     file = tmp_path / "lenient.yaml"
     file.write_text("tools: {strict_tool: {parameters: {tags: {aliases: [labels]}}}}", encoding="utf-8")
     monkeypatch.setenv("MCP_LENIENT_CONFIG", str(file))
@@ -90,7 +90,7 @@ async def test_the_environment_names_a_file(monkeypatch, tmp_path):
     ],
 )
 async def test_an_unset_mode_has_its_default(events: Log, server_wide, pattern, refuses):
-    """``unrepairable`` is what the pattern says, else what the server-wide policy says, else to forward."""
+    """``unrepairable`` comes from the pattern, else from the server-wide policy, and defaults to forward."""
     server = lenient(
         published(n={"type": "integer"}), policy=server_wide, patterns={"*": pattern} if pattern else None
     )

@@ -1,4 +1,4 @@
-"""Slow validators of authors: they hold up what FastMCP alone would have them hold up, and no more."""
+"""Slow validators of tool authors block the event loop only if they do so in FastMCP alone."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic import BeforeValidator
 
 
 class _Validator:
-    """An author's validator that waits until the event loop lets it go on, and keeps the threads it ran in."""
+    """A validator that waits until the event loop opens the gate, and records its threads."""
 
     def __init__(self) -> None:
         self.gate = threading.Event()
@@ -42,7 +42,7 @@ def _server(validator: _Validator, *, on_loop: bool = False, run_in_thread: bool
 @pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("value", [[1], "[1]", [1.5]], ids=["right", "near", "wrong"])
 async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free(value):
-    """While ten calls at once wait for a validator, the loop goes on: it is the loop that lets them go on."""
+    """While ten calls wait for a validator the loop keeps running: it is the loop that opens the gate."""
     validator = _Validator()
     server = _server(validator)
 
@@ -64,7 +64,7 @@ async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free(value):
 )
 @pytest.mark.parametrize("value", [[1], "[1]", [1.5]], ids=["right", "near", "wrong"])
 async def test_a_validator_that_fastmcp_runs_on_the_loop_stays_there(how, value):
-    """Where FastMCP validates in the loop's own thread, so do we: the validator may depend on it."""
+    """If FastMCP validates in the loop's thread, so does mcp-lenient: the validator may depend on it."""
     validator = _Validator()
     validator.gate.set()
     result = await _server(validator, **how).call_tool("tool", {"value": value})
@@ -73,7 +73,7 @@ async def test_a_validator_that_fastmcp_runs_on_the_loop_stays_there(how, value)
 
 
 async def test_concurrent_calls_of_slow_validators_get_their_own_answers():
-    """Calls that wait for a thread do not take each other's answers."""
+    """Concurrent calls that wait for a thread do not mix up their answers."""
     validator = _Validator()
     server = _server(validator)
     validator.gate.set()

@@ -1,4 +1,4 @@
-"""Where a type says nothing, the normalizer that refuses a value says what is expected."""
+"""For an untyped parameter, the refusing normalizer provides the expected types."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def annotated(tags: Annotated[Any, tags()] = None) -> str:
 
 
 async def refused(function, sent, *, middleware):
-    """The details of the envelope."""
+    """Return the details of the envelope."""
     mcp = FastMCP("notes")
     mcp.tool(name="store")(function)
     if middleware:
@@ -51,7 +51,7 @@ async def refused(function, sent, *, middleware):
     ],
 )
 async def test_tags_of_any_type_are_expected_to_be_an_array(function, middleware, sent):
-    """With ``tags: Any`` the envelope names the types, and no fix sends another one."""
+    """For ``tags: Any`` the envelope lists the normalizer's types, and no fix has another type."""
     details = await refused(function, {"tags": sent}, middleware=middleware)
     assert details["expected_types"] == ["array of strings", "null"]
     written = [step["value"] for patch in details["violations"][0].get("fixes", []) for step in patch]
@@ -59,13 +59,13 @@ async def test_tags_of_any_type_are_expected_to_be_an_array(function, middleware
 
 
 async def test_a_custom_normalizer_may_name_types():
-    """The third argument of the error is what the envelope says of types."""
+    """The envelope lists the types given as the error's third argument."""
     details = await refused(lenient(number=odd)(decorated), {"number": 2}, middleware=True)
     assert details["expected_types"] == ["integer"]
 
 
 async def test_a_declared_type_names_the_expected_types():
-    """Where the parameter has a type, the schema's words are used."""
+    """If the parameter has a type, the envelope lists the schema's type."""
 
     def typed(number: int) -> int:
         """Store a number."""

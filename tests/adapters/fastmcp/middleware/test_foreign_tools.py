@@ -1,4 +1,4 @@
-"""Tools whose function is out of reach or changed: OpenAPI, proxied, transformed, custom."""
+"""Tools without an accessible function: OpenAPI, proxied, transformed and custom tools."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def _echo(request: Request) -> JSONResponse:
 
 
 def _openapi(policy: Policy | None = None) -> FastMCP:
-    """A server for a real little web application."""
+    """Create a server for a small web application."""
     app = Starlette(routes=[Route("/notes/{kind}", _echo, methods=["POST"])])
     client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://notes")
     server = FastMCP.from_openapi(SPEC, client=client)
@@ -71,7 +71,7 @@ def _openapi(policy: Policy | None = None) -> FastMCP:
 
 
 async def test_an_openapi_tool_is_lenient(events: Log):
-    """What the web application gets is what its description asks for."""
+    """Calls are repaired to match the OpenAPI description before they reach the web application."""
     server = _openapi()
     result = await call(server, "store", {"kind": "Note", "limit": "5", "tags": '["a"]'})
     assert got(result) == {"kind": "note", "query": {"limit": "5"}, "body": {"tags": ["a"]}}
@@ -82,14 +82,14 @@ async def test_an_openapi_tool_is_lenient(events: Log):
 
 
 async def test_an_unrepairable_call_of_an_openapi_tool_is_forwarded(events: Log):
-    """A web application often takes more than its description says."""
+    """The web application gets the call unchanged, since it may accept more than it describes."""
     result = await call(_openapi(), "store", {"kind": "draft", "tags": [1, "a"]})
     assert got(result) == {"kind": "draft", "query": {}, "body": {"tags": [1, "a"]}}
     assert events.names == ["call_forwarded"]
 
 
 async def test_an_unrepairable_call_of_an_openapi_tool_may_be_refused():
-    """With ``unrepairable="refuse"`` its description is what counts."""
+    """With ``unrepairable="refuse"``, a call that the description does not allow is refused."""
     refused = await call(_openapi(REFUSE), "store", {"kind": "draft", "tags": []})
     assert code(refused) == "INVALID_KIND_VALUE"
     assert envelope(refused)["details"]["violations"][0]["allowed_values"] == ["note", "task"]
@@ -110,7 +110,7 @@ PROXIES = {
 @pytest.mark.quick_rows("server")
 @pytest.mark.parametrize("proxy", PROXIES.values(), ids=PROXIES.keys())
 async def test_a_proxied_tool_is_lenient(proxy):
-    """The backend gets what its published schema asks for."""
+    """Calls are repaired to match the backend's published schema."""
     server = proxy()
     server.add_middleware(LenientMiddleware())
     result = await call(server, "store", {"content": "x", "tags": '["a"]', "limit": "4"})
@@ -119,8 +119,8 @@ async def test_a_proxied_tool_is_lenient(proxy):
     assert rules(await call(server, "store", {"content": "x", "tags": ["a"]})) == []
 
 
-async def test_a_proxied_tool_refuses_for_itself():
-    """What cannot be repaired is sent on as it came, and the backend's own answer comes back."""
+async def test_an_unrepairable_call_of_a_proxied_tool_is_forwarded():
+    """The backend gets the call unchanged, and its own answer is returned."""
     backend = plain(store, name="backend")
     recorder = Recorder()
     backend.add_middleware(recorder)
@@ -144,7 +144,7 @@ async def test_a_proxy_may_refuse_for_its_backend():
 
 
 async def test_a_lenient_backend_answers_through_its_proxy():
-    """Repairs and envelopes of a lenient backend reach the client of a proxy that knows nothing of them."""
+    """A plain proxy passes on the repairs and envelopes of a lenient backend."""
     server = create_proxy(lenient(store, name="backend"))
     assert rules(await call(server, "store", {"content": "x", "tags": '["a"]'})) == ["json_text_to_array"]
     assert code(await call(server, "store", {"content": "x", "tags": 5})) == "INVALID_TAGS_TYPE"
@@ -216,7 +216,7 @@ TRANSFORMS = [
 @pytest.mark.quick_rows("renamed", "swapped")
 @pytest.mark.parametrize(("tool", "sent", "expected"), TRANSFORMS)
 async def test_a_transformed_tool_is_lenient(tool, sent, expected):
-    """Under the names and with the defaults that it publishes, a transformed tool is repaired like its parent."""
+    """Calls of a transformed tool are repaired under its published names and defaults."""
     server = lenient(tool)
     result = await call(server, "changed", sent)
     assert got(result) == expected
@@ -232,15 +232,15 @@ async def test_a_transformed_tool_is_lenient(tool, sent, expected):
         pytest.param({"content": "x", "labels": [], "height": []}, "UNKNOWN_PARAMETER", id="unknown"),
     ],
 )
-async def test_a_transformed_tool_is_refused_by_its_published_names(tool, sent, error):
-    """The envelope speaks of what the caller can see."""
+async def test_envelopes_use_a_transformed_tools_published_names(tool, sent, error):
+    """The envelope names the parameters that the caller sees."""
     refused = await call(lenient(tool), "changed", sent)
     assert code(refused) == error
     assert "tags" not in envelope(refused)["message"]
 
 
 async def test_transforms_of_a_whole_server_are_lenient():
-    """Renamed by a transform of the server and put under a namespace, a tool is still reached."""
+    """Calls are repaired if a server's transforms rename the tool and add a namespace."""
     server = lenient(store)
     change = ToolTransformConfig(name="keep", arguments={"tags": ArgTransformConfig(name="labels")})
     server.add_transform(ToolTransform({"store": change}))
@@ -251,7 +251,7 @@ async def test_transforms_of_a_whole_server_are_lenient():
 
 
 async def test_a_custom_tool_is_lenient():
-    """A tool of an author's own kind gets what its schema asks for."""
+    """Calls of a custom tool class are repaired to match its schema."""
     server = lenient(published(tags={"type": "array", "items": {"type": "string"}}, n={"type": "integer"}))
     result = await call(server, "own", {"tags": "a", "n": "5"})
     assert got(result) == {"got": {"tags": ["a"], "n": 5}}

@@ -1,4 +1,4 @@
-"""Function tools of every kind, made lenient by ``add_middleware`` alone."""
+"""Function tools of every kind on a server with the middleware."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ async def _with_context(tags: list[str], ctx: Context) -> Any:
 
 
 def _with_dependency(tags: list[str], secret: str = Depends(lambda: "hidden")) -> Any:
-    assert secret == "hidden"  # noqa: S105 - nothing secret about it
+    assert secret == "hidden"  # noqa: S105 - not a real secret
     return tags
 
 
@@ -192,7 +192,7 @@ STRICTNESS = pytest.mark.parametrize(
 @STRICTNESS
 @pytest.mark.parametrize(("function", "right", "near", "wrong", "kind"), TOOLS)
 async def test_every_function_tool_is_lenient(function, right, near, wrong, kind, strict):
-    """A right call runs untouched, a nearly right one as the right one, a wrong one gets the envelope."""
+    """Valid calls run unchanged, nearly right calls have the same result, wrong calls get the envelope."""
     server = lenient(function, strict=strict)
     name = function.__name__
     untouched = await call(server, name, right)
@@ -207,7 +207,7 @@ async def test_every_function_tool_is_lenient(function, right, near, wrong, kind
 @pytest.mark.parametrize("function", [_with_context, _with_dependency], ids=["context", "depends"])
 @pytest.mark.parametrize("injected", ["ctx", "secret"])
 async def test_injected_parameters_cannot_be_sent(function, injected):
-    """A parameter that FastMCP fills in is unknown to callers, by any spelling."""
+    """A parameter that FastMCP injects is unknown to callers."""
     server = lenient(function)
     refused = await call(server, function.__name__, {"tags": ["a"], injected: "mine"})
     assert code(refused) == "UNKNOWN_PARAMETER"
@@ -224,7 +224,7 @@ async def test_names_are_repaired_too(sent):
 
 
 async def test_all_violations_are_reported_at_once():
-    """A call with several faults is refused once, with a violation for each."""
+    """A call with several errors is refused once, with a violation for each."""
 
     def tool(tags: list[str], mode: Literal["a", "b"], n: int) -> None: ...
 
@@ -257,22 +257,22 @@ def _search(options: _ByBothNames) -> int:
     return options.max_results
 
 
-async def test_a_refusal_lists_the_optional_fields_of_a_model() -> None:
-    """A model's optional field in another style is renamed beside a required one, in a destructive tool too."""
+async def test_optional_fields_of_a_model_are_renamed() -> None:
+    """A model's optional field in another case style is renamed, even in a destructive tool."""
     tool = Tool.from_function(_order, annotations=ToolAnnotations(destructive_hint=True))
     sent = {"order": {"item": "tea", "shipTo": "Oslo", "dryRun": True}}
     assert got(await call(lenient(tool), "_order", sent)) is True
 
 
-async def test_a_model_ignores_no_field() -> None:
-    """A call that was repaired is not run where the model would forget a field in another spelling."""
+async def test_a_field_that_the_model_would_ignore_is_refused() -> None:
+    """A repaired call is refused if the model would ignore a field in another case style."""
     sent = {"order": {"item": "tea", "ship_to": "Oslo", "dryRun": True, "tags": '["a"]'}}
     result = await call(lenient(_order), "_order", sent)
     assert [each["did_you_mean"] for each in envelope(result)["details"]["violations"]] == [["dry_run"]]
 
 
-async def test_a_model_that_knows_both_names() -> None:
-    """A name that the model's own validator knows is not refused, though it is not the published one."""
+async def test_unpublished_names_that_the_model_accepts_are_kept() -> None:
+    """A name that the model's validator accepts is not refused, even if the schema publishes another."""
     sent = {"options": {"max_results": 5, "tags": '["a"]'}}
     assert got(await call(lenient(_search), "_search", sent)) == 5
 
@@ -302,7 +302,7 @@ class _AlsoByAlias(_ByAlias):
 
 
 def _named_twice(count: int) -> type[BaseModel]:
-    """A model of so many names, each of which its validator knows by another one too."""
+    """Create a model with this number of fields, each of which has a published alias."""
     fields: Any = {
         f"key_{letter}": (bool, Field(False, alias=f"key{letter.upper()}"))
         for letter in "abcdefghijklmnopqrst"[:count]
@@ -345,8 +345,8 @@ def _with_model(model: type[BaseModel] | Any) -> Any:
         pytest.param({"Address": "a", "sendAt": "x"}, {"address": "a", "send_at": "x"}, id="first"),
     ],
 )
-async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, heard: Any) -> None:
-    """Of two models that a call could be repaired for, the one that would forget a name is not meant."""
+async def test_the_union_branch_with_all_names_is_chosen(sent: Any, heard: Any) -> None:
+    """If a call fits two models after repair, the model that would ignore a name is not chosen."""
     assert got(await call(lenient(_notify), "_notify", {"via": sent})) == heard
 
 
@@ -355,14 +355,14 @@ async def test_the_branch_of_a_union_that_knows_every_name_is_meant(sent: Any, h
     ("model", "it"),
     [
         pytest.param(_ByAlias, {"meta_data": {"a": 1}}, id="by its own name"),
-        pytest.param(_ByAlias, {"meta_data": {}}, id="by its own name, as the default is"),
+        pytest.param(_ByAlias, {"meta_data": {}}, id="by its own name, equal to the default"),
         pytest.param(_Message, {"address": "a", "other": 1}, id="like no declared name"),
         pytest.param(list[_ByAlias], [{"meta_data": {"a": 1}}] * 20, id="by its own name, in many items"),
         pytest.param(_named_twice(16), {f"key_{at}": True for at in "abcdefghijklmnop"}, id="of many names"),
     ],
 )
 async def test_read_or_dissimilar_names_are_not_flagged(model: Any, it: Any) -> None:
-    """Beside a repair, a name goes on as it is that the model reads, or that no declared one resembles."""
+    """In a repaired call, a name stays unchanged if the model reads it or if no declared name is similar."""
     result = await call(lenient(_with_model(model)), "take", {"it": it, "tags": '["a"]'})
     assert rules(result) == ["json_text_to_array"]
 
@@ -377,20 +377,20 @@ async def test_read_or_dissimilar_names_are_not_flagged(model: Any, it: Any) -> 
         pytest.param(_Email | _Message, {"address": "a", "dryRun": True}, id="union"),
         pytest.param(dict[str, _Message], {"k": {"address": "a", "dryRun": True}}, id="map"),
         pytest.param(tuple[_Message, int], [{"address": "a", "dryRun": True}, 1], id="tuple"),
-        pytest.param(_SaidToBeClosed, {"dryRun": True}, id="closed, as it says"),
+        pytest.param(_SaidToBeClosed, {"dryRun": True}, id="published as closed"),
         pytest.param(_Kept, {"maxResults": 5}, id="kept beside the declared one"),
         pytest.param(
             Annotated[_Lax | _Other, Field(discriminator="kind")],
             {"kind": "lax", "n": 5, "dryRun": True},
-            id="told by its discriminator",
+            id="chosen by its discriminator",
         ),
         pytest.param(_Message | dict[str, Any], {"address": "a", "dryRun": True}, id="a map as well"),
-        pytest.param(_AlsoByAlias, {"meta_data": {"a": 1}, "dryRun": True}, id="beside one that is read"),
+        pytest.param(_AlsoByAlias, {"meta_data": {"a": 1}, "dryRun": True}, id="beside a name that is read"),
     ],
 )
 @since(4, 1, NO_JSON)
 async def test_ignored_names_beside_a_repair(model: Any, it: Any, strict: bool) -> None:
-    """A call is refused that would run only with a name forgotten, and the envelope names it."""
+    """A repaired call is refused if the model would ignore a name, and the envelope names it."""
     server = lenient(_with_model(model), strict=strict)
     result = await call(server, "take", {"it": it, "tags": '["a"]'})
     assert [each["code"] for each in envelope(result)["details"]["violations"]] == ["unknown"]
@@ -400,21 +400,21 @@ def _moded(mode: Literal["fast", "slow"], n: int) -> str:
     return f"{mode} {n}"
 
 
-async def test_repairable_parts_of_a_refused_call_are_no_violations() -> None:
-    """The envelope speaks of what is left alone."""
+async def test_repairable_parts_of_a_refused_call_are_not_violations() -> None:
+    """The envelope lists only the violations that repairs cannot fix."""
     result = await call(lenient(_moded), "_moded", {"mode": "FAST", "n": "many"})
     assert [each["pointer"] for each in envelope(result)["details"]["violations"]] == ["/n"]
 
 
 async def test_too_many_names_in_another_spelling() -> None:
-    """Where so many names are sent in another spelling, it is not found out which of them the model reads."""
+    """With more than 16 unpublished names, the model is not asked which it reads, and the call is refused."""
     sent = {"it": {f"key_{letter}": True for letter in "abcdefghijklmnopq"}, "tags": '["a"]'}
     result = await call(lenient(_with_model(_named_twice(17))), "take", sent)
     assert code(result) == "INVALID_ARGUMENTS"
 
 
-async def test_a_field_that_only_the_validator_takes_hides_no_name() -> None:
-    """A union whose schema refuses a field that its lax validator takes is looked into all the same."""
+async def test_fields_that_only_the_validator_accepts_do_not_hide_ignored_names() -> None:
+    """Ignored names in a union are found even if the schema refuses a field that a lax validator accepts."""
     model = Annotated[_Lax | _Other, Field(discriminator="kind")]
     sent = {"it": {"kind": "lax", "n": "5", "dryRun": True}, "tags": '["a"]'}
     result = await call(lenient(_with_model(model)), "take", sent)

@@ -1,4 +1,4 @@
-"""Values that no honest client sends: never an exception but FastMCP's own, never a hang."""
+"""Hostile values cause no exceptions except FastMCP's own, and no hangs."""
 
 from __future__ import annotations
 
@@ -102,14 +102,14 @@ async def _outcome(server: Any, arguments: Any) -> ToolResult | FastMCPError:
 
 @pytest.fixture(autouse=True)
 def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
-    """FastMCP draws a traceback for each call that fails in the body, which takes longer than the call."""
+    """Silence FastMCP's log: its traceback for a failed body takes longer than the call."""
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
 
 
 @pytest.mark.quick_rows("string-lax")
 @pytest.mark.parametrize(("annotation", "strict"), pairwise(TYPES))
 async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
-    """Every call is answered, by the tool or by an envelope that can be sent as UTF-8, and can be logged."""
+    """Every call gets an answer that can be encoded as UTF-8, and its events can be logged as JSON."""
     function = _function(annotation)
     alone, server = plain(function, strict=strict), lenient(function, strict=strict)
     for case in CALLS:
@@ -128,7 +128,7 @@ async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, str
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
 @pytest.mark.parametrize("arguments", CALLS)
 async def test_no_value_makes_a_custom_tool_raise_anything_new(arguments, unrepairable):
-    """The same where only a published schema speaks."""
+    """The same is true for a tool that has only a published schema."""
     server = lenient(policy=Policy(unrepairable=unrepairable))
     array = {"type": "array", "items": {"type": "string"}}
     server.add_tool(_Silent(**published("tool", value=array).model_dump()))
@@ -136,14 +136,14 @@ async def test_no_value_makes_a_custom_tool_raise_anything_new(arguments, unrepa
 
 
 class _Silent(type(published())):  # type: ignore[misc]
-    """A tool that takes everything and repeats nothing."""
+    """A tool that accepts everything and echoes nothing."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         return ToolResult(content=str(len(arguments)))
 
 
 async def test_large_valid_arguments_are_unchanged():
-    """Neither size nor depth matters to a call that the tool accepts."""
+    """A call that the tool accepts runs whatever its size and depth."""
     server = lenient(_function(Any), policy=Policy())
     for value in ("x" * 10_000_000, [0] * 100_000, _nested(100, "list")):
         assert got(await server.call_tool("tool", {"value": value})) == {"type": type(value).__name__}
@@ -167,8 +167,8 @@ async def test_large_valid_arguments_are_unchanged():
     ],
 )
 @since(4, 1, NO_JSON)
-async def test_half_a_surrogate_pair_is_reported_with_its_place(sent, pointer, reported):
-    """A value that a strict server cannot write as JSON is reported by its place."""
+async def test_lone_surrogates_are_reported_with_their_place(sent, pointer, reported):
+    """If a strict server cannot write a value as JSON, the envelope says where it is."""
 
     def tool(texts: list[str] | None = None, counts: dict[str, int] | None = None) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Refusals of large calls: they leave the event loop free and count omitted violations."""
+"""Refusals of large calls leave the event loop free and count omitted violations."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     ids=["2,000 unknown names", "100 unknown names"],
 )
 async def test_omitted_violations_are_counted(sent, more):
-    """The last of twenty violations says how many faults there are besides."""
+    """The last of twenty violations says how many more there are."""
     reported = await _envelope(Tool.from_function(_some, name="tool"), sent)
     violations = reported["details"]["violations"]
     assert len(violations) + reported["details"].get("violations_omitted", 0) == 20
@@ -58,7 +58,7 @@ async def test_omitted_violations_are_counted(sent, more):
 
 
 async def test_very_many_violations_are_grouped_by_parameter():
-    """A list of thousands of wrong items is one fault of its parameter, beside unknown and missing names."""
+    """Thousands of wrong items in a list are one violation, listed beside unknown and missing names."""
     tool = _wide(3, list[int])
     reported = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1], "other": 1})
     found = {(each["parameter"], each["code"]) for each in reported["details"]["violations"]}
@@ -66,13 +66,13 @@ async def test_very_many_violations_are_grouped_by_parameter():
 
 
 async def test_a_valid_parameter_is_not_listed_among_very_many_violations():
-    """Of two long lists only the wrong one is a fault."""
+    """Of two long lists only the wrong one is listed."""
     reported = await _envelope(_wide(2, list[int]), {"field_0": [1] * MANY, "field_1": ["many"] * MANY})
     assert [each["parameter"] for each in reported["details"]["violations"]] == ["field_1"]
 
 
 class _Noted:
-    """A type whose validator notes the threads that it runs in."""
+    """A validator that records the threads that it runs in."""
 
     def __init__(self) -> None:
         self.threads: set[int] = set()
@@ -82,14 +82,14 @@ class _Noted:
         return value
 
     def wide(self, count: int) -> Tool:
-        """An async tool with so many integers, whose validators FastMCP would run on the loop."""
+        """Create an async tool with ``count`` integers, whose validators FastMCP would run on the loop."""
         return _wide(count, Annotated[int, BeforeValidator(self)])
 
 
 @pytest.mark.quick_rows("200 of 200")
 @pytest.mark.parametrize(("count", "wrong"), [(200, 200), (300, 1)], ids=["200 of 200", "1 of 300"])
 async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
-    """Repair and wording of many parameters run in a worker thread."""
+    """Many parameters are repaired and reported in a worker thread."""
     noted = _Noted()
     sent = {f"field_{at}": "many" if at < wrong else at for at in range(count)}
     assert (await _envelope(noted.wide(count), sent))["status"] == "error"
@@ -97,7 +97,7 @@ async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
 
 
 async def test_a_small_refusal_stays_on_the_event_loop():
-    """A thread would cost more than the work."""
+    """Few parameters are handled on the loop: a thread would cost more than the work."""
     noted = _Noted()
     reported = await _envelope(noted.wide(20), {f"field_{at}": "many" for at in range(20)})
     assert reported["error_code"] == "INVALID_ARGUMENTS"
@@ -115,5 +115,5 @@ async def test_a_small_refusal_stays_on_the_event_loop():
     ],
 )
 def test_large_arguments_are_detected_at_any_depth(value, many):
-    """Size is measured by the nested values and characters, not by the top level alone."""
+    """Nested values and characters count, not only those at the top level."""
     assert holds_many(value) is many

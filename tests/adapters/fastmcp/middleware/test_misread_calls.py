@@ -1,4 +1,4 @@
-"""Calls that once ran with a wrong value."""
+"""Regression tests: calls that ran with a wrong value in earlier versions."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ Rate = Annotated[float, BeforeValidator(_percent)]
 
 
 class Order(BaseModel):
-    """An amount whose author reads text as percent."""
+    """A model whose validator reads text as a percentage."""
 
     rate: Rate
     count: int = 1
 
 
 class Other(BaseModel):
-    """Another branch of a union."""
+    """The other branch of a union."""
 
     name: str
 
 
 class Labeled(BaseModel):
-    """A field that a second name reaches, beside one that is spelt like it."""
+    """A field with a second name that resembles another field."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -89,40 +89,40 @@ async def _called(server, tool, arguments):
     [
         pytest.param("pay", {"discountRate": "25"}, id="renamed"),
         pytest.param("pay", {"args": {"discount_rate": "25"}}, id="unwrapped"),
-        pytest.param("order", {"one": '{"rate": "25"}'}, id="out of a text"),
+        pytest.param("order", {"one": '{"rate": "25"}'}, id="parsed from text"),
         pytest.param("order", {"rate": "25"}, id="wrapped"),
-        pytest.param("either", {"one": {"rate": "25", "count": [5]}}, id="beside a fault, in a union"),
+        pytest.param("either", {"one": {"rate": "25", "count": [5]}}, id="beside an error, in a union"),
     ],
 )
 async def test_relocated_values_are_read_by_the_tools_validator(server, tool, sent):
-    """A value that a repair only brings to its place is read by the tool's own validator, not by the schema."""
+    """A value that a repair only moves is read by the tool's own validator, not by the schema."""
     assert (await _called(server, tool, sent)).data == 0.25
 
 
-async def test_a_name_that_only_the_validator_knows_stays_where_it_is(server):
-    """A key that the model takes by another alias is not unknown, though the schema does not publish it."""
+async def test_names_that_only_the_validator_knows_are_not_renamed(server):
+    """A key that the model accepts as an alias is not unknown, even if the schema does not publish it."""
     result = await _called(server, "label", {"one": {"ID": 1, "tag": ["x"]}})
     assert result.data == {"label": ["x"], "tags": []}
 
 
-@pytest.mark.quick_rows("a format whose case is its meaning")
+@pytest.mark.quick_rows("a format in which case matters")
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [
-        pytest.param("decoded", {"value": [5]}, id="a list is not its item, where JSON text is wanted"),
-        pytest.param("send", {"to": "a", "_preview": True}, id="a key that restrains the call"),
-        pytest.param("send", {"to": "a", "_is_dry_run": True}, id="a key that restrains the call, in words"),
-        pytest.param("written", {"style": "%y-%m-%d"}, id="a format whose case is its meaning"),
-        pytest.param("written", {"style": "hh:mm"}, id="twelve hours are not twenty-four"),
+        pytest.param("decoded", {"value": [5]}, id="a list for JSON text"),
+        pytest.param("send", {"to": "a", "_preview": True}, id="a key that limits the call"),
+        pytest.param("send", {"to": "a", "_is_dry_run": True}, id="a key that limits the call, in words"),
+        pytest.param("written", {"style": "%y-%m-%d"}, id="a format in which case matters"),
+        pytest.param("written", {"style": "hh:mm"}, id="twelve hours for twenty-four"),
     ],
 )
 async def test_ambiguous_values_are_refused(server, tool, sent):
-    """Nothing runs where another reading is as likely."""
+    """A call does not run if another reading is as likely."""
     assert (await _called(server, tool, sent)).is_error
 
 
 async def test_another_tools_normalizers_do_not_run():
-    """A tool that replaced a marked one gets its arguments as they were sent."""
+    """A tool that replaced a decorated tool gets its arguments unchanged."""
     mcp = FastMCP("replaced")
     mcp.add_middleware(LenientMiddleware())
 
@@ -142,7 +142,7 @@ async def test_another_tools_normalizers_do_not_run():
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_a_second_middleware_acts_where_the_first_does_not(mode):
-    """Two of them on one server: the inner one answers its client as if it were alone."""
+    """Of two middleware on one server, the inner one works if the outer one is off or observes."""
     mcp = FastMCP("twice")
     mcp.add_middleware(LenientMiddleware(Policy(mode=mode)))
     mcp.add_middleware(LenientMiddleware())
@@ -155,8 +155,8 @@ async def test_a_second_middleware_acts_where_the_first_does_not(mode):
     assert result.meta["mcp_lenient"]["error_code"] == "INVALID_NUMBER_TYPE"
 
 
-async def test_a_body_that_calls_a_marked_tool_wrongly_sees_an_exception():
-    """An envelope is for clients: to a tool's body it would look like success."""
+async def test_a_body_that_calls_a_decorated_tool_wrongly_gets_an_exception():
+    """A tool's body gets an exception, since it would mistake the envelope for a success."""
     mcp = FastMCP("nested")
     mcp.add_middleware(LenientMiddleware())
 
@@ -177,7 +177,7 @@ async def test_a_body_that_calls_a_marked_tool_wrongly_sees_an_exception():
 
 
 def test_an_endlessly_nested_value_is_refused():
-    """Validators that recurse on the stack are never given a value that is deeper than they can go."""
+    """A value nested deeper than recursive validators can handle is refused before they run."""
     value: list = []
     for _ in range(30_000):
         value = [value]

@@ -1,4 +1,4 @@
-"""The middleware on parents and children: each call is repaired and logged once, whichever servers have it."""
+"""Mounted servers: each call is repaired and logged once, whichever servers have the middleware."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from mcp_lenient import LenientMiddleware, Policy
 
 
 def add(numbers: list[int]) -> Any:
-    """What the numbers add up to."""
+    """Add the numbers."""
     return {"sum": sum(numbers)}
 
 
 def _chain(with_middleware: tuple[bool, ...], namespace: str | None) -> tuple[FastMCP, str]:
-    """Servers mounted in one another, the first outermost, and the tool's name in that one."""
+    """Mount servers in each other, and return the outermost with the tool's name in it."""
     name, below = "add", None
     for depth in reversed(range(len(with_middleware))):
         server = (lenient if with_middleware[depth] else plain)(name=f"level{depth}")
@@ -46,7 +46,7 @@ def _id(chain: tuple[bool, ...]) -> str:
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_repaired_once(chain, namespace, events: Log):
-    """Whichever of the servers have the middleware, one of them repairs and writes one event."""
+    """Only one of the servers repairs the call and logs it."""
     server, name = _chain(chain, namespace)
     result = await call(server, name, {"numbers": "[1, 2]"})
     assert got(result) == {"sum": 3}
@@ -68,7 +68,7 @@ async def test_a_mounted_tool_is_refused_once(chain, namespace, events: Log):
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
-    """A right call of a mounted tool is one event too."""
+    """A valid call of a mounted tool is logged once."""
     server, name = _chain(chain, namespace)
     assert rules(await call(server, name, {"numbers": [1]})) == []
     assert events.names == ["call_accepted"]
@@ -77,7 +77,7 @@ async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
 @pytest.mark.quick_rows("lenient-lenient", "lenient-lenient-lenient")
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_an_unknown_tool_is_reported_once(chain, events: Log):
-    """A name that no server of the chain has is refused by the outermost lenient one."""
+    """The outermost server with the middleware refuses a name that no server has."""
     server, _ = _chain(chain, None)
     result = await call(server, "sub", {})
     assert result.is_error
@@ -88,7 +88,7 @@ async def test_an_unknown_tool_is_reported_once(chain, events: Log):
 
 @pytest.mark.parametrize("sent", [{"numbers": "[1]"}, {"numbers": True}], ids=["near", "wrong"])
 async def test_observing_servers_observe_once(sent, events: Log):
-    """Parent and child that both only observe write one event, and change nothing."""
+    """If parent and child observe, the call is unchanged and logged once."""
     child, parent = (lenient(policy=Policy(mode="observe"), name=name) for name in ("child", "parent"))
     child.add_tool(add)
     parent.mount(child, namespace="ns")
@@ -98,15 +98,15 @@ async def test_observing_servers_observe_once(sent, events: Log):
 
 
 async def test_the_event_names_both_servers(events: Log):
-    """It says which server was called, and where below it the tool lives."""
+    """The event names the called server and the path of the mounted server with the tool."""
     server, name = _chain((True, False, True), "ns")
     await call(server, name, {"numbers": "[1]"})
     (event,) = events
     assert (event["server"], event["mounted"], event["tool"]) == ("level0", "level1/level2", "ns_ns_add")
 
 
-async def test_a_mounted_tool_that_calls_itself_is_repaired_there_too():
-    """The call by its own body is no second arrival of the call from the parent."""
+async def test_a_mounted_tools_call_of_itself_is_repaired():
+    """A tool's call of itself is a new call, not the parent's call arriving again."""
     child = lenient(name="child")
 
     async def again(numbers: list[int], *, more: bool = True) -> Any:
@@ -122,7 +122,7 @@ async def test_a_mounted_tool_that_calls_itself_is_repaired_there_too():
 
 @pytest.mark.parametrize("strict", ["parent", "child"])
 async def test_strictness_is_that_of_the_tools_own_server(strict):
-    """Whether ``"1"`` is repaired or accepted is decided by the server that runs the function."""
+    """The server that owns the tool decides whether ``"1"`` is accepted or repaired."""
     child = plain(add, name="child", strict=strict == "child")
     parent = lenient(name="parent", strict=strict == "parent")
     parent.mount(child)
@@ -132,7 +132,7 @@ async def test_strictness_is_that_of_the_tools_own_server(strict):
 
 
 async def test_a_childs_own_middleware_sees_the_repaired_call():
-    """Middleware of a mounted server sees what its tool will get."""
+    """The middleware of a mounted server sees the repaired arguments."""
     recorder = Recorder()
     child = plain(add, name="child")
     child.add_middleware(recorder)
@@ -143,7 +143,7 @@ async def test_a_childs_own_middleware_sees_the_repaired_call():
 
 
 async def test_one_middleware_may_serve_two_servers():
-    """The same object on two servers keeps their tools of one name apart."""
+    """One middleware on two servers does not confuse their tools with the same name."""
 
     def first(value: list[int]) -> Any:
         return {"value": value}
@@ -164,7 +164,7 @@ async def test_one_middleware_may_serve_two_servers():
 
 
 async def test_two_children_may_have_tools_of_the_same_name():
-    """Below two namespaces the same name means two tools, each with its own types."""
+    """In two namespaces, the same name means two tools with their own types."""
 
     def tool(value: str) -> Any:
         return {"value": value}

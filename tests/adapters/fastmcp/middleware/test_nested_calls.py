@@ -1,4 +1,4 @@
-"""Calls that a tool's body makes: repaired like any other, but refused as FastMCP refuses them."""
+"""Calls made by a tool's body are repaired like any other, and refused with FastMCP's own exception."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mcp_lenient import Policy
 
 
 def inner(numbers: list[int]) -> Any:
-    """The tool that bodies call."""
+    """Add the numbers; bodies call this tool."""
     return {"sum": sum(numbers)}
 
 
 async def _outcome(server: FastMCP, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """What a body sees of a call that it makes."""
+    """Return what a body gets from a call that it makes."""
     try:
         result = await server.call_tool(tool, arguments)
     except (ValidationError, NotFoundError, ToolError) as error:
@@ -38,12 +38,12 @@ async def outer(tool: str, arguments: dict[str, Any], ctx: Context) -> Any:
 
 
 async def outer_leaking(tool: str, arguments: dict[str, Any], ctx: Context) -> Any:
-    """Call another tool of the same server, and let what it raises through."""
+    """Call another tool of the same server, and do not catch its exceptions."""
     return (await ctx.fastmcp.call_tool(tool, arguments)).structured_content
 
 
 class _Outer(Published):
-    """The same as a tool of an author's own kind."""
+    """A custom tool that calls another tool of the same server."""
 
     server: Any = None
 
@@ -63,8 +63,8 @@ WRONG = [
 @pytest.mark.quick_rows("wrong-client", "unknown_tool-in_process")
 @pytest.mark.parametrize("over_wire", [True, False], ids=["client", "in_process"])
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
-async def test_a_body_sees_the_exception(tool, arguments, error, over_wire):
-    """A body that calls another tool wrongly gets what FastMCP raises: an envelope would look like success."""
+async def test_a_body_gets_the_exception(tool, arguments, error, over_wire):
+    """A body that calls a tool wrongly gets FastMCP's exception: an envelope would look like success."""
     server = lenient(inner, outer)
     sent = {"tool": tool, "arguments": arguments}
     result = await (call(server, "outer", sent) if over_wire else server.call_tool("outer", sent))
@@ -73,7 +73,7 @@ async def test_a_body_sees_the_exception(tool, arguments, error, over_wire):
 
 @pytest.mark.parametrize("sent", [{"tool": "inner", "arguments": {"numbers": "[1, 2]"}}], ids=["near"])
 async def test_a_bodys_call_is_repaired(sent, events: Log):
-    """A nearly right call of a body runs like one of a client, and is logged."""
+    """A body's nearly right call is repaired and logged like a client's."""
     result = await call(lenient(inner, outer), "outer", sent)
     assert got(result) == {"returned": {"sum": 3}, "failed": False, "rules": ["json_text_to_array"]}
     assert rules(result) == []
@@ -81,7 +81,7 @@ async def test_a_bodys_call_is_repaired(sent, events: Log):
 
 
 async def test_both_calls_may_need_repair(events: Log):
-    """The call of a client and the one that its tool makes are repaired each for itself."""
+    """The client's call and the body's call are repaired independently."""
     server = lenient(inner, outer)
     result = await call(server, "outer", {"tool": "inner", "arguments": '{"numbers": "[1]"}'})
     assert got(result)["rules"] == ["json_text_to_array"]
@@ -90,7 +90,7 @@ async def test_both_calls_may_need_repair(events: Log):
 
 
 async def test_a_recursive_call_is_detected():
-    """A tool that calls itself wrongly sees the exception, though name and server are those of the running call."""
+    """A tool that calls itself wrongly gets the exception, although the running call has the same name."""
 
     async def again(numbers: list[int], ctx: Context) -> Any:
         if len(numbers) == 1:
@@ -105,8 +105,8 @@ async def test_a_recursive_call_is_detected():
 @pytest.mark.quick_rows("wrong-both", "unknown_tool-parent_only")
 @pytest.mark.parametrize("lenient_child", [True, False], ids=["both", "parent_only"])
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
-async def test_a_mounted_childs_body_sees_the_exception(tool, arguments, error, lenient_child):
-    """The same holds in a mounted server, whose context is its own."""
+async def test_a_mounted_childs_body_gets_the_exception(tool, arguments, error, lenient_child):
+    """A body in a mounted server, which has its own context, gets the exception too."""
     child = (lenient if lenient_child else plain)(inner, outer, name="child")
     parent = lenient(name="parent")
     parent.mount(child, namespace="ns")
@@ -116,8 +116,8 @@ async def test_a_mounted_childs_body_sees_the_exception(tool, arguments, error, 
 
 @pytest.mark.quick_rows("wrong")
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
-async def test_a_parents_body_sees_the_exception_of_a_childs_tool(tool, arguments, error, events: Log):
-    """A body of the parent that calls a mounted tool wrongly sees the exception, and one event is written."""
+async def test_a_parents_body_gets_the_exception_of_a_childs_tool(tool, arguments, error, events: Log):
+    """A body of the parent that calls a mounted tool wrongly gets the exception, and one event is logged."""
     child = lenient(inner, name="child")
     parent = lenient(outer, name="parent")
     parent.mount(child, namespace="ns")
@@ -127,7 +127,7 @@ async def test_a_parents_body_sees_the_exception_of_a_childs_tool(tool, argument
 
 
 async def test_a_leaked_validation_error_is_not_the_callers_fault(events: Log):
-    """An error that a body leaks from a nested call reaches the client as FastMCP words it, not as an envelope."""
+    """An uncaught error of a nested call reaches the client in FastMCP's words, not as an envelope."""
     server = lenient(inner, outer_leaking)
     result = await call(server, "outer_leaking", {"tool": "inner", "arguments": {"numbers": True}})
     assert result.is_error
@@ -137,7 +137,7 @@ async def test_a_leaked_validation_error_is_not_the_callers_fault(events: Log):
 
 
 async def test_a_leaked_not_found_is_not_an_unknown_tool():
-    """A tool whose body leaks ``NotFoundError`` is not reported as unknown."""
+    """A tool whose body does not catch ``NotFoundError`` is not reported as unknown."""
     server = lenient(inner, outer_leaking)
     result = await call(server, "outer_leaking", {"tool": "nowhere", "arguments": {}})
     assert result.is_error
@@ -145,7 +145,7 @@ async def test_a_leaked_not_found_is_not_an_unknown_tool():
 
 
 async def test_a_call_over_the_wire_is_a_clients_call():
-    """A body that is a client of another server gets the envelope, as every client does."""
+    """A body that calls another server as a client gets the envelope, like every client."""
     other = lenient(inner, name="other")
 
     async def relay(numbers: Any) -> Any:
@@ -160,7 +160,7 @@ async def test_a_call_over_the_wire_is_a_clients_call():
 
 
 async def test_a_call_over_the_wire_of_the_same_server_is_a_clients_call():
-    """That holds for a client of the very server that runs the body."""
+    """A body that calls its own server as a client gets the envelope too."""
 
     async def relay(numbers: Any, ctx: Context) -> Any:
         async with Client(ctx.fastmcp) as client:
@@ -171,7 +171,7 @@ async def test_a_call_over_the_wire_of_the_same_server_is_a_clients_call():
 
 
 async def test_concurrent_nested_calls_all_raise():
-    """Calls that a body makes in tasks of its own are the body's calls."""
+    """Calls that a body makes in separate tasks raise as well."""
 
     async def many(ctx: Context) -> Any:
         sent = [{"numbers": True}, {"numbers": "[1]"}, {}, {"numbers": [2]}]
@@ -197,7 +197,7 @@ OUTER_POLICIES = {
 @pytest.mark.quick_rows("repair")
 @pytest.mark.parametrize("policy", OUTER_POLICIES.values(), ids=OUTER_POLICIES.keys())
 async def test_nested_calls_raise_under_every_policy(policy):
-    """How lenient its own calls are does not change what a body sees of the calls it makes."""
+    """The policy for a tool's own calls does not change what its body gets from nested calls."""
     server = lenient(inner, outer, patterns={"outer": policy})
     result = await call(server, "outer", {"tool": "inner", "arguments": {"numbers": True}})
     assert got(result) == {"raised": "ValidationError"}
@@ -214,7 +214,7 @@ async def test_nested_calls_raise_under_every_policy(policy):
     ],
 )
 async def test_nested_calls_of_a_custom_tool_raise(schema, mode):
-    """A tool of an author's own kind sees the exception too, whatever its schema makes of its own call."""
+    """A custom tool gets the exception too, whether its own call was accepted, forwarded or not validated."""
     server = lenient(inner, patterns={"own": Policy(mode=mode)})
     server.add_tool(_Outer(**published(**schema).model_dump(), server=server))
     result = await call(server, "own", {"tool": "inner", "arguments": {"numbers": True}})
@@ -222,7 +222,7 @@ async def test_nested_calls_of_a_custom_tool_raise(schema, mode):
 
 
 class _Leaking(_Outer):
-    """The same, letting through what its call raises."""
+    """A custom tool that does not catch the exceptions of its calls."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         result: ToolResult = await self.server.call_tool(arguments["tool"], arguments["arguments"])
@@ -230,7 +230,7 @@ class _Leaking(_Outer):
 
 
 async def test_a_leaked_error_of_a_forwarded_tool_is_not_its_own_refusal():
-    """A tool that ran, and leaked a refusal of a call that it made, is not said to have not been run."""
+    """If a nested call's refusal is not caught, the answer does not say that the outer tool was not run."""
     schema = {"tool": {"type": "integer"}, "arguments": {"type": "object"}}
     server = lenient(inner)
     server.add_tool(_Leaking(**published(**schema).model_dump(), server=server))

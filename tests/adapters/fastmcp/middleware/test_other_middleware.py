@@ -1,4 +1,4 @@
-"""FastMCP's own middleware, inside and outside of the lenient one."""
+"""FastMCP's own middleware, inside and outside of the lenient middleware."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _server(*others: Middleware, outside: bool) -> FastMCP:
 @BOTH_ORDERS
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 async def test_calls_are_lenient_beside_any_other_middleware(other, outside, events: Log):
-    """In both orders the same calls are accepted, repaired and refused, and each is one event."""
+    """In both orders the same calls are accepted, repaired and refused, and each is logged once."""
     server = _server(other(), outside=outside)
     assert rules(await call(server, "tool", {"tags": ["a"]})) == []
     repaired = await call(server, "tool", {"tags": '["b"]'})
@@ -66,7 +66,7 @@ async def test_calls_are_lenient_beside_any_other_middleware(other, outside, eve
 @pytest.mark.quick_rows("(1, 0, 2)")
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 async def test_errors_and_logging_in_every_order(order, caplog):
-    """Error handling, logging and lenience work in any order without changing the envelope."""
+    """The error handling, logging and lenient middleware work in any order without changing the envelope."""
     kinds = (
         LenientMiddleware,
         ErrorHandlingMiddleware,
@@ -82,14 +82,14 @@ async def test_errors_and_logging_in_every_order(order, caplog):
 
 
 async def test_an_unknown_tool_is_refused_inside_error_handling():
-    """Outside ours, error handling sees no error that it could turn into a protocol error."""
+    """An outer error handler gets no exception that it could turn into a protocol error."""
     server = _server(ErrorHandlingMiddleware(), outside=True)
     assert code(await call(server, "tol", {})) == "UNKNOWN_TOOL"
 
 
 @BOTH_ORDERS
 async def test_a_tools_own_error_is_left_to_error_handling(outside):
-    """What a body raises is handled by the error handling as without us."""
+    """Exceptions of a body reach the error handler as without the lenient middleware."""
 
     def fails(tags: list[str]) -> None:
         raise KeyError(tags[0])
@@ -102,8 +102,8 @@ async def test_a_tools_own_error_is_left_to_error_handling(outside):
     assert counted.get_error_stats() == {"ToolError:tools/call": 1}
 
 
-async def test_logging_inside_sees_the_repaired_call():
-    """A logging middleware inside is shown what the tool gets, one outside what the client sent."""
+async def test_inner_middleware_sees_the_repaired_call():
+    """Inner middleware sees what the tool gets, and outer middleware what the client sent."""
     inner, outer = Recorder(), Recorder()
     server = plain(tool)
     for middleware in (outer, LenientMiddleware(), inner):
@@ -114,8 +114,8 @@ async def test_logging_inside_sees_the_repaired_call():
     assert inner.arguments == [{"tags": ["a"]}]
 
 
-async def test_a_repaired_call_inside_a_cache_keeps_its_meta():
-    """A cache outside keeps what was said of the repair with the answer it keeps."""
+async def test_a_cache_outside_keeps_the_repairs():
+    """A cached answer still lists its repairs."""
     recorder = Recorder()
     server = _server(ResponseCachingMiddleware(), outside=True)
     server.add_middleware(recorder)
@@ -127,7 +127,7 @@ async def test_a_repaired_call_inside_a_cache_keeps_its_meta():
 
 
 async def test_a_cache_inside_serves_both_spellings():
-    """A cache inside sees repaired calls only: two spellings of one call are one entry, and say each their own."""
+    """An inner cache has one entry for all spellings of a call, and each answer lists its own repairs."""
     recorder = Recorder()
     server = _server(ResponseCachingMiddleware(), recorder, outside=False)
     spellings = (["a"], '["a"]', "a", ["a"])
@@ -139,16 +139,16 @@ async def test_a_cache_inside_serves_both_spellings():
 
 @pytest.mark.quick_rows("other_outside")
 @BOTH_ORDERS
-async def test_a_cache_keeps_no_refusal_for_a_right_call(outside):
-    """After a wrong call the right one runs, and the wrong one is refused again."""
+async def test_a_cached_refusal_does_not_answer_a_valid_call(outside):
+    """After a wrong call the valid one runs, and the wrong one is refused again."""
     server = _server(ResponseCachingMiddleware(), outside=outside)
     for _ in range(2):
         assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
         assert got(await call(server, "tool", {"tags": ["5"]})) == {"tags": ["5"]}
 
 
-async def test_limits_inside_cut_answers_and_no_envelope():
-    """Inside, the response limit does not cut the envelope's text; the answer of a repaired call keeps its repairs."""
+async def test_an_inner_response_limit_does_not_cut_the_envelope():
+    """An inner response limit cuts answers but not envelopes; a repaired call still lists its repairs."""
     server = plain(tool)
     server.add_middleware(LenientMiddleware())
     server.add_middleware(ResponseLimitingMiddleware(max_size=300))
@@ -160,8 +160,8 @@ async def test_limits_inside_cut_answers_and_no_envelope():
 
 
 @since(4, 1, META_DROPPED)
-async def test_limits_outside_leave_the_envelope_in_the_meta():
-    """Outside ours, the limit cuts the envelope's text, but ``_meta`` still has all of it."""
+async def test_an_outer_response_limit_keeps_the_envelope_in_meta():
+    """An outer response limit cuts the envelope's text, but ``_meta`` still has the whole envelope."""
     server = _server(ResponseLimitingMiddleware(max_size=300), outside=True)
     refused = await call(server, "tool", {"tags": 5})
     assert refused.is_error
@@ -170,8 +170,8 @@ async def test_limits_outside_leave_the_envelope_in_the_meta():
 
 @from_version("3.4.10", "an injected tool is run without a look-up")
 @BOTH_ORDERS
-async def test_an_injected_tool_is_lenient_too(outside):
-    """A tool that a middleware brings is a tool like any other."""
+async def test_calls_of_an_injected_tool_are_repaired(outside):
+    """A tool that another middleware injects is handled like any other."""
     brought = Tool.from_function(tool, name="brought")
     server = _server(ToolInjectionMiddleware([brought]), outside=outside)
     assert rules(await call(server, "brought", {"tags": '["a"]'})) == ["json_text_to_array"]
@@ -179,7 +179,7 @@ async def test_an_injected_tool_is_lenient_too(outside):
 
 
 async def test_middleware_added_after_connecting_is_used():
-    """The middleware may be added to a server that is already being served."""
+    """The middleware may be added to a server that is already running."""
     server = plain(tool)
     async with Client(server) as client:
         before = await client.call_tool_mcp("tool", {"tags": '["a"]'})
@@ -190,7 +190,7 @@ async def test_middleware_added_after_connecting_is_used():
 
 
 async def test_added_twice_it_works_once(events: Log):
-    """Two of them on one server repair and refuse once."""
+    """Two lenient middleware on one server repair and refuse each call once."""
     server = lenient(tool)
     server.add_middleware(LenientMiddleware())
     assert rules(await call(server, "tool", {"tags": '["a"]'})) == ["json_text_to_array"]

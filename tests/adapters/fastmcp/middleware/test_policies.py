@@ -1,4 +1,4 @@
-"""Modes, patterns, rules and destructive tools: each option of a policy does what it says."""
+"""The options of a policy: modes, patterns, rules, limits and destructive tools."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ CALLS = {
 @pytest.mark.quick_rows("right-off", "unknown-observe")
 @pytest.mark.parametrize("mode", ["off", "observe"])
 @pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS.keys())
-async def test_nothing_changes(mode, arguments, events: Log):
-    """Off and observing, every call is answered as FastMCP alone answers it, and inner middleware sees what was sent."""
+async def test_off_and_observe_change_nothing(mode, arguments, events: Log):
+    """In off and observe mode, FastMCP answers every call, and inner middleware sees the sent arguments."""
     recorder = Recorder()
     server = lenient(tool, policy=Policy(mode=mode))
     server.add_middleware(recorder)
@@ -60,7 +60,7 @@ async def test_nothing_changes(mode, arguments, events: Log):
 async def test_observe_mode_logs_the_repairs_it_would_make(
     arguments, event, repaired, error_code, events: Log
 ):
-    """The event says which repairs would have been made, or with which code the call would have been refused."""
+    """The event lists the repairs, or the error code, that repair mode would have given."""
     await call(lenient(tool, policy=Policy(mode="observe")), "tool", CALLS[arguments])
     (logged,) = events
     assert logged["event"] == event
@@ -73,7 +73,7 @@ def _named(name: str) -> Tool:
 
 
 async def test_the_first_pattern_that_matches_decides():
-    """Patterns are tried in their order; a tool that none matches has the server's policy."""
+    """Patterns are tried in order; a tool that matches none has the server's policy."""
     patterns = {"delete_user": Policy(), "delete_*": Policy.strict(), "*_user": Policy(mode="off")}
     names = ["delete_user", "delete_all", "find_user", "find_all"]
     server = lenient(*map(_named, names), patterns=patterns, policy=Policy(disable={"json_text_to_array"}))
@@ -90,7 +90,7 @@ async def test_the_first_pattern_that_matches_decides():
     [("ns_*", True), ("tool", False), ("ns_too[ln]", True), ("NS_*", False), ("??_tool", True)],
 )
 async def test_a_pattern_matches_the_published_name(pattern, matches):
-    """Of a mounted tool the name with its namespace counts, in its very case."""
+    """A pattern is matched against a mounted tool's name with its namespace, and case matters."""
     server = lenient(patterns={pattern: Policy.strict()})
     server.mount(plain(tool, name="child"), namespace="ns")
     assert (await call(server, "ns_tool", {"tags": '["a"]'})).is_error is matches
@@ -98,7 +98,7 @@ async def test_a_pattern_matches_the_published_name(pattern, matches):
 
 @pytest.mark.parametrize("name", ["scalar_to_array", "rename_case"])
 async def test_a_disabled_rule_does_nothing(name):
-    """A rule that is off is off, and the others stay on."""
+    """A disabled rule is not applied, and the others still are."""
     server = lenient(tool, policy=Policy(disable={name}))
     scalar = await call(server, "tool", {"tags": "a"})
     renamed = await call(server, "tool", {"Tags": ["a"]})
@@ -109,7 +109,7 @@ async def test_a_disabled_rule_does_nothing(name):
 @pytest.mark.quick_rows("arguments0")
 @pytest.mark.parametrize("arguments", [call for name, call in CALLS.items() if name != "right"])
 async def test_strict_repairs_nothing_and_reports_everything(arguments):
-    """``Policy.strict()`` refuses by envelope what FastMCP refuses, on function and custom tools alike."""
+    """``Policy.strict()`` refuses wrong calls with an envelope, for function and custom tools alike."""
     own = published("own", tags={"type": "array", "items": {"type": "string"}})
     server = lenient(tool, own, policy=Policy.strict())
     for name in ("tool", "own"):
@@ -118,15 +118,15 @@ async def test_strict_repairs_nothing_and_reports_everything(arguments):
 
 
 async def test_operators_declare_aliases_and_dropped_names():
-    """What the operator lists is renamed and dropped."""
+    """Names listed in the policy are renamed and dropped."""
     server = lenient(tool, policy=Policy(aliases={"tags": ("labels",)}, drop={"colour"}))
     result = await call(server, "tool", {"labels": ["a"], "colour": "red"})
     assert got(result) == {"tags": ["a"], "limit": 3}
     assert sorted(rules(result)) == ["drop_injected", "rename_alias"]
 
 
-async def test_the_envelope_repeats_values_only_where_allowed():
-    """Values are echoed by default, but not with ``echo_values=False`` nor for the operator's secrets."""
+async def test_the_envelope_echoes_values_only_if_allowed():
+    """Values are echoed by default, but not with ``echo_values=False`` and not for secrets."""
     for policy, echoed in (
         (Policy(), True),
         (Policy(echo_values=False), False),
@@ -136,8 +136,8 @@ async def test_the_envelope_repeats_values_only_where_allowed():
         assert ("3.25" in str(refused)) is echoed
 
 
-async def test_limits_refuse_what_is_too_large():
-    """A call beyond the limits that the tool does not take as it is, is refused by its own code."""
+async def test_too_large_calls_are_refused():
+    """A call beyond the limits is refused with its own code, unless the tool accepts it unchanged."""
     server = lenient(tool, policy=Policy(limits=Limits(items=5, depth=3)))
     for tags in ([1] * 10, [[[["a"]]]]):
         assert code(await call(server, "tool", {"tags": tags})) == "ARGUMENTS_TOO_LARGE"
@@ -146,7 +146,7 @@ async def test_limits_refuse_what_is_too_large():
 
 
 async def test_an_unrepairable_call_is_forwarded_by_default(events: Log):
-    """A custom tool often takes more than it publishes: it gets the call as it was sent, and the log says so."""
+    """A custom tool, which may accept more than it publishes, gets the call unchanged; the event says so."""
     server = lenient(published(n={"type": "integer"}))
     sent = {"n": "many", "more": ["x"]}
     assert got(await call(server, "own", sent)) == {"got": sent}
@@ -155,8 +155,8 @@ async def test_an_unrepairable_call_is_forwarded_by_default(events: Log):
     assert {violation["pointer"] for violation in event["violations"]} == {"/n", "/more"}
 
 
-async def test_an_unrepairable_call_is_refused_where_the_policy_says_so():
-    """With ``unrepairable="refuse"`` the published schema is what counts, and the tool is not run."""
+async def test_an_unrepairable_call_is_refused_on_request():
+    """With ``unrepairable="refuse"``, the published schema decides, and the tool is not run."""
     recorder = Recorder()
     server = lenient(published(n={"type": "integer"}), policy=Policy(unrepairable="refuse"))
     server.add_middleware(recorder)
@@ -179,8 +179,8 @@ async def test_an_unrepairable_call_is_refused_where_the_policy_says_so():
     ],
 )
 @pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
-async def test_a_destructive_tool_gets_the_narrower_set(sent, expected, destructive):
-    """A tool marked destructive is repaired by the surest rules only; one marked otherwise by all."""
+async def test_a_destructive_tool_gets_only_the_safest_repairs(sent, expected, destructive):
+    """With ``destructiveHint: true`` only the safest rules apply; with ``false`` all rules do."""
     server = lenient(Tool.from_function(tool, annotations={"destructiveHint": destructive}))
     result = await call(server, "tool", sent)
     if destructive and expected is None:
@@ -215,7 +215,7 @@ async def test_a_destructive_tool_gets_the_narrower_set(sent, expected, destruct
     ],
 )
 def test_a_wrong_policy_says_what_is_allowed(changes, words):
-    """A policy that cannot be is refused when it is built, by field, with what is allowed and what came."""
+    """Creating an invalid policy raises; the error names the field, the allowed values and the given one."""
     for build in (lambda: Policy(**changes), lambda: Policy().changed(**changes)):
         with pytest.raises(PolicyError) as error:
             build()
@@ -233,14 +233,14 @@ def test_a_wrong_limit_says_what_is_allowed(value):
     ("arguments", "options", "named"),
     [(({},), {}, "policy"), ((), {"tools": {"a*": "off"}}, r"tools\['a\*'\]")],
 )
-def test_a_middleware_takes_policies_only(arguments, options, named):
-    """An error about an invalid policy names its pattern."""
+def test_the_middleware_accepts_only_policies(arguments, options, named):
+    """The error names the argument, or the pattern."""
     with pytest.raises((PolicyError, TypeError), match=f"{named} must be a Policy"):
         LenientMiddleware(*arguments, **options)
 
 
 async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log, caplog):
-    """Its calls go through as they come; one warning for the tool says why."""
+    """Its calls are passed on unchanged, and one warning names the tool and the reason."""
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
     server = lenient(published("odd", n={"type": "float"}), published(n={"type": "integer"}))
     for sent in ({"n": "5"}, {"n": "5", "more": 1}, {}):
@@ -253,7 +253,7 @@ async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log
 
 
 async def test_a_function_with_an_unreadable_schema_uses_its_own_validator(events: Log):
-    """An unreadable published schema does not stop what the function itself accepts."""
+    """Calls that the function accepts run even if its published schema is unreadable."""
     odd = Tool.from_function(tool, name="odd")
     odd.parameters = {
         **odd.parameters,
@@ -266,7 +266,7 @@ async def test_a_function_with_an_unreadable_schema_uses_its_own_validator(event
 
 
 async def test_a_policy_by_tool_keeps_the_secrets_of_the_server():
-    """A stricter policy for some tools repeats nothing that the server's policy hides."""
+    """A policy for some tools does not echo values that the server's policy keeps secret."""
     server = FastMCP("shop")
     server.add_middleware(
         LenientMiddleware(policy=Policy(secret={"codeword"}), tools={"pay_*": Policy.strict()})

@@ -1,4 +1,4 @@
-"""Arguments of prompts are repaired or refused as those of tools are."""
+"""Arguments of prompts are repaired and refused like those of tools."""
 
 import json
 from datetime import date
@@ -17,7 +17,7 @@ from mcp_lenient.adapters.fastmcp.compat import host
 
 
 def review(text: str, numbers: list[int], max_results: int = 5, on: date | None = None) -> str:
-    """A prompt of several types."""
+    """Return the arguments, of several types."""
     return json.dumps([text, numbers, max_results, None if on is None else on.isoformat()])
 
 
@@ -29,7 +29,7 @@ def served(*middleware: Any) -> FastMCP:
 
 
 async def rendered(server: FastMCP, arguments: dict[str, Any]) -> Any:
-    """Return what the prompt's function got."""
+    """Return the arguments that the prompt's function got."""
     async with Client(server) as client:
         result = await client.get_prompt("review", arguments)
     return json.loads(result.messages[0].content.text)
@@ -45,7 +45,7 @@ RIGHT = {"text": "5", "numbers": "[1, 2]"}
         pytest.param({**RIGHT, "max_results": "7"}, ["5", [1, 2], 7, None], id="number"),
         pytest.param({**RIGHT, "on": "2026-01-02"}, ["5", [1, 2], 5, "2026-01-02"], id="date"),
         pytest.param({**RIGHT, "text": "[1]"}, ["[1]", [1, 2], 5, None], id="JSON for a text"),
-        pytest.param({**RIGHT, "more": "x"}, ["5", [1, 2], 5, None], id="what FastMCP drops"),
+        pytest.param({**RIGHT, "more": "x"}, ["5", [1, 2], 5, None], id="dropped by FastMCP"),
     ],
 )
 async def test_prompts_fastmcp_renders_are_unchanged(events: Log, sent, got):
@@ -78,7 +78,7 @@ async def test_prompts_fastmcp_renders_are_unchanged(events: Log, sent, got):
     ],
 )
 async def test_a_nearly_right_prompt_is_rendered(events: Log, sent, got, rules):
-    """What has one reading is read so, and logged."""
+    """Arguments that can be read only one way are repaired, and the repair is logged."""
     assert await rendered(served(LenientMiddleware()), sent) == got
     if rules is not None:
         (event,) = events
@@ -89,15 +89,13 @@ async def test_a_nearly_right_prompt_is_rendered(events: Log, sent, got, rules):
 @pytest.mark.parametrize(
     ("sent", "code", "pointer"),
     [
-        pytest.param({"text": "a", "numbers": "one, two"}, "INVALID_NUMBERS_TYPE", "/numbers", id="no list"),
+        pytest.param({"text": "a", "numbers": "one, two"}, "INVALID_NUMBERS_TYPE", "/numbers", id="words"),
         pytest.param({"text": "a"}, "MISSING_NUMBERS", "/numbers", id="missing"),
-        pytest.param(
-            {**RIGHT, "max_results": "many"}, "INVALID_MAX_RESULTS_TYPE", "/max_results", id="no number"
-        ),
+        pytest.param({**RIGHT, "max_results": "many"}, "INVALID_MAX_RESULTS_TYPE", "/max_results", id="word"),
     ],
 )
 async def test_unrepairable_requests_get_an_envelope(events: Log, sent, code, pointer):
-    """The protocol's error has the envelope as text and as data, and speaks of a prompt."""
+    """The protocol error has the envelope as text and as data, and names the prompt."""
     with pytest.raises(host.MCPError) as caught:
         await rendered(served(LenientMiddleware()), sent)
     reported = caught.value.error.data
@@ -110,13 +108,13 @@ async def test_unrepairable_requests_get_an_envelope(events: Log, sent, code, po
 
 
 class Person(BaseModel):
-    """A parameter that is an object."""
+    """The type of an object parameter."""
 
     name: str
 
 
 def asked(one: list[int], who: Person, *, really: bool, each: dict[str, list[int]] | None = None) -> str:
-    """A prompt that takes no plain text."""
+    """Return the arguments, none of which is a string."""
     return f"{one}{who}{really}{each}"
 
 
@@ -129,10 +127,10 @@ def asked(one: list[int], who: Person, *, really: bool, each: dict[str, list[int
         ({"really": "perhaps"}, """'really' must be a boolean, but got the string "perhaps". Write true or false."""),
         ({"one": '["x"]'}, """'one[0]' must be an integer, but got the string "x". Write a whole number in digits, like 1."""),
     ],
-    ids=["array", "missing", "object", "boolean", "inside of JSON"],
+    ids=["array", "missing", "object", "boolean", "in JSON"],
 )  # fmt: skip
 async def test_messages_only_ask_for_strings(wrong, message):
-    """A client cannot send anything else to a prompt."""
+    """Messages ask for strings, since a client can send nothing else to a prompt."""
     server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
     server.prompt(asked)
     sent = {"one": "[1]", "who": '{"name": "ann"}', "really": "true", **wrong}
@@ -145,15 +143,15 @@ async def test_messages_only_ask_for_strings(wrong, message):
 
 @pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
 async def test_other_modes_change_nothing(events: Log, mode, logged):
-    """FastMCP answers as without the middleware."""
+    """In observe and off mode, FastMCP answers as without the middleware."""
     with pytest.raises(host.MCPError) as caught:
         await rendered(served(LenientMiddleware(Policy(mode=mode))), {"text": "a", "numbers": "[1,]"})
     assert "prompt" not in str(caught.value.error.data)
     assert events.names == logged
 
 
-async def test_a_fix_can_be_applied_to_texts():
-    """Arguments of prompts are texts, and so is what a fix puts there."""
+async def test_fixes_contain_strings():
+    """A fix for a prompt's argument is a string, and applying it gives a valid request."""
     server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
 
     @server.prompt(name="review")
@@ -168,7 +166,7 @@ async def test_a_fix_can_be_applied_to_texts():
 
 
 def parts(text: Any) -> Any:
-    """Split a text, and fail on one as a validator with a fault does."""
+    """Split a text, and raise for one of them as a buggy validator would."""
     if text == "fault":
         raise KeyError(text)
     return text.split("/") if isinstance(text, str) else text
@@ -180,7 +178,7 @@ def lax(
     folder: Annotated[list[str], BeforeValidator(parts)] = [],  # noqa: B006 - as FastMCP's authors write
     seen: set[int] = set(),  # noqa: B006
 ) -> str:
-    """A prompt whose parameters take more than their schema says."""
+    """Return the arguments, whose types accept more than their schema says."""
     return json.dumps([number, whole, folder, sorted(seen)])
 
 
@@ -193,14 +191,14 @@ def lax(
     ],
 )
 async def test_arguments_fastmcp_converts_stay_when_another_is_wrong(accepted, got):
-    """The schema is not asked about a text that FastMCP converts."""
+    """An argument that FastMCP converts is not validated against the schema."""
     server: FastMCP = FastMCP("prompts", middleware=[LenientMiddleware()])
     server.prompt(lax, name="review")
     assert await rendered(server, {"Number": "1", **accepted}) == got
 
 
 async def test_fastmcp_reports_a_buggy_validator():
-    """What an author's validator raises by mistake says nothing about the arguments."""
+    """An exception in a buggy validator is answered as without the middleware."""
     answers = []
     for middleware in ((), (LenientMiddleware(),)):
         server: FastMCP = FastMCP("prompts", middleware=middleware)
@@ -213,7 +211,7 @@ async def test_fastmcp_reports_a_buggy_validator():
 
 @pytest.mark.parametrize("kind", ["tool", "prompt", "resource"])
 async def test_a_body_receives_fastmcps_exception(kind):
-    """A function that asks for a prompt catches the same error as without the middleware."""
+    """A body that gets a prompt catches the same exception as without the middleware."""
     server = served(LenientMiddleware())
 
     async def ask(ctx: Context) -> str:
@@ -235,7 +233,7 @@ async def test_a_body_receives_fastmcps_exception(kind):
 
 
 async def test_a_mounted_servers_own_middleware_refuses():
-    """Delegation to a mounted server is no request of a body."""
+    """A request passed on to a mounted server gets the envelope, unlike a body's request."""
     outer: FastMCP = FastMCP("outer", middleware=[LenientMiddleware()])
     outer.mount(served(LenientMiddleware()))
     with pytest.raises(host.MCPError) as caught:
@@ -244,7 +242,7 @@ async def test_a_mounted_servers_own_middleware_refuses():
 
 
 async def test_an_unknown_prompt_is_answered_by_fastmcp():
-    """The middleware has nothing to say of it."""
+    """The middleware leaves unknown prompts to FastMCP."""
     async with Client(served(LenientMiddleware())) as client:
         with pytest.raises(host.MCPError, match="nknown prompt"):
             await client.get_prompt("other", {})
@@ -256,8 +254,8 @@ TEXT = st.text(max_size=8) | st.sampled_from(["5", "[1]", "null", "2026-01-02", 
 @given(
     st.dictionaries(st.sampled_from(["text", "numbers", "max_results", "on", "Numbers"]), TEXT, max_size=4)
 )
-def test_law_1_holds_for_prompts(arguments):
-    """What FastMCP renders it renders unchanged behind the middleware."""
+def test_any_prompt_fastmcp_renders_is_unchanged(arguments):
+    """Every request that FastMCP renders gives the same result with the middleware."""
     import asyncio
 
     async def both() -> None:

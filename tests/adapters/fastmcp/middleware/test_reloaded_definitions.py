@@ -1,4 +1,4 @@
-"""``from_file(..., reload=True)``: a definitions file that is edited while the server runs."""
+"""``from_file(..., reload=True)``: editing a definitions file while the server runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_lenient import LenientMiddleware
 ALIAS = "tools: {store: {parameters: {text: {aliases: [%s]}}}}"
 WRONG = [
     pytest.param("tools: {store: {parameters: {text: {alias: [words]}}}}", "alias", id="no such field"),
-    pytest.param("tools: [", "", id="no YAML"),
+    pytest.param("tools: [", "", id="not YAML"),
     pytest.param(
         "tools: {store: {parameters: {text: {type: integer}}}}", "text", id="contradicts the function"
     ),
@@ -25,7 +25,7 @@ def store(text: str) -> str:
 
 @pytest.fixture
 def file(tmp_path):
-    """A file that declares the alias ``body``."""
+    """Return a file that declares the alias ``body``."""
     path = tmp_path / "lenient.yaml"
     path.write_text(ALIAS % "body", encoding="utf-8")
     return path
@@ -39,13 +39,13 @@ def server_of(file, **settings) -> FastMCP:
 
 
 async def accepted(server: FastMCP, name: str) -> bool:
-    """Return whether the parameter may be called by a name."""
+    """Return whether the parameter is accepted under this name."""
     result = await call(server, "store", {name: "a"})
     return not result.is_error and rules(result) == ["rename_alias"]
 
 
 async def test_a_changed_file_applies(file, later, events: Log):
-    """What it says counts for the next call, and what it said before no longer."""
+    """The next call uses the new definitions, and no longer the old ones."""
     server = server_of(file, reload=True)
     assert await accepted(server, "body")
     file.write_text(ALIAS % "words", encoding="utf-8")
@@ -56,14 +56,14 @@ async def test_a_changed_file_applies(file, later, events: Log):
 
 
 async def test_the_file_is_checked_once_a_second(file):
-    """A call within the same second does not read the file."""
+    """A call within the same second does not read the file again."""
     server = server_of(file, reload=True)
     file.write_text(ALIAS % "words", encoding="utf-8")
     assert not await accepted(server, "words")
 
 
 async def test_without_reload_nothing_changes(file, later):
-    """The file is read once."""
+    """Without ``reload`` the file is read only once."""
     server = server_of(file)
     file.write_text(ALIAS % "words", encoding="utf-8")
     later()
@@ -72,7 +72,7 @@ async def test_without_reload_nothing_changes(file, later):
 
 @pytest.mark.parametrize(("text", "named"), WRONG)
 async def test_a_wrong_file_changes_nothing(file, later, events: Log, text, named):
-    """What it said before stays in force, and one line says where it is wrong, until it changes again."""
+    """The old definitions stay in force, and one event reports the error, until the file changes again."""
     server = server_of(file, reload=True)
     file.write_text(text, encoding="utf-8")
     for _ in range(2):
@@ -87,7 +87,7 @@ async def test_a_wrong_file_changes_nothing(file, later, events: Log, text, name
 
 
 async def test_a_deleted_file_changes_nothing(file, later, events: Log):
-    """A file that an editor is about to replace is not an empty one."""
+    """The old definitions stay in force if the file is missing, as while an editor replaces it."""
     server = server_of(file, reload=True)
     file.unlink()
     later()
@@ -96,7 +96,7 @@ async def test_a_deleted_file_changes_nothing(file, later, events: Log):
 
 
 async def test_a_partly_written_file_changes_nothing(file, later, events: Log):
-    """A program empties a file before it writes it; what was secret is not shown meanwhile."""
+    """The old definitions stay in force while the file is empty, so that secrets stay hidden."""
     server = server_of(file, reload=True)
     file.write_text("", encoding="utf-8")
     later()

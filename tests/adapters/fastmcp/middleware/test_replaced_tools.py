@@ -1,4 +1,4 @@
-"""Tools that change while the server runs: nothing is changed or refused by what a name once stood for."""
+"""Tools that are replaced while the server runs: calls are checked against the current tool."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from fastmcp_versions import STRICT, not_on_3
 
 
 def strings(value: list[str]) -> Any:
-    """Lists of strings."""
+    """Return a list of strings."""
     return {"got": value}
 
 
 def anything(value: Any) -> Any:
-    """Takes everything."""
+    """Return any value."""
     return {"got": value}
 
 
 def words(value: str) -> Any:
-    """Takes text."""
+    """Return a text."""
     return {"got": value}
 
 
 def numbers(value: list[int]) -> Any:
-    """Lists of integers."""
+    """Return a list of integers."""
     return {"got": value}
 
 
 def integer(value: int) -> Any:
-    """Takes an integer."""
+    """Return an integer."""
     return {"got": value}
 
 
 def more(value: list[str], other: int) -> Any:
-    """Takes one more."""
+    """Return two parameters."""
     return {"got": value, "other": other}
 
 
 def renamed(values: list[str]) -> Any:
-    """Takes another name."""
+    """Return a parameter with another name."""
     return {"got": values}
 
 
@@ -103,8 +103,8 @@ REPLACED = [
 @pytest.mark.slow
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 @pytest.mark.parametrize(("before", "after", "sent", "expected", "reported"), REPLACED)
-async def test_a_replaced_tool_is_validated_as_it_is_now(before, after, sent, expected, reported, mounted):
-    """After a call of the old tool, the new one under its name gets what it asks for, and nothing else is changed."""
+async def test_calls_of_a_replaced_tool_are_repaired_for_it(before, after, sent, expected, reported, mounted):
+    """Repairs match the new tool's types, and calls that it accepts are not changed."""
     own = _server(before)
     server = own
     if mounted:
@@ -121,8 +121,8 @@ async def test_a_replaced_tool_is_validated_as_it_is_now(before, after, sent, ex
 
 
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
-async def test_a_replaced_tool_is_refused_as_it_is_now(mounted, events: Log):
-    """A call that only the old tool would take gets the envelope of the new one, and is logged as refused."""
+async def test_calls_of_a_replaced_tool_are_refused_by_it(mounted, events: Log):
+    """A call that only the old tool would accept gets the new tool's envelope, and is logged as refused."""
     own = _server(strings)
     server = own
     if mounted:
@@ -136,8 +136,8 @@ async def test_a_replaced_tool_is_refused_as_it_is_now(mounted, events: Log):
     assert "call_rejected" in events.names
 
 
-async def test_a_function_replaced_in_place_is_validated_as_it_is_now():
-    """A tool whose function is exchanged after a refused call takes what the new function takes."""
+async def test_a_tools_function_can_be_replaced():
+    """After a refused call, a tool with a new function accepts what that function accepts."""
     tool = _named(words)
     assert isinstance(tool, FunctionTool)
     server = _server(tool)
@@ -148,8 +148,8 @@ async def test_a_function_replaced_in_place_is_validated_as_it_is_now():
 
 @not_on_3(STRICT)
 @pytest.mark.parametrize(("strict", "reported"), [(True, ["text_to_integer"]), (False, [])])
-async def test_a_server_that_changes_its_strictness_validates_as_it_does_now(strict, reported):
-    """After a refused call, a text for an integer is repaired once its server is strict, and left once it is lax."""
+async def test_a_servers_strictness_can_be_changed(strict, reported):
+    """Text for an integer is repaired once the server is strict, and passed unchanged once it is lax."""
     server = lenient(_named(integer), strict=not strict)
     assert code(await call(server, "tool", {"value": "x"})) == "INVALID_VALUE_TYPE"
     server.strict_input_validation = strict
@@ -158,7 +158,7 @@ async def test_a_server_that_changes_its_strictness_validates_as_it_does_now(str
 
 
 async def test_a_replaced_tools_body_runs_once():
-    """A call that the old tool would take and the new one takes repaired runs the new body once."""
+    """A call that the old tool would accept, and the new one needs repaired, runs the new body once."""
     runs = []
 
     def counting(value: list[int]) -> Any:
@@ -178,7 +178,7 @@ async def test_a_replaced_tools_body_runs_once():
 )
 @pytest.mark.parametrize("error", [ValidationError, NotFoundError, ToolError], ids=lambda each: each.__name__)
 async def test_a_failed_body_is_not_run_again_as_another_tool(after, error):
-    """An error of the body stays its own, whatever tool has its name by then."""
+    """A body's error is returned, even if another tool has its name by then."""
     runs = []
 
     async def failing(value: list[str]) -> Any:
@@ -195,11 +195,11 @@ async def test_a_failed_body_is_not_run_again_as_another_tool(after, error):
     assert runs == [["a"]]
 
 
-async def test_a_body_that_removes_its_tool_fails_by_its_own_error():
-    """What a body leaks of a server without the middleware is its own, though its tool is gone by then."""
+async def test_a_body_that_removes_its_tool_keeps_its_error():
+    """A validation error of another server's tool is the body's own error, even if its tool is gone."""
     inner = plain(Tool.from_function(strings, name="inner"))
 
-    async def failing(value: list[str]) -> Any:  # noqa: ARG001 - the tool takes it
+    async def failing(value: list[str]) -> Any:  # noqa: ARG001 - the tool's parameter
         server.local_provider.remove_tool("tool")
         return await inner.call_tool("inner", {"value": 5})
 
@@ -209,19 +209,19 @@ async def test_a_body_that_removes_its_tool_fails_by_its_own_error():
     assert "1 validation error" in text(result)
 
 
-async def test_a_tool_that_gets_an_output_schema_is_refused_as_it_is_now():
-    """A client that checks results by the new output schema gets no envelope in their place."""
+async def test_a_refusal_follows_a_new_output_schema():
+    """Once the tool has an output schema, a refusal has no structured content, since clients validate it."""
     server = _server(Tool.from_function(strings, name="tool", output_schema=None))
     assert (await call(server, "tool", {"value": 5})).structured_content is not None
     _replace(server, Tool.from_function(strings, name="tool", output_schema={"type": "object"}))
     assert (await call(server, "tool", {"value": 5})).structured_content is None
 
 
-async def test_a_body_that_replaces_its_tool_fails_by_its_own_error():
-    """What a body leaks of a server without the middleware is its own, though a new tool would take the call."""
+async def test_a_body_that_replaces_its_tool_keeps_its_error():
+    """A validation error of another server's tool is the body's own error, even if its tool was replaced."""
     inner = plain(Tool.from_function(strings, name="inner"))
 
-    async def failing(value: list[str]) -> Any:  # noqa: ARG001 - the tool takes it
+    async def failing(value: list[str]) -> Any:  # noqa: ARG001 - the tool's parameter
         _replace(server, strings)
         return await inner.call_tool("inner", {"value": 5})
 
@@ -235,7 +235,7 @@ async def test_a_body_that_replaces_its_tool_fails_by_its_own_error():
 @pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 async def test_a_removed_tool_is_unknown(sent, mounted):
-    """A removed tool is unknown, even if it is cached."""
+    """A removed tool is unknown, even if it was cached."""
     own = _server(strings)
     server = own
     if mounted:
@@ -246,16 +246,16 @@ async def test_a_removed_tool_is_unknown(sent, mounted):
     assert code(await call(server, "tool", {"value": sent})) == "UNKNOWN_TOOL"
 
 
-async def test_a_tool_that_is_added_later_is_lenient():
-    """A name that was unknown before is not remembered as unknown."""
+async def test_a_tool_added_later_is_found():
+    """A name that was unknown is looked up again."""
     server = lenient()
     assert code(await call(server, "tool", {"value": "a"})) == "UNKNOWN_TOOL"
     server.add_tool(_named(strings))
     assert rules(await call(server, "tool", {"value": "a"})) == ["scalar_to_array"]
 
 
-async def test_a_newer_version_takes_over():
-    """Once a newer version is there, calls without a version are judged by it."""
+async def test_a_newer_version_is_called():
+    """Once a newer version is added, calls without a version are validated against it."""
     server = lenient()
     server.add_tool(Tool.from_function(words, name="tool", version="1"))
     assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": '["a"]'}
@@ -269,23 +269,23 @@ def _injects(server: FastMCP) -> None:
 
 
 def _transforms(server: FastMCP) -> None:
-    server.add_transform(Taken())
+    server.add_transform(Substituting())
 
 
-def _changes_its_look_up(server: FastMCP) -> None:
-    server.__class__ = Taking
+def _overrides_the_look_up(server: FastMCP) -> None:
+    server.__class__ = Overriding
 
 
-class Taken(Transform):
-    """Puts another tool in the place of each."""
+class Substituting(Transform):
+    """A transform that replaces every tool with another."""
 
     async def get_tool(self, *_request: Any, **_settings: Any) -> Tool | None:
         """Return the other tool."""
         return _named(anything)
 
 
-class Taking(FastMCP):
-    """Looks up another tool, whatever its provider has."""
+class Overriding(FastMCP):
+    """A server whose look-up returns another tool than its provider."""
 
     async def get_tool(self, *_request: Any, **_settings: Any) -> Tool | None:
         """Return the other tool."""
@@ -297,27 +297,27 @@ class Taking(FastMCP):
     [
         pytest.param(_injects, marks=not_on_3("a look-up ignores injected tools")),
         _transforms,
-        _changes_its_look_up,
+        _overrides_the_look_up,
     ],
 )
 async def test_the_looked_up_tool_is_validated_not_the_providers(change):
-    """A tool that takes the name of a provider's tool, which is still there, is the one that judges."""
+    """Calls are validated against the tool that is looked up, even if the provider still has another one."""
     server = _server(strings)
     assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": ["a"]}
     change(server)
     assert got(await call(server, "tool", {"value": '["a"]'})) == {"got": '["a"]'}
 
 
-async def test_a_tool_that_becomes_destructive_is_treated_as_destructive():
-    """The narrower set of a destructive tool holds from the moment it is marked."""
+async def test_a_tool_can_become_destructive():
+    """Only the safest repairs are made once the tool is marked as destructive."""
     server = _server(strings)
     assert rules(await call(server, "tool", {"value": "a"})) == ["scalar_to_array"]
     _replace(server, Tool.from_function(strings, name="tool", annotations={"destructiveHint": True}))
     assert code(await call(server, "tool", {"value": "a"})) == "INVALID_VALUE_TYPE"
 
 
-async def test_a_leaked_validation_error_after_a_replacement_is_not_repaired_away():
-    """A body that leaks FastMCP's ``ValidationError`` of another call is not run again as if replaced."""
+async def test_a_leaked_validation_error_does_not_rerun_the_body():
+    """A body that does not catch the ``ValidationError`` of a nested call runs once."""
     runs = []
 
     async def leaking(value: list[str]) -> Any:

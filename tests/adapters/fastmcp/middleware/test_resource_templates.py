@@ -1,4 +1,4 @@
-"""URIs of resource templates whose parameters FastMCP cannot convert are refused by an envelope."""
+"""URIs of resource templates whose parameters FastMCP cannot convert are refused with an envelope."""
 
 import json
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ WRONG = [
 
 
 def served(*middleware: Any) -> FastMCP:
-    """Return a server with a typed template and a resource that looks like one of it."""
+    """Return a server with a typed template, and a resource whose URI also matches it."""
     server: FastMCP = FastMCP("resources", middleware=middleware)
 
     @server.resource("item://{number}{?ratio,whole,name}")
@@ -57,8 +57,8 @@ async def test_uris_fastmcp_accepts_are_unchanged(events: Log, uri):
     assert events.names == []
 
 
-async def test_an_annotation_that_is_not_hashable_is_read(events: Log):
-    """Metadata of a parameter may be anything."""
+async def test_annotations_need_not_be_hashable(events: Log):
+    """A parameter's metadata may be an object that is not hashable."""
     server: FastMCP = FastMCP("resources", middleware=[LenientMiddleware()])
 
     @server.resource("page://{number}")
@@ -70,7 +70,7 @@ async def test_an_annotation_that_is_not_hashable_is_read(events: Log):
 
 
 async def test_a_body_receives_fastmcps_exception():
-    """A tool that reads a resource catches the same error as without the middleware."""
+    """A tool that reads a resource catches the same exception as without the middleware."""
     server = served(LenientMiddleware())
 
     @server.tool
@@ -86,7 +86,7 @@ async def test_a_body_receives_fastmcps_exception():
 
 @pytest.mark.parametrize(("uri", "pointer", "expected"), WRONG)
 async def test_unrepairable_requests_get_an_envelope(events: Log, uri, pointer, expected):
-    """The protocol's error has the envelope as text and as data, and names the parameter."""
+    """The protocol error has the envelope as text and as data, and names the parameter."""
     with pytest.raises(host.MCPError) as caught:
         await read(served(LenientMiddleware()), uri)
     reported = caught.value.error.data
@@ -100,7 +100,7 @@ async def test_unrepairable_requests_get_an_envelope(events: Log, uri, pointer, 
 
 @pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
 async def test_other_modes_change_nothing(events: Log, mode, logged):
-    """FastMCP answers as without the middleware."""
+    """In observe and off mode, FastMCP answers as without the middleware."""
     with pytest.raises(host.MCPError) as caught:
         await read(served(LenientMiddleware(Policy(mode=mode))), "item://abc")
     assert caught.value.error.data is None or "details" not in caught.value.error.data

@@ -1,4 +1,4 @@
-"""What a tool answers passes as it is; a repaired call's answer says besides what was repaired."""
+"""Results and errors of tools pass unchanged, except that ``_meta`` lists the repairs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _raw_error(tags: list[str]) -> CallToolResult:
 
 
 _FAILURES = (FastMCPError, PydanticError)
-"""A Pydantic error of a body is raised as it is before FastMCP 4.1."""
+"""Before FastMCP 4.1, a Pydantic error of a body is raised unchanged."""
 SINCE_4_1 = since(4, 1, "FastMCP did this in another way")
 
 FAILING = [
@@ -71,7 +71,7 @@ FAILING = [
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize("function", FAILING)
 async def test_a_tools_own_error_passes_unchanged(function, tags):
-    """An error that a body raises or returns has the same words as with FastMCP alone."""
+    """An error that a body raises or returns has the same text as with FastMCP alone."""
     expected = await call(plain(function), function.__name__, {"tags": ["a"]})
     result = await call(lenient(function), function.__name__, {"tags": tags})
     assert expected.is_error
@@ -81,14 +81,14 @@ async def test_a_tools_own_error_passes_unchanged(function, tags):
 
 @pytest.mark.parametrize("function", [_tool_error, _value_error, _validation_error])
 async def test_a_tools_own_error_is_not_a_refusal(function, events: Log):
-    """A call that failed in the body was accepted, and is logged so."""
+    """A call that fails in the body is logged as accepted."""
     with pytest.raises(_FAILURES):
         await lenient(function).call_tool(function.__name__, {"tags": ["a"]})
     assert events.names == ["call_accepted"]
 
 
 async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once():
-    """The body runs once: a Pydantic error of its own is not taken for one of its arguments."""
+    """The body runs once: its own Pydantic error is not mistaken for an error of the arguments."""
     runs = []
 
     def tool(tags: list[str]) -> None:
@@ -106,7 +106,7 @@ async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once(
     "in_thread", [pytest.param(False, id="async"), pytest.param(True, id="sync", marks=SINCE_4_1)]
 )
 async def test_a_timeout_is_reported_as_without_the_middleware(tags, in_thread):
-    """A tool that takes too long fails as FastMCP alone has it fail."""
+    """A tool that times out fails with the same text as with FastMCP alone."""
 
     async def slow(tags: list[str]) -> Any:
         await anyio.sleep(5)
@@ -126,7 +126,7 @@ async def test_a_timeout_is_reported_as_without_the_middleware(tags, in_thread):
 
 @since(4, 1, NOT_THERE)
 async def test_a_request_for_input_passes_unchanged():
-    """A repaired call whose tool asks the client for input gets the answer and goes on, repaired again."""
+    """A tool that asks the client for input gets the answer, and the continued call is repaired again."""
 
     async def ask(tags: list[str], ctx: Context) -> Any:
         if ctx.input_responses is None:
@@ -151,7 +151,7 @@ async def test_a_request_for_input_passes_unchanged():
 @SINCE_4_1
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 async def test_a_protocol_result_passes_unchanged(tags):
-    """A tool that speaks the protocol itself is not spoken over."""
+    """A ``CallToolResult`` that a tool returns is not changed."""
     own = CallToolResult(
         content=[TextContent(type="text", text="raw")], structured_content={"a": 1}, _meta={"mine": {"b": 2}}
     )
@@ -166,7 +166,7 @@ async def test_a_protocol_result_passes_unchanged(tags):
 
 @not_on_3(NOT_THERE)
 async def test_a_result_of_an_extension_passes_unchanged():
-    """An answer that is no tool result, as that of a call run as a task, comes back as the same object."""
+    """A result that is not a tool result, such as a task's, is returned as the same object."""
     from fastmcp.server.extensions import ServerExtension
 
     class Ticket(BaseModel):
@@ -196,7 +196,7 @@ SHARED = {
 
 @pytest.mark.parametrize("shared", SHARED.values(), ids=SHARED.keys())
 async def test_a_shared_result_is_never_changed(shared):
-    """A tool may return one object for each call: the repairs of one call are not in the result of the next."""
+    """If a tool returns the same object for each call, the repairs of one call are not in the next result."""
     before = shared.model_dump()
 
     def tool(tags: list[str]) -> ToolResult:
@@ -218,7 +218,7 @@ async def test_a_shared_result_is_never_changed(shared):
 
 
 async def test_repairs_are_added_to_the_tools_own_meta():
-    """The tool's own ``_meta`` is kept, and ours names rule, place and types, and no value."""
+    """The tool's own ``_meta`` is kept; the added part has rules, places and types, and no values."""
 
     def tool(tags: list[str]) -> ToolResult:
         return ToolResult(content=tags, meta={"mine": {"deep": 1}})
@@ -230,7 +230,7 @@ async def test_repairs_are_added_to_the_tools_own_meta():
 
 
 async def test_an_accepted_calls_result_is_the_tools_own_object():
-    """Nothing is added to the answer of a call that was right."""
+    """Nothing is added to the result of a valid call."""
     shared = ToolResult(content="x")
 
     def tool(tags: list[str]) -> ToolResult:
@@ -242,7 +242,7 @@ async def test_an_accepted_calls_result_is_the_tools_own_object():
 
 @pytest.mark.slow
 async def test_concurrent_calls_each_get_their_own_answer():
-    """Accepted, repaired, refused and unknown calls at the same time do not mix."""
+    """Concurrent accepted, repaired, refused and unknown calls do not get each other's answers."""
 
     async def tool(n: int, tags: list[str]) -> Any:
         await anyio.sleep(0.001 * (n % 3))
@@ -268,8 +268,8 @@ async def test_concurrent_calls_each_get_their_own_answer():
     ]
 
 
-async def test_a_custom_tools_validation_error_is_its_own():
-    """A tool of an author's own kind that accepted by schema and then raises is not answered for."""
+async def test_a_custom_tools_validation_error_passes_unchanged():
+    """A custom tool's ``ValidationError`` is returned unchanged if its schema accepted the call."""
 
     class Picky(Published):
         async def run(self, arguments: dict[str, Any]) -> ToolResult:

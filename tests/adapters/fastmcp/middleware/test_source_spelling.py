@@ -1,4 +1,4 @@
-"""Law 4: a number that was read from text is written as it was spelled, in every kind of tool."""
+"""A number parsed from text and passed to a string parameter keeps its spelling, for every kind of tool."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ RECEIVED: list[Any] = []
 
 
 class Release(BaseModel, extra="forbid"):
-    """A model with texts at several depths."""
+    """A model with strings at several depths."""
 
     version: str
     tags: list[str] = []
@@ -101,10 +101,10 @@ def _declared() -> FastMCP:
 
 
 class _Custom(Tool):
-    """A tool whose own validator cannot be reached."""
+    """A tool without an accessible validator."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Record what arrives."""
+        """Record the arguments."""
         RECEIVED.append(arguments)
         return ToolResult(content="done")
 
@@ -141,7 +141,7 @@ SPELLINGS = [
 
 
 async def _received(server: FastMCP, arguments: Any) -> Any:
-    """What the tool's body got; None where the call was refused."""
+    """Return what the tool's body got, or None for a refused call."""
     RECEIVED.clear()
     async with Client(server) as client:
         if isinstance(arguments, str):
@@ -156,8 +156,8 @@ async def _received(server: FastMCP, arguments: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["3.140", "1.250", "1e2", "-0.0"])
 @pytest.mark.parametrize("kind", [*KINDS, _decorated])
-async def test_a_list_in_text(kind: Any, spelling: str) -> None:
-    """The numbers of a list that came as text reach a list of texts as they were spelled."""
+async def test_a_list_in_text_keeps_its_spelling(kind: Any, spelling: str) -> None:
+    """Numbers in a list sent as text keep their spelling in a list of strings."""
     received = await _received(kind(), {"tags": f"[{spelling}, 1]"})
     assert received["tags"] == [spelling, "1"]
 
@@ -185,8 +185,8 @@ async def test_a_list_in_text(kind: Any, spelling: str) -> None:
         "encoded twice",
     ],
 )
-async def test_arguments_in_text(kind: Any, arguments: Any) -> None:
-    """Arguments in text keep their spelling through a wrapper and a renaming, or the call is refused."""
+async def test_arguments_in_text_keep_their_spelling(kind: Any, arguments: Any) -> None:
+    """Arguments sent as text keep their spelling when they are unwrapped or renamed."""
     received = await _received(kind(), arguments)
     if isinstance(arguments, dict) and "arguments" in arguments:
         assert received is None
@@ -196,15 +196,15 @@ async def test_arguments_in_text(kind: Any, arguments: Any) -> None:
 
 @pytest.mark.quick_rows("_function", "_proxied")
 @pytest.mark.parametrize("kind", [*KINDS, _decorated])
-async def test_a_model_in_text(kind: Any) -> None:
-    """Numbers at every depth of an object that came as text keep their spelling."""
+async def test_a_model_in_text_keeps_its_spelling(kind: Any) -> None:
+    """Numbers at every depth of an object sent as text keep their spelling."""
     text = '{"version": 3.140, "tags": [1.250, 2], "labels": {"a": 0.10}}'
     received = await _received(kind(), {"release": text})
     assert received["release"] == {"version": "3.140", "tags": ["1.250", "2"], "labels": {"a": "0.10"}}
 
 
-def test_raw_arguments_without_a_server() -> None:
-    """``normalize`` keeps the spelling of arguments that came as one text."""
+def test_normalize_keeps_the_spelling_of_raw_arguments() -> None:
+    """``normalize`` keeps the spelling of arguments sent as one text."""
     schema = {"type": "object", "properties": {"version": {"type": "string"}}, "additionalProperties": False}
     assert normalize(schema, '{"Version": 3.140}').arguments == {"version": "3.140"}
     assert type(normalize({"type": "object"}, '{"n": 3.140}').arguments["n"]) is float
@@ -218,7 +218,7 @@ def test_raw_arguments_without_a_server() -> None:
 )
 @not_on_3(RAW)
 async def test_every_spelling_survives(kind: Any, spellings: list[str], wrap: str) -> None:
-    """Whatever wraps a text and whatever tool takes it, a text in the outcome is spelled as in the source."""
+    """The received strings are spelled as sent, for any kind of tool and any wrapper of the text."""
     listed = f"[{', '.join(spellings)}]"
     arguments: Any = {
         "plain": {"tags": listed},

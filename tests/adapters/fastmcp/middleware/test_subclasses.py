@@ -1,4 +1,4 @@
-"""A subclass of the middleware has all of FastMCP's hooks, though the middleware itself goes past some."""
+"""A subclass of the middleware can use all of FastMCP's hooks, although the middleware itself skips some."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mcp_lenient import LenientMiddleware
 
 
 class HearsMessages(LenientMiddleware):
-    """Notes what it hears in ``on_message``."""
+    """A subclass that records the calls of ``on_message``."""
 
     heard: list[str]
 
@@ -19,7 +19,7 @@ class HearsMessages(LenientMiddleware):
 
 
 class HearsRequests(LenientMiddleware):
-    """Notes what it hears in ``on_request``."""
+    """A subclass that records the calls of ``on_request``."""
 
     heard: list[str]
 
@@ -29,7 +29,7 @@ class HearsRequests(LenientMiddleware):
 
 
 class HearsCalls(LenientMiddleware):
-    """Notes what it hears in ``on_call_tool``."""
+    """A subclass that records the calls of ``on_call_tool``."""
 
     heard: list[str]
 
@@ -41,7 +41,7 @@ class HearsCalls(LenientMiddleware):
 @pytest.mark.quick_rows("HearsRequests")
 @pytest.mark.parametrize("kind", [HearsMessages, HearsRequests, HearsCalls])
 async def test_a_hook_of_a_subclass_sees_each_call_once(kind):
-    """What a subclass adds is called, and the call is repaired all the same."""
+    """The hook of the subclass is called once, and the call is repaired."""
     server, middleware = FastMCP("notes"), kind()
     middleware.heard = []
     server.add_middleware(middleware)

@@ -1,4 +1,4 @@
-"""The OpenTelemetry span of a call: failed where the call was refused, and without values."""
+"""The OpenTelemetry span of a call: failed if the call is refused, and without values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_lenient import Policy
 
 @pytest.fixture
 def spans() -> Iterator[InMemorySpanExporter]:
-    """The spans that end during a test."""
+    """Return the exporter of the spans that end during the test."""
     with exported_spans() as exporter:
         yield exporter
 
@@ -46,7 +46,7 @@ def _server_span(spans: InMemorySpanExporter) -> Any:
 )
 @not_on_3(SPAN)
 async def test_a_span_fails_with_its_call(name, arguments, outcome, failed, spans, events: Log):
-    """A refused call marks the span of its request as failed, every other one leaves it as it is."""
+    """Only a refused call marks the span of its request as failed."""
     await call(lenient(tool, published(n={"type": "integer"})), name, arguments)
     span = _server_span(spans)
     assert span.attributes["mcp_lenient.outcome"] == outcome
@@ -58,21 +58,21 @@ async def test_a_span_fails_with_its_call(name, arguments, outcome, failed, span
     ("name", "arguments"), [("tool", {"tags": 5}), ("nothing", {})], ids=["refused", "unknown_tool"]
 )
 @not_on_3(SPAN)
-async def test_a_refused_call_is_still_a_call(name, arguments, spans):
-    """The span of a refused call is one of ``tools/call``, whatever was asked of the server to explain the refusal."""
+async def test_a_refused_calls_span_has_the_method_of_a_call(name, arguments, spans):
+    """The span's method is ``tools/call``, even if the tools were listed to explain the refusal."""
     await call(lenient(tool), name, arguments)
     assert _server_span(spans).attributes["mcp.method.name"] == "tools/call"
 
 
-async def test_an_accepted_call_records_nothing_without_a_listener(spans):
-    """Without a log that wants it, an accepted call costs its span nothing."""
+async def test_an_accepted_call_does_not_fail_its_span(spans):
+    """The span of an accepted call is not marked as failed."""
     await call(lenient(tool), "tool", {"tags": ["a"]})
     assert _server_span(spans).status.status_code is not StatusCode.ERROR
 
 
 @not_on_3(SPAN)
 async def test_a_refused_call_of_a_mounted_tool_fails_the_request(spans):
-    """The parent's span, which dashboards count, is the failed one."""
+    """The parent's span, which dashboards count, is marked as failed."""
     parent = lenient(name="parent")
     parent.mount(lenient(tool, name="child"), namespace="ns")
     assert code(await call(parent, "ns_tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
@@ -81,8 +81,8 @@ async def test_a_refused_call_of_a_mounted_tool_fails_the_request(spans):
     assert span.attributes["mcp_lenient.error_code"] == "INVALID_TAGS_TYPE"
 
 
-async def test_an_observed_call_fails_by_itself_only(spans):
-    """Observing marks nothing: a wrong call fails because FastMCP refuses it, a call that runs does not."""
+async def test_observe_mode_does_not_fail_the_span(spans):
+    """The span of an observed call that runs is not marked as failed."""
     server = lenient(tool, published(n={"type": "integer"}), policy=Policy(mode="observe"))
     await call(server, "own", {"n": "x"})
     assert _server_span(spans).status.status_code is not StatusCode.ERROR
@@ -90,7 +90,7 @@ async def test_an_observed_call_fails_by_itself_only(spans):
 
 @not_on_3(SPAN)
 async def test_repairs_are_on_the_span_without_values(spans):
-    """The span names the rules and places of repairs, and holds no argument."""
+    """The span lists the rules of the repairs, and contains no argument values."""
     result = await call(lenient(tool), "tool", {"tags": "hunter2"})
     span = _server_span(spans)
     assert span.attributes["mcp_lenient.repairs"] == ("scalar_to_array",)

@@ -54,7 +54,7 @@ def _server(policy):
 @pytest.mark.quick_rows("text", "wrapper")
 @pytest.mark.parametrize(("sent", "said"), _CASES)
 async def test_a_repaired_result_names_its_repairs(sent, said):
-    """One more text block names the place and how to send it; the rest of the result stays as it is."""
+    """One more text block says which argument was repaired and how to send it; the rest stays unchanged."""
     async with Client(_server(Policy(tell_model=True))) as client:
         result = await client.call_tool("search", sent)
     assert [block.text for block in result.content] == [result.data, f"Note: {said}"]
@@ -63,7 +63,7 @@ async def test_a_repaired_result_names_its_repairs(sent, said):
 
 
 async def test_many_repairs_are_counted():
-    """After three repairs the rest is a number."""
+    """The note describes three repairs and counts the others."""
     sent = {"limit": [1], "max_results": [2], "tags": '["a"]', "level": "LOW"}
     async with Client(_server(Policy(tell_model=True))) as client:
         result = await client.call_tool("search", sent)
@@ -72,7 +72,7 @@ async def test_many_repairs_are_counted():
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(tell_model=True, mode="observe")])
 async def test_no_note_without_the_option(policy):
-    """By default, and where nothing is repaired, the content is the tool's own."""
+    """By default, and if nothing is repaired, the content is the tool's own."""
     async with Client(_server(policy)) as client:
         result = await client.call_tool("search", {"limit": 1})
     assert len(result.content) == 1

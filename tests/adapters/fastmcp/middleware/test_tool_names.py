@@ -1,4 +1,4 @@
-"""Tools called by another spelling of their name."""
+"""Tools called with another spelling of their name."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SPELLINGS = [
 @pytest.mark.parametrize("sent", SPELLINGS)
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: Log):
-    """A name that differs from one tool by case, separators or prefix runs that tool, and is recorded."""
+    """A name that differs only in case, separators or prefix runs that tool, and is recorded."""
     result = await call(lenient(store_context, v1_2, name="notes"), sent, {"tags": tags})
     assert got(result) == {"stored": ["a"]}
     assert rules(result) == ["rename_tool", *(["json_text_to_array"] if tags == '["a"]' else [])]
@@ -63,27 +63,27 @@ async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: L
         pytest.param("x" * 10_000, id="long"),
     ],
 )
-async def test_an_unlike_name_is_unknown(sent: str):
-    """No other difference is read."""
+async def test_other_differences_are_not_resolved(sent: str):
+    """A name with any other difference is an unknown tool."""
     assert code(await call(lenient(store_context, v1_2, name="notes"), sent, {"tags": []})) == "UNKNOWN_TOOL"
 
 
-async def test_two_possible_tools_are_both_named():
-    """Where more than one tool is listed under this name, none is run."""
+async def test_an_ambiguous_tool_name_lists_the_candidates():
+    """If several tools match a name, none is run, and the envelope lists them."""
     tools = [Tool.from_function(store_context, name=name) for name in ("storeContext", "store-context")]
     result = await call(lenient(*tools), "store_context", {"tags": []})
     assert sorted(envelope(result)["details"]["did_you_mean"]) == ["store-context", "storeContext"]
 
 
 async def test_a_refusal_uses_the_real_name_of_the_tool():
-    """Violations of the arguments are reported as if the name had been right."""
+    """Wrong arguments are reported under the tool's real name."""
     result = await call(lenient(store_context), "storeContext", {"tags": 5})
     assert (code(result), envelope(result)["details"]["tool"]) == ("INVALID_TAGS_TYPE", "store_context")
 
 
 @pytest.mark.parametrize("by", ["hint", "policy"])
-async def test_a_destructive_tool_is_called_by_its_exact_name_only(by: str):
-    """Never for a tool that destroys something, whoever says so."""
+async def test_a_destructive_tool_needs_its_exact_name(by: str):
+    """The name is not resolved if the hint or the policy says that the tool is destructive."""
     tool = Tool.from_function(store_context, annotations={"destructiveHint": by == "hint"})
     server = lenient(tool, policy=Policy(destructive=True if by == "policy" else None))
     assert code(await call(server, "storeContext", {"tags": []})) == "UNKNOWN_TOOL"
@@ -91,7 +91,7 @@ async def test_a_destructive_tool_is_called_by_its_exact_name_only(by: str):
 
 @pytest.mark.parametrize("policy", [Policy(disable={"rename_tool"}), Policy.strict()], ids=["off", "strict"])
 async def test_renaming_of_tools_can_be_disabled(policy: Policy):
-    """By the rule's name, and with all other rules."""
+    """The rule can be disabled by its name or by ``Policy.strict()``."""
     assert (
         code(await call(lenient(store_context, policy=policy), "storeContext", {"tags": []}))
         == "UNKNOWN_TOOL"
@@ -99,8 +99,8 @@ async def test_renaming_of_tools_can_be_disabled(policy: Policy):
 
 
 @pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
-async def test_nothing_is_renamed_in_another_mode(mode: Any, logged: list[str], events: Log):
-    """Observing records what would have been read; the caller gets what FastMCP answers."""
+async def test_other_modes_do_not_rename_tools(mode: Any, logged: list[str], events: Log):
+    """FastMCP answers the caller, and in observe mode the repair that would have been made is logged."""
     expected = await call(plain(store_context), "storeContext", {"tags": []})
     result = await call(lenient(store_context, policy=Policy(mode=mode)), "storeContext", {"tags": []})
     assert (result.is_error, result.content) == (True, expected.content)
@@ -111,7 +111,7 @@ async def test_nothing_is_renamed_in_another_mode(mode: Any, logged: list[str], 
 
 
 class _Guard(Middleware):
-    """A middleware that lets nobody call a tool by its name, and counts what it sees."""
+    """A middleware that forbids a tool by name, and records the names of calls."""
 
     def __init__(self, forbidden: str = "") -> None:
         self.forbidden = forbidden
@@ -125,7 +125,7 @@ class _Guard(Middleware):
 
 
 async def test_other_middleware_sees_the_real_name():
-    """The call starts again at the outermost middleware."""
+    """The renamed call starts again at the outermost middleware."""
     guard = _Guard("store_context")
     server = FastMCP("notes", middleware=[guard, LenientMiddleware()])
     server.add_tool(Tool.from_function(store_context))
@@ -135,7 +135,7 @@ async def test_other_middleware_sees_the_real_name():
 
 
 async def test_the_tool_runs_once():
-    """Inside the middleware the call is seen once, under the tool's own name."""
+    """Inner middleware sees the call once, under the tool's own name."""
     inner = _Guard()
     server = FastMCP("notes", middleware=[LenientMiddleware(), inner])
     server.add_tool(Tool.from_function(store_context))
@@ -144,7 +144,7 @@ async def test_the_tool_runs_once():
 
 
 async def test_calls_made_by_another_middleware_are_not_renamed():
-    """A repair of the name is recorded for the call it belongs to, and for no other one on the way."""
+    """The rename is recorded for the renamed call, not for calls that another middleware makes meanwhile."""
 
     class Auditing(Middleware):
         async def on_call_tool(self, context: Any, call_next: Any) -> Any:
@@ -161,7 +161,7 @@ async def test_calls_made_by_another_middleware_are_not_renamed():
 
 @not_on_3(RAW)
 async def test_raw_arguments_keep_their_spelling():
-    """Arguments that came as text are read once, with the name as with the rest."""
+    """Numbers in arguments sent as text keep their spelling if the tool is renamed too."""
     server = lenient(store_context)
     async with Client(server) as client:
         params = {"name": "storeContext", "arguments": '{"tags": [3.10]}'}
@@ -170,8 +170,8 @@ async def test_raw_arguments_keep_their_spelling():
     assert got(result) == {"stored": ["3.10"]}
 
 
-async def test_a_hidden_tool_is_never_called_by_another_spelling():
-    """A name is compared with what this client is listed."""
+async def test_a_hidden_tools_name_is_not_resolved():
+    """A name is compared only with the tools that this client can list."""
     server = lenient(store_context)
 
     async def hide(ctx: Context) -> None:
@@ -185,7 +185,7 @@ async def test_a_hidden_tool_is_never_called_by_another_spelling():
 
 
 async def test_a_version_is_requested_under_the_real_name():
-    """The version goes on with the call."""
+    """The renamed call keeps the requested version."""
     server = lenient()
     for version, function in (("1.0", v1_2), ("2.0", store_context)):
         server.add_tool(Tool.from_function(function, name="store_context", version=version))
@@ -194,7 +194,7 @@ async def test_a_version_is_requested_under_the_real_name():
 
 @pytest.mark.parametrize("sent", ["mcp__files__store_context", "filesStoreContext", "files.store-context"])
 async def test_a_mounted_servers_tool_is_found(sent: str):
-    """Behind several servers the prefix names the right one."""
+    """With several mounted servers, the prefix selects the server."""
     server = lenient(name="all")
     for name in ("files", "docs"):
         server.mount(plain(store_context, name=name), namespace=name)
@@ -202,14 +202,14 @@ async def test_a_mounted_servers_tool_is_found(sent: str):
     assert rules(result) == ["rename_tool"]
 
 
-async def test_a_prefix_is_not_part_of_a_tool_name():
-    """A tool of this server is not that of another server whose name it begins with."""
+async def test_a_server_prefix_does_not_match_a_tool_name():
+    """A tool named ``files_store`` does not match the tool ``store`` of a server ``files``."""
     server = lenient(Tool.from_function(store_context, name="files_store"), name="all")
     assert code(await call(server, "mcp__files__store", {"tags": []})) == "UNKNOWN_TOOL"
 
 
-async def test_a_tools_body_may_call_by_another_spelling():
-    """A nested call is read as well, and answers the body."""
+async def test_names_in_nested_calls_are_resolved():
+    """A body may call another tool with another spelling of its name."""
     server = lenient(store_context)
 
     async def outer(ctx: Context) -> Any:

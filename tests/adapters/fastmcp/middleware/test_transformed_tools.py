@@ -1,4 +1,4 @@
-"""Law 1 for transformed tools: what FastMCP alone runs, runs with the middleware, with the very same arguments."""
+"""Every call of a transformed tool that FastMCP alone accepts runs with exactly the same arguments."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from sampling import pairwise
 
 
 class Point(BaseModel):
-    """A place."""
+    """A point."""
 
     x: int
     y: float = 0.0
 
 
 class Other(BaseModel):
-    """Another shape than a place."""
+    """A model unlike a point."""
 
     name: str
 
@@ -59,7 +59,7 @@ TYPES: dict[str, Any] = {
 
 
 def parent(seen: Seen, annotation: Any, default: Any = ...) -> Tool:
-    """A tool with a parameter ``x`` of this type, and one named ``n``."""
+    """Create a tool with a parameter ``x`` of this type, and a parameter ``n``."""
 
     def tool(x: Any, n: int = 3) -> str:
         seen.append({"x": x, "n": n})
@@ -72,7 +72,7 @@ def parent(seen: Seen, annotation: Any, default: Any = ...) -> Tool:
 
 
 def transformed(annotation: Any, default: Any = ..., **changes: ArgTransform) -> Build:
-    """A tool that is made from another one by changes of its arguments."""
+    """Add a tool whose arguments are transformed."""
 
     def build(server: FastMCP, seen: Seen) -> None:
         server.add_tool(Tool.from_tool(parent(seen, annotation, default), transform_args=changes))
@@ -81,7 +81,7 @@ def transformed(annotation: Any, default: Any = ..., **changes: ArgTransform) ->
 
 
 def calls_of(*names: str) -> list[dict[str, Any]]:
-    """Each value under each of these names, with and without others."""
+    """Return calls with these names and all values, with and without other names."""
     first, *others = names
     calls: list[dict[str, Any]] = [{}, {"x": "5", "z": "5"}, *({first: value} for value in VALUES)]
     calls += [{first: value, "n": "4"} for value in VALUES[:4]]
@@ -92,11 +92,11 @@ def calls_of(*names: str) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
-async def test_a_published_type_does_not_count(kind, odd):
-    """With ``ArgTransform(type=...)`` of any type over this one, the parent decides what is accepted."""
+async def test_the_parents_type_decides(kind, odd):
+    """The parent's type decides what is accepted, whatever type ``ArgTransform(type=...)`` publishes."""
     for number, published in enumerate(TYPES.values()):
         if published in (Point, list[Point]) and kind in (Point, list[Point]):
-            continue  # FastMCP refuses to make these
+            continue  # FastMCP refuses to create these
         change = ArgTransform(name="z", type=published)
         build = transformed(kind, x=change)
         calls = calls_of("z")[number % 3 :: 3]
@@ -165,8 +165,8 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
 )
 @pytest.mark.slow
 @pytest.mark.parametrize(("change", "strict"), pairwise(CHANGES))
-async def test_a_changed_tool_runs_what_fastmcp_runs(change, strict):
-    """Renamed, hidden, filled in, required or transformed twice: the whole chain decides."""
+async def test_a_transformed_tool_runs_what_fastmcp_runs(change, strict):
+    """The whole chain of transforms decides: renamed, hidden, required, with a default, transformed twice."""
     assert await differences(change(), calls_of("z", "x", "n"), strict=strict) == []
 
 
@@ -179,9 +179,9 @@ async def test_a_changed_tool_runs_what_fastmcp_runs(change, strict):
     ),
 )
 async def test_any_value_for_any_pair_of_types(parts, value):
-    """As above, for values that nobody thought of."""
+    """The parent's type decides for generated values as well."""
     below, above, strict = parts
-    assume(not above.startswith("point") or not below.startswith("point"))  # FastMCP refuses to make these
+    assume(not above.startswith("point") or not below.startswith("point"))  # FastMCP refuses to create these
     build = transformed(TYPES[below], x=ArgTransform(name="z", type=TYPES[above]))
     assert await differences(build, [{"z": value}], strict=strict) == []
 
@@ -206,7 +206,7 @@ def _over_mounted(annotation: Any, change: ArgTransform, *, child_strict: bool) 
 
 
 class _Over(ToolTransform):
-    """Transforms each tool of a server by ``Tool.from_tool``."""
+    """Transform each tool of a server with ``Tool.from_tool``."""
 
     def __init__(self, change: ArgTransform) -> None:
         super().__init__({"tool": ToolTransformConfig()})
@@ -255,8 +255,8 @@ _PAIRS = [
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("build", [_mounted, _over_mounted, _configured], ids=lambda build: build.__name__)
 @pytest.mark.parametrize("child_strict", [False, True], ids=["lax_child", "strict_child"])
-async def test_a_transform_of_a_mounted_tool(build, child_strict, odd):
-    """A transform in a mounted server, or over its tool, changes nothing in what is accepted."""
+async def test_the_parents_type_decides_in_mounted_servers(build, child_strict, odd):
+    """A transform in a mounted server, or of its tool, does not change what is accepted."""
     for number, (below, above) in enumerate(_PAIRS):
         made = build(TYPES[below], ArgTransform(name="z", type=TYPES[above]), child_strict=child_strict)
         calls, strict = calls_of("z")[number % 3 :: 3], bool(number % 2) is odd
@@ -267,23 +267,23 @@ async def test_a_transform_of_a_mounted_tool(build, child_strict, odd):
 @pytest.mark.parametrize(
     ("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point"), ("any", "int")]
 )
-async def test_a_transform_of_a_proxied_tool(below, above):
-    """What the backend's published schema accepts goes on, whatever a transform publishes."""
+async def test_the_backends_schema_decides_for_a_proxied_tool(below, above):
+    """A call that the backend's schema accepts is passed on, whatever type a transform publishes."""
     made = _proxied(TYPES[below], ArgTransform(name="z", type=TYPES[above]), child_strict=True)
     assert await differences(made, calls_of("z")[::3]) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point")])
-async def test_a_transform_function_that_forwards_everything(below, above):
-    """Where ``transform_fn`` takes ``**kwargs``, a published type is not enforced either."""
+async def test_the_parents_type_decides_behind_a_transform_function(below, above):
+    """If ``transform_fn`` forwards ``**kwargs``, the published type is not enforced either."""
 
     def build(server: FastMCP, seen: Seen) -> None:
-        async def hands_on(**kwargs: Any) -> Any:
+        async def hand_on(**kwargs: Any) -> Any:
             return await forward(**kwargs)
 
         change = ArgTransform(name="z", type=TYPES[above])
-        made = Tool.from_tool(parent(seen, TYPES[below]), transform_fn=hands_on, transform_args={"x": change})
+        made = Tool.from_tool(parent(seen, TYPES[below]), transform_fn=hand_on, transform_args={"x": change})
         server.add_tool(made)
 
     for strict in (False, True):
@@ -291,8 +291,8 @@ async def test_a_transform_function_that_forwards_everything(below, above):
 
 
 @pytest.mark.parametrize("value", ["5", 5], ids=["published", "parent"])
-async def test_a_transform_of_a_tool_without_a_validator(value):
-    """Where only schemas are known, neither what is published nor what the parent publishes is changed."""
+async def test_a_transformed_custom_tool_accepts_both_types(value):
+    """If only schemas are known, values of the published type and of the parent's type are not changed."""
     parent_tool = Published(
         name="own", parameters={"type": "object", "properties": {"x": {"type": "integer"}}}
     )
@@ -303,8 +303,8 @@ async def test_a_transform_of_a_tool_without_a_validator(value):
     assert (got(result), rules(result)) == ({"got": {"x": value}}, [])
 
 
-async def test_definitions_of_one_name_that_differ():
-    """Where two transforms publish different models of one name, right calls of the parent go on."""
+async def test_conflicting_definitions_do_not_refuse_valid_calls():
+    """If two transforms publish different models with the same name, valid calls of the parent run."""
     renamed = create_model("Point", name=(str, ...))
     seen: Seen = []
     server = lenient()
@@ -314,8 +314,8 @@ async def test_definitions_of_one_name_that_differ():
     assert (rules(result), seen) == ([], [{"x": Point(x=1), "n": 3}])
 
 
-async def test_the_example_of_the_issue():
-    """``"5"`` for a text that is published as an integer runs as it was sent."""
+async def test_text_published_as_an_integer_stays_text():
+    """``"5"`` for a string parameter published as an integer is passed unchanged."""
     seen: Seen = []
     server = lenient()
     transformed(str, x=ArgTransform(name="z", type=int))(server, seen)
@@ -323,8 +323,8 @@ async def test_the_example_of_the_issue():
     assert (got(result), rules(result), seen) == ("ran", [], [{"x": "5", "n": 3}])
 
 
-async def test_the_published_form_is_accepted_too():
-    """The integer that is published is repaired to the text that the parent takes; anything else is refused."""
+async def test_the_published_type_is_repaired_for_the_parent():
+    """An integer, as published, becomes the string that the parent accepts; other types are refused."""
     seen: Seen = []
     server = lenient()
     transformed(str, x=ArgTransform(name="z", type=int))(server, seen)

@@ -1,4 +1,4 @@
-"""Versions of a tool: each call is judged by the version that it asks for."""
+"""Versions of a tool: each call is validated against the version that it requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _versioned() -> FastMCP:
 @pytest.mark.quick_rows("own")
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 async def test_each_version_is_validated_separately(mounted):
-    """A call of a version is that version's business, in whatever order they come."""
+    """Each call is validated against its version, in any order of calls."""
     server = _versioned()
     if mounted:
         parent = lenient(name="parent")
@@ -47,7 +47,7 @@ async def test_each_version_is_validated_separately(mounted):
 
 
 async def test_a_range_of_versions_finds_its_version():
-    """In process a call may name bounds instead of a version."""
+    """A call from Python may give a version range."""
     server = _versioned()
     older = await server.call_tool("tool", {"tags": "[]"}, version=VersionSpec(lt="2.0"))
     newer = await server.call_tool("tool", {"tags": "[]"}, version=VersionSpec(gte="1.5"))

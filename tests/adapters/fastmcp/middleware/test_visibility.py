@@ -1,4 +1,4 @@
-"""Unknown, hidden and disabled tools: what is suggested, and that hidden names never are."""
+"""Unknown, hidden and disabled tools: near names are suggested, but never those of hidden tools."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def send_mail(tags: list[str]) -> Any:
     ],
 )
 async def test_near_names_are_suggested(sent, meant, events: Log):
-    """The envelope of an unknown tool names the tool that was likely meant first, and nothing is run."""
+    """The envelope for an unknown tool lists the most similar name first, and no tool is run."""
     result = await call(lenient(send_mail, search_context, store_context), sent, {"tags": '["a"]'})
     assert code(result) == "UNKNOWN_TOOL"
     details = envelope(result)["details"]
@@ -53,7 +53,7 @@ async def test_near_names_are_suggested(sent, meant, events: Log):
 
 @pytest.mark.parametrize("sent", ["zzz", "translate", "", "\ud800", "x" * 10_000])
 async def test_far_names_are_not_suggested(sent):
-    """A name that is like none of the tools' is not answered with names that were surely not meant."""
+    """A name unlike all tools' names gets no suggestions."""
     server = lenient(send_mail, search_context, store_context)
     reported = envelope(await server.call_tool(sent, {}))
     assert "did_you_mean" not in reported["details"]
@@ -61,21 +61,21 @@ async def test_far_names_are_not_suggested(sent):
 
 
 async def test_a_name_is_suggested_once():
-    """A tool with several versions is one name."""
+    """A tool with several versions is suggested once."""
     server = lenient()
     for version in ("1.0", "2.0"):
         server.add_tool(Tool.from_function(store_context, version=version))
     assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"] == ["store_context"]
 
 
-async def test_a_name_among_many_is_found():
-    """The near name is suggested however many tools there are, in any position."""
+async def test_a_near_name_among_many_is_suggested():
+    """The near name is suggested even among 51 tools."""
     server = lenient(*(Tool.from_function(send_mail, name=f"tool_{n}") for n in range(50)), store_context)
     assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"][0] == "store_context"
 
 
 class _Hiding(Middleware):
-    """A middleware that shows and runs no tool whose name begins with ``send``."""
+    """A middleware that hides all tools whose names begin with ``send``."""
 
     async def on_list_tools(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Sequence[Tool]]
@@ -130,8 +130,8 @@ BY_MIDDLEWARE = {
 
 @pytest.mark.quick_rows("disabled_in_child")
 @pytest.mark.parametrize("hidden", [*HIDDEN.values(), *BY_MIDDLEWARE.values()], ids=[*HIDDEN, *BY_MIDDLEWARE])
-async def test_no_did_you_mean_names_a_hidden_tool(hidden):
-    """A name like that of a hidden tool is answered as if there were none."""
+async def test_hidden_tools_are_not_suggested(hidden):
+    """A name similar to a hidden tool's gets no suggestion."""
     result = await call(hidden(), "sned_mail", {"tags": []})
     assert code(result) == "UNKNOWN_TOOL"
     assert "send_mail" not in str(result)
@@ -139,8 +139,8 @@ async def test_no_did_you_mean_names_a_hidden_tool(hidden):
 
 @pytest.mark.parametrize("hidden", BY_MIDDLEWARE.values(), ids=BY_MIDDLEWARE.keys())
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
-async def test_a_tool_hidden_by_another_middleware_is_answered_by_it(hidden, tags):
-    """A call that another middleware does not let through is answered as FastMCP answers it."""
+async def test_another_middleware_may_hide_a_tool(hidden, tags):
+    """A call that another middleware blocks gets FastMCP's answer."""
     result = await call(hidden(), "send_mail", {"tags": tags})
     assert (result.is_error, text(result)) == (True, "Unknown tool: 'send_mail'")
     assert "mcp_lenient" not in (result.meta or {})
@@ -149,7 +149,7 @@ async def test_a_tool_hidden_by_another_middleware_is_answered_by_it(hidden, tag
 @pytest.mark.quick_rows("right-by_auth", "near-disabled_in_child")
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN.keys())
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
-async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
+async def test_a_hidden_tool_is_unknown(hidden, tags):
     """A call of a hidden tool reveals nothing about its parameters."""
     reported = envelope(await call(hidden(), "send_mail", {"tags": tags}))
     assert reported["error_code"] == "UNKNOWN_TOOL"
@@ -158,8 +158,8 @@ async def test_a_hidden_tool_is_an_unknown_one(hidden, tags):
 
 @pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
-async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
-    """What was cached of a tool while it was visible is not shown once it is hidden."""
+async def test_a_tool_disabled_after_a_call_is_unknown(tags):
+    """A tool that is disabled after it was cached is unknown, and its parameters are not shown."""
     server = lenient(send_mail)
     assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
     server.disable(names={"send_mail"})
@@ -171,8 +171,8 @@ async def test_a_tool_disabled_after_a_call_is_an_unknown_one(tags):
 
 @pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
-async def test_a_tool_is_hidden_from_one_client_only(tags):
-    """What one client may call teaches another one nothing."""
+async def test_a_tool_may_be_hidden_from_one_client(tags):
+    """A client gets no information about a tool that only another client may call."""
     server = lenient(send_mail)
 
     async def hide(ctx: Context) -> None:
@@ -187,16 +187,16 @@ async def test_a_tool_is_hidden_from_one_client_only(tags):
             assert code(refused) == "UNKNOWN_TOOL"
 
 
-async def test_a_tool_withdrawn_by_auth_repairs_nothing(events: Log):
-    """What was cached of a tool while it was allowed is not used once it is not."""
+async def test_calls_of_a_forbidden_tool_are_not_repaired(events: Log):
+    """A tool that is forbidden after it was cached is unknown."""
     allowed = [True]
     server = lenient()
     server.add_tool(Tool.from_function(send_mail, auth=lambda _: bool(allowed)))
     assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
     allowed.clear()
     events.clear()
-    told = envelope(await call(server, "send_mail", {"tags": '["a"]'}))
-    assert told["details"] == {"tool": "send_mail"}
+    reported = envelope(await call(server, "send_mail", {"tags": '["a"]'}))
+    assert reported["details"] == {"tool": "send_mail"}
     assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
 
 
@@ -204,7 +204,7 @@ async def test_a_tool_withdrawn_by_auth_repairs_nothing(events: Log):
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 @pytest.mark.parametrize("error", [NotFoundError, KeyError])
 async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):
-    """A body that leaks ``NotFoundError`` of something else is a tool that exists."""
+    """A tool whose body raises ``NotFoundError`` is not reported as unknown."""
 
     def reading(tags: list[str]) -> None:
         raise error(tags[0])
@@ -219,7 +219,7 @@ async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):
     ("mode", "logged"), [("off", []), ("observe", ["call_observed"])], ids=["off", "observe"]
 )
 async def test_fastmcp_answers_an_unknown_tool_in_other_modes(mode, logged, events: Log):
-    """A server that only observes, or is off, answers an unknown name as FastMCP does."""
+    """In off and observe mode, FastMCP answers the call of an unknown tool."""
     expected = await call(plain(store_context), "store", {})
     result = await call(lenient(store_context, policy=Policy(mode=mode)), "store", {})
     assert (result.is_error, result.content) == (True, expected.content)

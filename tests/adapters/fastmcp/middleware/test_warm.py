@@ -1,4 +1,4 @@
-"""``LenientMiddleware(warm=True)``: what the first wrong call would load is loaded at a server's first message."""
+"""``LenientMiddleware(warm=True)`` loads modules and tools at the first message, not the first wrong call."""
 
 import json
 import subprocess
@@ -37,7 +37,7 @@ asyncio.run(main())
 @pytest.mark.slow
 @pytest.mark.parametrize("warm", [True, False])
 def test_the_first_wrong_calls_import_nothing(warm):
-    """A repair and a refusal find all modules loaded; without ``warm`` they load some."""
+    """With ``warm``, the first repair and refusal import no modules; without it they do."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", FIRST_WRONG_CALLS, json.dumps(warm)],
         capture_output=True,
@@ -49,7 +49,7 @@ def test_the_first_wrong_calls_import_nothing(warm):
 
 @pytest.mark.parametrize("warm", [True, False])
 async def test_every_tool_is_compiled_at_the_first_message(warm, events):
-    """What cannot be read of a tool's schema is logged when a client connects, before any call."""
+    """With ``warm``, an unreadable schema is logged when a client connects, before any call."""
     server = FastMCP("notes", middleware=[LenientMiddleware(warm=warm)])
 
     @server.tool
@@ -64,8 +64,8 @@ async def test_every_tool_is_compiled_at_the_first_message(warm, events):
     assert [event["event"] for event in events] == (["tool_not_compiled"] if warm else [])
 
 
-async def test_no_body_and_no_code_of_the_author_runs(events):
-    """Neither the tools nor normalizers that their author declared run before a call comes."""
+async def test_warming_runs_no_code_of_the_author(events):
+    """Tools and declared normalizers do not run before the first call."""
     ran = []
     server = FastMCP("notes", middleware=[LenientMiddleware(warm=True)])
 
@@ -86,7 +86,7 @@ async def test_no_body_and_no_code_of_the_author_runs(events):
 
 
 class _NoList(Middleware):
-    """Another middleware, which refuses to list tools."""
+    """A middleware that refuses to list tools."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -97,8 +97,8 @@ class _NoList(Middleware):
         raise ToolError(msg)
 
 
-async def test_a_list_that_another_middleware_refuses_does_not_fail_the_handshake(events):
-    """The client connects as without ``warm``, and no middleware is asked for a list."""
+async def test_warming_does_not_use_the_tool_list_of_other_middleware(events):
+    """The client connects even if another middleware refuses to list tools, since its hook is not called."""
     refusing = _NoList()
     server = FastMCP("notes", middleware=[LenientMiddleware(warm=True), refusing])
 

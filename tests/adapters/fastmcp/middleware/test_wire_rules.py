@@ -1,4 +1,4 @@
-"""What a client receives: the envelope, the repairs, and the tools as they were; and what no log line holds."""
+"""What clients receive: envelopes, repairs and unchanged tools. Logs and envelopes contain no secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mcp_lenient.telemetry.events import read_event
 
 
 class _Point(BaseModel):
-    """Where it is."""
+    """A point."""
 
     x: int
     tags: list[str] = []
@@ -31,22 +31,22 @@ class _Kind(Enum):
 
 
 def typed(tags: list[str], point: _Point | None = None) -> dict[str, Any]:
-    """A tool with an output schema."""
+    """Return the arguments, with an output schema."""
     return {"tags": tags, "point": point}
 
 
 def untyped(tags: list[str], kind: _Kind = _Kind.NOTE, mode: Literal["a", "b"] = "a"):
-    """A tool without an output schema."""
+    """Return the arguments, without an output schema."""
     return [tags, kind, mode]
 
 
 def secretive(name: str, password: SecretStr, api_key: str, limit: Annotated[int, Field(le=10)] = 5) -> None:
-    """A tool with secrets."""
+    """Take secrets."""
 
 
 @pytest.mark.parametrize("function", [typed, untyped])
 async def test_the_envelope_is_in_content_meta_and_structured_content(function):
-    """The result is an error; the envelope is its one text block and in ``_meta``; in the structured content only without an output schema."""
+    """The structured content has the envelope only if the tool has no output schema."""
     refused = await call(lenient(function), function.__name__, {"tags": 5})
     assert refused.is_error
     assert [block.type for block in refused.content] == ["text"]
@@ -56,8 +56,8 @@ async def test_the_envelope_is_in_content_meta_and_structured_content(function):
 
 
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_both_eras_receive_the_envelope(mode):
-    """Clients of the handshake and of the modern protocol get the same."""
+async def test_clients_of_both_protocol_eras_receive_the_envelope(mode):
+    """Clients of the legacy and of the modern protocol get the same envelope and repairs."""
     async with Client(lenient(typed), **in_era(mode)) as client:
         refused = await client.call_tool_mcp("typed", {"tags": 5})
         repaired = await client.call_tool_mcp("typed", {"tags": "a"})
@@ -66,7 +66,7 @@ async def test_both_eras_receive_the_envelope(mode):
 
 
 async def test_the_envelope_has_the_documented_shape():
-    """Its fields are those of the documentation."""
+    """The envelope has exactly the documented fields."""
     reported = envelope(await call(lenient(typed), "typed", {"tags": 123}))
     assert list(reported) == ["status", "error_code", "message", "details"]
     assert reported["message"] == (
@@ -80,21 +80,21 @@ async def test_the_envelope_has_the_documented_shape():
     assert [violation["pointer"] for violation in details["violations"]] == ["/tags"]
 
 
-async def test_the_envelope_of_an_unknown_tool_is_structured():
-    """No output schema speaks against it where there is no tool."""
+async def test_the_envelope_for_an_unknown_tool_is_structured():
+    """The structured content has the envelope, since an unknown tool has no output schema."""
     refused = await call(lenient(typed), "nothing", {})
     assert refused.structured_content == refused.meta["mcp_lenient"] == envelope(refused)
 
 
 async def test_a_refused_call_lists_the_certain_repairs():
-    """The envelope lists the certain repairs beside the remaining violations, and no violation that they fixed."""
+    """The envelope lists the remaining violations, and the repairs of the others."""
     reported = envelope(await call(lenient(typed), "typed", {"tags": '["a"]', "point": {"x": "far"}}))
     assert [violation["pointer"] for violation in reported["details"]["violations"]] == ["/point/x"]
     assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_array"]
 
 
 async def test_a_fix_of_the_envelope_makes_the_call_valid():
-    """A fix is a JSON Patch that makes the call one that the tool takes."""
+    """A fix is a JSON Patch that makes the call valid."""
     reported = envelope(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": "c"}))
     (violation,) = reported["details"]["violations"]
     assert violation["allowed_values"] == ["a", "b"]
@@ -111,7 +111,7 @@ async def test_a_fix_of_the_envelope_makes_the_call_valid():
     "jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"]
 )
 async def test_the_envelope_uses_json_words(jargon):
-    """No jargon of Python or Pydantic, no address."""
+    """The envelope contains no Python or Pydantic jargon and no URL."""
     sent = {"tags": None, "point": {"x": None}, "other": None}
     assert jargon not in text(await call(lenient(typed), "typed", sent))
 
@@ -134,7 +134,7 @@ def _servers(*, with_middleware: bool) -> list[FastMCP]:
 
 @pytest.mark.quick_rows("2026-07-28")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_the_list_of_tools_stays_as_it_is(mode):
+async def test_the_tool_list_stays_unchanged(mode):
     """Before and after calls, ``tools/list`` is byte for byte the same with and without the middleware."""
     for alone, server in zip(_servers(with_middleware=False), _servers(with_middleware=True), strict=True):
         async with Client(alone, **in_era(mode)) as client:
@@ -178,8 +178,8 @@ LOGGED_CALLS = [
     "policy", [Policy(), Policy(mode="observe"), Policy.strict()], ids=["repair", "observe", "strict"]
 )
 @pytest.mark.parametrize(("tool", "arguments"), LOGGED_CALLS)
-async def test_no_log_line_holds_a_value(tool, arguments, policy, events: Log, caplog):
-    """Neither the events nor what FastMCP logs on our account at level INFO repeat what was sent."""
+async def test_logs_contain_no_values(tool, arguments, policy, events: Log, caplog):
+    """Neither the events nor FastMCP's own log lines at level INFO contain a sent value."""
     server = lenient(typed, untyped, secretive, published(n={"type": "integer"}), policy=policy)
     with caplog.at_level(logging.INFO):
         await call(server, tool, arguments)
@@ -190,15 +190,15 @@ async def test_no_log_line_holds_a_value(tool, arguments, policy, events: Log, c
 
 @pytest.mark.quick_rows("secret_type", "unknown_name")
 @pytest.mark.parametrize(("tool", "arguments"), SECRET_CALLS)
-async def test_no_envelope_holds_a_secret(tool, arguments):
-    """The envelope repeats no secret, no value of an undeclared name and no text that stood for a container."""
+async def test_envelopes_contain_no_secrets(tool, arguments):
+    """The envelope does not echo secrets, values of undeclared names, or text sent for an array or object."""
     refused = await call(lenient(typed, secretive), tool, arguments)
     assert envelope(refused)["status"] == "error"
     assert SECRET not in str(refused)
 
 
 async def test_without_a_configuration_events_go_to_stderr(capfd):
-    """One JSON line each, that can be read back; nothing goes to stdout."""
+    """Each event is one JSON line on stderr that can be read back, and stdout stays empty."""
     server = lenient(typed)
     await call(server, "typed", {"tags": "a"})
     await call(server, "typed", {"tags": 5})
