@@ -1,4 +1,4 @@
-"""Servers of other people, installed once beside these tests, and right calls of every tool they have."""
+"""Third-party servers, installed once beside these tests, and valid calls of all their tools."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ Call = tuple[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class RealServer:
-    """A server of somebody else.
+    """A third-party server.
 
     Attributes:
-        install: Installs it, or skips the test with the reason.
-        command: The command line that starts it, with a folder that is its own.
-        calls: Right calls with that folder; every tool has one.
-        environment: Variables that it is started with.
-        left_out: Tools of which FastMCP's own proxy makes something else.
-        kept: Parameters that no damage leaves out.
+        install: Installs the server, or skips the test with the reason.
+        command: Returns the command line that starts the server in a folder.
+        calls: Returns valid calls with that folder, at least one for each tool.
+        environment: Returns the environment variables of the server.
+        left_out: Tools that FastMCP's own proxy changes.
+        kept: Parameters that no damaged call may omit.
     """
 
     install: Callable[[], None]
@@ -45,7 +45,7 @@ class RealServer:
     kept: frozenset[str] = frozenset()
 
     def prepare(self, folder: Path) -> None:
-        """Put there what the calls read, the same each time."""
+        """Create the files that the calls read."""
         import base64
 
         (folder / "sub").mkdir(parents=True)
@@ -174,8 +174,8 @@ REAL_SERVERS: Final = {
         _npm,
         lambda _: [str(_BINARIES / "mcp-server-everything")],
         _everything_calls,
-        left_out=frozenset({"trigger-url-elicitation"}),  # it becomes a form without fields
-        kept=frozenset({"duration"}),  # it takes ten seconds by default
+        left_out=frozenset({"trigger-url-elicitation"}),  # the proxy turns it into a form without fields
+        kept=frozenset({"duration"}),  # the default is ten seconds
     ),
     "filesystem": RealServer(
         _npm, lambda folder: [str(_BINARIES / "mcp-server-filesystem"), str(folder)], _filesystem_calls
@@ -188,4 +188,4 @@ REAL_SERVERS: Final = {
     ),
     "time": RealServer(_pip, lambda _: [str(_PYTHON / "bin" / "mcp-server-time")], _time_calls),
 }
-"""By a short name."""
+"""The servers by short name."""

@@ -1,4 +1,4 @@
-"""How a proxy over stdio ends: told to stop, behind a server that ended, or that writes what is no text."""
+"""A stdio proxy that gets a signal, whose server exits, or whose server writes invalid UTF-8."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.slow
 
 
 class Connection:
-    """A client of a proxy process, which it speaks to line by line."""
+    """A client of a proxy process, which sends and reads single lines."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
@@ -57,7 +57,7 @@ class Connection:
 
 @contextmanager
 def connected(*server: str):
-    """A client of a proxy in front of a Python program."""
+    """Start a proxy of a Python program, and return a client of it."""
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     with subprocess.Popen([*_COMMAND, *server], **pipes) as process:  # noqa: S603 - our own
         try:
@@ -67,7 +67,7 @@ def connected(*server: str):
 
 
 def _has_ended(pid: int) -> bool:
-    """Wait until a process is gone, for a while."""
+    """Wait up to 30 seconds for a process to end, and return whether it did."""
     end = monotonic() + _SECONDS
     while monotonic() < end:
         try:
@@ -79,12 +79,12 @@ def _has_ended(pid: int) -> bool:
 
 
 @pytest.mark.usual_rows("SIGTERM-in-a-call")
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals to be told by")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "busy"), [(signal.SIGINT, False), (signal.SIGTERM, True)], ids=["SIGINT", "SIGTERM-in-a-call"]
 )
 def test_a_signal_ends_the_proxy_and_its_server(number, busy):
-    """Told to stop, the proxy ends at once and takes the server that it started with it, also in a call."""
+    """The proxy exits at once and ends the server that it started, even during a call."""
     with connected(str(_SERVER)) as connection:
         server = connection.call("process")["structuredContent"]["result"]
         if busy:
@@ -96,15 +96,15 @@ def test_a_signal_ends_the_proxy_and_its_server(number, busy):
 
 
 def test_a_server_that_exits_at_once_is_reported():
-    """Where the server cannot list its tools, nobody knows whether there is such a tool: the envelope says so."""
+    """A call gets an envelope with ``UPSTREAM_UNAVAILABLE`` if the server cannot list its tools."""
     with connected("-c", "raise SystemExit(3)") as connection:
         reported = connection.call("add", a=1, b=2)
     assert reported["isError"]
     assert reported["_meta"]["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
 
 
-def test_invalid_utf_8_stops_nothing():
-    """A line of the server that is not UTF-8 is passed over: this call and later ones are answered."""
+def test_invalid_utf_8_is_skipped():
+    """After the server writes a line that is not UTF-8, this call and later ones are answered."""
     with connected(str(_SERVER)) as connection:
         written = connection.call("bytes_that_are_no_text")["structuredContent"]
         added = connection.call("add", a=1, b=2)["structuredContent"]

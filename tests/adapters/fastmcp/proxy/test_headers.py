@@ -1,4 +1,4 @@
-"""Which of a caller's headers reach which server behind a proxy; every server listens on loopback and records."""
+"""The caller's headers that a proxy forwards, recorded by real HTTP servers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NAMES = frozenset(name.lower() for name in _CALLERS)
 
 
 class _Recording(Middleware):
-    """Records the headers of every message."""
+    """A middleware that records the headers of every message."""
 
     def __init__(self) -> None:
         self.seen: list[dict[str, str]] = []
@@ -41,7 +41,7 @@ class _Recording(Middleware):
 
     @property
     def names(self) -> set[str]:
-        """Those of the caller's headers that came with any message."""
+        """The caller's headers that came with any message."""
         return {name for headers in self.seen for name in headers} & _NAMES
 
 
@@ -58,7 +58,7 @@ def _recording(name: str) -> tuple[FastMCP, _Recording]:
 
 @contextmanager
 def _upstreams(*names: str):
-    """A client configuration of servers by these names, and what each of them records."""
+    """Serve servers with these names; return a client configuration and the recording of each."""
     with ExitStack() as stack:
         made = {name: _recording(name) for name in names}
         entries: dict[str, Any] = {
@@ -68,7 +68,7 @@ def _upstreams(*names: str):
 
 
 async def _called(front: FastMCP, *tools: str, headers: dict[str, str] | None = None) -> None:
-    """Call right, nearly right and wrong, and list, as one caller of the proxy over HTTP."""
+    """List the tools, and make valid, nearly right and wrong calls, as one client of the proxy over HTTP."""
     with serving(front) as url:
         transport = StreamableHttpTransport(url, headers=_CALLERS if headers is None else headers)
         async with Client(transport) as client:
@@ -80,7 +80,7 @@ async def _called(front: FastMCP, *tools: str, headers: dict[str, str] | None = 
 
 
 async def test_a_single_server_gets_the_headers_fastmcp_forwards():
-    """A single server gets the caller's headers but for cookies and those of the connection."""
+    """A single server gets all the caller's headers except cookies and connection headers."""
     with _upstreams("one") as (entries, seen):
         await _called(create_lenient_proxy(entries["one"]["url"]), "add")
         await _called(create_lenient_proxy({"mcpServers": entries}), "add")
@@ -88,7 +88,7 @@ async def test_a_single_server_gets_the_headers_fastmcp_forwards():
 
 
 async def test_several_servers_get_no_headers():
-    """Behind a proxy of several servers no header of the caller reaches any of them unless it is named."""
+    """By default, a proxy of several servers forwards none of the caller's headers."""
     with _upstreams("one", "two") as (entries, seen):
         await _called(create_lenient_proxy({"mcpServers": entries}), "one_add", "two_add")
     assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": set()}
@@ -96,7 +96,7 @@ async def test_several_servers_get_no_headers():
 
 
 async def test_a_named_header_goes_to_its_server():
-    """Each server gets exactly the headers that are named for it, in whatever case."""
+    """Each server gets exactly the headers listed for it, written in any case."""
     forward = {"one": ["AUTHORIZATION", "X-Tenant"], "two": ["x-tenant", "Cookie"]}
     with _upstreams("one", "two", "three") as (entries, seen):
         front = create_lenient_proxy({"mcpServers": entries}, forward_headers=forward)
@@ -107,7 +107,7 @@ async def test_a_named_header_goes_to_its_server():
 
 
 async def test_a_configuration_names_headers_by_server():
-    """A server's ``forwardHeaders`` in the client configuration names what it gets; the argument comes first."""
+    """``forwardHeaders`` in the client configuration lists a server's headers; the argument overrides it."""
     with _upstreams("one", "two", "three") as (entries, seen):
         entries["one"]["forwardHeaders"] = ["Authorization"]
         entries["two"]["forwardHeaders"] = ["Authorization"]
@@ -121,7 +121,7 @@ async def test_a_configuration_names_headers_by_server():
 
 
 async def test_headers_of_a_single_server_can_be_restricted():
-    """For a single server the names stand alone, and an empty list passes on nothing."""
+    """For a single server a plain list of names is enough, and an empty list forwards nothing."""
     with _upstreams("one") as (entries, seen):
         url = entries["one"]["url"]
         await _called(create_lenient_proxy(url, forward_headers=["X-Tenant"]), "add")
@@ -136,7 +136,7 @@ async def test_headers_of_a_single_server_can_be_restricted():
 
 
 async def test_a_server_with_tool_transforms_gets_no_extra_headers():
-    """A configuration entry with tool transforms is connected by another proxy, which passes on as little."""
+    """An entry with tool transforms is connected through another proxy, which forwards no more headers."""
     with _upstreams("one", "two") as (entries, seen):
         entries["one"]["tools"] = {"add": {"description": "Another description."}}
         entries["two"] |= {"tools": {"add": {"description": "Another."}}, "forwardHeaders": ["X-Tenant"]}
@@ -145,7 +145,7 @@ async def test_a_server_with_tool_transforms_gets_no_extra_headers():
 
 
 async def test_a_multi_server_client_forwards_no_headers():
-    """A client of the user's own for several servers passes no header of the caller on."""
+    """A proxy of the user's own client for several servers forwards none of the caller's headers."""
     with _upstreams("one", "two") as (entries, seen):
         await _called(create_lenient_proxy(Client({"mcpServers": entries})), "one_add", "two_add")
     assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": set()}
@@ -154,15 +154,15 @@ async def test_a_multi_server_client_forwards_no_headers():
 
 @pytest.mark.parametrize("forward", [None, {"one": ["Authorization", "X-Tenant"]}])
 async def test_the_operators_own_header_wins(forward):
-    """A header that the configuration sets for a server is sent once, and the caller's of that name is not."""
+    """A header set in the configuration is sent instead of the caller's header with the same name."""
     with _upstreams("one") as (entries, seen):
         entries["one"]["headers"] = {"Authorization": "Bearer of-the-operator"}
         await _called(create_lenient_proxy({"mcpServers": entries}, forward_headers=forward), "add")
     assert {headers["authorization"] for headers in seen["one"].seen} == {"Bearer of-the-operator"}
 
 
-async def test_the_users_transport_stays_as_it_is():
-    """A transport that is handed over is not changed, so that it can stand behind another proxy."""
+async def test_the_users_transport_stays_unchanged():
+    """A transport passed to the proxy is not changed, so that another proxy can use it."""
     with _upstreams("one") as (entries, seen):
         transport = StreamableHttpTransport(entries["one"]["url"])
         create_lenient_proxy(transport, forward_headers=())
@@ -179,9 +179,9 @@ _MIXED = {"mcpServers": {"one": {"url": "http://localhost:1/mcp"}, "local": {"co
     ("target", "forward", "says"),
     [
         pytest.param(_TWO, {"tow": ["X-A"]}, "no server is named 'tow'", id="unknown server"),
-        pytest.param(_TWO, ["X-A"], "which of the servers", id="several servers, none named"),
-        pytest.param(_TWO, {"one": "X-A"}, "a list of header names", id="a text for a list"),
-        pytest.param(_TWO, {"one": ["X A"]}, "is not a header name", id="no header name"),
+        pytest.param(_TWO, ["X-A"], "which of the servers", id="no server named"),
+        pytest.param(_TWO, {"one": "X-A"}, "a list of header names", id="text instead of a list"),
+        pytest.param(_TWO, {"one": ["X A"]}, "is not a header name", id="not a header name"),
         pytest.param(_TWO, {"one": [5]}, "is not a header name", id="a number"),
         pytest.param(_TWO, {"one": ["*"]}, "is not a header name", id="every header"),
         pytest.param(_TWO, {"one": ["Host"]}, "belongs to the connection", id="host"),
@@ -191,14 +191,14 @@ _MIXED = {"mcpServers": {"one": {"url": "http://localhost:1/mcp"}, "local": {"co
     ],
 )
 def test_invalid_headers_raise_at_construction(target, forward, says):
-    """A name that means nothing is an error at once, not a header that silently goes nowhere."""
+    """An invalid name or server is an error at once, instead of a header that is silently not sent."""
     with pytest.raises(ValueError, match=says):
         create_lenient_proxy(target, forward_headers=forward)
 
 
 @pytest.mark.parametrize("given", ["Authorization", {"one": ["X-A"]}, [5], 5, None])
-def test_a_wrong_entry_of_a_configuration_is_an_error(given):
-    """``forwardHeaders`` that is no list of header names is an error at once."""
+def test_a_wrong_configuration_entry_is_an_error(given):
+    """``forwardHeaders`` must be a list of header names."""
     entry = {"url": "http://localhost:1/mcp", "forwardHeaders": given}
     with pytest.raises(ValueError, match="header"):
         create_lenient_proxy({"mcpServers": {"one": entry, "two": {"command": "x"}}})
@@ -213,7 +213,7 @@ def test_a_wrong_entry_of_a_configuration_is_an_error(given):
     ],
 )
 def test_the_command_reports_invalid_headers(options, says, tmp_path, capsys):
-    """On the command line the same is said in one line, without what may be a value."""
+    """The command prints one line that does not contain a possible value."""
     file = tmp_path / "servers.json"
     file.write_text(json.dumps(_TWO))
     assert run(["proxy", *options, str(file)]) == 2
@@ -223,8 +223,8 @@ def test_the_command_reports_invalid_headers(options, says, tmp_path, capsys):
     assert "sk-live" not in err
 
 
-async def test_the_commands_option_reaches_the_proxy(tmp_path, monkeypatch):
-    """``--forward-header NAME=SERVER`` passes that header on to that server."""
+async def test_the_commands_option_forwards_headers(tmp_path, monkeypatch):
+    """``--forward-header NAME=SERVER`` forwards that header to that server."""
     with _upstreams("one", "two") as (entries, seen):
         file = tmp_path / "servers.json"
         file.write_text(json.dumps({"mcpServers": entries}))

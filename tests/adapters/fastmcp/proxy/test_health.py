@@ -1,4 +1,4 @@
-"""``/health`` of a proxy over HTTP: whether the servers behind it answer."""
+"""``/health`` of a proxy over HTTP, which reports whether the servers behind it answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def _health(url: str, **headers: str) -> httpx2.Response:
 
 
 async def test_health_is_ok_while_the_server_answers(monkeypatch):
-    """200 while the server answers, 503 when it is gone, and 200 again after it is back."""
+    """The status is 200 while the server answers, and 503 once it is gone."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
     with serving(FastMCP("behind")) as behind:
         front = create_lenient_proxy(behind)
@@ -55,7 +55,7 @@ async def test_health_is_ok_while_the_server_answers(monkeypatch):
 
 
 async def test_health_requires_all_servers():
-    """One of two that is gone makes it 503; how many answer is said, not their names or addresses."""
+    """If one of two servers is gone the status is 503; the answer counts servers, and does not name them."""
     with serving(FastMCP("behind")) as behind:
         config = {"mcpServers": {"there": {"url": behind}, "secret": {"url": "http://127.0.0.1:1/mcp"}}}
         with serving(create_lenient_proxy(config)) as url:
@@ -66,7 +66,7 @@ async def test_health_requires_all_servers():
 
 
 async def test_concurrent_health_checks_share_one_ping():
-    """Within a few seconds the server is asked once, however many ask, and it gets no header of theirs."""
+    """Within a few seconds the server is pinged once for all checks, without their headers."""
     behind, recording = FastMCP("behind"), _Recording()
     behind.add_middleware(recording)
     with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
@@ -77,21 +77,21 @@ async def test_concurrent_health_checks_share_one_ping():
 
 
 async def test_a_server_that_requires_credentials_is_healthy():
-    """A server that wants its callers' credentials is there: 401 is an answer, and the proxy has none of its own."""
+    """A server that answers 401 is healthy: it requires the callers' credentials, and the proxy has none."""
     behind = FastMCP("behind", auth=StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}}))
     with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
         assert (await _health(url)).status_code == 200
 
 
 async def test_health_needs_no_credentials():
-    """Who watches needs no token."""
+    """``/health`` can be read without a token, even if the proxy requires one."""
     auth = StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}})
     with serving(FastMCP("behind")) as address, serving(create_lenient_proxy(address, auth=auth)) as url:
         assert (await _health(url)).status_code == 200
 
 
 async def test_a_stdio_server_is_checked_too(monkeypatch):
-    """Over stdio the process that serves the calls is asked; one that does not speak is unavailable in bounded time."""
+    """The process that serves the calls is pinged; a silent process is unavailable after a timeout."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
     process = StdioTransport(sys.executable, [str(_SERVER)])
     with serving(create_lenient_proxy(process)) as url:
@@ -106,7 +106,7 @@ async def test_a_stdio_server_is_checked_too(monkeypatch):
 
 
 async def test_a_python_file_server_is_healthy(tmp_path, monkeypatch):
-    """Where the server runs within the proxy, there is nothing behind that could be gone."""
+    """A server that runs inside the proxy is always healthy, with no upstream servers."""
     file = tmp_path / "server.py"
     file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")
     fronts: list[FastMCP] = []

@@ -1,4 +1,4 @@
-"""The proxy as a process, served over HTTP, in front of a server over HTTP: many callers at once, long answers."""
+"""A proxy process over HTTP in front of an HTTP server: many concurrent callers, long answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.slow
 
 
 def _patient(headers=None, auth=None, **_):
-    """A caller's own HTTP client, which does not give up while the others are served."""
+    """Create an HTTP client without timeouts, so that it waits while others are served."""
     return httpx2.AsyncClient(headers=headers, auth=auth, timeout=None, verify=False)
 
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """The address of the proxy, and its log."""
+    """Return the address of the proxy, and its log."""
     upstream, front, log = free_port(), free_port(), tmp_path_factory.mktemp("log") / "events.jsonl"
     command = [
         sys.executable,
@@ -45,8 +45,8 @@ def served(tmp_path_factory):
 
 @pytest.mark.full
 @pytest.mark.parametrize("calls", [100, pytest.param(1000, marks=pytest.mark.full)])
-async def test_many_calls_at_once(served, calls):
-    """Each of many callers gets its own answer, whether its call was right or repaired."""
+async def test_concurrent_callers_get_their_own_answers(served, calls):
+    """Each caller gets its own answer, for valid and repaired calls."""
     url, _ = served
     clients = [Client(StreamableHttpTransport(url, httpx_client_factory=_patient)) for _ in range(10)]
 
@@ -63,8 +63,8 @@ async def test_many_calls_at_once(served, calls):
 
 
 @pytest.mark.full
-async def test_a_result_of_twenty_megabytes(served):
-    """A long answer arrives whole, and the event is in the log."""
+async def test_a_result_of_twenty_megabytes_arrives_whole(served):
+    """A long answer is not cut, and its event is in the log."""
     url, log = served
     async with Client(StreamableHttpTransport(url)) as client:
         result = await client.call_tool_mcp("large", {"megabytes": "20"})

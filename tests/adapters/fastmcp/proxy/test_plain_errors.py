@@ -1,4 +1,4 @@
-"""Error results without ``structuredContent``, for clients that check it against the output schema even on errors."""
+"""Error results without ``structuredContent``, for clients that validate it even on errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _upstream() -> FastMCP:
 
 @pytest.mark.parametrize("structured_errors", [True, False])
 async def test_structured_content_of_errors_can_be_removed(structured_errors):
-    """Refusals and the server's own errors come without it, with text and ``_meta`` whole; results keep theirs."""
+    """Refusals and the server's own errors have only text and ``_meta``; other results are unchanged."""
     front = create_lenient_proxy(_upstream(), structured_errors=structured_errors)
     async with Client(front) as client:
         refused = await client.call_tool_mcp("note", {"tags": 5})
@@ -48,8 +48,8 @@ async def test_structured_content_of_errors_can_be_removed(structured_errors):
 
 
 @pytest.mark.parametrize("kind", ["file", "config"])
-async def test_the_command_has_an_option_for_it(kind, tmp_path, monkeypatch):
-    """``--no-structured-errors`` is in force for servers elsewhere and for a Python file's."""
+async def test_the_command_has_an_option_for_plain_errors(kind, tmp_path, monkeypatch):
+    """``--no-structured-errors`` applies to server processes and to the server of a Python file."""
     file = tmp_path / "server.py"
     file.write_text(
         "from fastmcp import FastMCP\nmcp = FastMCP('one')\n"

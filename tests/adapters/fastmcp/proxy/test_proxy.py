@@ -1,4 +1,4 @@
-"""A proxy in front of a server of this process: what is judged, asked, told and logged."""
+"""A proxy of a server in this process: validation, upstream requests, answers and events."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ZOD = "MCP error -32602: Input validation error: Invalid arguments for tool not
 
 
 class _Custom(Tool):
-    """Publishes a schema, takes whatever comes, and answers what it is told to."""
+    """A tool with a schema that accepts any arguments and gives a fixed answer."""
 
     answer: Any = None
     seen: list[Any] = Field(default_factory=list)
@@ -44,7 +44,7 @@ class _Custom(Tool):
 
 
 class _Counting(Middleware):
-    """Counts what is asked of a server, by method."""
+    """A middleware that records the methods of requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -72,7 +72,7 @@ def _names(events):
 
 
 async def test_a_nearly_right_call_is_repaired_before_forwarding(events):
-    """The other server gets what its schema takes, and the result names the repair."""
+    """The upstream server gets arguments that match its schema, and the result lists the repair."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
     assert tool.seen == [{"tags": ["a"]}]
@@ -82,7 +82,7 @@ async def test_a_nearly_right_call_is_repaired_before_forwarding(events):
 
 
 async def test_an_unrepairable_call_is_refused_and_not_forwarded(events):
-    """By default the other server never sees what its schema forbids."""
+    """By default, the upstream server never gets a call that its schema forbids."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {"tags": 5})
     assert result.is_error
@@ -91,15 +91,15 @@ async def test_an_unrepairable_call_is_refused_and_not_forwarded(events):
     assert _names(events) == ["call_rejected"]
 
 
-async def test_a_policy_of_another_kind_still_refuses(events):
-    """A policy that says nothing of what cannot be repaired leaves it refused."""
+async def test_other_policies_still_refuse(events):
+    """Unrepairable calls are refused if the policy does not set ``unrepairable``."""
     server, tool, _ = _upstream()
     await _call(create_lenient_proxy(server, Policy(disable={"rename_plural"})), {"tags": 5})
     assert (tool.seen, _names(events)) == ([], ["call_rejected"])
 
 
 async def test_the_policy_can_forward_unrepairable_calls(events):
-    """With ``unrepairable="forward"`` the other server judges by itself."""
+    """With ``unrepairable="forward"``, the upstream server gets the call unchanged."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
     assert not result.is_error
@@ -108,7 +108,7 @@ async def test_the_policy_can_forward_unrepairable_calls(events):
 
 
 async def test_observe_mode_changes_nothing(events):
-    """In the mode ``observe`` the other server gets the call as it came, and its answer is the caller's."""
+    """In observe mode the upstream server gets the call unchanged, and the caller gets its answer."""
     server, tool, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(mode="observe")), {"tags": '["a"]'})
     assert result.content[0].text == _ZOD
@@ -117,7 +117,7 @@ async def test_observe_mode_changes_nothing(events):
 
 
 async def test_off_mode_logs_nothing(events):
-    """In the mode ``off`` the call goes on as it came, and nothing is logged."""
+    """In off mode the call is forwarded unchanged, and nothing is logged."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(mode="off")), {"tags": 5})
     assert result.content[0].text == _ZOD
@@ -125,7 +125,7 @@ async def test_off_mode_logs_nothing(events):
 
 
 async def test_an_accepted_call_adds_no_upstream_request():
-    """One request reaches the other server for each accepted call."""
+    """Each accepted call is one request to the upstream server."""
     server, _, counting = _upstream()
     async with Client(create_lenient_proxy(server)) as client:
         await client.call_tool_mcp("note", {"tags": ["a"]})
@@ -137,7 +137,7 @@ async def test_an_accepted_call_adds_no_upstream_request():
 
 
 async def test_many_refused_calls_list_tools_once():
-    """Within a second the tools are asked for once, however many calls are refused."""
+    """Within a second the tools are listed once, however many calls are refused."""
     server, _, counting = _upstream()
     async with Client(create_lenient_proxy(server)) as client:
         for _ in range(20):
@@ -146,8 +146,8 @@ async def test_many_refused_calls_list_tools_once():
     assert counting.asked.count("tools/call") == 0
 
 
-async def test_a_changed_schema_validates_at_once():
-    """What the other server takes since it has changed is not changed by what it once published."""
+async def test_a_changed_schema_applies_to_the_next_call():
+    """A call that the new schema accepts is not repaired for the old schema."""
     server, tool, _ = _upstream(schema=_TAGS)
     async with Client(create_lenient_proxy(server)) as client:
         await client.call_tool_mcp("note", {"tags": ["a"]})
@@ -157,8 +157,8 @@ async def test_a_changed_schema_validates_at_once():
     assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": "a"}])
 
 
-async def test_the_listed_schema_validates():
-    """What a newly published schema forbids is not sent on because the old one took it."""
+async def test_a_newly_listed_schema_applies():
+    """A call that the old schema accepts is repaired for the newly listed schema."""
     server, tool, _ = _upstream(schema=_TEXT)
     async with Client(create_lenient_proxy(server)) as client:
         await client.call_tool_mcp("note", {"tags": "a"})
@@ -170,7 +170,7 @@ async def test_the_listed_schema_validates():
 
 
 async def test_a_new_tool_can_be_called():
-    """A tool that came after the tools were last listed is found."""
+    """A tool added after the tools were listed is found."""
     server, tool, _ = _upstream()
     async with Client(create_lenient_proxy(server)) as client:
         await client.call_tool_mcp("note", {"tags": ["a"]})
@@ -181,7 +181,7 @@ async def test_a_new_tool_can_be_called():
 
 
 async def test_an_unknown_tool_is_reported():
-    """A name that the other server does not have gets the names that are like it."""
+    """For an unknown name, the envelope suggests similar names."""
     server, _, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {}, tool="notes")
     assert result.meta["mcp_lenient"]["details"]["did_you_mean"] == ["note"]
@@ -189,7 +189,7 @@ async def test_an_unknown_tool_is_reported():
 
 @pytest.mark.parametrize("sent", ["Note", "mcp__upstream__note"])
 async def test_a_respelled_tool_name_is_resolved(sent):
-    """The prefix may name the server behind the proxy."""
+    """A name in another case, or with the upstream server's prefix, runs the tool."""
     server, tool, _ = _upstream()
     result = await _call(create_lenient_proxy(server), {"tags": "a"}, tool=sent)
     repairs = [repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]]
@@ -204,7 +204,7 @@ async def test_a_respelled_tool_name_is_resolved(sent):
     [("mcp__one__environment", "1"), ("mcp__two__Environment", "2"), ("twoEnvironment", "2")],
 )
 async def test_the_prefix_names_one_of_several_servers(sent, answered):
-    """Behind several servers the right one is called."""
+    """With several servers, the prefix selects the server."""
     command = {"command": sys.executable, "args": [str(Path(__file__).parent / "servers" / "upstream.py")]}
     servers = {name: {**command, "env": {"AT": at}} for name, at in (("one", "1"), ("two", "2"))}
     result = await _call(create_lenient_proxy({"mcpServers": servers}), {"name": "AT"}, tool=sent)
@@ -212,7 +212,7 @@ async def test_the_prefix_names_one_of_several_servers(sent, answered):
 
 
 async def test_upstream_refusals_become_envelopes(events):
-    """Its text stands in the envelope, with the repairs that were made before; the log has the code only."""
+    """The envelope has the server's text and the repairs made; the log has only the code."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
     reported = json.loads(result.content[0].text)
@@ -227,7 +227,7 @@ async def test_upstream_refusals_become_envelopes(events):
 
 
 async def test_a_forwarded_call_that_is_refused_names_its_violations():
-    """A call that could not be repaired, was sent on and refused, has the violations and the server's text."""
+    """The envelope for a forwarded and refused call has the violations and the server's text."""
     server, _, _ = _upstream(_ZOD)
     result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
     reported = result.meta["mcp_lenient"]
@@ -236,8 +236,8 @@ async def test_a_forwarded_call_that_is_refused_names_its_violations():
     assert "'tags' must be an array" in reported["message"]
 
 
-async def test_upstream_text_is_hidden_where_values_are():
-    """With ``echo_values=False`` the server's text is not repeated."""
+async def test_upstream_text_is_hidden_if_values_are():
+    """With ``echo_values=False`` the envelope does not contain the server's text."""
     server, _, _ = _upstream(_ZOD)
     policy = Policy(unrepairable="refuse", echo_values=False)
     result = await _call(create_lenient_proxy(server, policy), {"tags": ["a"]})
@@ -246,7 +246,7 @@ async def test_upstream_text_is_hidden_where_values_are():
 
 
 async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(events):
-    """-32602, which no model gets to read in most clients, becomes a result that it can read."""
+    """Error -32602, which most clients do not show to the model, becomes a result that it can read."""
     server, _, _ = _upstream()
 
     class Refusing(Middleware):
@@ -270,7 +270,7 @@ async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(event
     ],
 )
 async def test_other_errors_pass_unchanged(answer, events):
-    """What else goes wrong reaches the caller as through FastMCP's own proxy."""
+    """Other errors reach the caller as with FastMCP's own proxy."""
     server, _, _ = _upstream(answer)
     own = await _call(create_proxy(server, name="upstream"), {"tags": ["a"]})
     result = await _call(create_lenient_proxy(server), {"tags": ["a"]})
@@ -279,8 +279,8 @@ async def test_other_errors_pass_unchanged(answer, events):
     assert _names(events) == ["call_accepted"]
 
 
-async def test_a_file_of_definitions_is_in_force(tmp_path):
-    """Aliases that the operator declares for the other server's tools are known."""
+async def test_a_definitions_file_applies(tmp_path):
+    """Aliases declared for the upstream server's tools are renamed."""
     file = tmp_path / "tools.yaml"
     file.write_text("tools:\n  note:\n    parameters:\n      tags:\n        aliases: [labels]\n")
     server, tool, _ = _upstream()
@@ -289,7 +289,7 @@ async def test_a_file_of_definitions_is_in_force(tmp_path):
 
 
 def test_the_server_name_contains_no_secret():
-    """What the log calls the server is the host or the program, not what else stands in its address."""
+    """The proxy is named after the host, the configuration entry or itself, never after the URL's query."""
     names = [
         create_lenient_proxy(target).name
         for target in (

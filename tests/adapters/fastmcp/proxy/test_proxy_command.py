@@ -1,4 +1,4 @@
-"""``mcp-lenient proxy`` as a process: what goes to stdout, to stderr, to the server and to the log."""
+"""``mcp-lenient proxy`` as a process: stdout, stderr, the server's environment and the log."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _HELLO = {
 
 
 def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], **environment: str):
-    """What a proxy answers on stdout and writes to stderr, when it is spoken to line by line."""
+    """Send a proxy single lines, and return its answers and its stderr."""
     messages = [
         {"id": 0, "method": "initialize", "params": _HELLO},
         {"method": "notifications/initialized"},
@@ -55,7 +55,7 @@ def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], *
 
 @pytest.mark.slow
 def test_stdout_contains_only_the_protocol(tmp_path):
-    """Each line on stdout is a message; what the server writes to stderr, and the log, stay on stderr."""
+    """Each line on stdout is a message; the server's stderr and the log go to stderr."""
     log = tmp_path / "events.jsonl"
     target = ["--", sys.executable, str(_SERVER)]
     calls = (("noise", {}), ("add", {"a": "1", "b": 2}), ("add", {"a": [], "b": 2}))
@@ -66,24 +66,24 @@ def test_stdout_contains_only_the_protocol(tmp_path):
     assert "upstream-noise" in err
     assert '"event":"call_repaired"' in err
     answers, err = _spoken(["--log", str(log), "--observe"], target, calls[1])
-    assert answers[0]["structuredContent"] == {"result": 3}  # FastMCP itself takes "1" for an integer
+    assert answers[0]["structuredContent"] == {"result": 3}  # FastMCP itself converts "1" to an integer
     events = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(event["event"], event["server"]) for event in events] == [("call_observed", "upstream")]
     assert "call_observed" not in err
 
 
 @pytest.mark.full
-def test_forwarding_a_log_message_warns_of_nothing():
-    """That logging goes out of use in the protocol is no matter of who runs a proxy."""
+def test_forwarding_a_log_message_prints_no_warning():
+    """The SDK's deprecation warning for log messages is not shown to the operator of a proxy."""
     (reported,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
     assert reported["structuredContent"] == {"result": "told"}
-    assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message came through
+    assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message arrived
     assert "Warning" not in err
 
 
 @pytest.mark.full
 def test_options_reach_the_policy():
-    """``--policy strict`` repairs nothing, ``--unrepairable forward`` sends on, and ``--closed`` repairs open objects."""
+    """``--policy``, ``--unrepairable`` and ``--closed`` set the policy."""
     target = ["--", sys.executable, str(_SERVER)]
     (strict,), _ = _spoken(["--policy", "strict"], target, ("add", {"a": "1", "b": 2}))
     assert strict["_meta"]["mcp_lenient"]["error_code"] == "INVALID_A_TYPE"
@@ -96,16 +96,16 @@ def test_options_reach_the_policy():
 
 @pytest.mark.slow
 def test_functions_of_a_python_file_validate_calls():
-    """A server of a Python file is served with the middleware, its own name kept."""
+    """The server of a Python file gets the middleware, and its functions validate the calls."""
     (added,), err = _spoken([], [f"{_SERVER}:mcp"], ("add", {"a": "1", "b": 2}))
     assert added["structuredContent"] == {"result": 3}
-    assert '"server":"upstream"' not in err  # its functions take "1", so that nothing is repaired
+    assert '"server":"upstream"' not in err  # its functions accept "1", so that nothing is repaired
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_file", [True, False], ids=["a Python file", "another process"])
-async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, monkeypatch):
-    """With ``--reload`` an alias that is added to the file is in force for later calls."""
+async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monkeypatch):
+    """With ``--reload``, an alias added to the file applies to later calls."""
     server = tmp_path / "server.py"
     server.write_text(
         "from fastmcp import FastMCP\nmcp = FastMCP('one')\n"
@@ -126,7 +126,7 @@ async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, mo
     async with Client(fronts[0]) as client:
         assert (await client.call_tool_mcp("note", {"labels": ["a"]})).is_error
         config.write_text("tools: {note: {parameters: {tags: {aliases: [labels]}}}}\n")
-        await asyncio.sleep(1.1)  # the file is looked at once a second
+        await asyncio.sleep(1.1)  # the file is checked once a second
         assert (await client.call_tool("note", {"labels": ["a"]})).data == 1
 
 
@@ -135,7 +135,7 @@ async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, mo
     ("arguments", "says"),
     [
         pytest.param([], "no server given", id="nothing"),
-        pytest.param(["no-such-command-here"], "not a command on this machine", id="no command"),
+        pytest.param(["no-such-command-here"], "not a command on this machine", id="not a command"),
         pytest.param(["--http", "here", "https://x"], "--http here: must be HOST:PORT", id="address"),
         pytest.param(["--http", "1.2.3.4:99999", "https://x"], "must be HOST:PORT", id="port"),
         pytest.param(["--header", "secret", "https://x"], "write each header as", id="header"),
@@ -145,7 +145,7 @@ async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, mo
             id="variable",
         ),
         pytest.param(
-            ["--header", "A: b", "--", sys.executable], "only sent to a server at a URL", id="no URL"
+            ["--header", "A: b", "--", sys.executable], "only sent to a server at a URL", id="not a URL"
         ),
         pytest.param(["--config", "no.yaml", "https://x"], "--config no.yaml: no such file", id="config"),
         pytest.param(["--reload", "https://x"], "--reload: name the file with --config", id="reload"),
@@ -154,7 +154,7 @@ async def test_an_edited_file_of_definitions_is_read_again(is_file, tmp_path, mo
     ],
 )
 def test_errors_are_one_line(arguments, says, capsys):
-    """What cannot be done exits with 2, one line on stderr, and nothing on stdout."""
+    """A wrong command line exits with 2, one line on stderr, and nothing on stdout."""
     assert run(["proxy", *arguments]) == 2
     out, err = capsys.readouterr()
     assert not out

@@ -1,4 +1,4 @@
-"""Servers that others wrote, behind the proxy: right calls as without it, damaged ones never as they came."""
+"""Third-party servers behind the proxy: valid calls are unchanged, damaged calls are repaired or refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mcp_lenient.testing.trial import identical
 
 pytestmark = [
     pytest.mark.slow,
-    # FastMCP's proxy passes roots on to servers of the older era, as it should.
+    # FastMCP's proxy forwards roots to servers of the legacy protocol, as it should.
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
     pytest.mark.parametrize(
         "name",
@@ -80,7 +80,7 @@ async def _called(client: Client[Any], tool: str, sent: object) -> CallToolResul
 
 
 def _reported(result: CallToolResult, folder: Path) -> str:
-    """What a result says, apart from its time and its own folder."""
+    """Return a result as JSON without ``_meta``, times and the folder's name."""
     reported = result.model_dump_json(exclude={"meta"}).replace(str(folder), "FOLDER")
     return _VARIES.sub("TIME", reported)
 
@@ -90,8 +90,8 @@ def _reached(record: Path) -> list[Mapping[str, Any]]:
     return [message["params"] for message in messages if message["method"] == "tools/call"]
 
 
-async def test_right_calls_are_answered_as_without_the_proxy(name, tmp_path):
-    """Each tool answers the same to its own client and through the proxy, and gets the same arguments."""
+async def test_valid_calls_are_answered_as_without_the_proxy(name, tmp_path):
+    """Each tool gets the same arguments and gives the same answer with and without the proxy."""
     server, answers, reached = REAL_SERVERS[name], [], []
     for front in (None, create_lenient_proxy):
         folder, record = tmp_path / str(front is None), tmp_path / f"{front is None}.jsonl"
@@ -106,8 +106,8 @@ async def test_right_calls_are_answered_as_without_the_proxy(name, tmp_path):
     assert reached[0] == reached[1]
 
 
-async def test_the_published_tools_are_those_of_fastmcps_own_proxy(name, tmp_path):
-    """Names, descriptions, schemas, annotations and meta are byte for byte what FastMCP's proxy publishes."""
+async def test_the_proxy_publishes_the_same_tools_as_fastmcps_own(name, tmp_path):
+    """The published tools are byte for byte those of FastMCP's own proxy."""
     listed = []
     for front in (create_proxy, create_lenient_proxy):
         transport = _transport(REAL_SERVERS[name], tmp_path / front.__name__, tmp_path / "record")
@@ -117,8 +117,8 @@ async def test_the_published_tools_are_those_of_fastmcps_own_proxy(name, tmp_pat
     assert listed[0] == listed[1]
 
 
-async def test_no_call_that_the_schema_forbids_reaches_the_server(name, tmp_path):
-    """Damaged calls are repaired to what was meant, or refused by envelope, or allowed by the schema as sent."""
+async def test_calls_that_the_schema_forbids_do_not_reach_the_server(name, tmp_path):
+    """A damaged call is repaired to the intended one, refused with an envelope, or still valid."""
     server, folder, record = REAL_SERVERS[name], tmp_path / "data", tmp_path / "record.jsonl"
     outcomes: dict[str, int] = {}
     async with _connected(_transport(server, folder, record)) as client:
@@ -142,7 +142,7 @@ async def test_no_call_that_the_schema_forbids_reaches_the_server(name, tmp_path
 
 
 async def _outcome(client, tool, damage, record) -> str:
-    """What became of one damaged call."""
+    """Make a damaged call, and return its outcome."""
     result = await _called(client, tool, damage.sent)
     noted = (result.meta or {}).get("mcp_lenient", {})
     reached = [call.get("arguments") or {} for call in _reached(record)]

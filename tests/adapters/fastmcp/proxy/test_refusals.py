@@ -1,4 +1,4 @@
-"""Which answers of a server say that it does not accept the arguments of a call."""
+"""Recognizing answers of upstream servers that refuse a call's arguments."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _refused(text: str, *, is_error: bool = True) -> str | None:
     ],
 )
 def test_refusal_texts_of_each_sdk_are_recognized(text, reported):
-    """The text of each SDK is known, and told in one line without addresses."""
+    """The refusal text of each SDK is recognized, and shortened to one line without URLs."""
     assert _refused(text) == reported
 
 
@@ -60,24 +60,24 @@ def test_refusal_texts_of_each_sdk_are_recognized(text, reported):
         pytest.param("MCP error -32602: Tool get-note not found", id="unknown tool"),
         pytest.param("MCP error -32602: Output validation error: no", id="output"),
         pytest.param("MCP error -32603: Input validation error: no", id="another code"),
-        pytest.param("1 validation error for Weather\nn\n  Missing", id="a model of the tool's own"),
+        pytest.param("1 validation error for Weather\nn\n  Missing", id="own model"),
         pytest.param(
-            "Error executing tool get-note: 1 validation error for Answer\nn", id="of the tool's own, told"
+            "Error executing tool get-note: 1 validation error for Answer\nn", id="own model, wrapped"
         ),
         pytest.param("The file says: Input validation error: no", id="inside a text"),
         pytest.param("", id="empty"),
     ],
 )
 def test_other_errors_are_not_refusals(text):
-    """What says something else, or says it elsewhere, is no refusal of arguments."""
+    """Other errors, and texts that only quote a refusal, are not refusals."""
     assert _refused(text) is None
 
 
 def test_successful_results_are_not_refusals():
-    """A result that is no error may say what it likes."""
+    """A result that is not an error is never a refusal, whatever its text."""
     assert _refused("Input validation error: a log line", is_error=False) is None
 
 
 def test_the_text_is_bounded():
-    """However much a server says, an envelope carries 2,000 characters of it."""
+    """The envelope has at most 2,000 characters of the server's text."""
     assert len(_refused("Input validation error: " + "x " * 10**6)) == LONGEST

@@ -1,4 +1,4 @@
-"""Several proxies without sessions, behind a balancer that gives each request to the next one."""
+"""Several stateless proxies behind a load balancer that sends each request to the next one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PROXY = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "pro
 
 @contextmanager
 def _balanced(ports: list[int]):
-    """The address of a balancer, and the ports in the order in which they got requests."""
+    """Serve a load balancer; return its address, and the ports in the order of their requests."""
     turns, taken = itertools.cycle(ports), []
 
     async def passed_on(request: Request) -> Response:
@@ -57,12 +57,12 @@ def _balanced(ports: list[int]):
 
 @pytest.fixture(scope="module")
 def replicas():
-    """The ports of three proxies of the same server."""
+    """Return the ports of three proxies of the same server."""
     behind, *ports = (free_port() for _ in range(4))
     with ExitStack() as stack:
         starts = [([sys.executable, str(_SERVER)], behind)]
         starts += [([*_PROXY, f"127.0.0.1:{port}", f"http://127.0.0.1:{behind}/mcp"], port) for port in ports]
-        with ThreadPoolExecutor() as pool:  # they start at once
+        with ThreadPoolExecutor() as pool:  # start them concurrently
             started = [running(command, port, UPSTREAM_PORT=str(behind)) for command, port in starts]
             list(pool.map(stack.enter_context, started))
         yield ports
@@ -70,7 +70,7 @@ def replicas():
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_any_replica_answers_any_request(replicas, mode):
-    """Each request of a client may go to another process: lists, right calls, repairs and refusals come out alike."""
+    """Each request may go to another process, with the same lists, results, repairs and refusals."""
     with _balanced(replicas) as (url, taken):
         async with Client(StreamableHttpTransport(url), mode=mode) as client:
             assert "add" in {tool.name for tool in await client.list_tools()}
@@ -83,6 +83,6 @@ async def test_any_replica_answers_any_request(replicas, mode):
 
 
 def test_stateless_requires_http(capsys):
-    """Over stdio there is one client and one session."""
+    """``--stateless`` is an error over stdio, which has only one client and session."""
     assert run(["proxy", "--stateless", "https://example.com/mcp"]) == 2
     assert "--stateless: only a proxy served with --http" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What the log calls the server behind a proxy: its own name, and never a word of a program or an address."""
+"""The logged name of the server behind a proxy: its own name, and never part of a program or an address."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _fallback(command: str, *arguments: str) -> str:
     ],
 )
 async def test_the_servers_own_name_is_logged(named, logged, mode, events):
-    """The name that the server gives itself in the handshake is logged, unless it is no name by its form."""
+    """The server's name from the handshake is logged, unless it does not look like a name."""
     transport = StdioTransport(sys.executable, ["-c", _PROGRAM.format(name=named)])
     async with Client(create_lenient_proxy(transport), mode=mode) as client:
         await client.call_tool_mcp("add", {"a": "1", "b": 2})
@@ -58,7 +58,7 @@ async def test_the_servers_own_name_is_logged(named, logged, mode, events):
 
 
 async def test_the_operators_name_wins(events):
-    """A name that the operator gives the proxy, or the server in a configuration, is the one that is logged."""
+    """The name that the operator gives the proxy is logged."""
     server = FastMCP("upstream")
 
     @server.tool
@@ -90,7 +90,7 @@ async def test_the_operators_name_wins(events):
         pytest.param(["npx", "--yes", "server-git@1.2.3", _KEY], "server-git", id="npx with a version"),
         pytest.param(["npx", "-c", f"KEY={_KEY} server"], "npx", id="npx -c"),
         pytest.param(["npx", "--package", _KEY, "server"], "npx", id="npx, an option with a value"),
-        pytest.param(["npx", f"https://{_KEY}@host/x.tgz"], "npx", id="npx of an address"),
+        pytest.param(["npx", f"https://{_KEY}@host/x.tgz"], "npx", id="npx with a URL"),
         pytest.param(["uvx", "mcp-server-git", "--key", _KEY], "mcp-server-git", id="uvx"),
         pytest.param(["uvx", "--from", f"git+https://{_KEY}@host/x", "x"], "uvx", id="uvx --from"),
         pytest.param(["uv", "run", "--with", _KEY, "server.py"], "uv", id="uv run"),
@@ -98,12 +98,12 @@ async def test_the_operators_name_wins(events):
         pytest.param(["sh", "-c", f"KEY={_KEY} server"], "sh", id="shell"),
         pytest.param(["env", f"KEY={_KEY}", "server"], "env", id="env"),
         pytest.param(["/opt/bin/weather-mcp", "--key", _KEY], "weather-mcp", id="a program"),
-        pytest.param([r"C:\node\npx.cmd", "-y", "server-git"], "mcp-lenient", id="a path of another system"),
-        pytest.param([f"KEY={_KEY} python", "x"], "mcp-lenient", id="no command"),
+        pytest.param([r"C:\node\npx.cmd", "-y", "server-git"], "mcp-lenient", id="a Windows path"),
+        pytest.param([f"KEY={_KEY} python", "x"], "mcp-lenient", id="not a command"),
     ],
 )
 def test_the_name_before_the_handshake(command, named):
-    """Until the server has said its name, a command line is called by its program or package alone."""
+    """Before the handshake, a command line is named after its program or package alone."""
     assert _fallback(*command) == named
     assert _KEY not in named
 
@@ -115,12 +115,12 @@ def test_the_name_before_the_handshake(command, named):
         pytest.param(f"https://example.com/mcp/{_KEY}?key={_KEY}#{_KEY}", "example.com", id="path and query"),
         pytest.param(f"https://user:{_KEY}@example.com:8443/mcp", "example.com", id="user and password"),
         pytest.param(f"https://{_KEY}@example.com/mcp", "example.com", id="user"),
-        pytest.param("http://[::1]:8000/mcp", "mcp-lenient", id="an address in brackets"),
+        pytest.param("http://[::1]:8000/mcp", "mcp-lenient", id="an IPv6 address"),
         pytest.param("http://127.0.0.1:8000/mcp", "127.0.0.1", id="an address"),
     ],
 )
 def test_a_url_is_named_by_its_host(url, named):
-    """Of a URL nothing but the host is a name."""
+    """Only the host of a URL is used as a name."""
     assert create_lenient_proxy(url).name == named
     assert create_lenient_proxy(StreamableHttpTransport(url)).name == named
     assert create_lenient_proxy(Client(url)).name == "mcp-lenient"

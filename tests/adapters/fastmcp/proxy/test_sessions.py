@@ -1,4 +1,4 @@
-"""Sessions with a server over HTTP, kept between a client's requests: what is shared, and what is never."""
+"""Sessions with an upstream HTTP server are kept between a client's requests, and never shared by clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 
 
 class _Recording(Middleware):
-    """Counts messages by method, and keeps the headers of each call."""
+    """A middleware that counts messages by method, and records the headers of each call."""
 
     def __init__(self) -> None:
         self.methods: Counter[str] = Counter()
@@ -63,7 +63,7 @@ def _upstream() -> tuple[FastMCP, _Recording]:
 
     @server.tool
     async def slowly(steps: int, ctx: Context) -> str:
-        """Tell of progress."""
+        """Report progress."""
         for at in range(steps):
             await ctx.report_progress(at + 1, steps)
             await asyncio.sleep(0.02)
@@ -90,7 +90,7 @@ def _client(
 
 
 async def test_one_session_serves_the_calls_of_one_client():
-    """A client's calls and lists, one after the other, take one session at the server, which so keeps its state."""
+    """A client's successive requests use one upstream session, which keeps its state."""
     upstream, recording = _upstream()
     with _front(upstream) as url:
         async with _client(url) as client:
@@ -101,11 +101,11 @@ async def test_one_session_serves_the_calls_of_one_client():
             last = await client.call_tool_mcp("note", {"text": "d"})
     assert wrong.is_error
     assert last.structured_content == {"result": ["a", "b", "c", "d"]}
-    assert recording.methods["initialize"] <= 2  # with the one that asks for the era
+    assert recording.methods["initialize"] <= 2  # including the one that probes the protocol version
 
 
 async def test_each_client_has_its_own_sessions():
-    """What one client leaves in its session is not there for another, and who is asked is the one who called."""
+    """Clients do not share state, and the server's questions go to the client that called."""
     upstream, _ = _upstream()
     with _front(upstream) as url:
         async with _client(url, "one") as one, _client(url, "two") as two:
@@ -118,7 +118,7 @@ async def test_each_client_has_its_own_sessions():
 
 
 async def test_progress_goes_to_its_call():
-    """Calls that run at once report their own progress, each to its own call."""
+    """Concurrent calls get only their own progress reports."""
     upstream, _ = _upstream()
     seen: dict[int, list[float]] = {3: [], 5: []}
 
@@ -136,7 +136,7 @@ async def test_progress_goes_to_its_call():
 
 
 async def test_sessions_end_with_the_client():
-    """When a client leaves, its sessions at the server are ended."""
+    """When a client disconnects, its upstream sessions are ended."""
     upstream, _ = _upstream()
     deleted: list[str] = []
     app = upstream.http_app()
@@ -159,7 +159,7 @@ async def test_sessions_end_with_the_client():
 
 
 async def test_other_credentials_open_another_session():
-    """Where a caller's headers change, the session of the old ones is not used; what names one request does change."""
+    """Another ``Authorization`` header opens a new session; another ``traceparent`` does not."""
     upstream, recording = _upstream()
     current = {"authorization": "Bearer one", "traceparent": "00-1"}
 
@@ -184,14 +184,14 @@ async def test_other_credentials_open_another_session():
 
 
 async def test_a_restarted_server_gets_a_new_session():
-    """A session that the server does not know any more is opened again, and the call is answered, run once."""
+    """If the server no longer knows the session, a new one is opened, and the call runs once."""
     upstream, recording = _upstream()
     apps: list[Any] = [upstream.http_app()]
     again = upstream.http_app()
 
     async def current(scope, receive, send):
         if scope["type"] == "lifespan":
-            async with again.lifespan(again):  # in the loop that answers its requests
+            async with again.lifespan(again):  # runs in the loop that answers its requests
                 await apps[0](scope, receive, send)
         else:
             await apps[-1](scope, receive, send)
@@ -209,7 +209,7 @@ async def test_a_restarted_server_gets_a_new_session():
 
 
 async def test_a_tool_error_is_not_retried():
-    """Where the server takes no stream that is opened (404) and the call fails, the tool has run once."""
+    """If the server refuses event streams with 404 and the call fails, the tool has run only once."""
     upstream, recording = _upstream()
     app = upstream.http_app()
 
@@ -236,7 +236,7 @@ async def test_a_tool_error_is_not_retried():
 
 
 async def test_an_idle_session_is_ended(monkeypatch):
-    """A session that nobody used for long is not used again."""
+    """A session that was idle for too long is not used again."""
     monkeypatch.setattr(sessions, "IDLE", 0.0)
     upstream, _ = _upstream()
     with _front(upstream) as url:
@@ -247,7 +247,7 @@ async def test_an_idle_session_is_ended(monkeypatch):
 
 
 async def test_clients_beyond_the_session_limit_are_served(monkeypatch):
-    """Beyond the number of sessions that are kept, each call has its own."""
+    """If the maximum number of sessions is kept, each further call has its own session."""
     monkeypatch.setattr(sessions, "MOST_KEPT", 1)
     upstream, _ = _upstream()
     with _front(upstream) as url:
@@ -259,7 +259,7 @@ async def test_clients_beyond_the_session_limit_are_served(monkeypatch):
 
 
 async def test_a_canceled_call_does_not_affect_others():
-    """After a call was given up, the next ones are answered."""
+    """After a canceled call, the next ones are answered."""
     upstream, _ = _upstream()
     with _front(upstream) as url:
         async with _client(url) as client:
@@ -270,7 +270,7 @@ async def test_a_canceled_call_does_not_affect_others():
 
 
 async def test_stateless_clients_keep_no_sessions():
-    """Served without sessions, nobody knows who calls, and each call has a session of its own at the server."""
+    """A stateless proxy cannot tell clients apart, and each call has its own upstream session."""
     upstream, _ = _upstream()
     with _front(upstream, stateless=True) as url:
         async with _client(url) as client:
@@ -280,7 +280,7 @@ async def test_stateless_clients_keep_no_sessions():
 
 
 async def test_a_stdio_server_asks_the_client_that_called():
-    """A server over stdio has one session for all clients: while calls of two are running, nobody is asked for it."""
+    """A stdio server has one session for all clients: no client is asked while two of them are calling."""
     process = StdioTransport(sys.executable, [str(_SERVER)])
     with serving(create_lenient_proxy(process)) as url:
         async with _client(url, "one") as one, _client(url, "two") as two:

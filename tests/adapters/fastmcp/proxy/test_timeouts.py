@@ -1,4 +1,4 @@
-"""How long a server behind a proxy may take, for an answer and to be connected to."""
+"""``timeout`` and ``connect_timeout`` of a proxy."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def _called(front: FastMCP, tool: str, arguments: dict[str, Any], **client
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_timeout_is_answered_with_an_envelope(mode, events):
-    """The envelope names the seconds, and says that the tool may have run: it must not be called again blindly."""
+    """The envelope has the seconds, and warns that the tool may have run."""
     front = create_lenient_proxy(_slow(), timeout=0.2)
     result = await _called(front, "wait", {"seconds": 30}, mode=mode)
     reported = result.meta["mcp_lenient"]
@@ -72,7 +72,7 @@ async def test_a_timeout_is_answered_with_an_envelope(mode, events):
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 @pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
 async def test_a_timed_out_call_is_logged_once(mode, several, events, caplog):
-    """FastMCP prints no traceback beside it, nor a line of its own."""
+    """FastMCP logs neither a traceback nor a line about it."""
     target = _slow()
     with serving(target) if several else nullcontext() as url:
         behind = {"mcpServers": {"a": {"url": url}, "b": {"url": url}}} if several else target
@@ -95,12 +95,12 @@ def _fastmcps_log_to(handler: logging.Handler):
 
 
 async def test_a_timely_answer_passes():
-    """A call that takes less is answered."""
+    """A call that takes less time is answered."""
     assert not (await _called(create_lenient_proxy(_slow(), timeout=20), "wait", {"seconds": 0.01})).is_error
 
 
 async def test_a_timeout_cancels_the_upstream_request():
-    """A call that ran out of time is cancelled at the server, which need not finish it for nobody."""
+    """A call that times out is canceled at the upstream server."""
     cancelled = ["nothing"]
     front = create_lenient_proxy(_slow(cancelled), timeout=0.2)
     await _called(front, "wait", {"seconds": 30})
@@ -108,7 +108,7 @@ async def test_a_timeout_cancels_the_upstream_request():
 
 
 async def test_elicitation_time_counts_toward_the_timeout():
-    """A call during which the server asks the client's user ends in time as well."""
+    """A call times out even while the server waits for the client's user."""
 
     async def answer(*_: Any) -> dict[str, str]:
         await asyncio.sleep(0.8)
@@ -120,7 +120,7 @@ async def test_elicitation_time_counts_toward_the_timeout():
 
 
 async def test_other_requests_time_out_too():
-    """A resource that is not read in time is an error."""
+    """Reading a resource times out with an error."""
     async with Client(create_lenient_proxy(_slow(), timeout=0.2)) as client:
         with pytest.raises(MCPError, match=r"timed out"):
             await asyncio.wait_for(client.read_resource("note://slow"), 10)
@@ -128,7 +128,7 @@ async def test_other_requests_time_out_too():
 
 @pytest.mark.slow
 async def test_an_http_server_times_out():
-    """Over HTTP the same envelope comes, not an error of the connection."""
+    """Over HTTP a timeout gives the same envelope, not a connection error."""
     with serving(_slow()) as url:
         result = await _called(create_lenient_proxy(url, timeout=0.5), "wait", {"seconds": 30})
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
@@ -136,7 +136,7 @@ async def test_an_http_server_times_out():
 
 @pytest.mark.slow
 async def test_a_silent_process_times_out(events):
-    """A program that starts and says nothing is unavailable after the seconds given to connect."""
+    """A program that starts but sends nothing is unavailable after ``connect_timeout``."""
     silent = StdioTransport(sys.executable, ["-c", "import time; time.sleep(60)"])
     front = create_lenient_proxy(silent, connect_timeout=0.5)
     result = await asyncio.wait_for(_called(front, "wait", {}, mode="auto"), 20)
@@ -147,7 +147,7 @@ async def test_a_silent_process_times_out(events):
 
 @pytest.mark.slow
 async def test_a_stopped_server_is_unavailable(events):
-    """Where nothing listens any more, the tool was not run, and the envelope says so."""
+    """If the server no longer listens, the envelope says that it is unavailable."""
     with serving(_slow()) as url:
         front = create_lenient_proxy(url, connect_timeout=1)
         assert not (await _called(front, "wait", {"seconds": 0}, mode="legacy")).is_error
@@ -158,7 +158,7 @@ async def test_a_stopped_server_is_unavailable(events):
 
 @pytest.mark.slow
 async def test_an_unreachable_address_times_out():
-    """A port whose queue is full answers nothing: after the seconds given to connect, the server is unavailable."""
+    """A port with a full queue does not answer; the server is unavailable after ``connect_timeout``."""
     with (
         closing(socket.socket()) as full,
         closing(socket.socket()) as first,
@@ -178,13 +178,13 @@ async def test_an_unreachable_address_times_out():
 @each_row("given", [0, -1, float("nan"), float("inf"), True, "5"])
 @each_row("name", ["timeout", "connect_timeout"])
 def test_an_invalid_duration_is_an_error(name, given):
-    """A time is a number of seconds above zero."""
+    """A duration must be a positive number of seconds."""
     with pytest.raises(ValueError, match=f"{name}: this must be"):
         create_lenient_proxy("http://localhost:1/mcp", **{name: given})
 
 
 def test_a_client_keeps_its_own_timeouts():
-    """A client that is handed over was made with its times: what is asked for here would not hold."""
+    """A timeout for a ready-made client is an error, since the client has its own."""
     with pytest.raises(ValueError, match=r"timeout: .*client"):
         create_lenient_proxy(Client("http://localhost:1/mcp"), timeout=5)
 
@@ -192,7 +192,7 @@ def test_a_client_keeps_its_own_timeouts():
 @pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
 @pytest.mark.parametrize("given", ["5s", "0", "-1", "nan", "1e999", ""])
 def test_the_command_reports_an_invalid_duration(option, given, capsys):
-    """On the command line, the option and what was written are named."""
+    """The command's error has the option and its value."""
     assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2
     err = capsys.readouterr().err
     assert f"{option} {given}: must be a number of seconds" in err
@@ -200,7 +200,7 @@ def test_the_command_reports_an_invalid_duration(option, given, capsys):
 
 
 def test_an_in_process_server_has_no_connect_timeout(tmp_path, capsys):
-    """For a Python file's server, which runs within the proxy, no time can be given."""
+    """``--timeout`` is an error for the server of a Python file, which runs inside the proxy."""
     file = tmp_path / "server.py"
     file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")
     assert run(["proxy", "--timeout", "5", str(file)]) == 2

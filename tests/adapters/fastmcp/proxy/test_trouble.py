@@ -1,4 +1,4 @@
-"""A server that dies, hangs or answers at length: the proxy behaves as FastMCP's own, and logs it."""
+"""An upstream server that dies or hangs: the proxy behaves like FastMCP's own, and logs the failure."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) cap
 
 @pytest.fixture
 def events():
-    """The log, from level INFO on."""
+    """Record the log from level INFO on."""
     with application_log(logging.INFO) as log:
         yield log
 
@@ -39,7 +39,7 @@ async def _behind(front, *arguments: str):
 
 
 async def _after_death(front) -> tuple[str, Any]:
-    """What a client gets of a call in which the server dies, and of the next one."""
+    """Return the answers to a call during which the server dies, and to the next one."""
     async with _behind(front) as client:
         await client.call_tool_mcp("add", {"a": 1, "b": 2})
         died = await client.call_tool_mcp("die", {})
@@ -49,7 +49,7 @@ async def _after_death(front) -> tuple[str, Any]:
 
 @pytest.mark.slow
 async def test_a_server_that_dies_during_a_call(events):
-    """The caller gets FastMCP's error, the log says so, and the next call finds the server started again."""
+    """The caller gets FastMCP's error, the failure is logged, and the next call starts the server again."""
     own = await _after_death(create_proxy)
     assert await _after_death(create_lenient_proxy) == own
     assert own[1] == {"result": 3}
@@ -59,7 +59,7 @@ async def test_a_server_that_dies_during_a_call(events):
 
 
 async def _after_cancelling(front) -> Any:
-    """What a client gets after it has given up a call."""
+    """Return the answer to a call after a canceled one."""
     async with _behind(front) as client:
         await client.call_tool_mcp("add", {"a": 1, "b": 2})
         with pytest.raises(asyncio.TimeoutError):
@@ -69,7 +69,7 @@ async def _after_cancelling(front) -> Any:
 
 @pytest.mark.full
 async def test_a_canceled_call(events):
-    """A call that the caller gives up ends, the log says so, and other calls go on."""
+    """A call that the client cancels is logged, and the next call is answered."""
     assert await _after_cancelling(create_proxy) == {"result": 3}
     assert await _after_cancelling(create_lenient_proxy) == {"result": 3}
     assert [(event["event"], event.get("error_code")) for event in events] == [
@@ -79,8 +79,8 @@ async def test_a_canceled_call(events):
 
 
 @pytest.mark.slow
-async def test_a_hanging_server_blocks_no_other_call(events):
-    """While one call hangs, others are answered, and calls that are wrong are refused."""
+async def test_a_hanging_call_does_not_block_others(events):
+    """While one call hangs, others are answered and wrong ones refused."""
     async with _behind(create_lenient_proxy) as client:
         hanging = asyncio.create_task(client.call_tool_mcp("hang", {}))
         await asyncio.sleep(0.2)
@@ -95,8 +95,8 @@ async def test_a_hanging_server_blocks_no_other_call(events):
 
 
 @pytest.mark.slow
-async def test_everything_else_passes_through():
-    """Resources, prompts, progress and instructions are those of the server."""
+async def test_other_features_pass_through():
+    """Resources, prompts, progress and instructions of the server reach the client."""
     seen = []
 
     async def progress(done, total, _message):
@@ -114,7 +114,7 @@ async def test_everything_else_passes_through():
 
 @pytest.mark.full
 async def test_several_servers_are_each_started_once(tmp_path, events):
-    """Of a configuration with several servers each is kept, its tools have its name, and one may be gone."""
+    """Each configured server is started once and prefixes its tools; one that fails to start is skipped."""
     starts = tmp_path / "starts"
     here = {"command": sys.executable, "args": [str(_SERVER), str(starts)]}
     config = {"mcpServers": {"one": here, "two": here, "gone": {"command": "no-such-command-here"}}}

@@ -1,4 +1,4 @@
-"""An upstream server that lies or misbehaves: the proxy neither believes it nor breaks."""
+"""Upstream servers that send false or malformed data: the proxy does not trust it, and does not fail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FORGED = {"rule": "text_to_integer", "pointer": "/forged", "before": "string", 
 
 
 class _Answering(Tool):
-    """Answers with the result that it is given."""
+    """A tool with a fixed answer."""
 
     answer: Any = None
     seen: list[Any] = Field(default_factory=list)
@@ -53,11 +53,11 @@ async def _call(front: FastMCP, arguments: dict[str, Any] | None = None):
 SHAPES = [
     pytest.param([], id="list"),
     pytest.param(None, id="null"),
-    pytest.param("status", id="text that holds a key"),
+    pytest.param("status", id="text that equals a key"),
     pytest.param(5, id="number"),
     pytest.param({}, id="empty"),
     pytest.param({"repairs": 5}, id="repairs are a number"),
-    pytest.param({"repairs": ["x"]}, id="repairs are texts"),
+    pytest.param({"repairs": ["x"]}, id="repairs are strings"),
     pytest.param({"repairs": [{"rule": 1}]}, id="a repair of another shape"),
     pytest.param({"repairs": [{**_FORGED, "more": 1}]}, id="a repair with another key"),
     pytest.param({"repairs": [_FORGED]}, id="a forged repair"),
@@ -69,7 +69,7 @@ SHAPES = [
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("text", ["Access denied", _REFUSED])
 async def test_an_error_with_unexpected_meta_is_answered(given, text, events):
-    """An error result keeps the upstream's text whatever its metadata claims, and the log holds nothing of it."""
+    """An error result keeps the upstream's text whatever its ``_meta`` contains, which is not logged."""
     server = _upstream({"mcp_lenient": given}, text, is_error=True)
     own = await _call(create_proxy(server, name="upstream"))
     result = await _call(create_lenient_proxy(server))
@@ -86,7 +86,7 @@ async def test_an_error_with_unexpected_meta_is_answered(given, text, events):
 @pytest.mark.quick_rows("list", "null")
 @pytest.mark.parametrize("given", SHAPES)
 async def test_a_success_with_unexpected_meta_passes_unchanged(given, events):
-    """Metadata that the upstream puts on a result reaches the client unchanged when nothing was repaired."""
+    """The upstream's ``_meta`` reaches the client unchanged if nothing was repaired."""
     server = _upstream({"mcp_lenient": given, "own": 1}, is_error=False)
     own = await _call(create_proxy(server, name="upstream"))
     result = await _call(create_lenient_proxy(server))
@@ -99,7 +99,7 @@ async def test_a_success_with_unexpected_meta_passes_unchanged(given, events):
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("is_error", [False, True])
 async def test_only_this_proxys_repairs_are_reported(given, is_error):
-    """After a repair ``mcp_lenient`` holds this proxy's repairs only; the upstream's entry moves aside."""
+    """After a repair, ``mcp_lenient`` has only this proxy's repairs, and the upstream's entry is renamed."""
     server = _upstream({"mcp_lenient": given, "own": 1}, is_error=is_error)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
     assert [repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]] == ["json_text_to_array"]
@@ -108,8 +108,8 @@ async def test_only_this_proxys_repairs_are_reported(given, is_error):
     assert result.content[0].text == "answer"
 
 
-async def test_a_refusal_after_a_repair_reports_that_repair_only():
-    """A refusal by the upstream lists the repairs of this proxy, not those that the upstream claims."""
+async def test_refusals_list_only_this_proxys_repairs():
+    """The envelope for an upstream refusal lists this proxy's repairs, not those that the upstream claims."""
     server = _upstream({"mcp_lenient": {"repairs": [_FORGED]}}, _REFUSED, is_error=True)
     result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
     reported = result.meta["mcp_lenient"]
@@ -117,8 +117,8 @@ async def test_a_refusal_after_a_repair_reports_that_repair_only():
     assert "/forged" not in result.model_dump_json()
 
 
-async def test_an_upstream_that_is_lenient_itself_keeps_its_envelope(events):
-    """The envelope of a lenient upstream reaches the client as it came."""
+async def test_the_envelope_of_a_lenient_upstream_passes_unchanged(events):
+    """The client gets the envelope of a lenient upstream unchanged."""
     server = FastMCP("upstream")
 
     @server.tool
@@ -135,7 +135,7 @@ async def test_an_upstream_that_is_lenient_itself_keeps_its_envelope(events):
     assert [event["event"] for event in events if event["server"] != "upstream"] == []
 
 
-# An upstream by hand, over stdio: what no SDK would answer.
+# A hand-written stdio server that can give answers that no SDK would give.
 _BY_HAND = r"""
 import json, sys
 answers = json.loads(sys.argv[1])
@@ -173,7 +173,7 @@ async def _by_hand(front, answers: dict[str, Any], *calls: dict[str, Any], tool:
 
 
 REFUSALS = [
-    pytest.param({"content": [{"type": "text", "text": "x"}], "isError": "yes"}, id="isError is a text"),
+    pytest.param({"content": [{"type": "text", "text": "x"}], "isError": "yes"}, id="isError is a string"),
     pytest.param({"content": [], "isError": True}, id="an error without content"),
     pytest.param({"error": {"code": -32602, "message": ""}}, id="an empty refusal"),
     pytest.param({"error": {"code": -32602, "message": "x " * 10**4}}, id="a long refusal"),
@@ -191,7 +191,7 @@ MALFORMED = [
 @pytest.mark.quick_rows("a refusal with data")
 @pytest.mark.parametrize("answer", REFUSALS)
 async def test_a_malformed_error_is_answered(answer):
-    """Whatever error a call is answered, the caller gets an error result without Python's words, of bounded size."""
+    """The caller gets an error result of bounded size without Python's words."""
     answers = {"tools/call#1": answer}
     first, second = await _by_hand(create_lenient_proxy, answers, {"tags": '["a"]'}, {"tags": ["a"]})
     assert first.is_error
@@ -205,7 +205,7 @@ async def test_a_malformed_error_is_answered(answer):
 @pytest.mark.quick_rows("no content")
 @pytest.mark.parametrize("answer", MALFORMED)
 async def test_a_malformed_answer_is_a_server_error(answer, events):
-    """An answer that is no tool result is an internal error, not one of the caller's arguments, and is logged."""
+    """An answer that is not a tool result is a logged internal error, not an error in the arguments."""
     with pytest.raises(MCPError, match="server's answer is not a valid tool result") as raised:
         await _by_hand(create_lenient_proxy, {"tools/call#1": answer}, {"tags": ["a"]})
     assert raised.value.error.code == INTERNAL_ERROR
@@ -228,7 +228,7 @@ async def test_a_malformed_answer_is_a_server_error(answer, events):
     ],
 )
 async def test_a_malformed_list_keeps_known_tools(listed):
-    """When the list of tools, asked for again, cannot be read, a wrong call is refused by the known schema."""
+    """If listing the tools again gives a malformed list, wrong calls are refused by the known schema."""
     answers = {f"tools/list#{at}": listed for at in range(2, 9)}
     right, wrong = await _by_hand(create_lenient_proxy, answers, {"tags": ["a"]}, {"tags": 5})
     assert right.content[0].text == "ran"
@@ -237,7 +237,7 @@ async def test_a_malformed_list_keeps_known_tools(listed):
 
 
 async def test_any_refusal_text_is_parsed_in_bounded_time():
-    """A text made to be slow to read is cut before it is looked through."""
+    """A text designed to be slow to parse is cut before it is parsed."""
     for text in (
         "a." * 10**6,
         "http" * 10**6,

@@ -1,4 +1,4 @@
-"""What comes through the proxy besides calls, and what does not: the proxy's page says both."""
+"""Protocol features other than calls that the proxy passes on or not, as documented on its page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _sampling() -> FastMCP:
 
     @server.tool
     async def sample(ctx: Context) -> dict[str, Any]:
-        """Have the client's model answer, and return all of its answer."""
+        """Ask the client's model, and return its whole answer."""
         params = CreateMessageRequestParams(
             messages=[SamplingMessage(role="user", content=_ANSWERS["image"])],
             system_prompt="Be brief.",
@@ -76,7 +76,7 @@ async def _sampled(front: FastMCP | str, kind: str) -> tuple[Any, list[Any]]:
 
 @pytest.mark.parametrize("kind", _ANSWERS)
 async def test_any_model_answer_passes_through(kind):
-    """Text, image or audio, the model's name and why it stopped reach the server, and its whole request the client."""
+    """The server gets the model's whole answer, and the client the server's whole request."""
     answer, (asked,) = await _sampled(create_lenient_proxy(_sampling()), kind)
     assert answer["content"] == _ANSWERS[kind].model_dump(mode="json", by_alias=True, exclude_none=True)
     assert (answer["model"], answer["stopReason"]) == ("a-model", "maxTokens")
@@ -86,7 +86,7 @@ async def test_any_model_answer_passes_through(kind):
 
 @pytest.mark.slow
 async def test_any_model_answer_passes_end_to_end(tmp_path):
-    """Over HTTP on both sides, and from a server in a process of its own."""
+    """Model answers also pass over HTTP on both sides, and to a server process over stdio."""
     with serving(_sampling()) as behind, serving(create_lenient_proxy(behind)) as url:
         answer, _ = await _sampled(url, "image")
     assert answer["content"]["data"] == _DATA
@@ -134,7 +134,7 @@ def _changing() -> FastMCP:
 
 
 async def _tried(front: FastMCP) -> dict[str, bool]:
-    """Whether each of three things reaches a client."""
+    """Return for each of three protocol features whether it reaches a client."""
     reported: list[str] = []
 
     async def message(item: Any) -> None:
@@ -153,7 +153,7 @@ async def _tried(front: FastMCP) -> dict[str, bool]:
 
 
 async def _is_there(request: Awaitable[Any]) -> bool:
-    """Return whether a request is answered, not refused as one that is not known."""
+    """Return whether a request is supported, not refused as an unknown method."""
     try:
         await request
     except MCPError as error:
@@ -162,7 +162,7 @@ async def _is_there(request: Awaitable[Any]) -> bool:
 
 
 async def test_the_page_lists_everything_that_does_not_pass():
-    """The page's list is the things that are tried here and do not come through, and no other."""
+    """The page lists exactly those of the tried features that do not pass."""
     page = _PAGE.read_text(encoding="utf-8")
     section = page.partition("## What does not come through\n")[2].partition("\n## ")[0]
     listed = set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
@@ -171,7 +171,7 @@ async def test_the_page_lists_everything_that_does_not_pass():
 
 
 async def test_the_handshake_claims_only_what_passes():
-    """The proxy does not claim in its handshake what it does not pass on."""
+    """The proxy does not claim capabilities that it does not pass on."""
     async with Client(create_lenient_proxy(_changing()), mode="legacy") as client:
         capabilities = client.initialize_result.capabilities
     assert capabilities.completions is None

@@ -1,4 +1,4 @@
-"""Stands before a stdio server, passes everything on, and writes down each tool call that reaches it.
+"""Forward all messages between a client and a stdio server, and record those sent to the server.
 
 python shim.py RECORD COMMAND ARGUMENTS...
 """
@@ -20,7 +20,7 @@ def _pass_on(source: IO[bytes], sink: IO[bytes]) -> None:
 
 
 def main(record: Path, command: list[str]) -> int:
-    """Pass lines on until the client closes its end."""
+    """Forward lines until the client closes its end."""
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:  # noqa: S603
         assert server.stdin is not None
         assert server.stdout is not None

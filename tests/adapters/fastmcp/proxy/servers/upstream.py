@@ -1,6 +1,6 @@
-"""A server that can be told to misbehave.
+"""A server with misbehaving tools.
 
-It speaks over stdio, or over HTTP where UPSTREAM_PORT is set; its argument is a file that counts its starts.
+It uses stdio, or HTTP if UPSTREAM_PORT is set, and appends a line to the file given as its argument.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def add(a: int, b: int) -> int:
 
 
 class Order(BaseModel):
-    """An order, which ignores names that it does not have."""
+    """An order, which ignores unknown names."""
 
     ship_to: str = "home"
 
@@ -56,13 +56,13 @@ def large(megabytes: int) -> str:
 
 @mcp.tool
 def environment(name: str) -> str:
-    """A variable of the environment."""
+    """Return an environment variable."""
     return os.environ.get(name, "")
 
 
 @mcp.tool
 async def slowly(ctx: Context) -> str:
-    """Tell of progress."""
+    """Report progress."""
     for at in range(3):
         await ctx.report_progress(at + 1, 3)
     return "done"
@@ -85,7 +85,7 @@ def noise() -> str:
 
 @mcp.tool
 def process() -> int:
-    """The number of this process."""
+    """Return the id of this process."""
     return os.getpid()
 
 
@@ -98,7 +98,7 @@ def bytes_that_are_no_text() -> str:
 
 @mcp.tool
 async def tell(ctx: Context) -> str:
-    """Send the client a log message, without what the SDK says of it here."""
+    """Send the client a log message, without the SDK's warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         await ctx.info("upstream-told")
@@ -107,7 +107,7 @@ async def tell(ctx: Context) -> str:
 
 @mcp.resource("note://one")
 def note() -> str:
-    """A note."""
+    """Return a note."""
     return "a note"
 
 
