@@ -1,4 +1,4 @@
-"""A FastMCP that has changed: what reads whole arguments is gone, and everything else keeps working."""
+"""If a FastMCP release changes its internals, only raw arguments are no longer parsed."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
 
 
 def _hooks_of_another_kind(server: FastMCP, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDK's hooks are no list anymore."""
+    """Replace the SDK's list of hooks by a tuple."""
     monkeypatch.setattr(server._mcp_server, "middleware", tuple(server._mcp_server.middleware))
 
 
 def _handler_of_another_name(_server: FastMCP, monkeypatch: pytest.MonkeyPatch) -> None:
-    """FastMCP's handler of tool calls, which each server has registered, has no name that we know."""
+    """Remove FastMCP's handler of tool calls under its known name."""
     monkeypatch.delattr(MCPOperationsMixin, "_on_call_tool")
 
 
@@ -43,7 +43,7 @@ Change = Callable[[FastMCP, pytest.MonkeyPatch], None]
 
 @pytest.fixture(params=_CHANGES)
 def changed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> FastMCP:
-    """A lenient server on a FastMCP that has changed after the server was built."""
+    """Return a lenient server whose FastMCP was changed after the server was built."""
     server = build()
     request.param(server, monkeypatch)
     return server
@@ -52,7 +52,7 @@ def changed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 def test_other_calls_keep_working(changed, kind):
-    """Right, nearly right, wrong and unknown calls are answered as ever."""
+    """Valid, nearly right, wrong and unknown calls are answered as before."""
     with http(changed, kind) as wire:
         assert value(call(wire, "add_note", _RIGHT)) == _KEPT
         assert rules(call(wire, "add_note", _NEARLY)) == ["json_text_to_array"]
@@ -62,8 +62,8 @@ def test_other_calls_keep_working(changed, kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
-def test_raw_arguments_get_the_sdks_own_error(changed, kind):
-    """Arguments in text are refused by the SDK as without the middleware, the first time and later."""
+def test_raw_arguments_get_the_sdk_error(changed, kind):
+    """The SDK refuses arguments sent as text, as without the middleware, in first and later calls."""
     with http(changed, kind) as wire:
         for _ in range(2):
             assert call(wire, "add_note", json.dumps(_RIGHT))["error"]["code"] == INVALID_PARAMS
@@ -72,7 +72,7 @@ def test_raw_arguments_get_the_sdks_own_error(changed, kind):
 @pytest.mark.quick_rows("hooks-stateful")
 @pytest.mark.parametrize("kind", _KINDS)
 def test_one_warning_is_logged(changed, kind, events):
-    """However many messages of either kind come, exactly one warning is logged for the server."""
+    """One warning is logged for the server, however many messages it gets."""
     with http(changed, kind) as wire:
         for sent in (json.dumps(_RIGHT), _RIGHT, json.dumps(_RIGHT), _NEARLY, [], {}):
             call(wire, "add_note", sent)
@@ -81,7 +81,7 @@ def test_one_warning_is_logged(changed, kind, events):
 
 
 def test_each_server_gets_one_warning(monkeypatch, events):
-    """Two servers that share a middleware are warned of by name, once each."""
+    """For two servers that share a middleware, one warning each is logged with the server's name."""
     middleware = LenientMiddleware()
     for name in ("one", "two"):
         server = build(None, name=name)

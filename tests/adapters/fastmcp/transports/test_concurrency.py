@@ -1,4 +1,4 @@
-"""Many calls at once over HTTP, and clients that go away."""
+"""Concurrent calls over HTTP, and clients that disconnect."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _CALLS = 200
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Where a lenient server listens, for clients of both eras."""
+    """Return the URL of a lenient server for clients of both protocol eras."""
     with serving(build()) as url:
         yield url
 
 
 def _arguments(number: int) -> tuple[str, dict[str, Any]]:
-    """One of four kinds of call, which carries its number."""
+    """Return one of four kinds of call, with its number in the arguments."""
     text = f"number {number}"
     return (
         ("right", {"text": text, "tags": ["a"], "priority": number}),
@@ -45,7 +45,7 @@ def _arguments(number: int) -> tuple[str, dict[str, Any]]:
 
 
 def _reported(kind: str, answer: CallToolResult) -> Any:
-    """What is particular to one call in its answer: value and repairs, or the value that was refused."""
+    """Return the part of an answer that depends on its call: value and repairs, or the refused value."""
     if kind == "refused":
         assert answer.is_error
         return answer.meta["mcp_lenient"]["details"]["received_value"]
@@ -68,8 +68,8 @@ async def _ask(client: Client[Any], number: int) -> Any:
 
 
 @pytest.mark.slow
-async def test_each_of_many_concurrent_calls_gets_its_own_answer(url):
-    """Two hundred mixed calls at once, of four clients in both eras, are each answered for what they sent."""
+async def test_concurrent_calls_get_their_own_answers(url):
+    """Two hundred concurrent calls from four clients in both eras each get the answer to what they sent."""
     async with (
         Client(url) as a,
         Client(url) as b,
@@ -95,7 +95,7 @@ def _spoken(wire: Http, number: int) -> tuple[str, Any]:
 @pytest.mark.slow
 @not_on_3(RAW)
 def test_raw_arguments_of_concurrent_calls_are_not_mixed_up(url):
-    """Sixty calls at once with text, objects and lists for arguments are each answered for what they sent."""
+    """Sixty concurrent calls with text, objects and lists as arguments each get their own answer."""
     wire = Http(url, modern=True)
     with ThreadPoolExecutor(12) as threads:
         answers = list(threads.map(lambda number: _spoken(wire, number), range(60)))
@@ -109,7 +109,7 @@ def test_raw_arguments_of_concurrent_calls_are_not_mixed_up(url):
 
 
 class _Gate(Middleware):
-    """An application's middleware that thinks about each message: here, until a number of them is there."""
+    """An application's middleware that delays all messages until a number of them have arrived."""
 
     def __init__(self, number: int) -> None:
         self._missing = number
@@ -127,7 +127,7 @@ class _Gate(Middleware):
 @pytest.mark.parametrize("kind", ["stateless", "modern"])
 @not_on_3(RAW)
 def test_concurrent_first_calls_are_all_parsed(kind):
-    """All of the calls with text that a new server gets at the same time run, not only the first."""
+    """All concurrent first calls of a new server have their text parsed, not only the first."""
     server = build(None)
     server.add_middleware(_Gate(4))
     server.add_middleware(LenientMiddleware())
@@ -145,8 +145,8 @@ def _wait_for_repair(events: list[dict[str, Any]]) -> None:
 
 @pytest.mark.quick_rows("auto")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events):
-    """After a repaired call is canceled, the same client's later calls are answered as if it had not been."""
+async def test_a_canceled_repaired_call_does_not_affect_later_ones(url, mode, events):
+    """After a repaired call is canceled, the same client's later calls get correct answers."""
     async with Client(url, **in_era(mode)) as client:
         held = asyncio.create_task(client.call_tool_mcp("hold", {"tags": '["a"]'}))
         await asyncio.to_thread(_wait_for_repair, events)
@@ -161,8 +161,8 @@ async def test_a_canceled_repaired_call_disturbs_no_later_one(url, mode, events)
 @pytest.mark.slow
 @pytest.mark.parametrize("modern", [False, True], ids=["handshake", "modern"])
 @not_on_3(RAW)
-async def test_a_disconnecting_client_disturbs_no_other(url, modern, events):
-    """After a client hangs up during a repaired call with text, others are answered as if it had not been there."""
+async def test_a_disconnecting_client_does_not_affect_others(url, modern, events):
+    """After a client disconnects during a repaired call with text, other clients get correct answers."""
     wire = Http(url, modern=modern)
     if not modern:
         wire.handshake()

@@ -1,4 +1,4 @@
-"""Whole ``arguments`` that are no object, over streamable HTTP of each kind."""
+"""``arguments`` that are not an object, over each kind of streamable HTTP."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = not_on_3(RAW)
 _KINDS = [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("stateful", "stateless")), "modern"]
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
 _JSON = '{"text": "kept", "tags": ["a"]}'
-_SECRET = "s3cr3t"  # noqa: S105 - a word to look for
+_SECRET = "s3cr3t"  # noqa: S105 - a word to search for
 
 _OBJECT_IN_TEXT = [
     pytest.param(_JSON, ["json_text_to_object"], id="json"),
@@ -63,15 +63,15 @@ _NO_OBJECT = [
 
 @pytest.fixture(scope="module", params=_KINDS)
 def wire(request: pytest.FixtureRequest) -> Iterator[Http]:
-    """A connection to a lenient server that has served calls before."""
+    """Return a connection to a lenient server that has already answered a call."""
     with http(build(), request.param) as wire:
         assert value(call(wire, "add_note", {"text": "a"}))
         yield wire
 
 
 @pytest.mark.parametrize(("sent", "repaired"), _OBJECT_IN_TEXT)
-def test_an_object_in_text_runs(wire, sent, repaired, events):
-    """A text that is one object is read as the arguments, which the result and the log say."""
+def test_an_object_in_text_is_parsed(wire, sent, repaired, events):
+    """A text that contains one object is parsed as the arguments; result and log list the repair."""
     answer = call(wire, "add_note", sent)
     assert (value(answer), rules(answer)) == (_KEPT, repaired)
     assert [event["event"] for event in events] == ["call_repaired"]
@@ -86,13 +86,13 @@ def test_an_object_in_text_runs(wire, sent, repaired, events):
 
 @pytest.mark.parametrize("sent", ["", " ", "null"], ids=["empty", "blank", "null"])
 def test_an_empty_text_means_no_arguments(wire, sent):
-    """Some clients send an empty text where a tool needs no arguments: missing arguments are then reported as usual."""
+    """An empty text, as some clients send, means no arguments, so that missing ones are reported."""
     assert envelope(call(wire, "add_note", sent))["error_code"] == "MISSING_TEXT"
 
 
 @pytest.mark.parametrize(("sent", "kind"), _NO_OBJECT)
 def test_other_values_get_the_envelope(wire, sent, kind, events):
-    """Arguments that are no object are refused by an envelope that says so, and by one event."""
+    """Arguments that are not an object get an envelope that says so, and one event."""
     reported = envelope(call(wire, "add_note", sent))
     assert reported["error_code"] == "INVALID_ARGUMENTS"
     assert [
@@ -106,13 +106,13 @@ def test_other_values_get_the_envelope(wire, sent, kind, events):
 
 @pytest.mark.parametrize("sent", [f'["{_SECRET}"]', f'{{"text": "{_SECRET}"'], ids=["array", "cut-off"])
 def test_refused_text_is_never_shown(wire, sent, events):
-    """A text that stood for the arguments is neither echoed nor logged."""
+    """A refused text is neither echoed nor logged."""
     answer = call(wire, "add_note", sent)
     assert _SECRET not in json.dumps([answer, events], default=str)
 
 
 def test_structured_content_is_the_envelope_only_without_an_output_schema(wire):
-    """The envelope of a whole refusal is structured content where the tool has no output schema, and only there."""
+    """The structured content has the envelope only if the tool has no output schema."""
     assert "structuredContent" not in result(call(wire, "add_note", []))
     refused = call(wire, "count_words", [])
     assert result(refused)["structuredContent"] == envelope(refused)
@@ -120,14 +120,14 @@ def test_structured_content_is_the_envelope_only_without_an_output_schema(wire):
 
 @pytest.mark.parametrize("sent", [None, ABSENT, {}], ids=["null", "absent", "empty"])
 def test_no_arguments_stay_no_arguments(wire, sent, events):
-    """No arguments at all are an empty object, as the protocol has it, and nothing is repaired."""
+    """Missing arguments are an empty object, as in the protocol, and nothing is repaired."""
     answer = call(wire, "ping", sent)
     assert (value(answer), rules(answer)) == ({"result": "pong"}, [])
     assert [event["event"] for event in events] == ["call_accepted"]
 
 
 def test_a_refusal_reports_how_the_text_was_parsed(wire, events):
-    """Where the object in the text is refused itself, envelope and event name the reading and the fault."""
+    """If the parsed object is refused, the envelope lists the parsing repair and the violation."""
     reported = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
     assert reported["error_code"] == "INVALID_TAGS_TYPE"
     assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_object"]
@@ -136,7 +136,7 @@ def test_a_refusal_reports_how_the_text_was_parsed(wire, events):
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_an_unknown_tool_is_reported_as_unknown(wire, sent, events):
-    """Of a tool that is not there, the caller learns just that, whatever the arguments were."""
+    """An unknown tool is reported as unknown, whatever the arguments are."""
     reported = envelope(call(wire, "add_notes", sent))
     assert reported["error_code"] == "UNKNOWN_TOOL"
     assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
@@ -144,14 +144,14 @@ def test_an_unknown_tool_is_reported_as_unknown(wire, sent, events):
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_the_sdk_answers_a_call_without_a_name(wire, sent, events):
-    """A request that names no tool gets the SDK's error, and is no call to log."""
+    """A request without a tool name gets the SDK's error, and is not logged."""
     answer = wire.request("tools/call", {"arguments": sent})
     assert answer["error"]["code"] < 0
     assert events == []
 
 
-def test_other_requests_with_a_text_are_left_alone(wire, events):
-    """Only tool calls are read: the arguments of a prompt that are text stay the SDK's business."""
+def test_other_requests_with_text_are_not_parsed(wire, events):
+    """Text as the arguments of a prompt gets the SDK's error."""
     answer = wire.request("prompts/get", {"name": "none", "arguments": "{}"})
     assert answer["error"]["code"] == INVALID_PARAMS
     assert events == []
@@ -163,7 +163,7 @@ def _shape(message: Message) -> tuple[list[str], list[str]]:
 
 
 def test_a_refusal_of_raw_arguments_looks_like_any_refusal(wire):
-    """Both kinds of refusal have the same fields on the wire, in each era of the protocol."""
+    """Both kinds of refusal have the same fields on the wire, in each protocol era."""
     assert _shape(call(wire, "add_note", [])) == _shape(call(wire, "add_note", {"tags": 1}))
 
 
@@ -172,58 +172,58 @@ Connect = Callable[[FastMCP], Http]
 
 @contextmanager
 def _connecting(kind: str) -> Iterator[Connect]:
-    """Connects to servers, in one way, until the test is over."""
+    """Yield a function that connects to servers over this kind of HTTP until the test ends."""
     with ExitStack() as opened:
         yield lambda server: opened.enter_context(http(server, kind))
 
 
 @pytest.fixture(params=_KINDS)
 def fresh(request: pytest.FixtureRequest) -> Iterator[Connect]:
-    """Connects to a server that no call has reached yet, in each way."""
+    """Return a function that connects to a new server, over each kind of HTTP."""
     with _connecting(request.param) as connect:
         yield connect
 
 
 @pytest.fixture
 def connect() -> Iterator[Connect]:
-    """Connects in the way in which the first message of a server may be a call, and all others alike."""
+    """Return a function that connects over modern HTTP, where a server's first message may be a call."""
     with _connecting("modern") as connect:
         yield connect
 
 
 @pytest.fixture(scope="module")
 def plain() -> Iterator[Http]:
-    """A connection to a server without the middleware."""
+    """Return a connection to a server without the middleware."""
     with _connecting("modern") as connect:
         yield connect(build(None))
 
 
 def test_the_first_call_is_parsed(fresh, events):
-    """The first call that a server ever gets may have its arguments as text; it is logged once."""
+    """A server's first call may have its arguments as text, and is logged once."""
     answer = call(fresh(build()), "add_note", _JSON)
     assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
     assert [event["event"] for event in events] == ["call_repaired"]
 
 
 def test_the_first_call_is_refused_with_the_envelope(fresh, events):
-    """The first call that a server ever gets is refused by envelope where its arguments are no object."""
+    """A server's first call gets an envelope if its arguments are not an object."""
     assert envelope(call(fresh(build()), "add_note", "prose"))["error_code"] == "INVALID_ARGUMENTS"
     assert [event["event"] for event in events] == ["call_rejected"]
 
 
 def test_the_first_answer_looks_like_later_ones(fresh):
-    """The answer to a first call with text has the same fields on the wire as to a later one."""
+    """The answers to the first and to a later call with text have the same fields on the wire."""
     wire = fresh(build())
     assert _shape(call(wire, "add_note", _JSON)) == _shape(call(wire, "add_note", _JSON))
 
 
 def test_the_first_call_of_an_unknown_tool_is_reported_as_unknown(fresh):
-    """The first call that a server ever gets may be of an unknown tool, with text."""
+    """A server's first call may be of an unknown tool with text as arguments."""
     assert envelope(call(fresh(build()), "add_notes", _JSON))["error_code"] == "UNKNOWN_TOOL"
 
 
 def test_parsing_state_ends_with_its_call(fresh):
-    """A call that follows one with text is not said to have been repaired."""
+    """A valid call after one with text is not reported as repaired."""
     wire = fresh(build())
     assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
     assert rules(call(wire, "add_note", json.loads(_JSON))) == []
@@ -231,7 +231,7 @@ def test_parsing_state_ends_with_its_call(fresh):
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_the_strict_policy_refuses_raw_arguments(fresh, sent, events):
-    """Without repairs, arguments that are no object are refused by envelope even where the text is one."""
+    """Without repairs, raw arguments get an envelope even if the text is an object."""
     wire = fresh(build(POLICIES["strict"]))
     for _ in range(2):
         assert envelope(call(wire, "add_note", sent))["error_code"] == "INVALID_ARGUMENTS"
@@ -244,7 +244,7 @@ def _error(message: Message) -> Any:
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_off_mode_keeps_the_sdk_error(fresh, plain, sent, events):
-    """With mode ``off`` the answer is the one of a server without the middleware, and nothing is logged."""
+    """In off mode the answer is the same as without the middleware, and nothing is logged."""
     off = fresh(build(POLICIES["off"]))
     for _ in range(2):
         assert _error(call(off, "add_note", sent)) == _error(call(plain, "add_note", sent))
@@ -261,7 +261,7 @@ def test_off_mode_keeps_the_sdk_error(fresh, plain, sent, events):
     ],
 )
 def test_observe_mode_changes_nothing_and_logs_the_repair(fresh, plain, sent, repaired, events):
-    """With mode ``observe`` the SDK's own error stays, and one event a call says what would have been done."""
+    """In observe mode the SDK's error stays, and one event per call lists the repairs or the error code."""
     observed = fresh(build(POLICIES["observe"]))
     for _ in range(2):
         assert _error(call(observed, "add_note", sent)) == _error(call(plain, "add_note", sent))
@@ -271,8 +271,8 @@ def test_observe_mode_changes_nothing_and_logs_the_repair(fresh, plain, sent, re
         assert event.get("error_code") == (None if repaired else "INVALID_ARGUMENTS")
 
 
-def test_a_disabled_rule_parses_nothing(connect):
-    """Where reading JSON5 is off, a JSON5 text is refused, and a JSON text is read all the same."""
+def test_disabling_json5_parsing(connect):
+    """If the JSON5 rule is disabled, a JSON5 text is refused, and a JSON text is still parsed."""
     wire = connect(build(Policy(disable={"json5_text_to_object"})))
     assert (
         envelope(call(wire, "add_note", "{text: 'kept', tags: ['a']}"))["error_code"] == "INVALID_ARGUMENTS"
@@ -281,13 +281,13 @@ def test_a_disabled_rule_parses_nothing(connect):
 
 
 def test_a_text_beyond_the_limit_is_refused(connect):
-    """A text longer than the policy lets be parsed is refused by envelope."""
+    """A text longer than the policy's limit is refused with an envelope."""
     wire = connect(build(Policy(limits=Limits(text=20))))
     assert envelope(call(wire, "add_note", _JSON))["details"]["received_type"] == "string"
 
 
 def test_the_policy_of_the_tool_applies(connect):
-    """Whether a text is read is decided by the policy for the tool that is called."""
+    """The policy for the called tool decides whether text is parsed."""
     server = build(None)
     server.add_middleware(LenientMiddleware(tools={"add_*": Policy(mode="off"), "count_*": Policy.strict()}))
     wire = connect(server)
@@ -297,7 +297,7 @@ def test_the_policy_of_the_tool_applies(connect):
 
 
 def test_two_servers_do_not_share_a_hook(connect, events):
-    """Each of two servers reads by its own policy and logs by its own name."""
+    """Each of two servers applies its own policy and logs its own name."""
     lenient, strict = connect(build(name="one")), connect(build(POLICIES["strict"], name="two"))
     for _ in range(2):
         assert value(call(lenient, "add_note", _JSON)) == _KEPT
@@ -309,7 +309,7 @@ def test_two_servers_do_not_share_a_hook(connect, events):
 
 
 def test_two_servers_may_share_a_middleware(connect):
-    """One middleware object makes both servers that it was added to read text."""
+    """One middleware added to two servers parses text on both."""
     middleware = LenientMiddleware()
     for name in ("one", "two"):
         server = build(None, name=name)
@@ -320,7 +320,7 @@ def test_two_servers_may_share_a_middleware(connect):
 
 
 def test_two_middlewares_parse_once(connect, events):
-    """With the middleware added twice, a text is read, recorded and logged once."""
+    """With the middleware added twice, a text is parsed and logged once."""
     server = build()
     server.add_middleware(LenientMiddleware())
     wire = connect(server)
@@ -330,8 +330,8 @@ def test_two_middlewares_parse_once(connect, events):
 
 
 @pytest.mark.parametrize("child_policy", [None, Policy()], ids=["parent-only", "both"])
-def test_tools_of_a_mounted_server_are_called_with_text(connect, child_policy, events):
-    """A text for a tool of a mounted server is read, by the parent's middleware, once."""
+def test_mounted_tools_may_be_called_with_text(connect, child_policy, events):
+    """Text for a tool of a mounted server is parsed once, by the parent's middleware."""
     parent: FastMCP = FastMCP("parent")
     parent.mount(build(child_policy), namespace="sub")
     parent.add_middleware(LenientMiddleware())
@@ -344,7 +344,7 @@ def test_tools_of_a_mounted_server_are_called_with_text(connect, child_policy, e
 
 
 def test_a_nested_call_is_not_recorded_as_text(connect, events):
-    """A call that a tool's body makes gets no part in how the outer call's arguments were read."""
+    """A call made by a tool's body does not report the outer call's parsing repair."""
     server = build()
 
     @server.tool
@@ -361,7 +361,7 @@ def test_a_nested_call_is_not_recorded_as_text(connect, events):
 
 
 class _Hiding(Middleware):
-    """An application's middleware that keeps a tool from everyone."""
+    """An application's middleware that hides a tool."""
 
     def __init__(self, hidden: str) -> None:
         self._hidden = hidden
@@ -381,7 +381,7 @@ class _Hiding(Middleware):
 
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
-    """A tool that an outer middleware hides is answered as with an object, and its parameters are not shown."""
+    """A tool hidden by an outer middleware gets the same answer for raw arguments as for an object."""
     server = build(None)
     server.add_middleware(_Hiding("add_note"))
     server.add_middleware(LenientMiddleware())
@@ -392,7 +392,7 @@ def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
         )
 
 
-def test_parameters_are_those_of_the_requested_version(connect):
+def test_a_refusal_lists_the_requested_versions_parameters(connect):
     """A refusal lists the parameters of the requested version."""
     server: FastMCP = FastMCP("versions")
     server.tool(name="add", version="1.0")(_add_text)
@@ -415,7 +415,7 @@ def _add_number(number: int) -> int:
 
 @pytest.mark.parametrize("wrong", [False, True], ids=["object-in-text", "no-object"])
 def test_the_sdk_logs_no_warning(wire: Wire, wrong, caplog):
-    """Neither SDK nor FastMCP logs a failure for what is read or refused."""
+    """Neither the SDK nor FastMCP logs a warning for parsed or refused raw arguments."""
     with caplog.at_level(logging.WARNING):
         call(wire, "add_note", [] if wrong else _JSON)
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

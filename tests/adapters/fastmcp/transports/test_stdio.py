@@ -1,4 +1,4 @@
-"""A lenient server in a process of its own, spoken to over its pipes."""
+"""A lenient server process over stdio."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fastmcp_versions import RAW, not_on_3
 from mcp.types import TextContent
 from wire import HANDSHAKE, MODERN, NOTES, Pipes, call, pipes
 
-pytestmark = pytest.mark.slow  # a server in a process of its own
+pytestmark = pytest.mark.slow  # starts a server process
 
 _RIGHT = {"text": "kept", "tags": ["a"], "priority": 1}
 _NEARLY = {"text": "kept", "tags": '["a"]', "priority": 1}
@@ -29,7 +29,7 @@ _ERAS = [pytest.param(False, id=HANDSHAKE), pytest.param(True, id=MODERN)]
 
 
 class _Spoken:
-    """A conversation of each kind of call, and all that the server wrote until it hung up."""
+    """The answers to each kind of call, and everything that the server wrote."""
 
     def __init__(self, *, modern: bool) -> None:
         with pipes(modern=modern) as wire:
@@ -45,7 +45,7 @@ class _Spoken:
 
 @pytest.fixture(scope="module", params=_ERAS)
 def spoken(request: pytest.FixtureRequest) -> _Spoken:
-    """One conversation in each era of the protocol."""
+    """Make all calls once in each protocol era."""
     return _Spoken(modern=request.param)
 
 
@@ -76,37 +76,37 @@ def test_events_go_to_stderr(spoken):
 
 @not_on_3(RAW)
 def test_values_stay_out_of_stderr(spoken):
-    """No value of a call that was repaired or refused is written to stderr."""
+    """No value of a repaired or refused call is written to stderr."""
     assert not [line for line in spoken.wire.stderr if "s3cr3t" in line or "kept" in line]
 
 
-def test_a_right_call_runs_without_a_record(spoken):
-    """A call that is right gets the tool's own answer and no word of repairs."""
+def test_a_valid_call_runs_without_a_record(spoken):
+    """A valid call gets the tool's own answer, without repairs."""
     assert value(spoken.right) == _KEPT
     assert rules(spoken.right) == []
 
 
 def test_a_nearly_right_call_runs(spoken):
-    """A call that is nearly right runs, and its result says what was repaired."""
+    """A nearly right call runs, and its result lists the repair."""
     assert value(spoken.repaired) == _KEPT
     assert rules(spoken.repaired) == ["json_text_to_array"]
 
 
 def test_a_wrong_call_gets_the_envelope(spoken):
-    """A call that cannot be repaired is answered by a result that is an error and holds the envelope."""
+    """The answer to an unrepairable call is an error result with the envelope."""
     assert envelope(spoken.refused)["error_code"] == "INVALID_TAGS_TYPE"
 
 
 @not_on_3(RAW)
 def test_the_first_message_may_carry_its_arguments_as_text(spoken):
-    """Whole arguments as text run, also where they are in the first call, or the first message, of all."""
+    """Arguments as text are parsed even in the first call, or the first message, of a connection."""
     assert value(spoken.first) == _KEPT
     assert rules(spoken.first) == ["json_text_to_object"]
 
 
 @not_on_3(RAW)
-def test_arguments_that_are_no_object_get_the_envelope(spoken):
-    """Arguments that are a list are answered by the envelope, and not by a bare error of the protocol."""
+def test_non_object_arguments_get_the_envelope(spoken):
+    """A list as arguments is answered with the envelope, not with a protocol error."""
     assert envelope(spoken.refused_whole)["error_code"] == "INVALID_ARGUMENTS"
 
 
@@ -114,7 +114,7 @@ def test_arguments_that_are_no_object_get_the_envelope(spoken):
     "sent", ["unknown", pytest.param("unknown_text", marks=not_on_3(RAW))], ids=["object", "text"]
 )
 def test_an_unknown_tool_gets_the_envelope(spoken, sent):
-    """An unknown tool is refused with the name that was likely meant."""
+    """An unknown tool is refused with the most similar name."""
     reported = envelope(getattr(spoken, sent))
     assert reported["error_code"] == "UNKNOWN_TOOL"
     assert reported["details"]["did_you_mean"][0] == "add_note"
@@ -138,13 +138,13 @@ async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
 
 @pytest.fixture(scope="module")
 def one_server() -> Iterator[Pipes]:
-    """A server for the tests that leave calls unanswered for a while."""
+    """Return a server for the tests with pending calls."""
     with pipes() as wire:
         yield wire
 
 
-def test_a_canceled_repaired_call_disturbs_no_later_one(one_server):
-    """After a client cancels a repaired call, later calls are answered as if it had not been."""
+def test_a_canceled_repaired_call_does_not_affect_later_ones(one_server):
+    """After a client cancels a repaired call, later calls get correct answers."""
     held = one_server.post("tools/call", {"name": "hold", "arguments": json.dumps({"tags": "a"})})
     one_server.wait_for_event("call_repaired")
     one_server.notify("notifications/cancelled", {"requestId": held})
@@ -161,8 +161,8 @@ def _overlapping(wire: Pipes) -> dict[int, Any]:
     return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
 
 
-def test_calls_sent_without_waiting_get_their_own_answers(one_server):
-    """Forty calls written in one go are each answered by what is right for them."""
+def test_pipelined_calls_get_their_own_answers(one_server):
+    """Forty calls sent without waiting for answers each get their own answer."""
     expected = [[], ["json_text_to_array"], ["json_text_to_object"], None]
     for kind, message in _overlapping(one_server).values():
         if expected[kind] is None:
