@@ -1,4 +1,4 @@
-"""Private FastMCP APIs that are used here: these tests fail when they change."""
+"""Private FastMCP APIs used by the adapter; these tests fail when FastMCP changes them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _namespaced(server: FastMCP) -> FastMCP:
 
 
 async def _own(parent: FastMCP, *, strict: bool = False, **changes: ArgTransform) -> FastMCP:
-    """A server whose own tool transforms a tool of the parent."""
+    """Create a server with a tool that transforms a tool of the parent."""
     server = FastMCP("own", strict_input_validation=strict)
     server.add_tool(Tool.from_tool(await _tool(parent, "add"), name="changed", transform_args=changes))
     return server
@@ -129,8 +129,8 @@ async def _disagreements(server: FastMCP, name: str) -> list[Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS.keys())
-async def test_agrees_with_fastmcp_below_mounts_and_transforms(server):
-    """The validator accepts exactly the calls that FastMCP runs, however the function is reached."""
+async def test_the_validator_agrees_with_fastmcp(server):
+    """The validator accepts exactly the calls that FastMCP runs, through all mounts and transforms."""
     assert await _disagreements(*server()) == []
 
 
@@ -138,7 +138,7 @@ async def test_agrees_with_fastmcp_below_mounts_and_transforms(server):
 @on_both_servers
 @pytest.mark.parametrize("changes", OWN.values(), ids=OWN.keys())
 async def test_strictness_is_that_of_the_server_that_calls_the_function(changes, strict):
-    """A transformed tool of another server is judged by its new server; a mounted one by the child."""
+    """A transformed tool has the strictness of its new server, a mounted one that of the child."""
     taken = await _own(_server(strict=not strict), strict=strict, **changes)
     assert await _disagreements(taken, "changed") == []
     delegated = await _own(_mount(_server(strict=not strict)), strict=strict, **changes)
@@ -146,20 +146,20 @@ async def test_strictness_is_that_of_the_server_that_calls_the_function(changes,
 
 
 async def test_each_version_has_its_own_validator():
-    """A call of a version is judged by that version, in a mounted server too."""
+    """Each version of a tool validates its own calls, also on a mounted server."""
     child = FastMCP("child")
-    child.tool(name="f", version="1")(lambda x: None)  # noqa: ARG005 - only its signature counts
+    child.tool(name="f", version="1")(lambda x: None)  # noqa: ARG005 - only the signature matters
     child.add_tool(FunctionTool.from_function(_add, name="f", version="2"))
     for server in (child, _mount(child)):
         for version in (None, VersionSpec(eq="1"), VersionSpec(lt="2"), VersionSpec(gte="2")):
-            judge = (await _target(server, "f", version)).validator
-            assert judge is not None
+            validator = (await _target(server, "f", version)).validator
+            assert validator is not None
             for call in ({"x": "q"}, {"left": 1}):
-                assert judge.accepts(call) is await _runs(server, "f", call, version)
+                assert validator.accepts(call) is await _runs(server, "f", call, version)
 
 
 @pytest.mark.parametrize(
-    ("changes", "arguments", "faults"),
+    ("changes", "arguments", "issues"),
     [
         (
             NAME,
@@ -185,22 +185,22 @@ async def test_each_version_has_its_own_validator():
     ],
     ids=["renamed", "hidden", "required", "bad_default", "bad_constant"],
 )
-async def test_issues_use_the_published_names(changes, arguments, faults):
-    """A caller reads of the names it may send, and not of what is hidden from it."""
-    judge = (await _target(_changed(_server(), changes), "changed")).validator
-    assert judge is not None
-    assert judge.issues(arguments) == tuple(faults)
-    assert judge.accepts(arguments) is (faults == [])
+async def test_issues_use_the_published_names(changes, arguments, issues):
+    """Issues have the published names of parameters, and none is about a hidden one."""
+    validator = (await _target(_changed(_server(), changes), "changed")).validator
+    assert validator is not None
+    assert validator.issues(arguments) == tuple(issues)
+    assert validator.accepts(arguments) is (issues == [])
 
 
 async def test_validation_creates_no_hidden_values():
-    """A default factory of a hidden argument may count or draw; only a call that runs makes it."""
+    """The default factory of a hidden argument, which may have side effects, runs only if the call runs."""
     numbers = count()
     server = await _own(_server(), left=ArgTransform(hide=True, default_factory=lambda: next(numbers)))
-    judge = (await _target(server, "changed")).validator
-    assert judge is not None
-    assert judge.accepts({})
-    assert not judge.accepts({"right": "q"})
+    validator = (await _target(server, "changed")).validator
+    assert validator is not None
+    assert validator.accepts({})
+    assert not validator.accepts({"right": "q"})
     assert next(numbers) == 0
 
 
@@ -228,7 +228,7 @@ async def _custom(**kwargs: Any) -> ToolResult:
     ],
 )
 async def test_other_tools_are_not_certain(tool_of):
-    """Where a tool may validate in ways of its own, only its published schema speaks."""
+    """For a tool that may validate differently, only its published schema is used."""
     server = _server()
     made = tool_of(await _tool(server, "add"))
     server.add_tool(made)
@@ -236,13 +236,13 @@ async def test_other_tools_are_not_certain(tool_of):
 
 
 async def test_a_proxied_tool_is_not_certain():
-    """A function behind a proxy cannot be asked."""
+    """A function behind a proxy cannot validate a call."""
     target = await _target(_mount(create_proxy(_server())), "add")
     assert (target.validator, target.certain) == (None, False)
 
 
-async def test_names_the_servers_on_the_route():
-    """A target says through which mounted servers a call is handed down, and under which name."""
+async def test_a_target_lists_the_servers_on_its_route():
+    """A target has the mounted servers that a call passes through, with the tool's name in each."""
     inner = _server()
     outer = _mount(inner, namespace="b")
     target = await _target(_mount(outer, namespace="a"), "a_b_add")
@@ -252,7 +252,7 @@ async def test_names_the_servers_on_the_route():
 
 
 async def test_a_mounted_tool_that_is_gone_is_not_certain():
-    """A child that no longer has the tool leaves the parent's tool with its schema."""
+    """If the child no longer has the tool, only the parent's published schema is used."""
     child = _server()
     parent = _mount(child)
     mounted = await _tool(parent, "add")
@@ -261,17 +261,17 @@ async def test_a_mounted_tool_that_is_gone_is_not_certain():
     assert (target.tool, target.validator, target.certain) == (mounted, None, False)
 
 
-def _unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - the point of the tests
+def _unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - tested here
 
 
-def test_a_function_that_cannot_be_validated_says_so():
-    """A signature without a validator is an error of ours that says why."""
+def test_a_function_without_a_validator_raises():
+    """A signature for which no validator can be built raises ``SchemaError`` with the reason."""
     with pytest.raises(SchemaError, match="unknown"):
         compat.probe(_unknown, run_in_thread=True)
 
 
 async def test_a_tool_that_cannot_be_validated_is_not_certain():
-    """Where no validator can be built for a tool's function, only its published schema speaks."""
+    """If no validator can be built for a tool's function, only its published schema is used."""
     server = _server()
     tool = await _tool(server, "add")
     tool.fn = _unknown
@@ -279,7 +279,7 @@ async def test_a_tool_that_cannot_be_validated_is_not_certain():
 
 
 async def test_a_tool_is_probed_once():
-    """Finding the validator again, as before each change, costs no second build."""
+    """Finding the validator again, as before each repair, does not build another."""
     server = _server()
     first, again = await _target(server, "add"), await _target(_mount(server), "add")
     before = compat.probe.cache_info().misses
@@ -300,19 +300,19 @@ async def test_a_tool_is_probed_once():
     ],
 )
 def test_private_fastmcp_apis_exist(owner, name):
-    """What is reached for by name is there."""
+    """FastMCP still has the private functions that are used by name."""
     assert callable(getattr(owner, name))
 
 
-def test_outside_a_call_no_tool_is_found():
-    """Schemas that are built elsewhere belong to no tool, and no arguments are being validated."""
+def test_no_tool_is_found_outside_a_call():
+    """Outside a call there is no running tool, and there are no validated arguments."""
     assert compat.running_tool() is None
     assert host.validated_arguments() is None
     assert not host.is_clients_call("add")
 
 
 async def test_the_tool_and_the_arguments_of_a_call_are_found():
-    """While FastMCP builds a validator its tool is known, and while it validates all arguments are."""
+    """The tool is known while FastMCP builds its validator, and the arguments while it validates them."""
     found: list[Any] = []
 
     class Marked:

@@ -1,4 +1,4 @@
-"""``tool_error``: the envelope from a tool's body."""
+"""``tool_error``: raising the envelope from a tool's body."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rename(user_id: int) -> dict[str, Any]:
     raise error
 
 
-_TOLD = {
+_ENVELOPE = {
     "status": "error",
     "error_code": "UNKNOWN_USER",
     "message": "There is no such user.",
@@ -35,7 +35,7 @@ _TOLD = {
     "middleware",
     [
         pytest.param(
-            [], marks=not_on_3("without the middleware nothing tells a body which tool was called"), id="bare"
+            [], marks=not_on_3("without the middleware a body does not know which tool was called"), id="bare"
         ),
         pytest.param([LenientMiddleware()], id="lenient"),
     ],
@@ -43,7 +43,7 @@ _TOLD = {
 @pytest.mark.parametrize("masked", [True, False])
 @pytest.mark.parametrize("mounted", [True, False])
 async def test_the_caller_gets_the_envelope(middleware, masked, mounted):
-    """The text of an error result, with and without the middleware, masked, mounted, and with an output schema."""
+    """The error's text is the envelope, with or without the middleware, masked errors and a mount."""
     server = FastMCP("users", middleware=middleware, mask_error_details=masked)
     if mounted:
         server.mount(plain(rename))
@@ -51,11 +51,11 @@ async def test_the_caller_gets_the_envelope(middleware, masked, mounted):
         server.add_tool(rename)
     result = await call(server, "rename", {"user_id": 7})
     assert result.is_error
-    assert json.loads(result.content[0].text) == _TOLD
+    assert json.loads(result.content[0].text) == _ENVELOPE
 
 
-async def test_a_nested_call_raises_it():
-    """To the body of another tool it is an error like any other."""
+async def test_a_nested_call_raises_tool_error():
+    """The body of another tool gets a ``ToolError``."""
 
     async def outer(ctx: Context) -> str:
         try:
@@ -68,7 +68,7 @@ async def test_a_nested_call_raises_it():
 
 
 def test_details_may_be_any_json():
-    """Dates, sets and objects of one's own are written; a lone surrogate is escaped; there is no tool outside of a call."""
+    """Dates, sets and other objects are converted; outside a call the details have no tool."""
     error = tool_error("A_1", "No\ud800.", day=date(2026, 1, 31), names={"a"}, other=object)
     reported = json.loads(str(error))
     assert reported["details"].keys() == {"day", "names", "other"}
@@ -78,6 +78,6 @@ def test_details_may_be_any_json():
 
 @each_row("code", ["lower", "", "A" * 101, "A B", None])
 def test_codes_have_a_fixed_format(code):
-    """What is in a code goes into logs."""
+    """Codes are logged, so that only a fixed format is allowed."""
     with pytest.raises(ValueError, match="tool_error: code must be at most 100 upper-case letters"):
         tool_error(code, "No.")

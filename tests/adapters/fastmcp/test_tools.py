@@ -1,4 +1,4 @@
-"""The parts that a call of a tool passes through, each alone."""
+"""Unit tests of the parts that a tool call passes through."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from mcp_lenient.types import Repair, ValidationIssue
 REPAIR = Repair("text_to_integer", "/n", "string", "integer")
 
 
-def count(n: int, more: list[int] = []) -> int:  # noqa: B006 - it is only read
+def count(n: int, more: list[int] = []) -> int:  # noqa: B006 - never modified
     """Count."""
     return n + len(more)
 
@@ -58,8 +58,8 @@ def _request(version: object) -> CallToolRequestParams:
         ({"gte": "1", "lt": "3"}, VersionSpec(gte="1", lt="3")),
     ],
 )
-def test_a_request_asks_for_a_version_by_text_or_bounds(version, asked):
-    """A text is the very version, an object has its bounds; anything else asks for none."""
+def test_the_requested_version_is_text_or_bounds(version, asked):
+    """Text is an exact version, an object has bounds, and anything else is ignored."""
     assert version_asked(_request(version)) == asked
 
 
@@ -67,8 +67,8 @@ async def _looked_up(cache: ToolCache, server, version: object = None):
     return await cache.look_up(server, _request(version))
 
 
-async def test_a_tool_is_kept_by_server_name_and_version():
-    """A message gets what was looked up for the same version on the same server."""
+async def test_a_tool_is_cached_by_server_name_and_version():
+    """A message gets the cached tool for the same version on the same server."""
     server, other = plain(count), plain(count)
     cache = ToolCache(Policies(None, {}, None), lambda *_: None)
     kept = await _looked_up(cache, server)
@@ -78,8 +78,8 @@ async def test_a_tool_is_kept_by_server_name_and_version():
     assert cache.get(other, _request(None)) is None
 
 
-async def test_only_a_function_tool_is_known_again_without_a_look_up():
-    """The parent's tool for a mounted one may be replaced at any time."""
+async def test_only_a_function_tool_is_reused_without_a_look_up():
+    """A mounted tool is looked up again, since it may be replaced at any time."""
     server, child = plain(), plain(count)
     server.mount(child)
     cache = ToolCache(Policies(None, {}, None), lambda *_: None)
@@ -90,8 +90,8 @@ async def test_only_a_function_tool_is_known_again_without_a_look_up():
     assert not mounted.is_of(server, mounted.tool)
 
 
-async def test_a_message_whose_meta_asks_for_no_version_gets_the_same_tool():
-    """Other entries of ``_meta`` do not choose a tool."""
+async def test_other_meta_does_not_change_the_tool():
+    """A message with other entries in ``_meta`` gets the same cached tool."""
     server = plain(count)
     cache = ToolCache(Policies(None, {}, None), lambda *_: None)
     kept = await _looked_up(cache, server)
@@ -99,8 +99,8 @@ async def test_a_message_whose_meta_asks_for_no_version_gets_the_same_tool():
     assert cache.get(server, message) is kept
 
 
-def test_validators_are_equal_for_one_function_and_strictness():
-    """A tool with another function, or at another strictness, is validated by another validator."""
+def test_a_validator_is_kept_for_the_same_function_and_strictness():
+    """A validator no longer applies if the function, its thread or the strictness changes."""
     tool = _tool()
     validator = FunctionValidator(tool, strict=False)
     assert validator.still_validates(tool, strict=False)
@@ -111,8 +111,8 @@ def test_validators_are_equal_for_one_function_and_strictness():
     assert not validator.still_validates(tool.model_copy(update={"fn": print}), strict=False)
 
 
-def test_validators_of_one_validation_are_equal():
-    """A tool registered twice is validated alike; another strictness is another validation."""
+def test_validators_of_the_same_tool_and_strictness_are_equal():
+    """Two validators are equal if they validate the same tool with the same strictness."""
     tool = _tool()
     lax, strict = FunctionValidator(tool, strict=False), FunctionValidator(tool, strict=True)
     same = FunctionValidator(tool, strict=False)
@@ -125,8 +125,8 @@ def test_validators_of_one_validation_are_equal():
     ("error", "accepted"),
     [(ValueError, False), (AssertionError, False), (RecursionError, False), (KeyError, True), (None, True)],
 )
-def test_only_an_error_of_validation_refuses(error, accepted):
-    """An author's validator that fails otherwise is answered by FastMCP, as the error of the tool that it is."""
+def test_only_validation_errors_refuse(error, accepted):
+    """Other exceptions in an author's validator are left to FastMCP, which reports them as tool errors."""
 
     def check(n: int) -> int:
         if error is not None:
@@ -146,7 +146,7 @@ def test_only_an_error_of_validation_refuses(error, accepted):
 
 
 def test_only_a_strict_validator_refuses_whole_floats():
-    """A strict validator wants integers spelled as such, a lax one does not."""
+    """A strict validator requires exact integers, a lax one does not."""
     assert FunctionValidator(_tool(), strict=True).exact_integers
     assert not FunctionValidator(_tool(), strict=False).exact_integers
 
@@ -156,7 +156,7 @@ def test_only_a_strict_validator_refuses_whole_floats():
     [(None, False), ({"destructiveHint": True}, True), ({"destructiveHint": False}, False), ({}, False)],
 )
 def test_a_tool_is_destructive_only_if_annotated(annotations, destructive):
-    """Without the hint, no tool counts as destructive."""
+    """A tool without the hint is not destructive."""
     assert is_destructive(_tool(annotations=annotations)) is destructive
 
 
@@ -183,14 +183,14 @@ def _renamed() -> TransformedValidator:
     ],
 )
 def test_a_transformed_tool_is_validated_by_its_own_names(arguments, issues):
-    """Issues bear the published names; a default counts as sent, the parent's name does not."""
+    """Issues have the published names, a default counts as sent, and the parent's names are unknown."""
     validator = _renamed()
     assert [*validator.issues(arguments)] == [*issues]
     assert validator.accepts(arguments) is (not issues)
 
 
 def test_a_transformed_tool_distinguishes_values_by_its_own_names():
-    """Two values make a difference under the published name, and none under another."""
+    """Two values are distinguished under the published name, and not under another name."""
     assert _renamed().tells_apart({"number": 1}, {"number": 2})
     assert not _renamed().tells_apart({"number": 1}, {"number": "1"})
     assert not _renamed().tells_apart({"number": 1, "n": 1}, {"number": 1, "n": 2})
@@ -198,7 +198,7 @@ def test_a_transformed_tool_distinguishes_values_by_its_own_names():
 
 @pytest.mark.parametrize("has_output_schema", [True, False])
 def test_a_refusal_is_structured_only_without_an_output_schema(has_output_schema):
-    """A client that checks structured content against an output schema gets none."""
+    """With an output schema, which clients validate, there is no structured content."""
     refusal = authors_error("UNKNOWN_USER", "There is no such user.", {})
     result = as_result(refusal, has_output_schema=has_output_schema)
     assert result.is_error
@@ -208,7 +208,7 @@ def test_a_refusal_is_structured_only_without_an_output_schema(has_output_schema
 
 
 def test_a_result_keeps_its_own_meta_beside_the_repairs():
-    """The repairs come beside what the tool put into the meta, in a result of their own."""
+    """A copy of the result has the repairs beside the tool's own ``_meta``."""
     own = ToolResult(content="x", meta={"mine": 1})
     reported = repaired_result(own, [REPAIR])
     assert own.meta == {"mine": 1}
@@ -218,7 +218,7 @@ def test_a_result_keeps_its_own_meta_beside_the_repairs():
 
 
 def test_a_note_comes_after_the_content():
-    """With a language, one text more says what was repaired."""
+    """With a language, one more text block describes the repairs."""
     own = ToolResult(content="x")
     reported = repaired_result(own, [REPAIR], note_language="en")
     assert reported.content[:-1] == own.content
@@ -227,12 +227,12 @@ def test_a_note_comes_after_the_content():
 
 @pytest.mark.parametrize("result", [ToolResult(content="x"), {"task": 1}], ids=["tool", "other"])
 def test_a_result_without_repairs_is_the_same_object(result):
-    """Where nothing was repaired nothing is added."""
+    """Without repairs, the result is returned itself."""
     assert repaired_result(result, []) is result
 
 
 def test_a_result_of_another_kind_is_the_same_object():
-    """A task or a request for input has no place for repairs."""
+    """A task or a request for input is returned itself, since it cannot list repairs."""
     other = {"task": 1}
     assert repaired_result(other, [REPAIR]) is other
 
@@ -242,7 +242,7 @@ def _call(**changes) -> Call:
 
 
 def test_each_hop_of_a_route_counts_once():
-    """A call arrives at a server on its route under the name it has there, and leaves what is before it behind."""
+    """A hop matches a server with its tool name, and removes itself and all hops before it from the route."""
     first, second, third = plain(name="a"), plain(name="b"), plain(name="c")
     call = _call(route=((first, "x"), (second, "y"), (third, "z")))
     assert not call.consume_hop(second, "x")
@@ -264,12 +264,12 @@ def test_each_hop_of_a_route_counts_once():
     ],
 )
 def test_a_call_is_handled_by_an_equally_active_mode(mode, other, handled):
-    """A server that repairs leaves nothing to do below; one that only observes leaves repairs."""
+    """A repairing server handles every mode, and an observing server only observe mode."""
     assert _call(mode=mode).handles_mode(other) is handled
 
 
 def test_a_mounted_tool_is_named_by_the_servers_on_its_route():
-    """The names of the servers are joined; a tool of the server itself has none."""
+    """``mounted`` joins the names of the servers, and is None for the server's own tools."""
     route = ((plain(name="a"), "x"), (plain(name="b"), "y"))
     assert Target(_tool(), route=route).mounted == "a/b"
     assert Target(_tool()).mounted is None

@@ -1,4 +1,4 @@
-"""What a tool accepts, asked without running it: the same answer as FastMCP's own."""
+"""``FunctionValidator`` accepts exactly what FastMCP accepts, without running the tool."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from tables import each_row
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, TransformedValidator, find_target
 from mcp_lenient.types import ValidationIssue
 
-# (type, value, strict server, faults)
-FAULTS = [
+# (type, value, strict server, issues)
+ISSUES = [
     ("optional_list", 12, False, [ValidationIssue(("x",), "type")]),
     (
         "optional_list",
@@ -92,7 +92,7 @@ JSON = st.recursive(
 )
 
 
-JUDGES = [
+VALIDATORS = [
     FunctionValidator(typed(annotation), strict=strict)
     for annotation in TYPES.values()
     for strict in (False, True)
@@ -100,7 +100,7 @@ JUDGES = [
 
 
 async def _runs(server: FastMCP, name: str, arguments: Any) -> bool:
-    """Whether FastMCP itself takes the call; what an author's validator raises besides counts as taken."""
+    """Return whether FastMCP accepts the call; other exceptions of a validator count as accepted."""
     try:
         await server.call_tool(name, arguments)
     except (ValidationError, ValueError):  # FastMCP 3 fails to log a very large number
@@ -118,46 +118,46 @@ async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: boo
     wrong = []
     for arguments in calls:
         runs = await _runs(server, tool.name, arguments)
-        faults = target.validator.issues(arguments)
-        if target.validator.accepts(arguments) is not runs or (faults == ()) is not runs:
-            wrong.append((ascii(arguments)[:200], runs, faults))
+        issues = target.validator.issues(arguments)
+        if target.validator.accepts(arguments) is not runs or (issues == ()) is not runs:
+            wrong.append((ascii(arguments)[:200], runs, issues))
     return wrong
 
 
 @pytest.mark.quick_rows("union-strict")
 @pytest.mark.parametrize(("annotation", "strict"), pairwise(quick(TYPES, *EACH_KIND)))
-async def test_agrees_with_fastmcp_on_a_value(annotation, strict):
-    """For a parameter of this type, the judge accepts exactly the values that FastMCP runs."""
+async def test_the_validator_agrees_with_fastmcp_on_values(annotation, strict):
+    """For a parameter of this type, the validator accepts exactly the values that FastMCP accepts."""
     assert await _disagreements(typed(annotation), [{"x": value} for value in VALUES], strict=strict) == []
 
 
 @pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
-async def test_agrees_with_fastmcp_on_a_function(function, strict):
-    """For a function of this kind, the judge accepts exactly the calls that FastMCP runs."""
+async def test_the_validator_agrees_with_fastmcp_on_functions(function, strict):
+    """For a function of this kind, the validator accepts exactly the calls that FastMCP runs."""
     assert await _disagreements(Tool.from_function(function, name="f"), CALLS, strict=strict) == []
 
 
-@pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
+@pytest.mark.parametrize(("name", "value", "strict", "issues"), ISSUES)
 @since(4, 1, NO_JSON)
-def test_violations_have_a_code_and_a_place(name, value, strict, faults):
-    """A fault leads to the value as it was sent, past union branches and validators."""
-    assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(faults)
+def test_issues_have_a_kind_and_a_path(name, value, strict, issues):
+    """The path leads to the sent value, and skips union branches and validators."""
+    assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(issues)
 
 
-def test_orders_issues_like_the_arguments():
-    """Violations have the order of the arguments, missing names come last, and names are the published aliases."""
-    judge = FunctionValidator(Tool.from_function(many), strict=False)
-    found = [(fault.path, fault.kind) for fault in judge.issues({"V": 1, "W": "q", "y": "green", 1: 2})]
+def test_issues_have_the_order_of_the_arguments():
+    """Issues have the order of the arguments and the published aliases; missing names come last."""
+    validator = FunctionValidator(Tool.from_function(many), strict=False)
+    found = [(issue.path, issue.kind) for issue in validator.issues({"V": 1, "W": "q", "y": "green", 1: 2})]
     assert found == [
         *((("V",), "unknown"), (("W",), "type"), (("y",), "value"), ((1,), "unknown")),
         *((("x",), "missing"), (("z",), "missing")),
     ]
 
 
-def test_runs_no_body_and_no_dependency():
-    """Judging calls neither the function nor what is injected into it."""
+def test_validation_runs_no_body_and_no_dependency():
+    """Validation calls neither the function nor its dependencies."""
     ran: list[str] = []
 
     def body(x: int, y: str = Depends(lambda: ran.append("dependency"))) -> None:  # type: ignore[assignment]
@@ -177,8 +177,8 @@ def test_runs_no_body_and_no_dependency():
         ),
     ],
 )
-def test_runs_custom_validators(name, expected):
-    """Only validators of the author, anywhere in the signature, need FastMCP's worker thread."""
+def test_custom_validators_are_detected(name, expected):
+    """Only an author's validators, anywhere in the signature, need FastMCP's worker thread."""
 
     def sync(x: Any) -> None: ...
 
@@ -191,18 +191,18 @@ def test_runs_custom_validators(name, expected):
 @pytest.mark.parametrize(
     ("name", "strict", "expected"), [("int", False, False), ("int", True, True), ("strict_int", False, True)]
 )
-def test_accepts_exact_integers(name, strict, expected):
-    """Whole floats are refused for integers by strict servers, and by parameters that ask for it."""
-    judge = FunctionValidator(typed(TYPES[name]), strict=strict)
-    assert (judge.exact_integers, judge.accepts({"x": 7.0})) == (expected, not expected)
+def test_whole_floats_for_integers(name, strict, expected):
+    """Whole floats for integers are refused by strict servers and by strict parameters."""
+    validator = FunctionValidator(typed(TYPES[name]), strict=strict)
+    assert (validator.exact_integers, validator.accepts({"x": 7.0})) == (expected, not expected)
 
 
 @on_both_servers
-def test_reports_no_issue_for_many_valid_values(strict):
-    """A long list that is right has no fault, on a server of either strictness."""
-    judge = FunctionValidator(typed(TYPES["list"]), strict=strict)
-    assert judge.issues({"x": list(range(500))}) == ()
-    assert judge.issues({"x": [*range(500), "a"]}) == (ValidationIssue(("x", 500), "type"),)
+def test_many_valid_values_have_no_issues(strict):
+    """A long valid list has no issues, on lax and strict servers."""
+    validator = FunctionValidator(typed(TYPES["list"]), strict=strict)
+    assert validator.issues({"x": list(range(500))}) == ()
+    assert validator.issues({"x": [*range(500), "a"]}) == (ValidationIssue(("x", 500), "type"),)
 
 
 class _Held(BaseModel):
@@ -211,15 +211,15 @@ class _Held(BaseModel):
 
 @pytest.mark.parametrize("count", [1, 500], ids=["few", "many"])
 @since(4, 1, NO_JSON)
-def test_many_values_are_limited_to_what_the_server_can_write(count):
-    """Half of a surrogate pair is refused by a strict server, which writes JSON, and by no other."""
+def test_lone_surrogates_are_refused_by_strict_validators_only(count):
+    """Only a strict server, which writes JSON, refuses a lone surrogate."""
     sent = {"x": [{"anything": "\ud800"}] * count}
     assert FunctionValidator(typed(list[_Held]), strict=False).accepts(sent)
     assert not FunctionValidator(typed(list[_Held]), strict=True).accepts(sent)
 
 
-def test_wrappers_of_the_same_validator_are_equal():
-    """Of one function at one strictness; a judge is equal to nothing else."""
+def test_validators_of_the_same_tool_and_strictness_are_equal():
+    """A validator differs from those of another tool or strictness, and from other objects."""
     tool, other = typed(int), typed(int)
     lax, strict = (FunctionValidator(tool, strict=strict) for strict in (False, True))
     assert lax == FunctionValidator(tool, strict=False)
@@ -237,28 +237,28 @@ class _Counted(BaseModel):
         pytest.param(TYPES["model"], {"x": 1}, {"x": 1, "other": 2}, False, id="a name that is not read"),
         pytest.param(TYPES["model"], {"x": 1}, {"x": 1, "y": 2}, True, id="a name that is read"),
         pytest.param(TYPES["model"], {"x": 1}, {"x": "q"}, True, id="refused"),
-        pytest.param(_Counted, {}, {"name": "a"}, False, id="another object each time"),
+        pytest.param(_Counted, {}, {"name": "a"}, False, id="a new object each time"),
     ],
 )
-async def test_distinguishes_values_passed_to_the_tool(annotation, one, other, reported):
-    """A name makes a difference where the tool gets something else with it, also under another published name."""
+async def test_values_that_the_tool_receives_are_distinguished(annotation, one, other, reported):
+    """Two values differ if the tool receives different values, also under another published name."""
     tool = typed(annotation)
     assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is reported
     assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is reported
 
 
 async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedValidator:
-    """The judge of a tool that calls this one's parameter ``z``."""
+    """Return the validator of a tool that renames this tool's parameter to ``z``."""
     server = FastMCP("judged", strict_input_validation=strict)
     changed = Tool.from_tool(tool, name="changed", transform_args={"x": ArgTransform(name="z")})
     server.add_tool(changed)
-    judge = (await find_target(server, changed)).validator
-    assert isinstance(judge, TransformedValidator)
-    return judge
+    validator = (await find_target(server, changed)).validator
+    assert isinstance(validator, TransformedValidator)
+    return validator
 
 
 async def test_a_published_default_is_filled_in():
-    """FastMCP sends what a transformed tool publishes as a default, though the function needs the parameter."""
+    """FastMCP fills in a transformed tool's published default, even for a required parameter."""
     tool = typed(Annotated[int, Field(json_schema_extra={"default": 3})])
     assert not FunctionValidator(tool, strict=False).accepts({})
     assert (await _transformed(tool)).accepts({})
@@ -268,16 +268,16 @@ async def test_a_published_default_is_filled_in():
 
 @on_both_servers
 async def test_a_transformed_tool_is_validated_like_its_parent(strict):
-    """The parent's validator decides, at its strictness, and each violation has its place."""
-    judge = await _transformed(typed(TYPES["list"]), strict=strict)
-    assert (judge.exact_integers, judge.by_schema) == (strict, False)
-    assert judge.issues({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)
+    """The parent's validator decides with its strictness, and issues have the published names."""
+    validator = await _transformed(typed(TYPES["list"]), strict=strict)
+    assert (validator.exact_integers, validator.by_schema) == (strict, False)
+    assert validator.issues({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)
 
 
 @given(
     arguments=st.dictionaries(st.sampled_from(["x", "y", 1, None]) | st.text(max_size=2), JSON, max_size=3)
 )
-def test_never_raises(arguments):
-    """Whatever the arguments are, a judge answers, and both of its answers agree."""
-    for judge in JUDGES:
-        assert judge.accepts(arguments) is (judge.issues(arguments) == ())
+def test_validation_never_raises(arguments):
+    """For any arguments a validator answers, and ``accepts`` agrees with ``issues``."""
+    for validator in VALIDATORS:
+        assert validator.accepts(arguments) is (validator.issues(arguments) == ())
