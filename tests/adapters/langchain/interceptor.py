@@ -1,4 +1,4 @@
-"""Tests of ``LenientInterceptor``: run in an environment of its own by ``test_agents.py``, which reads what this prints."""
+"""Tests of ``LenientInterceptor``; ``test_agents.py`` runs them separately."""
 
 import asyncio
 import json
@@ -31,14 +31,14 @@ CALL = {"type": "tool_call", "id": "1"}
 
 
 class Seen:
-    """An interceptor that keeps what it is given and what comes back."""
+    """An interceptor that records requests and results."""
 
     def __init__(self) -> None:
         self.requests: list[Any] = []
         self.results: list[Any] = []
 
     async def __call__(self, request: Any, handler: Any) -> Any:
-        """Look on."""
+        """Record the request and its result."""
         self.requests.append(request)
         self.results.append(await handler(request))
         return self.results[-1]
@@ -50,7 +50,7 @@ def store(content: str, tags: list[str] | None = None, max_results: int = 10) ->
 
 
 def notes(*, page: int | None = None) -> FastMCP:
-    """A server of other people's."""
+    """Create a server without mcp-lenient."""
     mcp: FastMCP = FastMCP("notes", list_page_size=page)
     mcp.tool(store)
 
@@ -63,7 +63,7 @@ def notes(*, page: int | None = None) -> FastMCP:
 
 
 class Agent:
-    """The tools of a session, with the lenient interceptor between two that look on."""
+    """The tools of a session, with the lenient interceptor between two recording ones."""
 
     def __init__(
         self, session: ClientSession, policy: Policy | None, settings: Mapping[str, Any], **options: Any
@@ -90,24 +90,24 @@ async def agent(
     settings: Mapping[str, Any] = MappingProxyType({}),
     **options: Any,
 ) -> AsyncIterator[Agent]:
-    """An agent in one process with its server."""
+    """Connect an agent to a server in the same process."""
     low = (server or notes())._mcp_server
     async with create_connected_server_and_client_session(low) as session:
         yield Agent(session, policy, settings, **options)
 
 
 def text(message: ToolMessage) -> str:
-    """The text that the model gets."""
+    """Return the text that the model gets."""
     return "".join(block["text"] for block in message.content)
 
 
 async def test_the_adapters_bring_fastmcp_3() -> None:
-    """The interceptor works beside it."""
+    """The interceptor works in an environment with FastMCP 3."""
     assert fastmcp.__version__.startswith("3.4.")
 
 
-async def test_a_right_call_is_the_same_request() -> None:
-    """Nobody copies it."""
+async def test_valid_calls_are_passed_as_the_same_request() -> None:
+    """The request and the result of a valid call are not copied."""
     async with agent() as own:
         with events_of() as events:
             assert text(await own.call(content="x", tags=["a"])) == "x ['a'] 10"
@@ -117,7 +117,7 @@ async def test_a_right_call_is_the_same_request() -> None:
 
 
 async def test_a_nearly_right_call_is_repaired() -> None:
-    """The request that came is left as it was; the result names the repairs to interceptors before ours."""
+    """The original request is not modified, and earlier interceptors find the repairs in the result."""
     async with agent(server_name="files") as own:
         with events_of() as events:
             message = await own.call(Content="x", tags="['a']", max_results=None)
@@ -130,7 +130,7 @@ async def test_a_nearly_right_call_is_repaired() -> None:
 
 
 async def test_repairs_can_be_reported_to_the_model() -> None:
-    """By a text block of its own."""
+    """With ``tell_model``, the result has one more text block about the repairs."""
     async with agent(Policy(tell_model=True)) as own:
         message = await own.call(content="x", tags='["a"]')
     assert [block["text"] for block in message.content] == [
@@ -140,7 +140,7 @@ async def test_repairs_can_be_reported_to_the_model() -> None:
 
 
 async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
-    """Nothing is raised, and the server is not asked."""
+    """A refused call does not raise, and is not sent to the server."""
     async with agent() as own:
         with events_of() as events:
             message = await own.call(content="x", tags=5)
@@ -150,8 +150,8 @@ async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
     assert [each["event"] for each in events] == ["call_rejected"]
 
 
-async def test_a_refused_call_is_raised_where_errors_are_not_handled() -> None:
-    """With the same text."""
+async def test_a_refused_call_raises_if_errors_are_not_handled() -> None:
+    """With ``handle_tool_errors=False`` the exception has the envelope as its text."""
     async with agent(handle_tool_errors=False) as own:
         raised = "null"
         try:
@@ -162,7 +162,7 @@ async def test_a_refused_call_is_raised_where_errors_are_not_handled() -> None:
 
 
 async def test_invalid_arguments_are_forwarded_by_default() -> None:
-    """The server answers by itself."""
+    """By default, the server itself answers an unrepairable call."""
     async with agent(None) as own:
         with events_of() as events:
             message = await own.call(content="x", tags=5)
@@ -172,7 +172,7 @@ async def test_invalid_arguments_are_forwarded_by_default() -> None:
 
 
 async def test_modes_apply() -> None:
-    """A call that is only observed, or not looked at, goes on as it came."""
+    """In observe and off mode, the request is passed on unchanged."""
     for mode, logged in (("observe", ["call_observed"]), ("off", [])):
         async with agent(Policy(mode=mode)) as own:
             with events_of() as events:
@@ -182,7 +182,7 @@ async def test_modes_apply() -> None:
 
 
 async def test_a_destructive_tool_gets_fewer_repairs() -> None:
-    """No value of it is left out."""
+    """A null is not dropped for a destructive tool."""
     async with agent() as own:
         assert text(await own.call("remove", number="1", keep="2")) == "removed 1, kept 2"
         refused = await own.call("remove", number=1, keep=None)
@@ -190,13 +190,13 @@ async def test_a_destructive_tool_gets_fewer_repairs() -> None:
 
 
 async def test_tools_of_all_pages_are_known() -> None:
-    """A server may list them one by one."""
+    """Tools on later pages of the list are found."""
     async with agent(server=notes(page=1)) as own:
         assert text(await own.call("remove", number="1")) == "removed 1, kept 1"
 
 
-async def test_a_changed_schema_applies_at_once() -> None:
-    """Nothing is changed or refused by what a tool of this name once accepted."""
+async def test_a_changed_schema_applies_to_the_next_call() -> None:
+    """A call that the replaced tool accepts is not repaired for the old schema."""
     server = notes()
     async with agent(server=server) as own:
         assert text(await own.call(content="x", tags="a")) == "x ['a'] 10"
@@ -212,7 +212,7 @@ async def test_a_changed_schema_applies_at_once() -> None:
 
 
 async def test_a_removed_tool_is_unknown() -> None:
-    """Where what cannot be sent is to be refused."""
+    """With ``unrepairable="refuse"``, a call of a removed tool is refused as unknown."""
     server = notes()
     async with agent(server=server) as own:
         assert text(await own.call(content="x")) == "x None 10"
@@ -221,16 +221,16 @@ async def test_a_removed_tool_is_unknown() -> None:
 
 
 class Answering(Seen):
-    """An interceptor that answers by itself, as caches and approvals do."""
+    """An interceptor that answers itself, as caches and approvals do."""
 
     async def __call__(self, request: Any, handler: Any) -> Any:
-        """Answer in LangChain's terms."""
+        """Answer with a tool message."""
         del handler
         return ToolMessage(str(request.args), tool_call_id="1")
 
 
-async def test_an_interceptor_after_ours_may_answer() -> None:
-    """Its answer is handed through, and it sees the repaired arguments."""
+async def test_a_later_interceptor_may_answer() -> None:
+    """A later interceptor sees the repaired arguments, and its answer is passed on."""
     async with create_connected_server_and_client_session(notes()._mcp_server) as session:
         between = [LenientInterceptor(session), Answering()]
         store_tool, _ = await load_mcp_tools(session, tool_interceptors=between)
@@ -239,27 +239,27 @@ async def test_an_interceptor_after_ours_may_answer() -> None:
 
 
 class Tenant(Seen):
-    """An interceptor that adds a header, as one for authorization does."""
+    """An interceptor that adds a header, as for authorization."""
 
     async def __call__(self, request: Any, handler: Any) -> Any:
-        """Say who it is."""
+        """Add the tenant's header."""
         return await handler(request.override(headers={"x-tenant": "ann"}))
 
 
 class Listed(Middleware):
-    """The header of each request for the list of tools."""
+    """A middleware that records the tenant's header of each ``tools/list`` request."""
 
     def __init__(self) -> None:
         self.tenants: list[str | None] = []
 
     async def on_list_tools(self, context: Any, call_next: Any) -> Any:
-        """Write it down."""
+        """Record the header."""
         self.tenants.append(get_http_headers().get("x-tenant"))
         return await call_next(context)
 
 
 async def test_tools_are_listed_over_the_connection_of_the_call() -> None:
-    """With the headers that an interceptor before ours has added."""
+    """The tools are listed with the headers that an earlier interceptor added to the call."""
     listed = Listed()
     servers = {"notes": {"transport": "streamable_http", "url": started([listed])}}
     between = [Tenant(), LenientInterceptor(servers, REFUSING)]
@@ -269,7 +269,7 @@ async def test_tools_are_listed_over_the_connection_of_the_call() -> None:
     with events_of() as events:
         message = await tools["notes_store"].ainvoke(sent)
     assert json.loads(text(message))["max_results"] == 7
-    assert listed.tenants[0] is None  # the client's own, to load the tools
+    assert listed.tenants[0] is None  # the client's own request, to load the tools
     assert set(listed.tenants[1:]) == {"ann"}
     assert [(each["event"], each["server"], each["tool"]) for each in events] == [
         ("call_repaired", "notes", "store")
@@ -277,7 +277,7 @@ async def test_tools_are_listed_over_the_connection_of_the_call() -> None:
 
 
 async def test_an_unreachable_tool_list_forwards_the_call_unchanged() -> None:
-    """A warning says so."""
+    """If the tools cannot be listed, the call is sent unchanged, and a warning is logged."""
     async with create_connected_server_and_client_session(notes()._mcp_server) as session:
         lenient, inner = LenientInterceptor({}), Seen()
         store_tool, _ = await load_mcp_tools(session, tool_interceptors=[lenient, inner])
@@ -288,7 +288,7 @@ async def test_an_unreachable_tool_list_forwards_the_call_unchanged() -> None:
 
 
 async def test_decisions_are_reported_and_a_changed_file_applies() -> None:
-    """As on every host."""
+    """``on_decision``, ``definitions`` and ``reload`` work as on every host."""
     decisions: list[Any] = []
     with tempfile.TemporaryDirectory() as folder, events_of() as events:
         file = Path(folder) / "tools.yaml"
@@ -306,7 +306,7 @@ async def test_decisions_are_reported_and_a_changed_file_applies() -> None:
 
 
 async def test_tools_are_loaded_over_sdk_1() -> None:
-    """``load_tools`` needs no interceptor, over the SDK's session as over FastMCP's client."""
+    """``load_tools`` works without an interceptor, with the SDK's session and with FastMCP's client."""
     async with create_connected_server_and_client_session(notes(page=1)._mcp_server) as session:
         await _loaded_tools_are_lenient(session)
     async with Client(notes()) as client:

@@ -1,4 +1,4 @@
-"""Tests of LangChain's own ``MCPAdapter`` around a lenient proxy: run in an environment of its own by ``test_agents.py``."""
+"""Tests of LangChain's ``MCPAdapter`` with a lenient proxy; ``test_agents.py`` runs them separately."""
 
 import json
 from typing import Any
@@ -21,14 +21,14 @@ async def tool_message(target: Any, tool: str, **arguments: Any) -> ToolMessage:
 
 
 async def test_a_nearly_right_call_runs() -> None:
-    """Structured content is in the artifact, as without the proxy."""
+    """A nearly right call is repaired before it reaches the server."""
     message = await tool_message(create_lenient_proxy(started()), "store", content="x", tags="['a']")
     assert message.status == "success"
     assert json.loads(message.content[0]["text"]) == {"content": "x", "tags": ["a"], "max_results": 10}
 
 
 async def test_a_valid_call_gives_the_same_result_as_without_the_proxy() -> None:
-    """Content, artifact and status."""
+    """Content, artifact and status are the same."""
     direct = await tool_message(server(), "store", content="x", tags=["a"])
     through = await tool_message(create_lenient_proxy(server()), "store", content="x", tags=["a"])
     assert [block["text"] for block in direct.content] == [block["text"] for block in through.content]
@@ -36,14 +36,14 @@ async def test_a_valid_call_gives_the_same_result_as_without_the_proxy() -> None
 
 
 async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
-    """Nothing is raised."""
+    """A refused call does not raise."""
     message = await tool_message(create_lenient_proxy(started()), "store", content="x", tags=5)
     assert message.status == "error"
     assert json.loads(message.content[0]["text"])["error_code"] == "INVALID_TAGS_TYPE"
 
 
 async def test_tools_keep_their_annotations() -> None:
-    """A graph can stop before what destroys."""
+    """The destructive hint is kept, so that a graph can interrupt before the tool."""
     async with MCPAdapter(create_lenient_proxy(server())) as adapter:
         tools = {each.name: each for each in await adapter.list_tools()}
     assert tools["remove"].metadata["mcp"]["tool"]["annotations"] == {"destructive_hint": True}

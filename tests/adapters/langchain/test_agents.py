@@ -1,4 +1,4 @@
-"""The calls of LangChain agents: LenientInterceptor, and ``MCPAdapter`` around a lenient proxy, in environments of their own."""
+"""LangChain agents with ``LenientInterceptor``, and with ``MCPAdapter`` and a lenient proxy."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def outcomes(host):
 
 @pytest.mark.parametrize(("host", "test"), [(host, test) for host in FILES for test in names_in(FILES[host])])
 def test_with_the_real_package(host, test):
-    """The test of that file passes."""
+    """Each test of these files passes with the real package."""
     assert outcomes(host)[test] is None, outcomes(host)[test]

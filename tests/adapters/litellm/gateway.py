@@ -1,4 +1,4 @@
-"""Tests of LenientCallback in LiteLLM's gateway: run in its own environment by ``test_gateway.py``, which reads what this prints."""
+"""Tests of ``LenientCallback`` in LiteLLM's gateway; ``test_gateway.py`` runs them separately."""
 
 import asyncio
 import inspect
@@ -28,40 +28,40 @@ SCHEMA = {
 
 
 class Gateway:
-    """The gateway of the example, with a client and its log."""
+    """The gateway of the example, with a client and the log."""
 
     def __init__(self, client: Any, url: str, key: str, log: Path) -> None:
         self.client, self.url, self.key, self.log = client, url, key, log
         self.seen = 0
 
     async def call(self, tool: str, arguments: Any) -> Any:
-        """The result of one call."""
+        """Return the result of a call."""
         return await self.client.call_tool(f"notes-{tool}", arguments)
 
     def events(self) -> list[dict[str, Any]]:
-        """The events since the last time."""
+        """Return the new events since the last call of this method."""
         events = read_events(self.log)[self.seen :]
         self.seen += len(events)
         return events
 
 
 def text(result: Any) -> str:
-    """What a call that ran returned."""
+    """Return the text of a call that ran."""
     assert not result.is_error, result
     said: str = result.content[0].text
     return said
 
 
 def refusal(result: Any) -> dict[str, Any]:
-    """The envelope, which is the whole text."""
+    """Return the envelope, which must be the whole text."""
     assert result.is_error
     reported: dict[str, Any] = json.loads(result.content[0].text)
     assert reported["status"] == "error"
     return reported
 
 
-async def test_a_right_call_is_untouched(gateway: Gateway) -> None:
-    """It goes on as it came, and is counted as accepted."""
+async def test_a_valid_call_is_unchanged(gateway: Gateway) -> None:
+    """A valid call is passed on unchanged, and logged as accepted."""
     gateway.events()
     ran = json.loads(text(await gateway.call("store", {"content": "x", "tags": ["a"]})))
     assert ran == {"content": "x", "tags": ["a"], "max_results": 10}
@@ -69,7 +69,7 @@ async def test_a_right_call_is_untouched(gateway: Gateway) -> None:
 
 
 async def test_a_nearly_right_call_is_repaired(gateway: Gateway) -> None:
-    """The server behind the gateway gets the call as it was meant; the repairs are in the log."""
+    """The upstream server gets the repaired call, and the repairs are logged."""
     gateway.events()
     ran = json.loads(
         text(await gateway.call("store", {"Content": "x", "tags": "['a']", "max_results": None}))
@@ -87,12 +87,12 @@ async def test_a_nearly_right_call_is_repaired(gateway: Gateway) -> None:
 
 
 async def test_fully_dropped_arguments_are_sent_as_an_empty_object(gateway: Gateway) -> None:
-    """The gateway takes empty ones for none, unless they say that they are some."""
+    """If all arguments are dropped, the gateway sends an empty object, not the original arguments."""
     assert text(await gateway.call("recent", {"max_results": None})) == "the newest 10"
 
 
 async def test_a_wrong_call_is_refused_with_the_envelope_alone(gateway: Gateway) -> None:
-    """The text is JSON from its first to its last character, and names the tool as the client called it."""
+    """The whole text is JSON, and has the tool's name as the client sent it."""
     gateway.events()
     reported = refusal(await gateway.call("store", {"content": "x", "tags": 5}))
     assert reported["error_code"] == "INVALID_TAGS_TYPE"
@@ -101,19 +101,19 @@ async def test_a_wrong_call_is_refused_with_the_envelope_alone(gateway: Gateway)
 
 
 async def test_policies_match_server_and_tool(gateway: Gateway) -> None:
-    """The example repairs nothing where something is removed."""
+    """The example's strict policy for ``delete_note`` applies."""
     assert refusal(await gateway.call("delete_note", {"number": "7"}))["error_code"] == "INVALID_NUMBER_TYPE"
     assert text(await gateway.call("delete_note", {"number": 7})) == "removed 7"
 
 
 async def test_a_destructive_tool_gets_fewer_repairs(gateway: Gateway) -> None:
-    """Its hint is read from what the gateway has listed, since no hook is given it."""
+    """The destructive hint, which hooks do not get, is read from the gateway's tool list."""
     assert refusal(await gateway.call("clear", {"keep": None}))["error_code"] == "INVALID_KEEP_TYPE"
     assert text(await gateway.call("clear", {"keep": "3"})) == "kept 3"
 
 
 async def test_the_example_prints_its_results(gateway: Gateway) -> None:
-    """Two run and two are refused."""
+    """The example prints two results and two refusals."""
     said = io.StringIO()
     with redirect_stdout(said):
         await converse(gateway.client)
@@ -126,14 +126,14 @@ async def test_the_example_prints_its_results(gateway: Gateway) -> None:
 
 
 async def test_the_gateway_answers_an_unknown_tool(gateway: Gateway) -> None:
-    """It does not ask its hooks."""
+    """The gateway does not call its hooks for an unknown tool."""
     gateway.events()
     assert (await gateway.call("stor", {})).is_error
     assert gateway.events() == []
 
 
 async def test_the_gateways_http_interface_carries_the_envelope(gateway: Gateway) -> None:
-    """In the message of its own error."""
+    """The gateway's own error has the envelope as its message."""
     listed = await asyncio.to_thread(asked, gateway, "list")
     server = next(each["mcp_info"]["server_id"] for each in listed["tools"] if "mcp_info" in each)
     body = {"server_id": server, "name": "store", "arguments": {"content": "x", "tags": 5}}
@@ -142,7 +142,7 @@ async def test_the_gateways_http_interface_carries_the_envelope(gateway: Gateway
 
 
 def asked(gateway: Gateway, what: str, body: Any = None) -> Any:
-    """What the gateway's own HTTP interface answers, errors included."""
+    """Return the answer of the gateway's own HTTP interface, including errors."""
     request = urllib.request.Request(  # noqa: S310 - loopback
         f"{gateway.url.removesuffix('/mcp/')}/mcp-rest/tools/{what}",
         None if body is None else json.dumps(body).encode(),
@@ -156,19 +156,19 @@ def asked(gateway: Gateway, what: str, body: Any = None) -> Any:
 
 
 def hook(callback: LenientCallback, **data: Any) -> Any:
-    """What the callback makes of a call that the gateway shows it."""
+    """Return the callback's answer to a call from the gateway."""
     whole = {"mcp_tool_name": "keep", "mcp_server_name": "notes", "mcp_input_schema": SCHEMA, **data}
     call_type = whole.pop("call_type", "call_mcp_tool")
     return asyncio.run(callback.async_pre_call_hook(None, None, whole, call_type))
 
 
 def test_the_callback_needs_no_policy() -> None:
-    """It may be named in the configuration as it is."""
+    """``lenient_callback`` can be used in the configuration without arguments."""
     assert isinstance(lenient_callback, LenientCallback)
 
 
 def test_only_tool_calls_are_checked() -> None:
-    """Models, lists of tools, and tools that the gateway has not listed pass by."""
+    """Model calls, tool lists, unlisted tools and valid calls are not changed."""
     sent = {"tags": "a"}
     assert hook(lenient_callback, mcp_arguments=sent, call_type="acompletion") is None
     assert hook(lenient_callback, mcp_arguments=sent, call_type="list_mcp_tools") is None
@@ -177,7 +177,7 @@ def test_only_tool_calls_are_checked() -> None:
 
 
 def test_later_guardrails_see_repaired_arguments() -> None:
-    """In each place where they look for them."""
+    """All places where guardrails read the arguments have the repaired ones."""
     sent = {"tags": "a"}
     message = {"role": "user", "content": f"Tool: keep\nArguments: {sent}"}
     changed = hook(lenient_callback, mcp_arguments=sent, messages=[message])
@@ -187,7 +187,7 @@ def test_later_guardrails_see_repaired_arguments() -> None:
 
 
 def test_arguments_changed_by_an_earlier_guardrail_are_validated() -> None:
-    """It is what would be sent on."""
+    """The arguments that an earlier guardrail set are repaired."""
     changed = hook(
         lenient_callback, mcp_arguments={"tags": ["secret"]}, modified_arguments={"tags": "masked"}
     )
@@ -195,14 +195,14 @@ def test_arguments_changed_by_an_earlier_guardrail_are_validated() -> None:
 
 
 def test_invalid_arguments_are_forwarded_by_default() -> None:
-    """The server may take more than it publishes."""
+    """By default, an unrepairable call is forwarded, since the server may accept more than it publishes."""
     with events_of() as events:
         assert hook(lenient_callback, mcp_arguments={"tags": 5}) is None
     assert [each["event"] for each in events] == ["call_forwarded"]
 
 
 def test_modes_apply() -> None:
-    """By the first pattern of server and tool that matches."""
+    """The first pattern that matches server and tool sets the mode."""
     callback = LenientCallback(tools={"notes/*": Policy(mode="observe"), "*": Policy(mode="off")})
     with events_of() as events:
         assert hook(callback, mcp_arguments={"tags": "a"}) is None
@@ -211,7 +211,7 @@ def test_modes_apply() -> None:
 
 
 def test_decisions_are_reported() -> None:
-    """A function is called with each, by the name that the client called."""
+    """``on_decision`` gets each decision, with the tool name that the client sent."""
     decisions: list[Any] = []
     callback = LenientCallback(on_decision=decisions.append, decision_values=True)
     hook(callback, mcp_arguments={"tags": "a"})
@@ -223,7 +223,7 @@ def test_decisions_are_reported() -> None:
 
 
 def test_a_changed_definitions_file_applies() -> None:
-    """Tools of other servers that it names are nobody's mistake."""
+    """The edited file applies, and its definitions for other servers cause no warning."""
     declared = "tools: {notes/keep: {parameters: {tags: {aliases: [%s]}}}, other/keep: {}}"
     with tempfile.TemporaryDirectory() as folder, events_of() as events:
         file = Path(folder) / "tools.yaml"
@@ -237,15 +237,15 @@ def test_a_changed_definitions_file_applies() -> None:
     assert [each["event"] for each in events] == ["call_repaired", "call_repaired", "call_forwarded"]
 
 
-def test_a_changed_schema_applies_at_once() -> None:
-    """What a tool of this name published before is forgotten."""
+def test_a_changed_schema_applies_to_the_next_call() -> None:
+    """A call is repaired for the tool's current schema only."""
     assert hook(lenient_callback, mcp_arguments={"tags": "a"})["modified_arguments"] == {"tags": ["a"]}
     free = {"type": "object", "properties": {"tags": {}}}
     assert hook(lenient_callback, mcp_arguments={"tags": "a"}, mcp_input_schema=free) is None
 
 
 def test_events_identify_the_caller() -> None:
-    """By the key's user, and the session where there is one."""
+    """Events have the user of the API key, and the session id if there is one."""
     metadata = {"headers": {"mcp-session-id": "s1"}}
     with events_of() as events:
         hook(lenient_callback, mcp_arguments={"tags": "a"}, metadata=metadata, user_api_key_user_id="ann")
@@ -253,19 +253,19 @@ def test_events_identify_the_caller() -> None:
 
 
 def test_a_refusal_uses_the_only_exception_sent_unchanged() -> None:
-    """This private place of the gateway tells when it moves."""
+    """The private exception of LiteLLM that is used for refusals still exists."""
     error = compat.refusal("notes", "CODE", '{"status":"error"}')
     assert type(error).__name__ == "MCPMissingUserEnvVarsError"
     assert str(error) == '{"status":"error"}'
 
 
-def test_a_gateway_without_that_exception_gets_the_envelope_as_well() -> None:
-    """As a detail that is text, which no version writes as Python writes a dict."""
+def test_a_gateway_without_that_exception_gets_the_envelope_too() -> None:
+    """The HTTP error's detail is the envelope as text, which every version sends unchanged."""
     assert compat._http_error('{"status":"error"}').detail == '{"status":"error"}'
 
 
 def test_events_use_the_tool_name_the_client_sent() -> None:
-    """Only the gateway's own record of the call has the server's prefix; without one the bare name is told."""
+    """Without the gateway's record of the call, which has the server's prefix, the bare name is used."""
     assert compat.called_name({}, "keep") == "keep"
     with events_of() as events:
         hook(lenient_callback, mcp_arguments={"tags": "a"})
@@ -273,16 +273,16 @@ def test_events_use_the_tool_name_the_client_sent() -> None:
 
 
 def outcome(test: Any, *given: Any) -> str | None:
-    """What went wrong in a test; None where nothing did."""
+    """Return the traceback of a test, or None if it passed."""
     try:
         test(*given)
-    except BaseException:  # noqa: BLE001 - whatever went wrong is the result
+    except BaseException:  # noqa: BLE001 - any failure is the result
         return traceback.format_exc()
     return None
 
 
 async def with_gateway(tests: dict[str, Any]) -> dict[str, str | None]:
-    """What went wrong in each test that needs the gateway."""
+    """Return the traceback, or None, of each test that needs the gateway."""
     reported: dict[str, str | None] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"

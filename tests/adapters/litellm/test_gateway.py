@@ -1,4 +1,4 @@
-"""LenientCallback in a LiteLLM gateway that is started on loopback, in an environment of its own."""
+"""``LenientCallback`` in a LiteLLM gateway on loopback, in a separate environment."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def outcomes():
 
 @pytest.mark.parametrize("test", names_in(FILE))
 def test_in_the_gateway(test, outcomes):
-    """The test of that file passes."""
+    """Each test of ``gateway.py`` passes."""
     assert outcomes[test] is None, outcomes[test]
