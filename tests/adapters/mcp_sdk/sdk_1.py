@@ -1,4 +1,4 @@
-"""Tests of ``make_lenient`` on the official SDK 1: run in its own environment by ``test_sdk_1.py``, which reads what this prints."""
+"""Tests of ``make_lenient`` on the official SDK 1; ``test_sdk_1.py`` runs them separately."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ def note(text: str, ctx: Context, labels: list[str] | None = None, limit: int = 
 
 
 def functions(policy: Policy | None = None, *tools: Any, **settings: Any) -> FastMCP:
-    """A lenient server of functions."""
+    """Create a lenient server with functions as tools."""
     own = {name: settings.pop(name) for name in ("definitions", "reload") if name in settings}
     server = make_lenient(FastMCP("notes", log_level="CRITICAL"), policy, **own)
     for tool in tools or (note,):
@@ -42,7 +42,7 @@ def functions(policy: Policy | None = None, *tools: Any, **settings: Any) -> Fas
 
 
 class Low:
-    """A lenient low-level server that notes what it gets."""
+    """A lenient low-level server that records the arguments of calls."""
 
     def __init__(
         self,
@@ -71,19 +71,19 @@ class Low:
 
 @asynccontextmanager
 async def connected(server: Any) -> Any:
-    """A client of a server."""
+    """Connect a client to a server."""
     async with create_connected_server_and_client_session(getattr(server, "_mcp_server", server)) as session:
         yield session
 
 
 async def call(server: Any, tool: str, arguments: Any) -> Any:
-    """The result of one call, by the SDK's own client."""
+    """Return the result of a call by the SDK's own client."""
     async with connected(server) as session:
         return await session.call_tool(tool, arguments)
 
 
 def request(tool: str, arguments: Any) -> Any:
-    """A call whose arguments are sent as they are."""
+    """Create a call request whose arguments are not validated."""
     params = types.CallToolRequestParams.model_construct(name=tool, arguments=arguments)
     return types.ClientRequest.model_construct(
         root=types.CallToolRequest.model_construct(method="tools/call", params=params)
@@ -91,13 +91,13 @@ def request(tool: str, arguments: Any) -> Any:
 
 
 def rules(result: Any) -> list[str]:
-    """The repairs of a call that ran."""
+    """Return the rules that repaired a call."""
     assert not result.isError, result
     return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
 def refusal(result: Any) -> dict[str, Any]:
-    """The envelope, which is in the first text block and in ``_meta``."""
+    """Return the envelope, which must be in the first text block and in ``_meta``."""
     assert result.isError
     reported = json.loads(result.content[0].text)
     whole: dict[str, Any] = result.meta["mcp_lenient"]
@@ -106,12 +106,12 @@ def refusal(result: Any) -> dict[str, Any]:
 
 
 async def test_no_fastmcp_is_needed() -> None:
-    """The adapter loads the SDK and nothing of FastMCP."""
+    """The adapter does not import FastMCP."""
     assert "fastmcp" not in sys.modules
 
 
-async def test_a_right_call_is_untouched() -> None:
-    """What the function accepts goes on as it came, its JSON texts included."""
+async def test_a_valid_call_is_unchanged() -> None:
+    """Arguments that the function accepts are passed unchanged, including JSON text that it parses."""
     with events_of() as events:
         result = await call(functions(), "note", {"text": "x", "labels": '["a"]'})
     assert json.loads(result.content[0].text) == {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
@@ -120,7 +120,7 @@ async def test_a_right_call_is_untouched() -> None:
 
 
 async def test_a_nearly_right_call_is_repaired() -> None:
-    """It runs as it was meant, and the repairs are in the result and in the log."""
+    """The call runs with the intended arguments; the repairs are in the result and in the log."""
     with events_of() as events:
         result = await call(functions(), "note", {"Text": "x", "labels": "['a']", "limit": None})
     assert json.loads(result.content[0].text) == {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
@@ -139,7 +139,7 @@ async def test_a_wrong_call_is_refused_with_the_envelope() -> None:
 
 
 async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_content() -> None:
-    """Clients would check it against the schema."""
+    """Clients would validate it against the output schema."""
 
     class Kept(BaseModel):
         text: str
@@ -152,8 +152,8 @@ async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_conte
     assert result.structuredContent is None
 
 
-async def test_structured_content_of_a_repaired_call_stays() -> None:
-    """Only the repairs are added."""
+async def test_a_repaired_call_keeps_its_structured_content() -> None:
+    """Only the repairs are added to the result."""
 
     class Kept(BaseModel):
         labels: list[str]
@@ -167,14 +167,14 @@ async def test_structured_content_of_a_repaired_call_stays() -> None:
 
 
 async def test_an_unknown_tool_gets_the_envelope() -> None:
-    """It names the tools that are alike."""
+    """The envelope suggests similar tools."""
     reported = refusal(await call(functions(), "notes", {}))
     assert reported["error_code"] == "UNKNOWN_TOOL"
     assert reported["details"]["did_you_mean"] == ["note"]
 
 
 async def test_non_object_arguments_never_reach_the_handler() -> None:
-    """The SDK refuses them before any handler."""
+    """The SDK refuses the request before it calls a handler."""
     params = types.CallToolRequestParams.model_construct(name="note", arguments='{"text": "x"}')
     request = types.CallToolRequest.model_construct(method="tools/call", params=params)
     async with connected(functions()) as session:
@@ -189,7 +189,7 @@ async def test_non_object_arguments_never_reach_the_handler() -> None:
 
 
 async def test_python_code_may_call_the_handler() -> None:
-    """Then nobody is known to have called."""
+    """The event then has no client."""
     with events_of() as events:
         handler = functions()._mcp_server.request_handlers[types.CallToolRequest]
         await handler(request("note", {"text": []}).root)
@@ -198,7 +198,7 @@ async def test_python_code_may_call_the_handler() -> None:
 
 
 async def test_the_tool_list_is_unchanged() -> None:
-    """Byte for byte."""
+    """The list is the same as without ``make_lenient``."""
     alone = FastMCP("notes", log_level="CRITICAL")
     alone.tool()(note)
     async with connected(functions()) as ours, connected(alone) as theirs:
@@ -206,7 +206,7 @@ async def test_the_tool_list_is_unchanged() -> None:
 
 
 async def test_a_destructive_tool_gets_fewer_repairs() -> None:
-    """Nothing is left out there."""
+    """A null is not dropped for a destructive tool."""
     server = functions(annotations=types.ToolAnnotations(destructiveHint=True))
     assert (
         refusal(await call(server, "note", {"text": "x", "limit": None}))["error_code"]
@@ -215,7 +215,7 @@ async def test_a_destructive_tool_gets_fewer_repairs() -> None:
 
 
 async def test_observe_mode_changes_nothing() -> None:
-    """The SDK's own answer comes, and the log says what would have been done."""
+    """The SDK answers the call, and the event is ``call_observed``."""
     with events_of() as events:
         result = await call(functions(Policy(mode="observe")), "note", {"text": "x", "limit": None})
     assert result.isError
@@ -224,7 +224,7 @@ async def test_observe_mode_changes_nothing() -> None:
 
 
 async def test_a_low_level_server_is_validated_like_the_sdk() -> None:
-    """It validates by the published schema itself, so what that forbids is refused for certain."""
+    """The SDK validates against the published schema itself, so that other calls are refused."""
     low = Low()
     assert rules(await call(low.server, "note", {"Text": "x", "n": "5"})) == [
         "rename_case",
@@ -235,7 +235,7 @@ async def test_a_low_level_server_is_validated_like_the_sdk() -> None:
 
 
 async def test_a_non_validating_server_gets_unrepairable_calls() -> None:
-    """Its handler may accept more than it publishes."""
+    """An unrepairable call is forwarded if the handler does not validate it."""
     low = Low(validate_input=False)
     assert not (await call(low.server, "note", {"text": []})).isError
     assert low.got == [{"text": []}]
@@ -251,7 +251,7 @@ async def test_an_unlisted_tool_of_a_low_level_server_is_called() -> None:
 
 
 async def test_a_low_level_server_without_a_tool_list_is_unaffected() -> None:
-    """Nothing is known of its tools."""
+    """Without a tool list no call is repaired or refused."""
     low = Low(Policy(unrepairable="refuse"))
     del low.server.request_handlers[types.ListToolsRequest]
     async with connected(low.server) as session:
@@ -260,7 +260,7 @@ async def test_a_low_level_server_without_a_tool_list_is_unaffected() -> None:
 
 
 async def test_the_schema_is_refreshed_before_a_repair() -> None:
-    """Nothing is repaired by what a tool of this name once published."""
+    """No call is repaired for an outdated schema."""
     low = Low(validate_input=False)
     async with connected(low.server) as session:
         await session.call_tool("note", {"text": "x"})
@@ -270,7 +270,7 @@ async def test_the_schema_is_refreshed_before_a_repair() -> None:
 
 
 async def test_a_server_without_a_call_handler_is_an_error() -> None:
-    """A handler that is registered later would replace ours."""
+    """``make_lenient`` raises if no call handler is registered yet."""
     try:
         make_lenient(Server("empty"))
     except ValueError as error:
@@ -280,7 +280,7 @@ async def test_a_server_without_a_call_handler_is_an_error() -> None:
 
 
 async def test_private_sdk_handler_attributes_exist() -> None:
-    """These are all its private places that are used."""
+    """All private attributes of the SDK that the adapter uses exist."""
     server = FastMCP("notes", log_level="CRITICAL")
     server.tool()(note)
     handler = compat.request_handlers(server)[types.CallToolRequest]
@@ -293,7 +293,7 @@ async def test_private_sdk_handler_attributes_exist() -> None:
 
 
 async def test_handler_validation_is_detected() -> None:
-    """It is captured by the handler."""
+    """Whether the SDK validates is read from the handler's closure."""
     for validates in (True, False):
         server = Low(validate_input=validates).server
         inner = server.request_handlers[types.CallToolRequest]._handler
@@ -302,7 +302,7 @@ async def test_handler_validation_is_detected() -> None:
 
 
 async def test_decisions_are_reported() -> None:
-    """A function is called with each, with values where it asks for them."""
+    """``on_decision`` gets each decision, with values on request."""
     decisions: list[Any] = []
     server = make_lenient(FastMCP("notes"), on_decision=decisions.append, decision_values=True)
     server.tool()(note)
@@ -317,7 +317,7 @@ async def test_decisions_are_reported() -> None:
 
 
 async def test_a_changed_definitions_file_applies() -> None:
-    """Without a restart, on functions and on a low-level server."""
+    """An edited file applies without a restart, on function and low-level servers."""
     for made in (functions, Low):
         await _reloads(made)
 

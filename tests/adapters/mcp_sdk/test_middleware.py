@@ -1,4 +1,4 @@
-"""LenientServerMiddleware on servers of the official SDK 2, through its own client."""
+"""``LenientServerMiddleware`` on servers of the official SDK 2, called by the SDK's client."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ def note(text: str, labels: list[str] | None = None, limit: int = 10) -> dict[st
 
 
 def functions(*tools: Any, middleware: Any = None, **settings: Any) -> MCPServer:
-    """A server of functions, lenient unless a middleware is given."""
+    """Create a server with functions as tools, lenient unless another middleware is given."""
     chain = [LenientServerMiddleware()] if middleware is None else middleware
     server = MCPServer("notes", middleware=chain, log_level="ERROR", **settings)
     for tool in tools or (note,):
@@ -45,7 +45,7 @@ def functions(*tools: Any, middleware: Any = None, **settings: Any) -> MCPServer
 
 
 class Low:
-    """A low-level server that runs whatever it gets, and notes it."""
+    """A low-level server that accepts any call, and records its arguments."""
 
     def __init__(self, policy: Policy | None = None, **tool: Any) -> None:
         self.got: list[Any] = []
@@ -66,7 +66,7 @@ class Low:
 
 
 async def call(server: Any, tool: str, arguments: Any, mode: str = "auto") -> CallToolResult:
-    """The result of one call, whose arguments are sent as they are."""
+    """Return the result of a call whose arguments are sent unchanged."""
     async with Client(server, mode=mode) as client:
         return await sent(client, tool, arguments)
 
@@ -77,18 +77,18 @@ async def sent(client: Client, tool: str, arguments: Any) -> CallToolResult:
 
 
 def got(result: CallToolResult) -> Any:
-    """What the tool returned."""
+    """Return the value that the tool returned."""
     assert not result.is_error, result
     return json.loads(result.content[0].text)
 
 
 def rules(result: CallToolResult) -> list[str]:
-    """The repairs of a call that ran."""
+    """Return the rules that repaired a call."""
     return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
 def refusal(result: CallToolResult) -> dict[str, Any]:
-    """The envelope, which is in the first text block and in ``_meta``."""
+    """Return the envelope, which must be in the first text block and in ``_meta``."""
     assert result.is_error
     reported: dict[str, Any] = json.loads(result.content[0].text)
     whole: dict[str, Any] = result.meta["mcp_lenient"]
@@ -97,8 +97,8 @@ def refusal(result: CallToolResult) -> dict[str, Any]:
 
 
 @VERSIONS
-async def test_a_right_call_is_untouched(mode, events):
-    """What the tool accepts goes on as it came, and the result says nothing of us."""
+async def test_a_valid_call_is_unchanged(mode, events):
+    """A valid call is passed on unchanged, and nothing is added to its result."""
     result = await call(functions(), "note", {"text": "x", "labels": ["a"]}, mode)
     assert got(result) == {"text": "x", "labels": ["a"], "limit": 10}
     assert "mcp_lenient" not in (result.meta or {})
@@ -107,7 +107,7 @@ async def test_a_right_call_is_untouched(mode, events):
 
 @VERSIONS
 async def test_a_nearly_right_call_is_repaired(mode, events):
-    """It runs as it was meant, and the repair is in the result and in the log."""
+    """The call runs with the intended arguments; the repairs are in the result and in the log."""
     result = await call(functions(), "note", {"Text": "x", "labels": "['a', 'b']", "limit": None}, mode)
     assert got(result) == {"text": "x", "labels": ["a", "b"], "limit": 10}
     assert sorted(rules(result)) == ["json5_text_to_array", "null_to_absent", "rename_case"]
@@ -130,7 +130,7 @@ async def test_a_wrong_call_is_refused_with_the_envelope(mode, events):
 
 
 async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_content():
-    """Clients would check it against the schema, and throw the envelope away."""
+    """Clients would validate it against the output schema, and discard the envelope."""
 
     class Kept(BaseModel):
         text: str
@@ -147,7 +147,7 @@ async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_conte
 
 
 async def test_repairs_are_merged_into_a_tools_meta():
-    """What a tool put into ``_meta`` stays."""
+    """The tool's own ``_meta`` is kept."""
 
     def keep(labels: list[str]) -> CallToolResult:
         return CallToolResult(content=[TextContent(type="text", text=str(labels))], _meta={"own": 1})
@@ -159,7 +159,7 @@ async def test_repairs_are_merged_into_a_tools_meta():
 
 @VERSIONS
 async def test_arguments_as_json_text_are_parsed(mode):
-    """The SDK alone answers -32602."""
+    """A text with an object is parsed, whereas the SDK alone answers -32602."""
     arguments = '{"text": "x", "labels": ["a"]}'
     async with Client(functions(middleware=()), mode=mode) as client:
         with pytest.raises(MCPError, match="Invalid request parameters"):
@@ -171,18 +171,18 @@ async def test_arguments_as_json_text_are_parsed(mode):
 
 @pytest.mark.parametrize("arguments", ["[1]", "{", 5, [1], True])
 async def test_non_object_arguments_are_refused(arguments):
-    """They get the envelope where the SDK alone answers -32602."""
+    """Other raw arguments get the envelope, whereas the SDK alone answers -32602."""
     assert refusal(await call(functions(), "note", arguments))["error_code"] == "INVALID_ARGUMENTS"
 
 
 async def test_numbers_keep_their_spelling_in_json_text_arguments():
-    """``3.140`` for a text stays ``3.140``."""
+    """``3.140`` for a string parameter stays ``3.140``."""
     result = await call(functions(), "note", '{"text": 3.140}')
     assert got(result)["text"] == "3.140"
 
 
 async def test_an_unknown_tool_gets_the_envelope(events):
-    """It names the tools that are alike."""
+    """The envelope suggests similar tools."""
     reported = refusal(await call(functions(), "notes", {}))
     assert reported["error_code"] == "UNKNOWN_TOOL"
     assert reported["details"]["did_you_mean"] == ["note"]
@@ -190,20 +190,20 @@ async def test_an_unknown_tool_gets_the_envelope(events):
 
 
 async def test_the_tool_list_is_unchanged():
-    """Byte for byte, apart from nothing."""
+    """The list is the same as without the middleware."""
     async with Client(functions()) as ours, Client(functions(middleware=())) as alone:
         assert (await ours.list_tools()).model_dump() == (await alone.list_tools()).model_dump()
 
 
 async def test_a_policy_by_tool_name_wins():
-    """The first pattern that matches is in force."""
+    """The first matching pattern sets the policy."""
     middleware = LenientServerMiddleware(tools={"no*": Policy.strict()})
     reported = refusal(await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None}))
     assert reported["error_code"] == "INVALID_LIMIT_TYPE"
 
 
 async def test_observe_mode_changes_nothing(events):
-    """The SDK's own answer comes, and the log says what would have been done."""
+    """The SDK answers the call, and the event is ``call_observed``."""
     middleware = LenientServerMiddleware(Policy(mode="observe"))
     result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
     assert result.is_error
@@ -212,7 +212,7 @@ async def test_observe_mode_changes_nothing(events):
 
 
 async def test_off_mode_does_nothing(events):
-    """No repair, no refusal, no log."""
+    """The SDK answers the call, and nothing is logged."""
     middleware = LenientServerMiddleware(Policy(mode="off"))
     result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
     assert result.is_error
@@ -220,14 +220,14 @@ async def test_off_mode_does_nothing(events):
 
 
 async def test_tell_model_reports_repairs_to_the_model():
-    """A text block says what was repaired."""
+    """One more text block describes the repair."""
     middleware = LenientServerMiddleware(Policy(tell_model=True))
     result = await call(functions(middleware=[middleware]), "note", {"text": "x", "limit": None})
     assert result.content[-1].text.startswith("Note: 'limit'")
 
 
 async def test_messages_use_the_policy_language():
-    """Refusals and notes of repairs are translated."""
+    """Refusals and notes about repairs are translated."""
     middleware = LenientServerMiddleware(Policy(language="zh", tell_model=True))
     server = functions(middleware=[middleware])
     repaired = await call(server, "note", {"text": "x", "limit": None})
@@ -237,7 +237,7 @@ async def test_messages_use_the_policy_language():
 
 
 async def test_definitions_come_from_a_file(tmp_path):
-    """Aliases and normalizers are declared without a change to the server."""
+    """Aliases declared in a file are renamed."""
     file = tmp_path / "tools.yaml"
     file.write_text("tools:\n  note:\n    parameters:\n      text: {aliases: [body]}\n", encoding="utf-8")
     server = functions(middleware=[LenientServerMiddleware(definitions=file)])
@@ -245,7 +245,7 @@ async def test_definitions_come_from_a_file(tmp_path):
 
 
 async def test_lenient_decorates_functions_as_on_fastmcp():
-    """``@lenient`` below the SDK's own decorator says what the parameters understand."""
+    """``@lenient`` below the SDK's own decorator declares aliases and normalizers."""
 
     @lenient(labels=tags(), text=aliases("body"))
     def keep(text: str, labels: list[str] | None = None) -> dict[str, Any]:
@@ -261,7 +261,7 @@ async def test_lenient_decorates_functions_as_on_fastmcp():
 
 
 async def test_normalizers_in_annotations_run():
-    """They are declared on the type."""
+    """Normalizers declared in a parameter's annotation run."""
 
     def keep(labels: Annotated[list[str] | None, tags()]) -> Any:
         return labels
@@ -271,7 +271,7 @@ async def test_normalizers_in_annotations_run():
 
 
 async def test_injected_sdk_parameters_are_not_arguments():
-    """A context is neither published nor asked for, also in a ``@lenient`` function."""
+    """The context is not a required argument, even in a ``@lenient`` function."""
 
     @lenient
     async def keep(labels: list[str], ctx: Context) -> Any:
@@ -282,7 +282,7 @@ async def test_injected_sdk_parameters_are_not_arguments():
 
 
 async def test_a_custom_validator_is_used():
-    """Its sentence is in the envelope, and what it accepts is right."""
+    """The envelope has the custom validator's message, and values that it accepts are valid."""
 
     def even(value: int) -> int:
         if value % 2:
@@ -298,7 +298,7 @@ async def test_a_custom_validator_is_used():
 
 
 async def test_the_sdk_reports_bugs_in_custom_validators():
-    """It says nothing about the arguments, so the call goes on."""
+    """A buggy validator's exception is not a refusal, and the SDK answers the call."""
 
     def broken(value: int) -> int:
         raise RuntimeError(value)
@@ -311,7 +311,7 @@ async def test_the_sdk_reports_bugs_in_custom_validators():
 
 
 async def test_errors_of_the_tool_body_pass_through(events):
-    """Only arguments are ours."""
+    """Errors of the body are not changed, and the call is logged as accepted."""
 
     def fail(text: str) -> str:
         raise ToolError(text)
@@ -322,7 +322,7 @@ async def test_errors_of_the_tool_body_pass_through(events):
 
 
 async def test_json_parsing_by_the_sdk_is_reported():
-    """The SDK reads a JSON text for any parameter that is not a plain text, and then refuses what it reads."""
+    """The envelope explains that the SDK parses JSON text for a ``str | None`` parameter."""
 
     def keep(text: str | None = None) -> Any:
         return text
@@ -331,8 +331,8 @@ async def test_json_parsing_by_the_sdk_is_reported():
     assert "parses a text that is JSON" in reported["message"]
 
 
-async def test_an_issue_inside_a_json_text_is_repaired_in_it():
-    """The text is what was sent, so the repair begins there."""
+async def test_issues_in_json_text_are_repaired():
+    """The recorded repairs begin with parsing the text."""
 
     class Item(BaseModel):
         name: str
@@ -347,7 +347,7 @@ async def test_an_issue_inside_a_json_text_is_repaired_in_it():
 
 
 async def test_a_destructive_tool_gets_fewer_repairs():
-    """Nothing is left out there."""
+    """A null is not dropped for a destructive tool."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool(annotations=ToolAnnotations(destructive_hint=True))(note)
     assert (
@@ -356,8 +356,8 @@ async def test_a_destructive_tool_gets_fewer_repairs():
     )
 
 
-async def test_tools_come_and_go_while_the_server_runs():
-    """Each call is judged by what the tool is now."""
+async def test_tools_may_change_while_the_server_runs():
+    """Each call is validated against the current tool."""
     server = functions()
 
     def other(text: int) -> Any:
@@ -372,7 +372,7 @@ async def test_tools_come_and_go_while_the_server_runs():
 
 
 async def test_concurrent_calls_get_their_own_results():
-    """Nothing is shared between calls."""
+    """Concurrent calls do not share state."""
     async with Client(functions()) as client:
         results = await asyncio.gather(
             *(sent(client, "note", {"text": str(n), "labels": f"a{n}"}) for n in range(50))
@@ -381,7 +381,7 @@ async def test_concurrent_calls_get_their_own_results():
 
 
 async def test_one_middleware_serves_two_servers():
-    """Tools of one name are distinguished by their server."""
+    """Tools with the same name on two servers are not confused."""
     middleware = LenientServerMiddleware()
 
     def number(text: int) -> Any:
@@ -393,8 +393,8 @@ async def test_one_middleware_serves_two_servers():
     assert (await call(numbers, "note", {"text": "x"})).is_error
 
 
-async def test_a_middleware_outside_may_change_the_request():
-    """What it sends on is what we see."""
+async def test_outer_middleware_may_change_the_request():
+    """The changed request is validated."""
 
     async def rename(ctx: Any, call_next: Any) -> Any:
         if ctx.method == "tools/call":
@@ -405,8 +405,8 @@ async def test_a_middleware_outside_may_change_the_request():
     assert got(await call(server, "anything", {"text": "x", "limit": None}))["limit"] == 10
 
 
-async def test_a_middleware_inside_sees_the_repaired_call():
-    """Its own result gets the repairs, as a model or as it is on the wire."""
+async def test_inner_middleware_sees_the_repaired_call():
+    """Repairs are added to a result that inner middleware returns."""
     seen: list[Any] = []
 
     async def answer(ctx: Any, call_next: Any) -> Any:
@@ -422,7 +422,7 @@ async def test_a_middleware_inside_sees_the_repaired_call():
 
 
 async def test_extensions_still_wrap_the_tool():
-    """An interceptor sees the repaired call, and the function's own model still judges."""
+    """An extension's interceptor sees the repaired call, and the function's own model still validates it."""
     seen: list[Any] = []
 
     class Watch(Extension):
@@ -439,20 +439,20 @@ async def test_extensions_still_wrap_the_tool():
 
 
 async def test_make_lenient_adds_the_middleware():
-    """One name makes servers of either version of the SDK lenient."""
+    """``make_lenient`` works on servers of SDK 2 as well."""
     server = make_lenient(functions(middleware=()), Policy(tell_model=True))
     assert rules(await call(server, "note", {"text": "x", "limit": None})) == ["null_to_absent"]
 
 
 @pytest.mark.parametrize("server", [object(), "notes"])
-def test_make_lenient_takes_servers_only(server):
-    """Anything else is a mistake of the operator."""
+def test_make_lenient_accepts_only_servers(server):
+    """Any other object raises ``TypeError``."""
     with pytest.raises(TypeError, match="server of the official SDK"):
         make_lenient(server)
 
 
 async def test_events_identify_the_caller(events):
-    """Server, client and request are named, as on FastMCP."""
+    """Events have the server, the client and the request id."""
     await call(functions(), "note", {"text": "x", "limit": None})
     (event,) = events
     assert event["server"] == "notes"
@@ -461,13 +461,13 @@ async def test_events_identify_the_caller(events):
 
 
 async def test_no_value_is_logged(events):
-    """Neither a value nor a name that the client chose."""
+    """Events contain no values and no unknown names."""
     await call(functions(), "note", {"text": ["hunter2"], "my-hunter2-key": 1})
     assert "hunter2" not in json.dumps(events)
 
 
 async def test_a_refused_call_marks_its_span():
-    """Error rates count it, and its tool and code are on the span."""
+    """The span has the error code and an error status, so that error rates count it."""
     with exported_spans() as exported:
         await call(functions(), "note", {"text": []})
         spans = [span for span in exported.get_finished_spans() if span.name == "tools/call note"]
@@ -480,14 +480,14 @@ ARGUMENTS = st.dictionaries(st.sampled_from(["text", "labels", "limit", "mode", 
 
 
 def mixed(text: str, labels: list[str] | None = None, limit: int = 3, mode: Literal["a", "b"] = "a") -> Any:
-    """A tool of several types."""
+    """Return the arguments, of several types."""
     return repr((text, labels, limit, mode))
 
 
 @given(ARGUMENTS)
 @LAW
 def test_calls_accepted_by_the_sdk_are_unchanged(arguments):
-    """Law 1: where the server alone runs the call, it runs with the same values."""
+    """If the server alone accepts a call, the middleware passes the same values."""
 
     async def both() -> tuple[CallToolResult, CallToolResult]:
         alone, ours = functions(mixed, middleware=()), functions(mixed)
@@ -504,7 +504,7 @@ def test_calls_accepted_by_the_sdk_are_unchanged(arguments):
 
 
 async def test_published_schemas_decide_what_is_repaired(events):
-    """A low-level server's own validator is not known, so its schema is the judge."""
+    """For a low-level server, whose validator is unknown, the published schema is used."""
     low = Low()
     result = await call(low.server, "note", {"Text": "x", "n": "5"})
     assert low.got == [{"text": "x", "n": 5}]
@@ -513,7 +513,7 @@ async def test_published_schemas_decide_what_is_repaired(events):
 
 
 async def test_calls_invalid_by_a_published_schema_are_forwarded_by_default(events):
-    """The handler may take more than it publishes."""
+    """The handler may accept more than it publishes."""
     low = Low()
     assert not (await call(low.server, "note", {"text": 5.5})).is_error
     assert low.got == [{"text": 5.5}]
@@ -521,7 +521,7 @@ async def test_calls_invalid_by_a_published_schema_are_forwarded_by_default(even
 
 
 async def test_calls_invalid_by_a_published_schema_are_refused_on_request():
-    """So is a tool that is not listed."""
+    """With ``unrepairable="refuse"``, unlisted tools are refused too."""
     low = Low(Policy(unrepairable="refuse"))
     assert refusal(await call(low.server, "note", {"text": 5.5}))["error_code"] == "INVALID_TEXT_TYPE"
     assert refusal(await call(low.server, "other", {}))["error_code"] == "UNKNOWN_TOOL"
@@ -537,7 +537,7 @@ async def test_an_unlisted_tool_is_called_by_default(events):
 
 
 async def test_valid_calls_list_tools_once():
-    """It is asked for anew only before something is changed or refused."""
+    """The tools are listed again only before a call is repaired or refused."""
     low = Low()
     async with Client(low.server) as client:
         for _ in range(5):
@@ -548,7 +548,7 @@ async def test_valid_calls_list_tools_once():
 
 
 async def test_the_schema_is_refreshed_before_a_repair():
-    """Nothing is repaired by what a tool of this name once published."""
+    """No call is repaired for an outdated schema."""
     low = Low()
     async with Client(low.server) as client:
         await sent(client, "note", {"text": "x"})
@@ -558,7 +558,7 @@ async def test_the_schema_is_refreshed_before_a_repair():
 
 
 async def test_tools_on_later_pages_are_found():
-    """The list is read to its end."""
+    """All pages of the tool list are read."""
     low = Low()
     low.tools.append(Tool(name="second", input_schema=SCHEMA))
     await call(low.server, "second", {"text": "x", "n": "5"})
@@ -567,9 +567,9 @@ async def test_tools_on_later_pages_are_found():
 
 @pytest.mark.parametrize("policy", [Policy(), Policy(unrepairable="refuse")])
 async def test_a_server_that_cannot_list_tools_is_unaffected(policy, events):
-    """Its calls go on as they came, and the log says why once."""
+    """Calls are passed on unchanged, and one event reports why."""
     low = Low(policy)
-    low.tools = [None]  # type: ignore[list-item]  # what the handler makes of it is no answer
+    low.tools = [None]  # type: ignore[list-item]  # gives an invalid answer
     async with Client(low.server) as client:
         for _ in range(2):
             await sent(client, "note", {"text": 5})
@@ -578,7 +578,7 @@ async def test_a_server_that_cannot_list_tools_is_unaffected(policy, events):
 
 
 async def test_a_server_with_an_empty_tool_list_is_unaffected():
-    """A handler of calls alone is enough for the SDK."""
+    """The SDK allows a server with only a call handler."""
     got: list[Any] = []
 
     async def run(_ctx: Any, params: Any) -> CallToolResult:
@@ -592,21 +592,21 @@ async def test_a_server_with_an_empty_tool_list_is_unaffected():
 
 
 async def test_listing_tools_within_a_call_logs_no_second_event(events):
-    """What is asked of the server to judge a call is not a call."""
+    """Listing tools to validate a call is not logged."""
     await call(Low().server, "note", {"text": "x"})
     assert events.names == ["call_accepted"]
 
 
 @pytest.mark.parametrize(("closed", "limit"), [(False, 10), (True, 3)])
 async def test_closed_policy_renames_a_name_the_sdk_drops(closed, limit):
-    """An SDK server ignores a name that it does not know; ``closed`` counts it as refused, and so renames it."""
+    """The SDK ignores unknown names; with ``closed`` they are invalid, and renamed if possible."""
     server = functions(middleware=[LenientServerMiddleware(Policy(closed=closed))])
     result = await call(server, "note", {"text": "x", "Limit": 3})
     assert got(result)["limit"] == limit
 
 
 async def test_closed_policy_refuses_an_unknown_name():
-    """With ``closed`` nothing that was sent is lost in silence."""
+    """With ``closed`` an unknown name is refused instead of ignored."""
     server = functions(middleware=[LenientServerMiddleware(Policy(closed=True))])
     assert (
         refusal(await call(server, "note", {"text": "x", "color": "red"}))["error_code"]
@@ -616,7 +616,7 @@ async def test_closed_policy_refuses_an_unknown_name():
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_the_environment_stops_repairs(monkeypatch, events, mode):
-    """The kill switch overrides every policy; in observe mode the log says what would have been repaired."""
+    """The kill switch overrides every policy."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
     server = functions(middleware=[LenientServerMiddleware(tools={"*": Policy()})])
     result = await call(server, "note", {"text": "x", "limit": None})
@@ -625,7 +625,7 @@ async def test_the_environment_stops_repairs(monkeypatch, events, mode):
 
 
 async def test_the_environment_names_a_file(monkeypatch, tmp_path):
-    """Its definitions count where the program names none."""
+    """The definitions of that file apply if the program names none."""
     file = tmp_path / "lenient.yaml"
     file.write_text("tools: {note: {parameters: {text: {aliases: [body]}}}}", encoding="utf-8")
     monkeypatch.setenv("MCP_LENIENT_CONFIG", str(file))
@@ -634,7 +634,7 @@ async def test_the_environment_names_a_file(monkeypatch, tmp_path):
 
 
 async def test_a_call_is_validated_against_its_callers_tool_list():
-    """What the server lists to another caller meanwhile is not taken for what it listed to this one."""
+    """A tool list for another caller does not replace the one for this caller."""
     kept = ServerTools()
 
     def listed_to(caller: str) -> ListedTools:

@@ -1,4 +1,4 @@
-"""LenientServerMiddleware over HTTP, by messages that no client would send."""
+"""``LenientServerMiddleware`` over HTTP, with hand-written messages."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def note(text: str, labels: list[str] | None = None) -> Any:
 
 @pytest.fixture
 def wire(kind):
-    """A connection of this kind to a lenient server."""
+    """Return a connection of this kind to a lenient server."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool(structured_output=False)(note)
     with http(server, kind) as wire:
         yield wire
 
 
-def test_right_repaired_and_refused_calls(wire, events):
-    """They come out as within one process."""
+def test_valid_repaired_and_refused_calls(wire, events):
+    """Results, repairs and envelopes are the same as in one process."""
     assert call(wire, "note", {"text": "x"})["result"]["content"][0]["text"] == "x"
     repaired = call(wire, "note", {"text": "x", "labels": "a"})
     assert rules(repaired) == ["scalar_to_array"]
@@ -39,13 +39,13 @@ def test_right_repaired_and_refused_calls(wire, events):
 
 
 def test_arguments_as_json_text_are_parsed(wire):
-    """The SDK alone answers -32602."""
+    """A text with an object is parsed, and one with a list gets the envelope."""
     assert rules(call(wire, "note", '{"text": "x"}')) == ["json_text_to_object"]
     assert envelope(call(wire, "note", "[1]"))["error_code"] == "INVALID_ARGUMENTS"
 
 
-def test_a_refusal_is_a_whole_result(wire, kind):
-    """On the newest protocol it says that it is complete, and who answers, as the SDK's own results do."""
+def test_a_refusal_is_a_complete_result(wire, kind):
+    """In the modern protocol, a refusal has the result type and server info of the SDK's own results."""
     result = call(wire, "note", {"text": []})["result"]
     if kind == "modern":
         assert result["resultType"] == "complete"
@@ -55,7 +55,7 @@ def test_a_refusal_is_a_whole_result(wire, kind):
 
 
 def test_events_name_the_transport(wire, kind, events):
-    """The transport is named, the session where there is one, and the client where it says who it is."""
+    """Events have the transport, and the session id and client name if there are any."""
     call(wire, "note", {"text": "x", "labels": "a"})
     (event,) = events
     assert event["transport"] == "streamable-http"

@@ -1,4 +1,4 @@
-"""What the official SDK does not promise to keep: these tests tell the day it changes. Those of SDK 1 run in its environment."""
+"""Private APIs of the official SDK 2 used by the adapter; these tests fail when they change."""
 
 from typing import Any
 
@@ -19,13 +19,13 @@ def note(text: str, ctx: Context, labels: list[str] | None = None) -> Any:
 
 
 def entry(server: MCPServer) -> Any:
-    """The handler of calls of a server."""
+    """Return a server's handler of tool calls."""
     return server._lowlevel_server.get_request_handler("tools/call").handler
 
 
 @pytest.mark.parametrize("inner", [0, 1, 3])
 async def test_a_middleware_finds_the_server_that_calls_it(inner):
-    """The chain that it is given to call next ends in the SDK's runner, which has the server."""
+    """The ``call_next`` chain ends in the SDK's runner, which has the server."""
     found: list[Any] = []
 
     async def look(ctx: Any, call_next: Any) -> Any:
@@ -45,12 +45,12 @@ async def test_a_middleware_finds_the_server_that_calls_it(inner):
 
 @pytest.mark.parametrize("foreign", [None, print, lambda ctx: ctx, 5])
 def test_other_objects_have_no_server(foreign):
-    """Then nothing is kept between calls, and tools are known by what is listed."""
+    """No server is found behind other objects."""
     assert compat.server_behind(foreign) is None
 
 
 def test_the_server_of_functions_is_found():
-    """The handler of calls is its own method, by itself or inside the interceptors of extensions."""
+    """The handler is a method of the server, directly or wrapped by the interceptors of extensions."""
 
     class Watch(Extension):
         identifier = "com.example/watch"
@@ -64,7 +64,7 @@ def test_the_server_of_functions_is_found():
 
 
 def test_a_custom_server_is_not_treated_as_a_function_server():
-    """Where other code runs the tools, only their published schemas are known."""
+    """If other code runs the tools, only their published schemas are known."""
 
     class Own(MCPServer):
         async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
@@ -78,7 +78,7 @@ def test_a_custom_server_is_not_treated_as_a_function_server():
 
 
 def test_a_function_is_found_with_its_own_model():
-    """The validator is the way that the SDK itself goes."""
+    """The validator validates as the SDK itself does."""
     server = MCPServer("notes")
     server.tool()(note)
     tool = compat.host_tool(compat.function_tool(server, "note"))
@@ -89,7 +89,7 @@ def test_a_function_is_found_with_its_own_model():
 
 
 def test_a_custom_tool_is_validated_by_its_schema():
-    """Its validation is not the SDK's."""
+    """A tool class with its own ``run`` may validate differently, and has no validator."""
 
     class Own(Tool):
         async def run(self, *_args: Any, **_named: Any) -> Any: ...
@@ -108,8 +108,8 @@ def test_a_custom_tool_is_validated_by_its_schema():
         {"text": "x", "labels": "[1]"},
     ],
 )
-def test_the_validator_agrees_with_the_sdks_own(arguments):
-    """What a call raises is what it refuses."""
+def test_the_validator_agrees_with_the_sdk(arguments):
+    """The validator refuses exactly the arguments for which the SDK raises."""
     record = Tool.from_function(note)
     validator = compat.host_tool(record).validator
     try:

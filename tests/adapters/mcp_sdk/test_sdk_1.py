@@ -1,4 +1,4 @@
-"""``make_lenient`` on the official SDK 1, in environments of its own: the oldest version that is promised, and the newest."""
+"""``make_lenient`` on the oldest supported and the newest version of the official SDK 1."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ def outcomes(request):
 
 @pytest.mark.parametrize("test", names_in(FILE))
 def test_on_sdk_1(test, outcomes):
-    """The test of that file passes."""
+    """Each test of ``sdk_1.py`` passes on this version."""
     assert outcomes[test] is None, outcomes[test]
