@@ -1,4 +1,4 @@
-"""What the tests of several hosts share."""
+"""Fixtures for the tests of several hosts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Let two seconds pass at once, as far as a file of definitions is concerned."""
+    """Return a function that advances the clock of the definition files by two seconds."""
     now = time.monotonic
     passed = [0.0]
     monkeypatch.setattr("mcp_lenient.declare.definitions.loading.monotonic", lambda: now() + passed[0])

@@ -1,4 +1,4 @@
-"""``LenientCalls``, in the hook of an agent framework before a tool call."""
+"""``LenientCalls``, for the hooks that agent frameworks call before a tool call."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ STORE = {"name": "store", "inputSchema": SCHEMA}
 REFUSING = Policy(unrepairable="refuse")
 
 
-def test_a_right_call_is_the_same_object(events):
-    """It is sent as it came, and logged as accepted where that is wanted."""
+def test_valid_arguments_are_returned_as_the_same_object(events):
+    """The arguments of a valid call are not copied, and the call is logged as accepted."""
     sent = {"content": "x", "tags": ["a"]}
     call = LenientCalls().check(STORE, sent)
     assert call.arguments is sent
@@ -34,7 +34,7 @@ def test_a_right_call_is_the_same_object(events):
 
 
 def test_a_nearly_right_call_is_repaired(events):
-    """What was sent stays as it was, and the repairs are in the log."""
+    """The sent arguments are not modified, and the repairs are logged."""
     sent = {"content": "x", "tags": '["a"]', "limit": "3"}
     call = LenientCalls().check(STORE, sent)
     assert call.arguments == {"content": "x", "tags": ["a"], "limit": 3}
@@ -44,13 +44,13 @@ def test_a_nearly_right_call_is_repaired(events):
 
 
 def test_arguments_may_be_one_text():
-    """As a model wrote them."""
+    """A model's JSON text is parsed."""
     call = LenientCalls().check(STORE, '{"content": "x", "limit": 3}')
     assert call.arguments == {"content": "x", "limit": 3}
 
 
 def test_an_unrepairable_call_is_forwarded(events):
-    """A tool may take more than it publishes."""
+    """The call is passed on unchanged, since a tool may accept more than it publishes."""
     sent = {"content": "x", "tags": 5}
     call = LenientCalls().check(STORE, sent)
     assert call.arguments is sent
@@ -66,12 +66,12 @@ def test_a_call_is_refused_on_request(events):
 
 
 def test_non_object_arguments_are_refused():
-    """It cannot be sent."""
+    """A call without an object as arguments is refused, since it cannot be sent."""
     assert json.loads(LenientCalls().check(STORE, [1]).refusal)["error_code"] == "INVALID_ARGUMENTS"
 
 
 def test_a_destructive_tool_gets_fewer_repairs():
-    """Its hint is read from its annotations."""
+    """The destructive hint is read from the tool's annotations."""
     tool = {**STORE, "annotations": {"destructiveHint": True}}
     assert LenientCalls(REFUSING).check(STORE, {"content": "x", "limit": None}).refusal is None
     assert LenientCalls(REFUSING).check(tool, {"content": "x", "limit": None}).refusal is not None
@@ -82,7 +82,7 @@ def test_a_destructive_tool_gets_fewer_repairs():
     [pytest.param("observe", ["call_observed"], id="observe"), pytest.param("off", [], id="off")],
 )
 def test_modes_apply(mode, event, events):
-    """What is only observed goes on as it came, and so does what is not looked at."""
+    """In observe and off mode the arguments are returned unchanged."""
     sent = {"content": "x", "tags": "a"}
     call = LenientCalls(tools={"st*": Policy(mode=mode)}).check(STORE, sent)
     assert call.arguments is sent
@@ -98,7 +98,7 @@ def test_the_environment_stops_repairs(monkeypatch, events):
 
 
 def test_definitions_apply(tmp_path):
-    """Names that an operator declares are read."""
+    """Aliases that the operator declares are renamed."""
     file = tmp_path / "tools.yaml"
     file.write_text(
         "tools:\n  store:\n    parameters:\n      content:\n        aliases: [body]\n", encoding="utf-8"
@@ -106,16 +106,16 @@ def test_definitions_apply(tmp_path):
     assert LenientCalls(definitions=file).check(STORE, {"body": "x"}).arguments == {"content": "x"}
 
 
-def test_a_changed_schema_applies_at_once():
-    """What a tool of this name published before is forgotten."""
+def test_a_changed_schema_applies_to_the_next_call():
+    """A call is repaired for the given schema, not for an earlier one of the same tool."""
     calls = LenientCalls()
     free = {"name": "store", "inputSchema": {"type": "object", "properties": {"tags": {}}}}
     assert calls.check(STORE, {"content": "x", "tags": "a"}).arguments["tags"] == ["a"]
     assert calls.check(free, {"content": "x", "tags": "a"}).arguments["tags"] == "a"
 
 
-async def test_the_sdks_own_objects_are_tools():
-    """As a client gets them."""
+async def test_sdk_tool_objects_are_accepted():
+    """A tool may be the SDK's object that a client gets."""
     mcp = FastMCP("notes")
 
     @mcp.tool(annotations={"destructiveHint": True})
@@ -138,7 +138,7 @@ async def test_the_sdks_own_objects_are_tools():
         {"name": 1, "inputSchema": {}},
     ],
 )
-def test_an_object_that_is_no_tool_is_an_error(tool):
-    """The error says what a tool must have, and which keys came."""
+def test_an_object_that_is_not_a_tool_is_an_error(tool):
+    """The error says what a tool must have."""
     with pytest.raises(SchemaError, match="must have a 'name' and an 'inputSchema' that is an object"):
         LenientCalls().check(tool, {})

@@ -1,4 +1,4 @@
-"""The settings that every host takes: decisions that are told, and definitions that are edited while it runs."""
+"""The settings of every host: the decision hook, and definition files that change while it runs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ REFUSING = Policy(unrepairable="refuse")
 
 
 def store(text: str, tags: list[str] | None = None) -> str:
-    """A tool."""
+    """Store a text."""
     return f"{text}{tags or ''}"
 
 
@@ -45,7 +45,7 @@ def _outcome(result: Any) -> str:
 
 @asynccontextmanager
 async def fastmcp(**settings: Any) -> AsyncIterator[Call]:
-    """FastMCP's middleware."""
+    """Call a tool through FastMCP's middleware."""
     server: FastMCP = FastMCP("host", middleware=[LenientMiddleware(**settings)])
     server.tool(store)
     async with Client(server) as client:
@@ -54,7 +54,7 @@ async def fastmcp(**settings: Any) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def session(**settings: Any) -> AsyncIterator[Call]:
-    """A client's session, whose server takes everything."""
+    """Call a tool through a lenient client session, on a plain server."""
     server: FastMCP = FastMCP("open")
     server.tool(store)
     async with lenient_session(Client(server), REFUSING, **settings) as lenient:
@@ -63,7 +63,7 @@ async def session(**settings: Any) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def calls(**settings: Any) -> AsyncIterator[Call]:
-    """A hook of an agent framework."""
+    """Check calls as the hook of an agent framework."""
     lenient = LenientCalls(REFUSING, **settings)
 
     async def call(arguments: dict[str, Any]) -> str:
@@ -75,7 +75,7 @@ async def calls(**settings: Any) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def sdk_functions(**settings: Any) -> AsyncIterator[Call]:
-    """The official SDK 2, functions."""
+    """Call a function on a server of the official SDK 2."""
     from mcp.server.mcpserver import MCPServer
 
     from mcp_lenient.adapters.mcp_sdk import make_lenient
@@ -88,7 +88,7 @@ async def sdk_functions(**settings: Any) -> AsyncIterator[Call]:
 
 @asynccontextmanager
 async def sdk_low_level(**settings: Any) -> AsyncIterator[Call]:
-    """The official SDK 2, low level."""
+    """Call a low-level server of the official SDK 2."""
     from mcp.server import Server
 
     from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
@@ -126,13 +126,13 @@ EACH = pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
 LISTING = pytest.mark.parametrize(
     "host", [each for each in HOSTS if each is not calls], ids=lambda host: host.__name__
 )
-"""All but the host that knows only the tool that is called."""
+"""All hosts except the one that knows only the called tool."""
 pytestmark = pytest.mark.usefixtures("events")
 
 
 @pytest.fixture
 def file(tmp_path):
-    """A file that declares the alias ``body``."""
+    """Return a file that declares the alias ``body``."""
     path = tmp_path / "lenient.yaml"
     path.write_text(ALIAS % "body", encoding="utf-8")
     return path
@@ -140,7 +140,7 @@ def file(tmp_path):
 
 @EACH
 async def test_each_decision_is_reported_without_values(host):
-    """What was decided about which tool, and nothing of what was sent."""
+    """A decision has the tool, the status and pointers, and no value that was sent."""
     decisions = []
     async with host(on_decision=decisions.append) as call:
         for tags in (["b"], "['b']", 5):
@@ -156,8 +156,8 @@ async def test_each_decision_is_reported_without_values(host):
 
 
 @EACH
-async def test_decisions_hold_values_on_request(host):
-    """Arguments are those that the tool gets, and of a refused call those that were sent."""
+async def test_decisions_contain_values_on_request(host):
+    """A decision has the arguments that the tool gets, or, of a refused call, those that were sent."""
     decisions = []
     async with host(on_decision=decisions.append, decision_values=True) as call:
         for tags in (["b"], "['b']", 5):
@@ -167,7 +167,7 @@ async def test_decisions_hold_values_on_request(host):
 
 @EACH
 async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
-    """The call runs as without it, and the first error is reported."""
+    """Calls run as without the hook, and its first error is logged."""
 
     def hook(decision):
         decision.arguments.clear()
@@ -184,7 +184,7 @@ async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
 
 @pytest.mark.parametrize("values", [False, True])
 def test_a_hook_cannot_change_the_schema(values):
-    """The values that an enum allows are copies."""
+    """A hook gets copies of an enum's values."""
 
     def hook(decision):
         for violation in decision.violations:
@@ -200,11 +200,11 @@ def test_a_hook_cannot_change_the_schema(values):
 
 @EACH
 async def test_a_changed_file_applies(host, file, later, events: Log):
-    """What it says counts for the next call, and what it said before no longer."""
+    """The next call uses the new definitions, and no longer the old ones."""
     async with host(definitions=file, reload=True) as call:
         assert await call({"body": "a"}) == "ran"
         file.write_text(ALIAS % "words", encoding="utf-8")
-        assert await call({"words": "a"}) == "refused", "it is looked at once a second"
+        assert await call({"words": "a"}) == "refused", "it is checked once a second"
         later()
         assert await call({"words": "a"}) == "ran"
         assert await call({"body": "a"}) == "refused"
@@ -213,7 +213,7 @@ async def test_a_changed_file_applies(host, file, later, events: Log):
 
 @EACH
 async def test_a_file_is_read_once_without_reload(host, file, later):
-    """As long as the host runs."""
+    """Without ``reload`` the file is read only once."""
     async with host(definitions=file) as call:
         file.write_text(ALIAS % "words", encoding="utf-8")
         later()
@@ -255,7 +255,7 @@ def _folder(file):
     ],
 )
 async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events: Log):
-    """What it said before stays in force, and one line says why, until it changes again."""
+    """The old definitions stay in force, and one event reports the reason, until the file changes again."""
     async with host(definitions=file, reload=True) as call:
         spoil(file)
         for _ in range(2):
@@ -271,7 +271,7 @@ async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events
 
 
 async def test_a_canceled_reload_is_repeated(file, later):
-    """The client of the call that came first after the change may have gone away."""
+    """If the call that reloads the file is canceled, the next call reloads it."""
     operator = Operator(definitions=file, reload=True)
     file.write_text(ALIAS % "words", encoding="utf-8")
     later()
@@ -290,7 +290,7 @@ async def test_a_canceled_reload_is_repeated(file, later):
 
 
 async def test_only_one_caller_loads_a_file(file, later):
-    """A slow check must not put an older state of the file into force after a newer one."""
+    """A slow check cannot replace newer definitions with older ones."""
     operator = Operator(definitions=file, reload=True)
     file.write_text(ALIAS % "words", encoding="utf-8")
     later()
@@ -312,7 +312,7 @@ async def _contradiction():
 
 
 def test_a_file_is_found_after_the_working_directory_changes(file, later, monkeypatch):
-    """A relative path is one from where the program was when it named the file."""
+    """A relative path is resolved when the file is given, not when it is reloaded."""
     monkeypatch.chdir(file.parent)
     operator = Operator(definitions=file.name, reload=True)
     monkeypatch.chdir("/")
@@ -324,14 +324,14 @@ def test_a_file_is_found_after_the_working_directory_changes(file, later, monkey
 
 @pytest.mark.parametrize("properties", [None, [], "text", 5])
 def test_names_are_checked_in_any_schema(file, properties, events: Log):
-    """A stranger's server publishes what it likes."""
+    """Declared names are checked against third-party schemas of any shape."""
     Operator(definitions=file).warn_of_unused({"store": {"properties": properties}})
     assert _unused(events) == ["Tool 'store' has no parameter 'text'."]
 
 
 @LISTING
 async def test_an_unknown_tool_in_a_file_is_logged(host, file, events: Log):
-    """Without a client that lists the tools, but on FastMCP."""
+    """An unknown tool is logged even if no client lists the tools, except on FastMCP."""
     file.write_text("tools: {stor: {}}", encoding="utf-8")
     async with host(definitions=file) as call:
         await call({"text": "a"})
@@ -341,7 +341,7 @@ async def test_an_unknown_tool_in_a_file_is_logged(host, file, events: Log):
 
 @LISTING
 async def test_an_unknown_tool_in_a_changed_file_is_logged(host, file, later, events: Log):
-    """As in the file that a host starts with."""
+    """Unknown tools and parameters in a reloaded file are logged too."""
     async with host(definitions=file, reload=True) as call:
         await call({"text": "a"})
         file.write_text("tools: {stor: {}, store: {parameters: {txt: {}}}}", encoding="utf-8")
@@ -359,7 +359,7 @@ def _unused(events: Log) -> list[str]:
 
 @EACH
 async def test_a_host_may_observe(host):
-    """``mode`` overrides the policy."""
+    """``mode="observe"`` overrides the policy."""
     decisions = []
     async with host(mode="observe", on_decision=decisions.append) as call:
         with suppress(Exception):
@@ -373,7 +373,7 @@ async def test_a_host_may_observe(host):
     ids=lambda function: function.__qualname__,
 )
 def test_help_shows_every_setting(function):
-    """By name, with its default, also where a type checker reads a TypedDict."""
+    """The signatures list all settings with defaults, instead of ``**settings``."""
     shown = inspect.signature(function).parameters
     if function is Gate:
         shown = inspect.signature(Operator).parameters
@@ -383,7 +383,7 @@ def test_help_shows_every_setting(function):
 
 
 def test_threads_may_share_calls(file, later):
-    """While a file changes, each call is judged by one state of it."""
+    """While the file changes, each call uses one version of it."""
     lenient = LenientCalls(REFUSING, definitions=file, reload=True)
     tool = {"name": "store", "inputSchema": SCHEMA}
     reported: list[object] = []

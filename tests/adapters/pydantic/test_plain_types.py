@@ -1,4 +1,4 @@
-"""Plain types: what their quick check accepts, Pydantic accepts."""
+"""The quick check of plain types accepts only values that Pydantic accepts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 class Row(BaseModel):
-    """Fields of every plain kind, and itself."""
+    """A recursive model with fields of every plain type."""
 
     number: int
     text: str
@@ -29,7 +29,7 @@ class Row(BaseModel):
 
 
 class Flat(BaseModel):
-    """As a row, without itself."""
+    """A row that is not recursive."""
 
     number: int
     text: str
@@ -38,13 +38,13 @@ class Flat(BaseModel):
 
 
 class Letter(str, Enum):
-    """A text by another type."""
+    """Strings of another type."""
 
     X = "x"
 
 
 class Closed(BaseModel):
-    """A model that takes nothing else."""
+    """A model that forbids extra fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -79,7 +79,7 @@ for _ in range(300):
 
 
 def _below(levels):
-    """A row within rows."""
+    """Return a row nested in this number of rows."""
     row = {"number": 1, "text": ""}
     for _ in range(levels):
         row = {"number": 1, "text": "", "below": row}
@@ -121,7 +121,7 @@ _JSON = st.recursive(
 
 
 def _nearly(right):
-    """The right value, with any part of it left out, or anything else in its place."""
+    """Generate the valid value with any part left out or replaced."""
     odd = _EDGES | st.sampled_from([Letter.X, (), ("a",), b"a", {1: 2}, _DEEP])
     if isinstance(right, dict):
         parts = {name: _nearly(part) for name, part in right.items()}
@@ -140,7 +140,7 @@ def _nearly(right):
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_quick_check_accepts_only_what_pydantic_accepts(function, data):
-    """Whatever plain types a function has, the quick check accepts nothing that Pydantic refuses."""
+    """The quick check accepts nothing that Pydantic refuses."""
     probe = _probe(function)
     arguments = data.draw(st.dictionaries(_KEYS, _JSON, max_size=5))
     assert probe.plain.lax is not None
@@ -162,8 +162,8 @@ def test_quick_check_accepts_only_what_pydantic_accepts(function, data):
         pytest.param(chosen, {"a": "x", "b": [1.5]}, id="literal"),
     ],
 )
-def test_an_ordinary_call_is_accepted_quickly(function, arguments):
-    """Right arguments of plain types need no object built to be accepted."""
+def test_ordinary_calls_are_accepted_quickly(function, arguments):
+    """The quick check accepts valid arguments of plain types."""
     assert _probe(function).plain.lax(arguments)
 
 
@@ -171,11 +171,11 @@ def test_an_ordinary_call_is_accepted_quickly(function, arguments):
     ("function", "arguments"),
     [
         pytest.param(bounded, {"a": 4, "b": "\ud800"}, id="a lone surrogate where characters are counted"),
-        pytest.param(containers, {"a": [_below(300)]}, id="deeper than Pydantic goes into itself"),
+        pytest.param(containers, {"a": [_below(300)]}, id="deeper than Pydantic's limit"),
     ],
 )
 def test_quick_check_refuses_what_lax_pydantic_refuses(function, arguments):
-    """What JSON Schema takes and Pydantic does not is left to Pydantic, which refuses it."""
+    """Values that JSON Schema accepts and Pydantic refuses are left to Pydantic."""
     probe = _probe(function)
     assert not probe.plain.lax(arguments)
     with pytest.raises(ValidationError):
@@ -196,7 +196,7 @@ def _rounded(a: Annotated[float, Field(lt=2**53 + 1)]): ...
     ids=lambda function: function.__name__,
 )
 def test_constrained_types_have_no_quick_check(function):
-    """Where JSON Schema could not say all that Pydantic asks, only Pydantic judges."""
+    """Only Pydantic validates types that JSON Schema cannot express fully."""
     plain = _probe(function).plain
     assert (plain.lax, plain.strict) == (None, None)
 
@@ -205,7 +205,7 @@ def test_constrained_types_have_no_quick_check(function):
 @settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_strict_check_accepts_only_what_strict_pydantic_accepts(function, data):
-    """Of whatever JSON and Python objects arguments are made, the strict check accepts nothing that FastMCP refuses."""
+    """The strict check accepts no JSON or Python objects that FastMCP refuses."""
     probe = _probe(function)
     arguments = data.draw(_nearly(_RIGHT[function]))
     assert probe.plain.strict is not None
@@ -214,8 +214,8 @@ def test_strict_check_accepts_only_what_strict_pydantic_accepts(function, data):
 
 
 @pytest.mark.parametrize("function", [scalars, rows, limited, chosen], ids=lambda function: function.__name__)
-def test_right_arguments_are_accepted_quickly_on_a_strict_server(function):
-    """Right arguments of plain types are not written as JSON to be accepted."""
+def test_valid_arguments_are_accepted_quickly_on_a_strict_server(function):
+    """The strict check accepts valid arguments of plain types."""
     assert _probe(function).plain.strict(_RIGHT[function])
 
 
@@ -225,15 +225,15 @@ def test_right_arguments_are_accepted_quickly_on_a_strict_server(function):
         pytest.param(scalars, {"a": 7.0, "b": ""}, id="a float for an integer"),
         pytest.param(scalars, {"a": True, "b": ""}, id="a boolean for an integer"),
         pytest.param(scalars, {"a": 1, "b": "\ud800"}, id="a lone surrogate"),
-        pytest.param(scalars, UserDict({"a": 1, "b": ""}), id="no dict"),
+        pytest.param(scalars, UserDict({"a": 1, "b": ""}), id="not a dict"),
         pytest.param(rows, {"a": ({"number": 1, "text": ""},)}, id="a tuple"),
-        pytest.param(rows, {"a": [{"number": 1, "text": "", "tags": ("a",)}]}, id="a tuple, further down"),
-        pytest.param(rows, {"a": [{"number": 1, "text": "", "more": _DEEP}]}, id="too deep to be written"),
+        pytest.param(rows, {"a": [{"number": 1, "text": "", "tags": ("a",)}]}, id="a nested tuple"),
+        pytest.param(rows, {"a": [{"number": 1, "text": "", "more": _DEEP}]}, id="too deep for JSON"),
         pytest.param(chosen, {"a": Letter.X}, id="an enum's member"),
     ],
 )
 def test_non_json_values_are_left_to_pydantic(function, arguments):
-    """What the quick check of lax mode may take, and FastMCP may refuse as strict JSON, is not accepted quickly."""
+    """The strict check does not accept values that FastMCP may refuse as strict JSON."""
     assert not _probe(function).plain.strict(arguments)
 
 
@@ -244,7 +244,7 @@ def _itself(a: Row): ...
 
 @pytest.mark.parametrize("function", [_exclusive, _open, _itself], ids=lambda function: function.__name__)
 def test_recursive_types_have_no_strict_check(function):
-    """Where a value may nest without end, or the draft that tells 7.0 from 7 lacks a word, only Pydantic judges."""
+    """Recursive and open types, and limits that JSON Schema draft 4 cannot express, have no strict check."""
     plain = _probe(function).plain
     assert plain.lax is not None
     assert plain.strict is None
