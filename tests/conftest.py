@@ -1,4 +1,4 @@
-"""Select the tests of a part. The setup of test processes is in ``shared/worker.py``."""
+"""Select which tests run. ``shared/worker.py`` sets up the test processes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _chosen(config: pytest.Config) -> str:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Set the number of examples per law, before test files read it."""
+    """Set the number of Hypothesis examples before test files read it."""
     if _only_hands_out(config):
         return
     worker = import_module("worker")
@@ -35,7 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _only_hands_out(config: pytest.Config) -> bool:
-    """Whether xdist's other processes run the tests: this one need not wait for the imports of FastMCP."""
+    """Return whether this is xdist's controller, which runs no tests and need not import FastMCP."""
     return (
         bool(config.getoption("tx", None))
         and config.getoption("dist") != "no"
@@ -45,19 +45,19 @@ def _only_hands_out(config: pytest.Config) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is collected stays to the end, so that the collector of garbage need not look at it again and again."""
+    """Freeze what collection created, so that the garbage collector does not scan it again and again."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(50_000)  # events and futures of a test are soon gone by themselves
+        gc.set_threshold(50_000)  # a test's events and futures are freed without it
         gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave rows that a test does not name to the slower parts; what only the whole of the tests runs is slow as well."""
+    """Mark the rows that a mark does not list as slow or full. A full test is also slow."""
     for item in items:
         _leave_out(item, "quick_rows", pytest.mark.slow)
         if item.get_closest_marker("slow"):
@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _row(item: pytest.Item) -> tuple[str, str]:
-    """The name of a test and of its row."""
+    """Return the names of the test and of its row."""
     test, _, row = item.nodeid.partition("[")
     return test, row.removesuffix("]")
 
@@ -89,7 +89,7 @@ def _refuse_unknown_rows(items: list[pytest.Item]) -> None:
         for name in each.args
     }
     if unknown := named - {_row(item) for item in items}:
-        message = f"quick_rows or usual_rows names what is no row: {sorted(unknown)}"
+        message = f"quick_rows or usual_rows names unknown rows: {sorted(unknown)}"
         raise pytest.UsageError(message)
 
 
@@ -100,18 +100,18 @@ _NOT_COLLECTED = (
     "examples/test_smart_home.py examples/test_transcripts.py interop/test_clients.py "
     "interop/test_contextforge.py packaging/test_dockerfile.py"
 ).split()
-"""Files and folders that on FastMCP 3 are not even imported: the proxy's tests, programs written for SDK 2, and the docs."""
+"""Files and folders not imported on FastMCP 3: the proxy's tests, programs for SDK 2, and the docs."""
 
 collect_ignore = _NOT_COLLECTED if _IS_3 else []
 
 
 def pytest_report_header() -> str | None:
-    """Print the files that FastMCP 3 cannot import."""
+    """Print the files that are not collected on FastMCP 3."""
     return f"FastMCP 3: not collected, for the proxy and SDK 2: {' '.join(_NOT_COLLECTED)}" if _IS_3 else None
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Nobody waits for the imports of files that nothing is run of."""
+    """Ignore files without a test to run, which saves the time to import them."""
     left_out = _LEFT_OUT.get(_chosen(config))
     if left_out is None or collection_path.suffix != ".py":
         return None
