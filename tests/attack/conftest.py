@@ -1,4 +1,4 @@
-"""What the attacks share: the lines that a call logs."""
+"""A fixture that collects log lines."""
 
 from __future__ import annotations
 

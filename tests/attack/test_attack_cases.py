@@ -1,4 +1,4 @@
-"""Calls of an attacker against ``normalize``, a server with published schemas and a server with functions."""
+"""Send attack calls to ``normalize``, to a server with published schemas and to one with functions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ODD = "schemas"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A call, and the arguments that must reach the tool."""
+    """A call and the arguments that must reach the tool."""
 
     id: str
     schema: dict[str, Any]
@@ -51,12 +51,12 @@ def _rows(file: Path) -> list[Row]:
 FILES = {file.stem: _rows(file) for file in sorted(FOLDER.glob("*.json"))}
 ROWS = [row for rows in FILES.values() for row in rows]
 TEXTS = [row for row in ROWS if isinstance(row.sent, str)]
-"""The rows in which a text takes the place of the arguments."""
+"""The rows that send text instead of an arguments object."""
 each_file = pytest.mark.parametrize("name", FILES)
 
 
 def same(left: Any, right: Any) -> bool:
-    """Compare JSON values by type as well: 1 is neither true nor 1.0."""
+    """Compare JSON values and their types: 1 equals neither true nor 1.0."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -78,7 +78,7 @@ def verdict(expected: Any, outcome: Any) -> str:
 
 
 def check_rows(found: dict[str, str]) -> None:
-    """Fail with the verdict and the reason of each row that is wrong; ``found`` has a verdict by the row's id."""
+    """Fail with the verdict and reason of each wrong row. ``found`` maps a row's id to its verdict."""
     reasons = {row.id: row.why for row in ROWS}
     assert {id_: (word, reasons[id_]) for id_, word in found.items() if word != "right"} == {}
 
@@ -90,7 +90,7 @@ def test_rows_are_named_after_their_file(name):
 
 
 def test_the_corpus_is_large_and_has_valid_and_invalid_calls():
-    """Every id is unique, and a quarter of the rows at least must run."""
+    """Every id is unique, and at least a quarter of the rows must run."""
     assert len(ROWS) >= 260
     assert [name for name, count in Counter(row.id for row in ROWS).items() if count > 1] == []
     assert sum(row.expected != REFUSED for row in ROWS) * 4 >= len(ROWS)
@@ -102,7 +102,7 @@ def _readable(row: Row) -> bool:
 
 @each_row("name", [name for name in FILES if name != ODD])
 def test_another_validator_agrees_with_the_rows(name):
-    """The schema takes what is expected; it takes what was sent exactly when nothing is to be changed."""
+    """Another validator accepts the expected arguments, and the sent ones only if they equal those."""
     for row in FILES[name]:
         accepted = jsonschema_rs.Draft202012Validator(row.schema).is_valid
         assert row.expected == REFUSED or accepted(row.expected), row
@@ -124,7 +124,7 @@ def test_normalize(name):
 @pytest.mark.quick_rows("destructive", "spelling")
 @each_file
 def test_normalizing_twice_changes_nothing(name):
-    """What is expected to reach the tool is accepted as it is (laws 1 and 8)."""
+    """The arguments that a row expects are accepted unchanged (laws 1 and 8)."""
     for row in FILES[name]:
         if row.expected != REFUSED:
             result = normalize(row.schema, row.expected, Policy(destructive=row.destructive))
@@ -133,7 +133,7 @@ def test_normalizing_twice_changes_nothing(name):
 
 
 class Recording(Tool):
-    """A custom tool that records what reaches it."""
+    """A custom tool that records its arguments."""
 
     _received: list[Any] = PrivateAttr(default_factory=list)
 
@@ -143,7 +143,7 @@ class Recording(Tool):
 
 
 async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], received: list[Any]) -> Any:
-    """Call the tool; return the arguments that reached it, or that it was refused."""
+    """Call the tool. Return the arguments that reached it, or REFUSED."""
     received.clear()
     result = await client.call_tool_mcp(tool, sent)
     if not received:
@@ -157,7 +157,7 @@ async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], receive
 @pytest.mark.slow
 @each_file
 async def test_a_server_that_publishes_the_schemas(name):
-    """Through a client and a server, each tool gets what its row expects, or its caller the envelope."""
+    """Over a client and a server, each tool gets what its row expects, or its caller gets the envelope."""
     server = FastMCP(name, middleware=[LenientMiddleware(Policy(unrepairable="refuse"))])
     tools = {}
     for at, row in enumerate(FILES[name]):
@@ -386,7 +386,7 @@ FUNCTIONS: dict[str, _Function] = {
 
 
 def _longer(value: Any) -> Any:
-    """Spell numbers with a zero after two digits: what a float makes of them has two digits, and would run."""
+    """Lengthen the numbers to three decimals, so that a float's text has two decimals and would run."""
     text = json.dumps(value)
     for short, long in (("2.50", "2.750"), ("4.10", "4.250"), ("1.10", "1.120"), ("1.00", "1.250")):
         text = text.replace(short, long)
@@ -396,7 +396,7 @@ def _longer(value: Any) -> Any:
 FUNCTIONS |= {
     f"{name}-longer": (annotations, _longer(sent), _longer(expected))
     for name, (annotations, sent, expected) in FUNCTIONS.items()
-    # A number that stays one has no spelling to be told apart by.
+    # A number that stays a number has no spelling to compare.
     if expected not in (REFUSED, sent) and _longer(sent) != sent and name != "beside-a-number"
 }
 
@@ -423,7 +423,7 @@ WHOLE: dict[str, tuple[_Call, str, Any]] = {
 
 
 def _plain(value: Any) -> Any:
-    """Turn models back into the fields that were set, so that defaults do not show."""
+    """Convert models to dicts of the fields that were set, without defaults."""
     if isinstance(value, BaseModel):
         return {name: _plain(getattr(value, name)) for name in value.model_fields_set}
     if isinstance(value, dict):
@@ -432,7 +432,7 @@ def _plain(value: Any) -> Any:
 
 
 def _recording(annotations: dict[str, Any], received: list[Any]) -> Callable[..., str]:
-    """Make a function with these parameters that records what it is called with."""
+    """Return a function with these parameters that records its arguments."""
 
     def tool(**arguments: Any) -> str:
         received.append({name: _plain(value) for name, value in arguments.items()})
@@ -471,7 +471,7 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
     ],
 )
 async def test_functions_get_numbers_as_spelled(build, strict):
-    """Pydantic's way through the library keeps the source spelling of a number, as the schema's way does."""
+    """Functions validated by Pydantic also get numbers as they were spelled in the source."""
     received: list[Any] = []
     server = FastMCP("functions", strict_input_validation=strict, middleware=[LenientMiddleware()])
     build(
@@ -490,7 +490,7 @@ async def test_functions_get_numbers_as_spelled(build, strict):
 
 @pytest.fixture(scope="module")
 def whole() -> Iterator[Callable[[str, str], Any]]:
-    """Send a text as the whole arguments of a tool; return what reached the tool, or that it was refused."""
+    """Return a function that sends text as a tool's whole arguments and returns what reached the tool."""
     middleware = LenientMiddleware(Policy(unrepairable="refuse"))
     server = FastMCP("whole", middleware=[middleware], strict_input_validation=True)
     received: list[Any] = []
@@ -515,14 +515,14 @@ def whole() -> Iterator[Callable[[str, str], Any]]:
 @pytest.mark.parametrize("name", WHOLE)
 @not_on_3(RAW)
 def test_json_text_arguments_of_a_function_keep_the_spelling(whole, name):
-    """A text in the place of the arguments is parsed, and its numbers keep their spelling."""
+    """Numbers keep their spelling if the whole arguments are JSON text."""
     _, sent, expected = WHOLE[name]
     assert verdict(expected, whole(f"function-{name}", sent)) == "right"
 
 
 @not_on_3(RAW)
 def test_json_text_arguments_of_tools_with_schemas(whole):
-    """Rows whose arguments are a text, sent over HTTP as they are."""
+    """Tools with published schemas get the expected arguments from text sent as the whole arguments."""
     check_rows({row.id: verdict(row.expected, whole(f"row-{at}", row.sent)) for at, row in enumerate(TEXTS)})
 
 
@@ -537,5 +537,5 @@ def test_json_text_arguments_of_tools_with_schemas(whole):
     ],
 )
 def test_corruption_is_reported_differently_from_refusal(expected, outcome, word):
-    """The message says which of the two went wrong."""
+    """The verdict distinguishes corruption from refusal."""
     assert verdict(expected, outcome).startswith(word)

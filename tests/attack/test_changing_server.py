@@ -1,4 +1,4 @@
-"""A server whose tools come, change and go, also in a mounted child, while calls of them are under way."""
+"""Call a server, with a mounted child, whose tools are added, replaced and removed during the calls."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ KINDS = ("integer", "text", "list", "texts", "anything", "renamed", "more")
 POLICIES = {"*strict_*": Policy.strict(), "*seen_*": Policy(mode="observe")}
 _STATES = settings(max_examples=examples(15), stateful_step_count=12, deadline=None, phases=[Phase.generate])
 
-Told = tuple[str, str]
-"""What an answer comes down to: whether the tool ran, and with what, or why it did not."""
+Summary = tuple[str, str]
+"""Whether the tool ran, and with which arguments or why not."""
 
 
 def _integer(serial: int) -> Any:
@@ -97,8 +97,8 @@ def _lenient(name: str) -> FastMCP:
     return server
 
 
-def _reported(answer: CallToolResult) -> tuple[int | None, Told]:
-    """The serial number of the tool that ran, and what the answer comes down to."""
+def _reported(answer: CallToolResult) -> tuple[int | None, Summary]:
+    """Return the serial number of the tool that ran, and a summary of the answer."""
     assert isinstance(answer.content[0], TextContent)
     text = answer.content[0].text
     if not answer.is_error:
@@ -109,11 +109,11 @@ def _reported(answer: CallToolResult) -> tuple[int | None, Told]:
     return None, ("refused", reported.get("error_code") or text.split("\n")[0][:40])
 
 
-_expected: dict[tuple[str | None, str, str], Told] = {}
-"""What a server that never changes answers, by kind of tool, its name and the value."""
+_expected: dict[tuple[str | None, str, str], Summary] = {}
+"""Answers of a server that never changes, by kind of tool, tool name and value."""
 
 
-async def _reference(kind: str | None, name: str, value: Any) -> Told:
+async def _reference(kind: str | None, name: str, value: Any) -> Summary:
     key = kind, name, json.dumps(value)
     if key not in _expected:
         server = _lenient("still")
@@ -125,7 +125,7 @@ async def _reference(kind: str | None, name: str, value: Any) -> Told:
 
 
 class ChangingServer(RuleBasedStateMachine):
-    """A parent and a child, both lenient, whose tools change between calls and during them."""
+    """A lenient parent and child server whose tools change between and during calls."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,15 +134,15 @@ class ChangingServer(RuleBasedStateMachine):
         self._serials = count(1)
         self._parent, self._child = _lenient("parent"), _lenient("child")
         self._mount: Any = None
-        self._held: dict[str, tuple[str, int]] = {}
-        """Kind and serial number of the tool that each published name stands for."""
-        self._ever: dict[str, set[tuple[str | None, int | None]]] = defaultdict(set)
-        """All that a name has stood for since the calls under way began; None where there was no tool."""
+        self._current: dict[str, tuple[str, int]] = {}
+        """Kind and serial number of the current tool of each published name."""
+        self._recent: dict[str, set[tuple[str | None, int | None]]] = defaultdict(set)
+        """Every tool that a name has had since the calls in progress began. None if there was no tool."""
         self._client = Client(self._parent)
         self._run(self._client.__aenter__())
 
     def teardown(self) -> None:
-        """Hang up."""
+        """Disconnect the client."""
         self._run(self._client.__aexit__(None, None, None))
         self._loop.close()
         structlog.reset_defaults()
@@ -155,45 +155,45 @@ class ChangingServer(RuleBasedStateMachine):
     def _set(self, name: str, kind: str, *, in_child: bool) -> None:
         server, published = (self._child, f"kid_{name}") if in_child else (self._parent, name)
         serial = next(self._serials)
-        if published in self._held:
+        if published in self._current:
             server.local_provider.remove_tool(name)
         server.add_tool(_made(name, kind, serial))
         self._note(published, (kind, serial))
 
     def _note(self, published: str, what: tuple[str, int] | None) -> None:
         if what is None:
-            self._held.pop(published, None)
+            self._current.pop(published, None)
         else:
-            self._held[published] = what
-        self._ever[published].add(self._now(published))
+            self._current[published] = what
+        self._recent[published].add(self._now(published))
 
     def _now(self, published: str) -> tuple[str | None, int | None]:
         hidden = published.startswith("kid_") and self._mount is None
-        return (None, None) if hidden or published not in self._held else self._held[published]
+        return (None, None) if hidden or published not in self._current else self._current[published]
 
     @initialize(kinds=st.lists(st.sampled_from(KINDS), min_size=6, max_size=6))
     def set_up(self, kinds: list[str]) -> None:
-        """Every name has a tool to begin with, and the child is mounted."""
+        """Give every name a tool, and mount the child."""
         for at, kind in enumerate(kinds):
             self._set(NAMES[at % 3], kind, in_child=at > 2)
         self.mount()
 
     @rule(name=st.sampled_from(NAMES), kind=st.sampled_from(KINDS), in_child=st.booleans())
     def set_tool(self, name: str, kind: str, in_child: bool) -> None:
-        """A tool is added, or replaced by one of another kind."""
+        """Add a tool, or replace it with one of another kind."""
         self._set(name, kind, in_child=in_child)
 
     @rule(name=st.sampled_from(NAMES), in_child=st.booleans())
     def remove_tool(self, name: str, in_child: bool) -> None:
-        """A tool goes, if there is one."""
+        """Remove a tool, if it exists."""
         published = f"kid_{name}" if in_child else name
-        if published in self._held:
+        if published in self._current:
             (self._child if in_child else self._parent).local_provider.remove_tool(name)
             self._note(published, None)
 
     @rule()
     def mount(self) -> None:
-        """The child is mounted, or taken off again."""
+        """Mount the child, or unmount it."""
         if self._mount is None:
             self._parent.mount(self._child, namespace="kid")
             self._mount = self._parent.providers[-1]
@@ -201,7 +201,7 @@ class ChangingServer(RuleBasedStateMachine):
             self._parent.providers.remove(self._mount)
             self._mount = None
         for name in NAMES:
-            self._ever[f"kid_{name}"].add(self._now(f"kid_{name}"))
+            self._recent[f"kid_{name}"].add(self._now(f"kid_{name}"))
 
     # --- calls ------------------------------------------------------------------------------------
 
@@ -212,16 +212,16 @@ class ChangingServer(RuleBasedStateMachine):
         changes=st.lists(
             st.tuples(st.sampled_from(NAMES), st.sampled_from(KINDS), st.booleans()),
             max_size=3,
-            unique_by=lambda change: (change[0], change[2]),  # no call meets a third tool
+            unique_by=lambda change: (change[0], change[2]),  # so that no call sees a third tool
         ),
         pauses=st.integers(0, 12),
     )
     def call(self, calls: Any, changes: Any, pauses: int) -> None:
-        """Calls run at once, and tools change while they do: each is answered as by one of the tools it may have met."""
+        """Make calls at once and change tools meanwhile. Each answer must fit a tool that the name had."""
         named = [(f"kid_{name}" if in_child else name, value) for name, in_child, value in calls]
-        self._ever.clear()
+        self._recent.clear()
         for name, _ in named:
-            self._ever[name].add(self._now(name))
+            self._recent[name].add(self._now(name))
 
         async def change() -> None:
             for name, kind, in_child in changes:
@@ -239,7 +239,7 @@ class ChangingServer(RuleBasedStateMachine):
 
     def _check(self, name: str, value: Any, answer: CallToolResult) -> None:
         serial, reported = _reported(answer)
-        may_be = self._ever[name]
+        may_be = self._recent[name]
         if serial is not None:
             kinds = [kind for kind, number in may_be if number == serial]
             assert kinds, f"{name} was answered by a tool that it did not stand for"
@@ -247,9 +247,9 @@ class ChangingServer(RuleBasedStateMachine):
             kinds = [kind for kind, _ in may_be]
         allowed = [self._run(_reference(kind, name, value)) for kind in kinds]
         if len(may_be) > 1:
-            # Repaired for one tool, whose validator had a thread, and met by another that takes what was made for it.
+            # Repaired for one tool while its validator ran in a thread, then accepted by another.
             allowed += [self._run(_reference(kind, name, value)) for kind, _ in may_be]
-            # Judged by one tool, met by another, looked up when the first was back: FastMCP's own error stands.
+            # Validated for one tool, refused by another, and looked up too late: FastMCP's error stays.
             allowed += [
                 ("refused", f"Unknown tool: '{name}'"),
                 ("refused", "1 validation error for call[tool]"),
@@ -259,13 +259,13 @@ class ChangingServer(RuleBasedStateMachine):
 
     @invariant()
     def names_are_published(self) -> None:
-        """What the server lists is what is there."""
+        """The server lists exactly the current tools."""
         listed = {tool.name for tool in self._run(self._parent.list_tools())}
-        assert listed == {name for name in self._held if self._now(name)[0] is not None}
+        assert listed == {name for name in self._current if self._now(name)[0] is not None}
 
 
-async def test_a_tool_that_has_gone_is_only_observed():
-    """Where calls are only observed, one of a tool that was there a moment ago ends as it does without us."""
+async def test_a_call_of_a_removed_tool_is_only_observed():
+    """In observe mode, a call of a tool removed a moment ago gets FastMCP's own error."""
     server = plain(name="server", strict=True)
     server.add_middleware(LenientMiddleware(Policy(mode="observe")))
     server.add_tool(_made("a", "integer", 1))

@@ -1,4 +1,4 @@
-"""Text that a client chooses, put wherever it may be put: no log, no span and no metric repeats what it holds."""
+"""Test that no log, span or metric repeats a value from text that a client chooses."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from wire import http
 from mcp_lenient import LenientMiddleware, Policy, configure_logging
 from mcp_lenient.telemetry.setup import reset_logging
 
-SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - this is what is looked for
+SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - not a real secret
 
 
 class Account(BaseModel):
-    """A model with a secret in it."""
+    """A model with a secret field."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -30,7 +30,7 @@ class Account(BaseModel):
 
 
 def sign_in(account: Account | None = None, rows: list[dict[str, int]] | None = None, count: int = 0) -> str:
-    """A tool with places of several kinds."""
+    """Return parameters of several kinds."""
     return f"{account}{rows}{count}"
 
 
@@ -47,7 +47,7 @@ _VALUES = [
 
 
 async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client: Any) -> tuple[str, str]:
-    """All that is recorded of these calls, and all that is answered."""
+    """Return everything recorded of these calls, and all answers."""
     answers = ""
     with exported_spans() as spans:
         async with Client(lenient(sign_in), **client) as own:
@@ -61,7 +61,7 @@ async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client
 @pytest.mark.quick_rows("JSON", "line")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_name_of_an_unknown_tool(form, log):
-    """A tool name that holds a value is in no log, no span, and not in the envelope."""
+    """A tool name that contains a value is not in a log, a span or the envelope."""
     recorded, reported = await _recorded(log, (form.format(SECRET), {}))
     assert "UNKNOWN_TOOL" in recorded
     assert SECRET not in recorded
@@ -71,7 +71,7 @@ async def test_the_name_of_an_unknown_tool(form, log):
 @pytest.mark.quick_rows("JSON", "full-width comma")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_an_undeclared_key(form, log):
-    """A key that holds a value is in no log and no span, at any depth."""
+    """A key that contains a value is not in a log or a span, at any depth."""
     key = form.format(SECRET)
     recorded, _ = await _recorded(
         log,
@@ -87,7 +87,7 @@ async def test_an_undeclared_key(form, log):
 @pytest.mark.quick_rows("JSON", "full-width comma")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_client_information(form, log):
-    """A client name or version that holds a value is masked."""
+    """A client name or version that contains a value is masked."""
     info = Implementation(name=form.format(SECRET), version=form.format(SECRET))
     recorded, _ = await _recorded(log, ("sign_in", {"count": []}), client_info=info)
     assert "client_name" in recorded
@@ -98,7 +98,7 @@ async def test_the_client_information(form, log):
 @pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])
 @pytest.mark.parametrize("form", _VALUES[:4])
 def test_ids_and_metadata(kind, form, tmp_path):
-    """Request id, progress token, metadata and the version asked for are masked or not recorded."""
+    """The request id, progress token, metadata and requested version are masked or not recorded."""
     text = form.format(SECRET)
     file = tmp_path / "events.jsonl"
     configure_logging(file=file)
@@ -120,7 +120,7 @@ def test_ids_and_metadata(kind, form, tmp_path):
 
 
 async def test_keys_of_a_secret_map(log):
-    """Keys below a name of a secret are in no log and no span, whether the call was repaired or refused."""
+    """Keys of a map with a secret name are not in a log or a span, for repaired and for refused calls."""
 
     def store(
         credentials: dict[str, list[int]] | None = None,
@@ -165,7 +165,7 @@ async def test_keys_of_a_secret_map(log):
     ],
 )
 async def test_values_below_a_secret_name_are_never_echoed(arguments, log):
-    """Neither values nor keys below a secret name are in a log, a span or the answer."""
+    """Neither values nor keys under a secret name are in a log, a span or the answer."""
 
     def store(
         credentials: dict[str, int] | None = None,

@@ -1,4 +1,4 @@
-"""Law 7 for schemas that strangers publish: none makes a call wait, once it is compiled in bounded time."""
+"""Test law 7 with hostile schemas: they compile, and calls are answered, in bounded time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mcp_lenient import normalize
 
 _COMPILED_WITHIN = 5.0
 _ANSWERED_WITHIN = 2.0
-"""Seconds of processor time, by far: what this guards against takes minutes, or never ends."""
+"""Seconds of processor time, a generous bound. A failure would take minutes or never end."""
 
 
 def _nested_unions(levels: int) -> dict[str, Any]:
@@ -87,7 +87,7 @@ _LARGE = ("ten thousand properties", "a hundred thousand values")
     ],
 )
 def test_answered_soon(schema):
-    """A wrong value of any kind is answered within a bound, the first time and after."""
+    """A wrong value of any kind is answered within a time limit, the first time and later."""
     for bound in (_COMPILED_WITHIN, _ANSWERED_WITHIN):
         for value in VALUES.values():
             started = process_time()
@@ -131,7 +131,7 @@ def _deep(core: Any, wrap: Any) -> Any:
 @pytest.mark.slow
 @pytest.mark.parametrize("double", [pytest.param(double, id=name) for name, double in DOUBLED.items()])
 def test_doubled_references_are_answered_soon(double):
-    """References that double on each of 40 levels stall no call, right or wrong, and the rest is repaired."""
+    """References that double on each of 40 levels delay no call, and other parameters are repaired."""
     definitions = {f"d{at}": double({"$ref": f"#/$defs/d{at + 1}"}) for at in range(40)}
     schema = {**closed(x={"$ref": "#/$defs/d0"}, n=INTEGER), "$defs": {**definitions, "d40": INTEGER}}
     for core in (1, "no", None, {"a": 1, "b": "no"}):
@@ -143,7 +143,7 @@ def test_doubled_references_are_answered_soon(double):
 
 
 def test_doubled_dynamic_references_are_answered_soon():
-    """The same for references by an anchor."""
+    """Dynamic references that double on each of 40 levels delay no call."""
     definitions = {
         f"d{at}": {"$dynamicAnchor": f"a{at}", "allOf": [{"$dynamicRef": f"#a{at + 1}"}] * 2}
         for at in range(40)
@@ -159,7 +159,7 @@ def test_doubled_dynamic_references_are_answered_soon():
 @pytest.mark.parametrize("levels", [100, 1_000, 20_000])
 @pytest.mark.parametrize("keyword", ["properties", "items", "allOf", "not"])
 def test_levels_of_schemas_are_bounded(keyword, levels):
-    """A schema may nest as deep as it likes; the rest of the tool is repaired."""
+    """However deep a schema nests, the other parameters are repaired."""
     wrapped = {
         "properties": lambda x: {"a": x},
         "items": lambda x: x,

@@ -1,4 +1,4 @@
-"""Many mixed calls at once, over HTTP, to a server in a process of its own."""
+"""Send many mixed calls at once over HTTP to a server in another process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)
 @pytest.mark.full
 @pytest.mark.parametrize("calls", [200, _CALLS])
 def test_no_answer_is_lost_duplicated_or_swapped(calls):
-    """Of many calls each gets its own answer and its tool runs once; the server does not grow by thousands of them."""
+    """Each call gets its own answer, its tool runs once, and the server grows little per call."""
     found = measure(calls)
     assert not found.wrong
     assert found.is_sound

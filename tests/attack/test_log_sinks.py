@@ -1,4 +1,4 @@
-"""A log that is full, raises or is not read loses no call."""
+"""Test that no call is lost if the log is full, raises or is not read."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _REPAIRED = {"text": "a", "tags": '["a"]'}
 
 
 def tool(tags: list[str]) -> list[str]:
-    """Takes a list."""
+    """Return the list."""
     return tags
 
 
 class _Stdio:
-    """A server over stdio whose stderr is what the test says it is."""
+    """A server over stdio whose stderr the test chooses."""
 
     def __init__(self, stderr: int | IO[Any]) -> None:
         self._process = subprocess.Popen(  # noqa: S603 - a server of ours
@@ -42,7 +42,7 @@ class _Stdio:
         self._send({"method": "notifications/initialized"})
 
     def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """The result that answers this request; fails when the server is silent for a minute."""
+        """Return the result of this request. Fail if the server is silent for a minute."""
         self._send({"id": 1, "method": method, "params": params})
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
@@ -51,7 +51,7 @@ class _Stdio:
         return result
 
     def close(self) -> None:
-        """Hang up."""
+        """Stop the server."""
         self._timer.cancel()
         self._process.kill()
         self._process.communicate()
@@ -64,8 +64,8 @@ class _Stdio:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
-def test_a_disk_that_is_full_loses_no_call():
-    """A server whose stderr takes nothing any more answers every call, repaired and refused."""
+def test_a_full_disk_loses_no_call():
+    """A server whose stderr is a full disk answers every call, repaired and refused."""
     with Path("/dev/full").open("wb") as full:
         server = _Stdio(full)
         try:
@@ -79,7 +79,7 @@ def test_a_disk_that_is_full_loses_no_call():
 
 @pytest.mark.slow
 def test_a_pipe_that_nobody_reads_loses_no_call():
-    """A server whose stderr is full, since its client never reads it, goes on to answer."""
+    """A server whose stderr pipe is full because its client never reads it still answers."""
     server = _Stdio(subprocess.PIPE)
     try:
         for number in range(_UNTIL_FULL):
@@ -91,8 +91,8 @@ def test_a_pipe_that_nobody_reads_loses_no_call():
 
 
 @pytest.mark.full
-def test_a_stderr_that_is_read_again_is_written_again():
-    """Once a client reads what had piled up, each line is whole, and later events are there."""
+def test_logging_continues_once_stderr_is_read_again():
+    """Once the client reads the backlog, its lines are whole and later events follow."""
     server = _Stdio(subprocess.PIPE)
     try:
         for _ in range(_UNTIL_FULL):
@@ -111,7 +111,7 @@ def test_a_stderr_that_is_read_again_is_written_again():
 
 @pytest.mark.full
 def test_a_closed_pipe_loses_no_call():
-    """A server whose stderr nobody holds open any more answers every call."""
+    """A server whose stderr pipe is closed answers every call."""
     server = _Stdio(subprocess.PIPE)
     try:
         assert server._process.stderr is not None
@@ -138,7 +138,7 @@ def _raising(error: type[BaseException]) -> Any:
     ids=lambda error: error.__name__,
 )
 async def test_a_processor_that_raises_loses_no_call(error):
-    """Whatever exception a processor of the application raises, the tool runs once and its answer comes."""
+    """If a processor of the application raises, the tool runs once and its answer is returned."""
     structlog.configure(processors=[_raising(error)])
     try:
         answer = await call(lenient(tool), "tool", {"tags": '["a"]'})
@@ -150,8 +150,8 @@ async def test_a_processor_that_raises_loses_no_call(error):
     assert refused.is_error
 
 
-async def test_a_processor_that_breaks_what_it_gets_loses_no_call():
-    """An application that empties the event, or fills it with what no encoder takes, still gets its answer."""
+async def test_a_processor_that_damages_the_event_loses_no_call():
+    """An application that empties the event, or puts unencodable values in it, still gets its answer."""
 
     def spoiled(_logger: Any, _level: str, event: Any) -> Any:
         event.clear()

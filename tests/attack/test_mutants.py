@@ -1,4 +1,4 @@
-"""What no other test noticed when a fault was put into the code on purpose."""
+"""Kill mutants of the code that no other test detected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from mcp_lenient.types import Repair
 
 
 class Row(BaseModel):
-    """A row whose tags the author splits at blanks."""
+    """A row whose own validator splits its tags at blanks."""
 
     tags: Annotated[
         list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)
@@ -31,7 +31,7 @@ class Row(BaseModel):
 
 
 class Named(BaseModel):
-    """A field that another name reaches, which no schema tells."""
+    """A field with a validation alias that the schema does not show."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -40,38 +40,38 @@ class Named(BaseModel):
 
 
 def rows(rows: list[Row]) -> list[list[str]]:
-    """Takes rows."""
+    """Return the tags of each row."""
     return [row.tags for row in rows]
 
 
 @on_both_servers
 async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
-    """In a list, too, a field that the author's validator takes is not repaired beside one that is wrong."""
+    """In a list item, a value that only the author's validator accepts stays as sent next to a wrong one."""
     answer = await call(lenient(rows, strict=strict), "rows", {"rows": [{"tags": "a b", "count": "1e3"}]})
     assert got(answer) == [["a", "b"]]
     assert rules(answer) == ["text_to_integer"]
 
 
 def test_a_declared_name_is_never_unknown():
-    """Beside an unknown name, a declared one whose value is wrong has that fault alone."""
-    judge = PublishedSchemaValidator(
+    """Next to an unknown name, a declared name with a wrong value has only a type issue."""
+    validator = PublishedSchemaValidator(
         {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
     )
-    found = [(fault.path, fault.kind) for fault in judge.issues({"n": "x", "other": 1})]
+    found = [(issue.path, issue.kind) for issue in validator.issues({"n": "x", "other": 1})]
     assert sorted(found) == [(("n",), "type"), (("other",), "unknown")]
 
 
-def test_a_name_by_pattern_is_never_unknown():
-    """In a closed object, a key that a pattern knows is no fault beside one that is."""
+def test_a_name_that_matches_a_pattern_is_never_unknown():
+    """In a closed object, a key that matches ``patternProperties`` has no issue next to a wrong value."""
     schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}
     found = [
-        (fault.path, fault.kind) for fault in PublishedSchemaValidator(schema).issues({"n": "x", "x-a": 1})
+        (issue.path, issue.kind) for issue in PublishedSchemaValidator(schema).issues({"n": "x", "x-a": 1})
     ]
     assert found == [(("n",), "type")]
 
 
 def test_valid_items_beside_a_wrong_one_are_not_reported():
-    """In a list that is refused for one item, an item that can be repaired is not reported."""
+    """If one item makes a list invalid, the repairable items are not reported."""
     found = normalize(closed(flags=array(BOOLEAN)), {"flags": ["yes", "no", {}]}).violations
     assert [each.pointer for each in found] == ["/flags/2"]
 
@@ -83,22 +83,22 @@ def _validator(*, strict: bool = False) -> FunctionValidator:
 
 
 def test_validators_of_one_function_are_equal():
-    """A tool that is looked up again is judged as before, so that nothing is compiled anew; at another strictness it is not."""
+    """Two validators of one function are equal, so nothing is compiled again. Strictness matters."""
     assert _validator() == _validator()
     assert _validator() != _validator(strict=True)
     assert hash(_validator()) == hash(_validator())
 
 
 def test_valid_fields_beside_a_wrong_one_are_not_reported():
-    """In an object that is refused for one field, a field that can be repaired is not reported."""
+    """If one field makes an object invalid, the repairable fields are not reported."""
     schema = closed(o=closed(b=BOOLEAN, m=INTEGER), rows=array(closed(b=BOOLEAN, m=INTEGER)))
     row = {"b": "yes", "m": "x"}
     found = normalize(schema, {"o": row, "rows": [row]}).violations
     assert [each.pointer for each in found] == ["/o/m", "/rows/0/m"]
 
 
-def test_a_tie_blocks_no_other_parameter():
-    """Where one parameter has two readings, one on which they agree is repaired, though its name begins alike."""
+def test_a_tie_does_not_block_another_parameter():
+    """If one parameter is ambiguous, another is repaired, even if its name begins with the same letter."""
     one = union(closed(x=INTEGER), closed(x=BOOLEAN))
     schema = closed(p=one, pq=INTEGER)
     outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "pq": "5"}, PublishedSchemaValidator(schema))
@@ -106,11 +106,11 @@ def test_a_tie_blocks_no_other_parameter():
     assert [tie.path for tie in outcome.ties] == [("p",)]
     assert outcome.arguments == {"p": {"x": "1"}, "pq": 5}
     assert outcome.repairs == (Repair("text_to_integer", "/pq", "string", "integer"),)
-    assert [fault.path for fault in outcome.issues] == [("p",)]
+    assert [issue.path for issue in outcome.issues] == [("p",)]
 
 
 def test_arguments_for_one_branch_are_repaired_in_part():
-    """Where the whole arguments are meant for one branch of a union, what is certain in them is repaired."""
+    """If the arguments match one branch of a union, the unambiguous repairs in them are made."""
     branches = [closed(kind={"const": "a"}, n=INTEGER, m=INTEGER), closed(kind={"const": "b"})]
     outcome = repair(
         Plan(union(*branches), Policy()),
@@ -121,15 +121,15 @@ def test_arguments_for_one_branch_are_repaired_in_part():
     assert outcome.arguments == {"kind": "a", "n": 5, "m": "x"}
 
 
-def test_a_list_in_place_of_a_text_is_not_repaired_within():
-    """Where a place takes no list, its schema's ``items`` say nothing about one."""
+def test_items_of_a_list_in_place_of_text_are_not_repaired():
+    """If a parameter accepts no list, its ``items`` keyword is not used to repair one."""
     schema = closed(p={"type": "string", "items": INTEGER})
     outcome = repair(Plan(schema, Policy()), {"p": ["5", "x"]}, PublishedSchemaValidator(schema))
     assert outcome.arguments == {"p": ["5", "x"]}
 
 
 def test_a_name_in_only_one_candidate_is_a_tie():
-    """Arguments that may be those of a wrapper or a wrapped parameter differ in each name of either."""
+    """Arguments that may be a wrapper or a wrapped parameter differ in the names of both."""
     schema = closed("arguments", arguments=OBJECT, n=INTEGER)
     sent = {"params": {"arguments": {}, "n": 1}}
     outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
@@ -140,7 +140,7 @@ def test_a_name_in_only_one_candidate_is_a_tie():
 @on_both_servers
 @pytest.mark.parametrize("wrappers", [1, 2, 3])
 async def test_no_more_than_two_wrappers(wrappers, strict):
-    """A value in itself, and that in itself again, is still that value; what is deeper nobody meant."""
+    """A value wrapped in its own name once or twice is unwrapped. More wrappers are refused."""
 
     def own(p: int) -> int:
         return p
@@ -152,8 +152,8 @@ async def test_no_more_than_two_wrappers(wrappers, strict):
     assert (await call(lenient(own, strict=strict), "own", {"p": sent})).is_error is (wrappers > 2)
 
 
-def test_a_list_is_not_made_around_what_must_change_inside():
-    """An object for a list of them is that one item only where hardly anything in it has to change."""
+def test_an_object_that_needs_larger_repairs_is_not_wrapped_in_a_list():
+    """An object becomes the single item of a list only if little in it must change."""
     schema = closed(p=array(closed("a", a=INTEGER, b=INTEGER)))
     assert normalize(schema, {"p": {"a": "1"}}).arguments == {"p": [{"a": 1}]}
     assert normalize(schema, {"p": {"a": 1, "b": None}}).violations
@@ -198,12 +198,12 @@ def _records(schema: Any, sent: Any, policy: Policy | None = None) -> list[tuple
     ],
 )
 async def test_a_repair_records_both_types(schema, sent, records):
-    """The record of a repair says where it was made, from which JSON type and to which, by either judge."""
+    """A repair's record has its place and both JSON types."""
     assert _records(schema, sent) == records
 
 
 async def test_relocations_record_both_types():
-    """What is brought to its place for the tool's own validator is told as any other repair is."""
+    """A relocation is recorded like any other repair, also for a tool's own validator."""
 
     def own(row: Row, times: int = 1) -> list[str]:
         return row.tags * times
@@ -218,8 +218,8 @@ async def test_relocations_record_both_types():
     ]
 
 
-async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does_not():
-    """Only the key that the tool's own validator calls unknown is looked at."""
+async def test_only_unknown_names_are_renamed():
+    """Only the key that the tool's own validator calls unknown is renamed."""
 
     def own(one: Named) -> list[str]:
         return [one.name, *one.tags]
@@ -232,7 +232,7 @@ async def test_a_name_that_the_validator_knows_is_not_renamed_beside_one_it_does
 @pytest.mark.quick_rows("[[1, 2]]")
 @pytest.mark.parametrize("text", ["[[1, 2]]", "[5]", "[]", '"a"'])
 async def test_only_an_object_is_taken_out_of_a_wrapper(text):
-    """Where the text of the whole arguments is no object, the call is refused as any other wrong one."""
+    """If the text of the whole arguments is not an object, the call is refused."""
     answer = await call(lenient(rows), "rows", {"args": text})
     assert (code(answer), normalize(closed("p", p=INTEGER), {"args": text}).violations != ()) == (
         "INVALID_ARGUMENTS",
@@ -249,22 +249,22 @@ async def test_only_an_object_is_taken_out_of_a_wrapper(text):
     ],
 )
 async def test_relocated_list_values_go_to_their_own_validator(sent):
-    """A name that is put right within an item leaves its value to the tool's own validator."""
+    """A renamed key in an item leaves its value to the tool's own validator."""
     assert got(await call(lenient(rows), "rows", sent)) == [["a", "b"]]
 
 
 def test_a_call_that_takes_too_long_is_refused_unchanged(monkeypatch):
-    """Where a schema branches so much that the call is given up, nothing of it is changed."""
+    """If a schema branches so much that the call is given up, none of it is changed."""
     schema, sent = closed(p=array(union(INTEGER, NULL))), {"p": ["1", "2", "3"]}
-    plan, judge = Plan(schema, Policy()), PublishedSchemaValidator(schema)
-    assert repair(plan, sent, judge).status == "repaired"
-    looked_at = -2 * 4 - 10 * 5  # what the size of the arguments adds
+    plan, validator = Plan(schema, Policy()), PublishedSchemaValidator(schema)
+    assert repair(plan, sent, validator).status == "repaired"
+    looked_at = -2 * 4 - 10 * 5  # the size of the arguments adds these steps
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at + 20)
-    assert repair(plan, sent, judge).status == "repaired"
+    assert repair(plan, sent, validator).status == "repaired"
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at)
-    outcome = repair(plan, sent, judge)
+    outcome = repair(plan, sent, validator)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
-    assert outcome.issues == judge.issues(sent)
+    assert outcome.issues == validator.issues(sent)
 
 
 async def _transformed(hidden: Any) -> Any:
@@ -278,28 +278,28 @@ async def _transformed(hidden: Any) -> Any:
     )
     server = FastMCP("transformed", strict_input_validation=True)
     server.add_tool(changed)
-    judge = (await find_target(server, changed)).validator
-    assert judge is not None
-    return judge
+    validator = (await find_target(server, changed)).validator
+    assert validator is not None
+    return validator
 
 
 async def test_hidden_parameters_are_not_reported():
-    """A hidden argument that the parent refuses is no fault of a call that cannot set it."""
-    judge = await _transformed("no number")
-    assert judge.issues({"n": 1}) == ()
-    assert judge.accepts({"n": 1})
-    assert not judge.accepts({"n": "x"})
+    """A hidden argument that the parent refuses is not an issue of a call that cannot set it."""
+    validator = await _transformed("no number")
+    assert validator.issues({"n": 1}) == ()
+    assert validator.accepts({"n": 1})
+    assert not validator.accepts({"n": "x"})
 
 
 @since(4, 1, NO_JSON)
 async def test_whole_call_errors_of_a_transformed_tool_are_reported():
-    """What no validator can take in is refused for its size there too."""
-    judge = await _transformed(0)
-    assert [(fault.path, fault.kind) for fault in judge.issues({"n": 10**5000})] == [((), "size")]
+    """A number that no validator can read is reported with kind ``size`` for a transformed tool too."""
+    validator = await _transformed(0)
+    assert [(issue.path, issue.kind) for issue in validator.issues({"n": 10**5000})] == [((), "size")]
 
 
-def test_an_unwrapping_ties_with_an_equally_costly_repair():
-    """Where a value can be put right in place, by a rule of the same tier, the fewer changes decide."""
+def test_fewer_changes_decide_between_unwrapping_and_a_repair():
+    """If a value could also be repaired in place in the same tier, the fewer changes decide."""
     schema = closed(a=INTEGER, items=array(closed(a=INTEGER)))
     result = normalize(schema, {"args": {"a": 1}}, Policy(aliases={"items": ("args",)}))
     assert result.arguments == {"a": 1}
@@ -307,7 +307,7 @@ def test_an_unwrapping_ties_with_an_equally_costly_repair():
 
 
 def test_many_values_are_validated_as_strictly_as_few():
-    """What is looked at without building it is still held to the strictness of the server."""
+    """Large arguments, which are checked without building them, get the server's strictness."""
     for count in (1, 200):
         sent = {"rows": [{"tags": ["a"], "count": "5"}] * count}
         assert _validator().accepts(sent)
@@ -316,7 +316,7 @@ def test_many_values_are_validated_as_strictly_as_few():
 
 
 def test_the_number_of_ignored_names_is_bounded():
-    """Of many names in another style, so many are told as are looked at."""
+    """Of many names in another style, at most 16 are reported."""
     letters = "abcdefghijklmnopqrst"
     schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})
     for count in (15, 16, 17, 20):

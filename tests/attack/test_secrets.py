@@ -1,4 +1,4 @@
-"""A secret planted in every position of a call: where it may be told, and that it is told nowhere else."""
+"""Plant a secret in every position of a call, and check where it may appear."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tables import each_row
 from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize, normalizer
 from mcp_lenient.values.display import MAX_SCALAR
 
-SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - this is what is looked for
+SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - not a real secret
 LONG = f"{SECRET} {'x' * MAX_SCALAR}"
 
 
@@ -28,7 +28,7 @@ def _told_by_author(value: str) -> str:
 
 
 class Account(BaseModel):
-    """A model with a secret in it."""
+    """A model with a secret field."""
 
     user: str
     password: SecretStr
@@ -44,7 +44,7 @@ def sign_in(
     count: int = 0,
     mode: Annotated[str, Field(json_schema_extra={"format": "password"})] = "a",
 ) -> str:
-    """A tool with places of every kind."""
+    """Return parameters of every kind."""
     return "done" if (account, password, api_key, tags, rows, count, mode) else ""
 
 
@@ -57,18 +57,18 @@ def exporter() -> Iterator[InMemorySpanExporter]:
 async def _everything(
     tool: Any, name: str, arguments: Any, log: list[str], exporter: InMemorySpanExporter
 ) -> tuple[str, str]:
-    """All that is recorded of a call, and all that its caller gets, as raw text."""
+    """Return everything recorded of a call, and the raw text of its answer."""
     exporter.clear()
     async with Client(lenient(tool)) as client:
         answer = await client.call_tool_mcp(name, arguments)
-    # FastMCP's client, which stands in for another process here, writes a whole answer on its own span.
+    # FastMCP's client writes the whole answer to its own span. It stands for another process here.
     finished = [span for span in exporter.get_finished_spans() if span.kind is not SpanKind.CLIENT]
     assert finished
     spans = "".join(span.to_json() for span in finished)
     return "".join(log) + spans, answer.model_dump_json()
 
 
-# Where neither a log nor the caller may see it again.
+# Neither a log nor the caller may see these again.
 NOWHERE = [
     pytest.param({"password": SECRET}, id="secret name"),
     pytest.param({"password": [SECRET]}, id="in a list under a secret name"),
@@ -94,7 +94,7 @@ NOWHERE = [
     pytest.param({"input": f'{{"password": "{SECRET}"}}'}, id="in wrapped text"),
     pytest.param({f'{{"password": "{SECRET}"}}': ""}, id="arguments as a key"),
 ]
-# What the envelope may repeat to the caller who sent it, and no log and no span may.
+# The envelope may repeat these to the caller who sent them, but no log or span may.
 CALLER_ONLY = [
     pytest.param({"tags": f'["{SECRET}", 1]'}, id="item of a list that came as text"),
     pytest.param({"count": SECRET}, id="short text"),
@@ -106,7 +106,7 @@ CALLER_ONLY = [
 @pytest.mark.quick_rows("secret name", "writeOnly", "format password")
 @pytest.mark.parametrize("arguments", NOWHERE)
 async def test_the_secret_appears_nowhere(arguments, log, exporter):
-    """What is secret, undeclared, long or text for a container is in no log, no span and no answer."""
+    """A secret, undeclared or long value, or text for a container, is not in a log, a span or the answer."""
     recorded, reported = await _everything(sign_in, "sign_in", arguments, log, exporter)
     assert "sign_in" in recorded
     assert SECRET not in recorded
@@ -116,7 +116,7 @@ async def test_the_secret_appears_nowhere(arguments, log, exporter):
 @pytest.mark.quick_rows("value of a map")
 @pytest.mark.parametrize("arguments", CALLER_ONLY)
 async def test_the_value_appears_only_in_the_answer(arguments, log, exporter):
-    """A short scalar of a declared parameter may come back to the caller, and is in no log and no span."""
+    """A short scalar of a declared parameter may be in the answer, but not in a log or a span."""
     recorded, _ = await _everything(sign_in, "sign_in", arguments, log, exporter)
     assert log
     assert SECRET not in recorded
@@ -125,7 +125,7 @@ async def test_the_value_appears_only_in_the_answer(arguments, log, exporter):
 @pytest.mark.quick_rows("secret name", "in cut-off text for a model", "value of a map")
 @pytest.mark.parametrize("arguments", [*NOWHERE, *CALLER_ONLY])
 async def test_the_published_schema_leaks_no_more(arguments, log, exporter):
-    """Where only a schema is known, refused or forwarded, the log and the spans are as silent."""
+    """If only a schema is known, the log and the spans do not show the secret either."""
     schema = {"password": {"type": "integer"}, "count": {"type": "integer"}, "tags": {"type": "array"}}
     recorded, _ = await _everything(published(**schema), "own", arguments, log, exporter)
     assert log
@@ -133,7 +133,7 @@ async def test_the_published_schema_leaks_no_more(arguments, log, exporter):
 
 
 async def test_arguments_as_json_text(log, exporter):
-    """What was sent in place of an object is in no log, no span and no answer."""
+    """Text sent in place of an object is not in a log, a span or the answer."""
     recorded, reported = await _everything(sign_in, "sign_in", {"arguments": f"[{SECRET}"}, log, exporter)
     assert SECRET not in recorded + reported
 
@@ -144,19 +144,19 @@ def _refuse(value: Any) -> Any:
 
 
 def tool(count: Annotated[int, normalizer(_refuse)]) -> int:
-    """A tool whose author's normalizer repeats what it refuses."""
+    """Return the count. The author's normalizer repeats what it refuses."""
     return count
 
 
 async def test_normalizer_errors_are_not_logged(log, exporter):
-    """A normalizer's own error, which repeats the value, is in no log and no span."""
+    """A normalizer's own error, which repeats the value, is not in a log or a span."""
     recorded, _ = await _everything(tool, "tool", {"count": SECRET}, log, exporter)
     assert SECRET not in recorded
 
 
 @pytest.mark.parametrize("name", [f"t\n{SECRET * 40}", f"t{{'p': '{SECRET}'}}"], ids=["long", "arguments"])
 async def test_tool_names_are_bounded(name, log):
-    """A name that no tool has is logged on one line and bounded, however long it is."""
+    """An unknown tool name is logged on one line and truncated."""
     async with Client(lenient(sign_in)) as client:
         answer = await client.call_tool_mcp(name, {})
     assert answer.is_error
@@ -164,7 +164,7 @@ async def test_tool_names_are_bounded(name, log):
 
 
 async def test_client_information_is_bounded(log):
-    """What a client says of itself is logged on one line and bounded."""
+    """Client information is logged on one line and truncated."""
     info = Implementation(name=f"a\n{SECRET * 100}", version="\x1b[31m" * 100)
     async with Client(lenient(sign_in), client_info=info) as client:
         await client.call_tool_mcp("sign_in", {"count": []})
@@ -182,13 +182,13 @@ _SEARCH = {
 
 @each_row("name", ["password", "api_key", "token", "authorization", "x-api-key"])
 def test_no_fix_moves_a_secret_to_an_ordinary_name(name):
-    """What came under a secret name is not offered to another parameter."""
+    """No fix moves the value of a secret name to another parameter."""
     found = normalize(_SEARCH, {name: "hunter2"}).violations
     assert all(operation["op"] != "move" for each in found for patch in each.fixes for operation in patch)
 
 
-def test_no_fix_moves_an_identifier_that_may_be_of_two():
-    """A bare id may be that of any of several names, so it is moved to none."""
+def test_no_fix_moves_an_ambiguous_identifier():
+    """A bare id may belong to several parameters, so no fix moves it."""
     names = {"query": {"type": "string"}, "session_id": {"type": "string"}, "user_id": {"type": "string"}}
     found = normalize({**_SEARCH, "properties": names}, {"query": "x", "id": "7"}).violations
     assert all(operation["op"] != "move" for each in found for patch in each.fixes for operation in patch)
@@ -205,8 +205,8 @@ def test_no_fix_moves_an_identifier_that_may_be_of_two():
     ],
 )
 @each_row("policy", [Policy(), Policy.strict(), Policy(echo_values=False)])
-def test_a_key_that_is_a_text_is_not_repeated(key, policy):
-    """Arguments in the place of a name are told of without their text, and no fix takes them for a name."""
+def test_arguments_sent_as_a_key_are_not_repeated(key, policy):
+    """Arguments sent as a key are reported without their text, and no fix treats them as a name."""
     found = normalize(_SEARCH, {key: ""}, policy).violations
     assert found
     assert "hunter2" not in repr(found)
@@ -215,13 +215,13 @@ def test_a_key_that_is_a_text_is_not_repeated(key, policy):
 
 @each_row("code", ["BAD_hunter2", "", "A" * 101, "BAD CODE", 5])
 def test_a_code_has_the_form_of_a_code(code):
-    """What goes into logs as a code cannot hold any value."""
+    """An error code, which is logged, cannot contain an arbitrary value."""
     with pytest.raises(ValueError, match="NormalizationError: code"):
         NormalizationError(code, "no")
 
 
 class Login(BaseModel):
-    """A login whose validator says a part of the password."""
+    """A login whose validator repeats part of the password."""
 
     password: str
 
@@ -231,8 +231,8 @@ class Login(BaseModel):
         raise ValueError(msg)
 
 
-async def test_a_validators_sentence_about_an_object_with_a_secret_is_not_repeated():
-    """A part of a secret in an author's sentence is no text of the call, and may not be told either."""
+async def test_a_validators_message_about_an_object_with_a_secret_is_not_repeated():
+    """Part of a secret in an author's message is not text of the call, but must not be repeated either."""
     server = FastMCP("logins")
     server.add_middleware(LenientMiddleware())
 
@@ -246,8 +246,8 @@ async def test_a_validators_sentence_about_an_object_with_a_secret_is_not_repeat
     assert "hunte" not in answer.content[0].text
 
 
-def test_a_key_of_a_map_that_is_a_text_is_not_repeated():
-    """Below a parameter, too, a key that holds a name and a value is not told."""
+def test_a_map_key_that_contains_a_value_is_not_repeated():
+    """A map key that contains a name and a value is not repeated."""
     schema = {
         "type": "object",
         "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}},
