@@ -1,4 +1,4 @@
-"""``mcp-lenient check``: exit codes, formats, and errors of one line."""
+"""Test the exit codes, formats and one-line errors of ``mcp-lenient check``."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def server_file(folder, annotation):
     ],
 )
 def test_the_exit_code_depends_on_the_findings(tmp_path, annotation, options, code):
-    """1 where a finding is at or above the level, else 0."""
+    """The exit code is 1 if a finding is at or above the level, else 0."""
     assert run(["check", server_file(tmp_path, annotation), *options]) == code
 
 
 def test_a_finding_is_shown_completely(tmp_path, capsys):
-    """Tool, file, line, place, code, reason and fix are in the text."""
+    """The text has the tool, file, line, place, code, reason and fix."""
     file = server_file(tmp_path, "Any")
     run(["check", file])
     text = capsys.readouterr().out
@@ -65,7 +65,7 @@ def test_a_finding_is_shown_completely(tmp_path, capsys):
 
 @pytest.mark.slow
 def test_a_server_over_stdio_is_checked(tmp_path, capfd):
-    """A command line is started, asked for its tools, and ended; its file is not known."""
+    """A server over stdio is started, checked and stopped. Its findings name no file."""
     assert run(["check", "--format", "json", "--", sys.executable, server_file(tmp_path, "Any")]) == 1
     written = json.loads(capfd.readouterr().out)
     assert [(each["code"], each["place"], each["file"]) for each in written["findings"]] == [
@@ -75,7 +75,7 @@ def test_a_server_over_stdio_is_checked(tmp_path, capfd):
 
 
 def test_sarif_and_github_output_is_complete(tmp_path, capsys):
-    """Only the requested format is on stdout."""
+    """Stdout has the requested format and nothing else."""
     file = server_file(tmp_path, "Any")
     assert run(["check", file, "--format", "sarif"]) == 1
     Sarif.model_validate_json(capsys.readouterr().out)
@@ -83,7 +83,7 @@ def test_sarif_and_github_output_is_complete(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("::warning file=")
     (
         tmp_path / "right"
-    ).mkdir()  # Python takes a file written anew in the same second, of the same size, for the old one
+    ).mkdir()  # Python reuses cached bytecode if a file is rewritten within a second at the same size
     assert run(["check", server_file(tmp_path / "right", "str"), "--format", "github"]) == 0
     assert not capsys.readouterr().out
 
@@ -99,7 +99,7 @@ def test_sarif_and_github_output_is_complete(tmp_path, capsys):
     ],
 )
 def test_errors_are_one_line(capfd, words, says):
-    """Exit code 2, and one line on stderr that says why, without a traceback."""
+    """The exit code is 2, and one line on stderr names the error, without a traceback."""
     assert run(["check", *words]) == 2
     out, err = capfd.readouterr()
     assert not out

@@ -1,4 +1,4 @@
-"""The command line as a whole: what every command has in common."""
+"""Test what all commands share: targets, errors and closed pipes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mcp_lenient.cli.targets import target_of
 
 
 def test_the_version_matches_the_package(capsys):
-    """``--version`` prints what is installed."""
+    """``--version`` prints the installed version."""
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.strip() == version("mcp-lenient")
 
 
 def test_a_wrong_command_is_one_line_on_stderr(capsys):
-    """What cannot be done exits with 2, without a traceback."""
+    """A wrong command exits with 2, without a traceback."""
     assert run(["prxoy"]) == 2
     out, err = capsys.readouterr()
     assert not out
@@ -40,7 +40,7 @@ def test_a_wrong_command_is_one_line_on_stderr(capsys):
     ],
 )
 def test_a_missing_target_is_named(words, says):
-    """The error names what was asked for."""
+    """The error names the missing target."""
     with pytest.raises(CommandError, match=says):
         target_of(words)
 
@@ -59,7 +59,7 @@ mcp = FastMCP("at the top")
 
 
 def test_a_python_file_names_its_server_or_factory(tmp_path):
-    """Without a name it is the usual one; with a name also what a function of that name returns."""
+    """Without a name the usual variable is the server; a name may also be that of a factory function."""
     file = tmp_path / "server.py"
     file.write_text(SERVER.format(imported=""), encoding="utf-8")
     assert target_of([str(file)]).name == "at the top"
@@ -71,7 +71,7 @@ def test_a_python_file_names_its_server_or_factory(tmp_path):
 
 
 def test_a_file_in_a_package_imports_its_siblings(tmp_path):
-    """A server that is a module of a package is loaded as that module."""
+    """A server in a package is loaded as a module of that package."""
     package = tmp_path / "mcp_lenient_test_package"
     package.mkdir()
     (package / "__init__.py").touch()
@@ -84,13 +84,13 @@ def test_a_file_in_a_package_imports_its_siblings(tmp_path):
 
 @pytest.mark.parametrize("ending", ["plain.py", "plain.py:mcp", "servers.json"])
 def test_a_quoted_command_may_end_like_a_file(ending):
-    """A word with blanks that is no file is a command line."""
+    """A word with blanks is a command line unless a file has that name."""
     target = target_of([f"'{sys.executable}' -u {ending}"])
     assert (target.command, target.args) == (sys.executable, ["-u", ending])
 
 
-def test_a_path_may_contain_a_blank(tmp_path):
-    """What is there is taken for the file that it is."""
+def test_a_path_may_contain_a_space(tmp_path):
+    """An existing file is used even if its path contains a blank."""
     file = tmp_path / "my server.py"
     file.write_text(SERVER.format(imported=""), encoding="utf-8")
     assert target_of([str(file)]).name == "at the top"
@@ -98,7 +98,7 @@ def test_a_path_may_contain_a_blank(tmp_path):
 
 
 def test_an_unclosed_quote_is_reported():
-    """What no shell could read is reported in one sentence."""
+    """A command line with an unclosed quote is refused in one sentence."""
     with pytest.raises(CommandError, match="cannot be read as a command line: No closing quotation"):
         target_of(["python 'plain.py"])
 
@@ -124,7 +124,7 @@ for line in sys.stdin:
 @pytest.mark.quick_rows("command0")
 @pytest.mark.parametrize("command", [["check"], ["stress", "--yes"]])
 def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, command):
-    """A server that answers what the protocol does not know cannot be asked."""
+    """A list of tools that breaks the protocol is refused in one sentence."""
     file = tmp_path / "malformed.py"
     file.write_text(MALFORMED, encoding="utf-8")
     assert run([*command, "--", sys.executable, str(file)]) == 2
@@ -179,7 +179,7 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
     ],
 )
 def test_a_closed_pipe_ends_a_command_quietly(tmp_path, words, code, unbuffered):
-    """Nothing is on stderr, and the exit code is the command's own."""
+    """Nothing is on stderr, and the exit code does not change."""
     file = tmp_path / "server.py"
     file.write_text(UNTYPED, encoding="utf-8")
     command = [str(file) if word == "SERVER" else word for word in words]

@@ -1,4 +1,4 @@
-"""``mcp-lenient definitions``: a file that can be read back, and a prompt with every parameter."""
+"""Test the file and the prompt that ``mcp-lenient definitions`` writes."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ for file in Path(__file__).parent.glob("*.yaml"):
 
 @pytest.fixture
 def server(tmp_path):
-    """A server with odd names and texts, which reads the definitions file beside it."""
+    """Return a server with odd names and texts that loads the definitions file in its folder."""
     (tmp_path / "server.py").write_text(SERVER, encoding="utf-8")
     return tmp_path / "server.py"
 
 
 def test_the_file_can_be_read_back(server, capsys):
-    """What is written is a definitions file that contradicts no tool, whatever the names and texts are."""
+    """The written definitions file loads and matches the tools, even with odd names and texts."""
     assert run(["definitions", str(server)]) == 0
     file = server.with_name("tools.yaml")
     file.write_text(capsys.readouterr().out, encoding="utf-8")
@@ -86,7 +86,7 @@ def test_the_file_can_be_read_back(server, capsys):
 @pytest.mark.quick_rows("context_store.py")
 @pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "agent_platform/server.py"])
 async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path):
-    """The file of each example can be given to its own server."""
+    """The definitions of each example match the example's own server."""
     from mcp_lenient import LenientMiddleware
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.devtools.check.surface import published
@@ -100,7 +100,7 @@ async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path
 
 
 def test_the_prompt_has_every_parameter(server, capsys):
-    """The prompt says how to call, and of each parameter, also of nested objects, its type, need and default."""
+    """The prompt shows how to call a tool, with the type and default of each parameter, also nested ones."""
     assert run(["definitions", str(server), "--prompt"]) == 0
     lines = capsys.readouterr().out.splitlines()
     for line in (
@@ -117,7 +117,7 @@ def test_the_prompt_has_every_parameter(server, capsys):
 
 
 def test_definitions_override_the_inventory(server, tmp_path, capsys):
-    """With ``--config`` the file's descriptions and defaults stand in the prompt."""
+    """With ``--config`` the prompt uses the file's descriptions and defaults."""
     file = tmp_path / "other.toml"
     file.write_text(
         '[plot]\ndescription = "Draw"\nparameters.label = {description = "Its name", default = "x"}\n',
@@ -130,7 +130,7 @@ def test_definitions_override_the_inventory(server, tmp_path, capsys):
 
 
 def test_a_contradiction_is_reported_in_one_line(server, capsys):
-    """A server whose own file contradicts it is not asked; the line is."""
+    """A server that contradicts its own definitions file is refused, naming the line of the file."""
     file = server.with_name("tools.yaml")
     file.write_text("plot:\n  parameters:\n    scale: {type: string}\n", encoding="utf-8")
     for command in ("definitions", "check"):

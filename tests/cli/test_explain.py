@@ -1,4 +1,4 @@
-"""``mcp-lenient explain``: calls and lines of the log, from the command line."""
+"""Test ``mcp-lenient explain`` with calls and with log lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EVENT = {
 
 
 def finished(*words):
-    """Run a command in a process of its own."""
+    """Run a command in its own process."""
     command = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own command
     return done.stdout, done.stderr, done.returncode
@@ -66,13 +66,13 @@ def server(tmp_path):
     ],
 )
 def test_a_call_is_explained_and_not_run(server, capsys, arguments, code, says):
-    """The exit code says whether the tool would run; it does not."""
+    """The exit code says whether the tool would run; the tool itself is not run."""
     assert run(["explain", server, "store", arguments]) == code
     assert says in capsys.readouterr().out
 
 
 def test_the_explanation_is_available_as_json(server, capsys):
-    """Programs get fate, steps, arguments, repairs and envelope."""
+    """The JSON has the fate, arguments, repairs and envelope."""
     run(["explain", server, "store", '{"content": "a", "tags": "b"}', "--format", "json"])
     written = json.loads(capsys.readouterr().out)
     assert written["fate"] == "repaired"
@@ -82,7 +82,7 @@ def test_the_explanation_is_available_as_json(server, capsys):
 
 
 def test_a_log_line_is_explained(server, capsys):
-    """Place, rule, guards and what was likely sent are told, though no value is in a log."""
+    """The explanation names the place, the rule and what was likely sent, although the log has no values."""
     assert run(["explain", server, "--event", json.dumps(EVENT)]) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "json_text_to_array (tier 1): string to array." in text
@@ -91,7 +91,7 @@ def test_a_log_line_is_explained(server, capsys):
 
 
 def test_lines_are_read_from_stdin(server, capsys, monkeypatch):
-    """With ``-`` each event on stdin is explained, and lines that are none are passed over."""
+    """With ``-`` each event on stdin is explained, and other lines are skipped."""
     lines = f"{json.dumps(EVENT)}\nsomething else\n{json.dumps(EVENT)}\n"
     monkeypatch.setattr("sys.stdin", io.StringIO(lines))
     assert run(["explain", server, "--event", "-"]) == 0
@@ -107,7 +107,7 @@ def test_lines_are_read_from_stdin(server, capsys, monkeypatch):
     ],
 )
 def test_wrong_use_is_one_line(server, capsys, words, says):
-    """Exit code 2, and one line on stderr that says why."""
+    """The exit code is 2, and one line on stderr names the error."""
     assert run(["explain", server, *words]) == 2
     err = capsys.readouterr().err
     assert err.startswith("error: ")
@@ -115,7 +115,7 @@ def test_wrong_use_is_one_line(server, capsys, words, says):
 
 
 def test_an_unknown_tool_is_refused_with_similar_names(server, capsys):
-    """The envelope that a caller would get names what there is."""
+    """An unknown tool gets the envelope that a caller would get, with a similar name."""
     assert run(["explain", server, "stor", "{}"]) == 1
     assert "Did you mean 'store'?" in capsys.readouterr().out
 
@@ -126,7 +126,7 @@ ESCAPE = "a\x1b[31mb"
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], pytest.param(["other"], marks=pytest.mark.full)])
 def test_a_tools_name_is_shown_escaped(tmp_path, words):
-    """Neither the explanation nor a warning of the SDK repeats what a terminal would obey."""
+    """Neither the explanation nor an SDK warning contains a raw escape sequence from a tool's name."""
     file = tmp_path / "server.py"
     file.write_text(
         f"from fastmcp import FastMCP\nmcp = FastMCP('s')\n@mcp.tool(name={ESCAPE!r})\ndef f(n: int) -> int: ...\n",
@@ -141,7 +141,7 @@ def test_a_tools_name_is_shown_escaped(tmp_path, words):
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["check"], ["stress", "--per-tool", "1"]])
 def test_other_commands_show_a_tools_name_escaped(tmp_path, command):
-    """The same holds for check and stress."""
+    """``check`` and ``stress`` print no raw escape sequence from a tool's name."""
     file = tmp_path / "server.py"
     file.write_text(
         f"from fastmcp import FastMCP\nmcp = FastMCP('s')\n@mcp.tool(name={ESCAPE!r})\ndef f(n: int) -> int: ...\n",

@@ -1,4 +1,4 @@
-"""The command-line page documents every command and option."""
+"""Test that the command-line page documents every command and option."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COMMANDS = [name for name in app if not name.startswith("-")]
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_each_option_is_in_its_section(command):
-    """The table of a command's section names its options, no more and no less, each with what it does."""
+    """The table in a command's section lists exactly its options, each with a description."""
     arguments = app[command].assemble_argument_collection()
     there = {name for argument in arguments for name in argument.names if name.startswith("--")}
     rows = re.findall(r"^\| (`--.+?) \| (\S.*?) \|", SECTIONS[command], re.MULTILINE)
@@ -29,7 +29,7 @@ def test_each_option_is_in_its_section(command):
 @pytest.mark.quick_rows("command0", "command8")
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
-    """Each help text begins with how to use the command, and keeps within a narrow terminal."""
+    """Each help text begins with the usage and fits into 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
     assert run([*command, "--help"]) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -39,7 +39,7 @@ def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
 
 @pytest.mark.slow
 def test_the_command_line_lists_its_commands():
-    """Without arguments the commands are listed, each with a sentence."""
+    """Without arguments the program lists its commands, each with a sentence."""
     done = subprocess.run(
         [sys.executable, "-c", "from mcp_lenient.cli import main; main()"],
         capture_output=True,
@@ -50,5 +50,5 @@ def test_the_command_line_lists_its_commands():
 
 
 def test_check_codes_are_stable_words():
-    """A code is words joined by underscores, so that patterns can choose among them."""
+    """A code is lowercase words joined by underscores, so that patterns can match it."""
     assert all(re.fullmatch(r"[a-z]+(_[a-z]+)+", each.code) for each in CHECKS)

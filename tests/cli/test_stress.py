@@ -1,4 +1,4 @@
-"""``mcp-lenient stress``: what is called, what is asked first, and what is shown."""
+"""Test which tools ``mcp-lenient stress`` calls, when it needs consent, and what it prints."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def calls_of(server):
 
 
 def test_tools_of_a_file_are_validated_but_not_run(server, capsys):
-    """Every tool gets a table of damage by outcome, without a question."""
+    """Each tool gets a table of damage by outcome, without a prompt."""
     assert run(["stress", str(server), "--per-tool", "1"]) == 0
     out, err = capsys.readouterr()
     headline, title, *_ = out.splitlines()
@@ -128,7 +128,7 @@ def test_tools_of_a_file_are_validated_but_not_run(server, capsys):
 
 
 def test_generated_calls_are_not_in_the_server_log(server, capsys):
-    """A server that chose a file for its events has none of these calls in it, and logs afterwards as before."""
+    """Generated calls do not reach the server's event log, and later events do."""
     log = server.with_name("events.jsonl")
     chosen = "from mcp_lenient import configure_logging\nconfigure_logging(file=Path(__file__).with_name('events.jsonl'), accepted=1)\n"
     server.write_text(SERVER.replace("CALLS =", f"{chosen}CALLS ="), encoding="utf-8")
@@ -144,7 +144,7 @@ def test_generated_calls_are_not_in_the_server_log(server, capsys):
 
 
 def test_only_the_report_is_shown(server, capfd):
-    """FastMCP's own warnings of made-up calls are kept out, also where no middleware answers them."""
+    """FastMCP's own warnings about generated calls are not shown, even without a LenientMiddleware."""
     server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
     assert run(["stress", str(server), "--per-tool", "1"]) == 0
     out, err = capfd.readouterr()
@@ -154,7 +154,7 @@ def test_only_the_report_is_shown(server, capfd):
 
 
 def test_the_same_seed_makes_the_same_calls(server, capsys):
-    """The report is the same again, and another one for another seed."""
+    """The same seed gives the same report, and another seed another one."""
     reports = []
     for seed in ("1", "1", "2"):
         run(["stress", str(server), "--seed", seed, "--format", "json"])
@@ -165,7 +165,7 @@ def test_the_same_seed_makes_the_same_calls(server, capsys):
 
 @not_on_3(STRICT)
 def test_a_corrupted_call_makes_the_exit_code_1(tmp_path, capsys):
-    """A rule that gives a text another meaning is found, with what was sent and what came of it."""
+    """A rule that changes the meaning of a value is reported with the call and the rule."""
     file = tmp_path / "corrupting.py"
     file.write_text(CORRUPTING, encoding="utf-8")
     assert run(["stress", str(file), "--tool", "t*"]) == 1
@@ -177,7 +177,7 @@ def test_a_corrupted_call_makes_the_exit_code_1(tmp_path, capsys):
 
 @pytest.fixture
 def choosy(tmp_path):
-    """A server with a tool that takes one key, which nobody could guess."""
+    """Return a server with a tool that accepts one key, which no generator can guess."""
     file = tmp_path / "choosy.py"
     file.write_text(CHOOSY, encoding="utf-8")
     return file
@@ -185,7 +185,7 @@ def choosy(tmp_path):
 
 @pytest.mark.parametrize("options", [(), ("--summary",)])
 def test_the_exit_code_is_1_if_nothing_could_be_tried(choosy, capsys, options):
-    """No empty table is shown; the first line says that nothing was tested, the last what to do about it."""
+    """No empty table is shown. The first line says that nothing was tested, the last one how to fix it."""
     assert run(["stress", str(choosy), *options]) == 1
     out = capsys.readouterr().out
     assert out.startswith("Nothing was tested: the tool take could not be tried\n")
@@ -196,7 +196,7 @@ def test_the_exit_code_is_1_if_nothing_could_be_tried(choosy, capsys, options):
 
 
 def test_untried_tools_are_reported_first(choosy, capsys):
-    """Where some tools could not be tried the first line counts them, and the exit code is 0."""
+    """If only some tools could not be tried, the first line counts them and the exit code is 0."""
     choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
     assert run(["stress", str(choosy)]) == 0
     out = capsys.readouterr().out
@@ -207,7 +207,7 @@ def test_untried_tools_are_reported_first(choosy, capsys):
 @pytest.mark.parametrize("written", [{"take": {"key": "K-314"}}, {"take": [{"key": "K-314"}]}])
 @not_on_3(STRICT)
 def test_supplied_arguments_are_damaged(choosy, capsys, written):
-    """A file gives the right arguments of a tool, of one call or of several; the plan shows them as well."""
+    """``--arguments`` supplies valid arguments, for one call or several. ``--dry-run`` shows them too."""
     file = choosy.with_name("arguments.json")
     file.write_text(json.dumps(written), encoding="utf-8")
     command = ["stress", str(choosy), "--arguments", str(file)]
@@ -220,7 +220,7 @@ def test_supplied_arguments_are_damaged(choosy, capsys, written):
 
 
 def test_invalid_supplied_arguments_make_the_exit_code_1(choosy, capsys):
-    """Arguments that have become wrong are told, though other tools were tried."""
+    """Supplied arguments that the tool refuses are reported, even if other tools were tried."""
     choosy.write_text(CHOOSY + COUNT, encoding="utf-8")
     file = choosy.with_name("arguments.json")
     file.write_text('{"take": {"key": "K-1"}}', encoding="utf-8")
@@ -240,7 +240,7 @@ def test_invalid_supplied_arguments_make_the_exit_code_1(choosy, capsys):
     ],
 )
 def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
-    """Exit code 2, and one line that says what is wrong with which file."""
+    """The exit code is 2, and one line names the error in the file."""
     file = choosy.with_name("arguments.json")
     if written is not None:
         file.write_text(written, encoding="utf-8")
@@ -252,7 +252,7 @@ def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
 
 
 def test_the_exit_code_is_1_if_no_tool_may_be_called(server, capfd):
-    """A server without a read-only tool is not tested, which is no success."""
+    """If a server has no read-only tool, nothing is tested and the exit code is 1."""
     server.write_text(SERVER.replace('annotations={"readOnlyHint": True}', ""), encoding="utf-8")
     assert run(["stress", "--yes", "--", sys.executable, str(server)]) == 1
     assert "Left out because they may change something" in capfd.readouterr().out
@@ -260,7 +260,7 @@ def test_the_exit_code_is_1_if_no_tool_may_be_called(server, capfd):
 
 @pytest.mark.full
 def test_a_dry_run_calls_nothing(server, capfd):
-    """What would be called is shown, and what would be left out."""
+    """A dry run prints the tools that would be called and those that would not."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
     out = capfd.readouterr().out
     assert "of 1 tool, reaching the tools" in out
@@ -269,7 +269,7 @@ def test_a_dry_run_calls_nothing(server, capfd):
 
 
 def test_a_real_server_gets_only_read_only_calls(server, capfd):
-    """Calls go through the middleware to the server; a tool that is not read-only gets none."""
+    """Calls go through the middleware to the server, but only to read-only tools."""
     assert run(["stress", "--yes", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
     assert "damaged calls of" in capfd.readouterr().out
     assert calls_of(server) == {"search"}
@@ -278,13 +278,13 @@ def test_a_real_server_gets_only_read_only_calls(server, capfd):
 @pytest.mark.full
 @pytest.mark.usefixtures("capfd")
 def test_all_tools_are_called_on_request(server):
-    """With ``--all`` the others are called as well."""
+    """``--all`` also calls tools that are not read-only."""
     assert run(["stress", "--yes", "--all", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
     assert calls_of(server) == {"search", "store"}
 
 
 def test_without_a_terminal_there_is_no_prompt(server, capfd, monkeypatch):
-    """Real calls need a yes: without a terminal the command ends, having called nothing."""
+    """Without a terminal and without ``--yes`` the command exits and calls nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert run(["stress", "--", sys.executable, str(server)]) == 2
     assert "add --yes to make them" in capfd.readouterr().err
@@ -299,7 +299,7 @@ def test_without_a_terminal_there_is_no_prompt(server, capfd, monkeypatch):
     ],
 )
 def test_wrong_use_is_one_line(server, capsys, options, says):
-    """Exit code 2, and one line on stderr that says why."""
+    """The exit code is 2, and one line on stderr names the error."""
     assert run(["stress", str(server), *options]) == 2
     err = capsys.readouterr().err
     assert err.startswith("error: ")
@@ -349,7 +349,7 @@ CLAIMS = [
 @pytest.mark.full
 @pytest.mark.parametrize("is_error", [False, True])
 def test_claims_of_a_server_are_not_trusted(tmp_path, capfd, is_error):
-    """Only what the middleware in front says of a call counts, whatever another server has in its metadata."""
+    """Only the metadata of our own middleware counts, whatever the server's metadata claims."""
     claims, reports = [claim.values[0] for claim in CLAIMS], []
     for number, claimed in enumerate(([None] * len(claims), claims)):
         file = tmp_path / f"claiming_{number}.py"
@@ -363,7 +363,7 @@ def test_claims_of_a_server_are_not_trusted(tmp_path, capfd, is_error):
 
 @pytest.mark.parametrize("claim", CLAIMS[:-2])
 def test_only_well_formed_metadata_is_read(claim):
-    """A tool that runs in this process may answer with any metadata."""
+    """Malformed metadata from a tool in this process is ignored."""
     server = FastMCP("claiming")
 
     @server.tool
