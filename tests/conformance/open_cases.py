@@ -1,7 +1,7 @@
-"""The cases whose answer is still wrong."""
+"""Cases that still get a wrong answer."""
 
 OPEN: dict[str, str] = {}
-"""Cases that the engine does not answer as the laws say, each with what it does."""
+"""Cases that the engine answers against the laws, each with its answer."""
 
 OPEN_IN_FUNCTIONS: dict[str, str] = {}
-"""Cases that are right by schema alone, and refused for a function."""
+"""Cases that are right for a published schema but refused for a function."""

@@ -1,4 +1,4 @@
-"""Outcomes of two commits are compared call by call, and each kept difference is in the docs."""
+"""Compare the outcomes of two commits. Each accepted difference must be in the docs."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_changed_outcome_is_found(after, differs, tmp_path):
 
 
 def test_other_calls_are_not_compared(tmp_path):
-    """A row whose call is another one in the other file is counted, not compared."""
+    """Rows that send another call in the other file are counted, not compared."""
     files = [_file(tmp_path / "a", _RAN), _file(tmp_path / "b", _REFUSED, sent=2)]
     console = Console(record=True, width=100, file=StringIO())
     assert differences.main(console, files=files) == 0
@@ -52,7 +52,7 @@ def test_other_calls_are_not_compared(tmp_path):
 
 
 def test_codes_are_compared_when_asked(tmp_path):
-    """Two refusals with other codes differ only when envelopes are compared."""
+    """Two refusals that differ only in their codes are equal unless envelopes are compared."""
     other = Reply(ran=False, envelope={"error_code": "MISSING_A", "details": {}})
     files = [_file(tmp_path / "a", _REFUSED), _file(tmp_path / "b", other)]
     console = Console(file=StringIO())
@@ -61,15 +61,15 @@ def test_codes_are_compared_when_asked(tmp_path):
 
 
 def test_a_foreign_file_is_named(tmp_path):
-    """A file of other JSON lines is refused by name."""
+    """A file of other JSON lines is refused, with its name in the error."""
     path = tmp_path / "foreign"
     path.write_text(json.dumps({"a": 1}) + "\n")
     with pytest.raises(ValueError, match="foreign holds lines that are not outcomes"):
         outcomes.read(path)
 
 
-def test_every_kept_difference_is_in_the_docs():
-    """Each row with a reason is in the table of the docs; ranges name their ends."""
+def test_every_accepted_difference_is_in_the_docs():
+    """The docs table has each row with a reason, by name or in a range."""
     text = _DOCS.read_text(encoding="utf-8")
     for first, last in re.findall(r"p(\d{3}) to p(\d{3})", text):
         text += " ".join(f"p{row:03}" for row in range(int(first), int(last)))
@@ -77,7 +77,7 @@ def test_every_kept_difference_is_in_the_docs():
 
 
 def test_a_fingerprint_ignores_the_spelling_of_whole_floats():
-    """Arguments that are the same JSON value have one fingerprint, and others another."""
+    """Equal JSON values have the same fingerprint, and different ones have different fingerprints."""
     assert digest({"a": 1.0, "b": [2]}) == digest({"b": [2.0], "a": 1})
     assert digest({"a": "1"}) != digest({"a": 1})
     assert all(re.fullmatch("[0-9a-f]{12}", each) for found in OUTCOMES.values() for each in found)
@@ -94,5 +94,5 @@ def test_a_fingerprint_ignores_the_spelling_of_whole_floats():
     ],
 )
 def test_a_function_is_built_only_if_it_expresses_the_schema(schema, can):
-    """A schema with a keyword or name that no function has is measured by schema alone."""
+    """A schema whose keyword or name no function can express is measured as a schema only."""
     assert expressible(schema) is can

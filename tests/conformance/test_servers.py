@@ -1,4 +1,4 @@
-"""The case table end to end: a client calls FastMCP servers whose tools have the cases' schemas."""
+"""Call FastMCP servers whose tools have the schemas of the case table."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ each_file = pytest.mark.parametrize("file", FILES)
 
 
 class Recording(Tool):
-    """A custom tool: it publishes a schema and takes whatever reaches it."""
+    """A custom tool that publishes a schema and records its arguments."""
 
     _received: list[Any] = PrivateAttr(default_factory=list)
 
@@ -44,7 +44,7 @@ class Recording(Tool):
 
 
 def _named(file: str) -> dict[str, Case]:
-    """Return the cases of a file by the name that a tool gets for each."""
+    """Return the cases of a file by the names of their tools."""
     return {f"tool_{at}": case for at, case in enumerate(CASES) if case.id.partition("/")[0] == file}
 
 
@@ -77,7 +77,7 @@ async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]
 @pytest.mark.usual_rows("arguments", "hostile", "numbers", "wrappers")
 @each_file
 async def test_tools_known_by_their_schema(file):
-    """A custom tool gets what its case says, or its caller the envelope with acceptable codes."""
+    """A custom tool gets the arguments that its case expects, or the caller gets acceptable codes."""
     cases = _named(file)
     server = FastMCP("custom", middleware=[_middleware(cases)])
     tools = {
@@ -96,7 +96,7 @@ async def test_tools_known_by_their_schema(file):
 
 
 def _written(cases: dict[str, Case]) -> dict[str, Recorder]:
-    """Return a function for each case that has one; some schemas are of no Python function."""
+    """Return a recorder for each case whose schema a Python function can express."""
     found = {}
     for name, case in cases.items():
         with suppress(UnsupportedError):
@@ -140,7 +140,7 @@ async def _replies(file: str, *, strict: bool, lenient: bool) -> dict[str, Reply
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 @each_file
 async def test_functions(file, strict):
-    """A function gets what FastMCP alone would give it, and where that refuses, what the case says."""
+    """A function gets what FastMCP alone would pass. If FastMCP would refuse, the case decides."""
     cases = _named(file)
     alone = await _replies(file, strict=strict, lenient=False)
     wrong = {}

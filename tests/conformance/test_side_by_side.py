@@ -1,4 +1,4 @@
-"""What the side by side shows of figures: tables and a picture, whole and readable."""
+"""Test that the side-by-side comparison's tables and picture are complete and readable."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _figures():
 
 
 def test_the_tables_are_whole_at_80_columns():
-    """Every figure is told at 80 columns, whatever a contender did or did not do, and who was left out and why."""
+    """Tables with any results fit into 80 columns, and name each skipped contender with the reason."""
     output = io.StringIO()
     show(Console(file=output, width=80), _figures(), machine())
     reported = output.getvalue()
@@ -39,8 +39,8 @@ def test_the_tables_are_whole_at_80_columns():
     assert all(each.name in reported for each in CONTENDERS)
 
 
-def test_slower_cases_are_listed_with_the_reason():
-    """Who takes less time than this project is named with the calls and why, and nobody else is."""
+def test_faster_contenders_are_listed_with_the_reason():
+    """A contender faster than this project is listed with the calls and the reason. No other one is."""
     figures = _figures()
     quick = next(each for each in figures if each.name == "msgspec lax")
     quick.times[WORKLOADS[0].name] = 0.5
@@ -52,12 +52,12 @@ def test_slower_cases_are_listed_with_the_reason():
     )
 
 
-def test_the_picture_is_drawn_from_the_figures():
-    """The figures as they are written make an SVG with a row for each contender that was measured."""
+def test_the_chart_is_drawn_from_the_figures():
+    """The saved figures become an SVG with a row for each contender that was measured."""
     written = json.loads(
         json.dumps({"machine": machine(), "contenders": [asdict(each) for each in _figures()]})
     )
-    drawn = ET.fromstring(picture(written))  # noqa: S314 - made a line above
+    drawn = ET.fromstring(picture(written))  # noqa: S314 - made in this test
     texts = [element.text for element in drawn.iter("{http://www.w3.org/2000/svg}text")]
     assert {each.name for each in CONTENDERS} <= set(texts)
     assert "gone" not in texts
