@@ -1,4 +1,4 @@
-"""Definitions from a file: declarations, errors and their positions."""
+"""Test definitions files: declarations, errors and the positions of errors."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ TOOL = Declared(
 
 @pytest.fixture
 def load(tmp_path):
-    """Load a text as a file of this name."""
+    """Return a function that loads text as a file of this name."""
 
     def loaded(text, name="tools.yaml"):
         file = tmp_path / name
@@ -73,7 +73,7 @@ def load(tmp_path):
 
 @pytest.fixture
 def refused(load, tmp_path):
-    """Return the error message of a refused text, without the folder."""
+    """Return a function that returns the error message of refused text, without the folder."""
 
     def reported(text, name="tools.yaml"):
         with pytest.raises(DefinitionError) as error:
@@ -83,7 +83,7 @@ def refused(load, tmp_path):
     return reported
 
 
-# --- what a file says ------------------------------------------------------------------------------------
+# --- contents of a file -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def refused(load, tmp_path):
     ],
 )
 def test_yaml_and_toml_give_the_same_definitions(load, name, text):
-    """A file gives the declarations of each tool, the server's policy, and the names in it."""
+    """YAML and TOML give the same declarations, policy and names."""
     definitions = load(text, name)
     assert definitions.declared("browser_use_execute_task") == TOOL
     assert definitions.declared("other") is None
@@ -110,7 +110,7 @@ def test_yaml_and_toml_give_the_same_definitions(load, name, text):
 
 
 def test_tool_limits_extend_the_servers(load):
-    """Limits of a tool are merged over those of the file's own policy."""
+    """Limits of a tool are merged over those of the file's server policy."""
     assert load(YAML).declared("find").policy == {"limits": Limits(depth=9, items=5)}
 
 
@@ -179,7 +179,7 @@ PARAMETERS = [
 
 @each_row(("entry", "wanted"), PARAMETERS)
 def test_each_field_of_a_parameter_is_its_normalizer(load, entry, wanted):
-    """A field of a parameter gives the normalizer of that name."""
+    """A field of a parameter adds the normalizer of that name."""
     declared = load(f"tools: {{t: {{parameters: {{p: {entry}}}}}}}").declared("t")
     assert list(declared.normalizers.get("p", ())) == wanted
 
@@ -216,7 +216,7 @@ def test_each_field_of_a_policy_sets_the_policy(load, entry, wanted):
 
 
 def test_parameter_fields_keep_their_line_numbers(load, tmp_path):
-    """Type, requirement, default and description are read at the top of the file as under ``tools``."""
+    """Type, default and description keep their line, for tools at the top of the file and under ``tools``."""
     tool = (
         "t:\n  description: Does it\n  parameters:\n    p:\n      type: [integer, 'null']\n      default: 5\n"
     )
@@ -228,23 +228,23 @@ def test_parameter_fields_keep_their_line_numbers(load, tmp_path):
 
 
 def test_the_server_may_have_aliases_for_all_tools(load):
-    """The policy of the server may name parameters, that of a tool has its parameters for it."""
+    """The server's policy may declare aliases. A tool declares them on its parameters."""
     assert load("policy: {aliases: {task: [query]}}").policy == {"aliases": {"task": ("query",)}}
 
 
 def test_file_policies_have_every_policy_field():
-    """No field of Policy and Limits is missing, except the rules, which are functions."""
+    """All fields of Policy and Limits can be set, except the rules, which are functions."""
     fields = {field.name for field in dataclasses.fields(Policy)}
     assert (set(ServerPolicyEntry.model_fields) - {"drop_unknown"}) | {"drop", "rules"} == fields
     assert set(LimitsEntry.model_fields) == {field.name for field in dataclasses.fields(Limits)}
     assert set(PolicyEntry.model_fields) <= {row.id.split("-")[0] for row in POLICIES}
 
 
-# --- what a file is refused for --------------------------------------------------------------------------
+# --- refused files --------------------------------------------------------------------------------------
 
 
 def parameter(entry):
-    """Return a file with one parameter, in line 4."""
+    """Return a file with one parameter in line 4."""
     return f"tools:\n  t:\n    parameters:\n      p: {entry}\n"
 
 
@@ -304,7 +304,7 @@ AT = "tools.yaml:4: tools.t.parameters.p"
     ],
 )  # fmt: skip
 def test_parameter_errors_name_their_place(refused, entry, reported):
-    """An error names file, line and field, the allowed values, and a suggestion."""
+    """An error names the file, line and field, the allowed values, and a suggestion."""
     sentences = refused(parameter(entry)).splitlines()
     assert len(sentences) == 1
     assert sentences[0].startswith(reported)
@@ -377,7 +377,7 @@ def test_toml_errors_name_their_path(refused, text, reported):
 
 @pytest.mark.slow
 def test_alias_bomb_is_refused(refused):
-    """Anchors that double themselves are refused before they expand."""
+    """Anchors that double repeatedly are refused before they expand."""
     lines = ["a0: &a0 [x, x]", *(f"a{at}: &a{at} [*a{at - 1}, *a{at - 1}]" for at in range(1, 31))]
     assert "including those repeated by anchors." in refused("\n".join(lines))
 
@@ -397,7 +397,7 @@ def test_all_errors_are_reported_at_once(refused):
 
 @pytest.mark.slow
 def test_reported_errors_are_bounded(refused):
-    """A file with only errors gives a bounded message."""
+    """A file full of errors gives a bounded message."""
     fields = "".join(f"field{at}: {'x' * 100}\n" for at in range(500))
     reported = refused(f"{fields}tools: {{t: [{'no, ' * 10_000}]}}").splitlines()
     assert len(reported) == MAX_FAULTS + 1
@@ -406,13 +406,13 @@ def test_reported_errors_are_bounded(refused):
 
 
 def test_names_in_errors_are_printable(refused):
-    """The content of a file cannot control a terminal or a log."""
+    """Control characters in a file's names are escaped in errors."""
     assert "\x1b" not in refused('tools: {"\\e[31m": 1}')
 
 
 @pytest.mark.parametrize("name", ["tools", "tools.json", "tools.yaml.txt"])
 def test_suffix_decides_the_format(refused, name):
-    """Any other suffix is refused with the allowed ones."""
+    """A name with another suffix is refused, with the allowed ones."""
     assert refused(YAML, name) == f"{name}: the file name must end in .yaml, .yml or .toml."
 
 
@@ -452,7 +452,7 @@ def loads_or_is_refused(file: Path, text: str) -> None:
     try:
         load_definitions(file)
     except DefinitionError as error:
-        assert str(error).startswith(str(file))  # noqa: PT017 - it is refused or not
+        assert str(error).startswith(str(file))  # noqa: PT017 - both outcomes are allowed
 
 
 @given(
@@ -460,7 +460,7 @@ def loads_or_is_refused(file: Path, text: str) -> None:
     suffix=st.sampled_from(["yaml", "toml"]),
 )
 def test_any_text_loads_or_raises_definition_error(folder, text, suffix):
-    """Any file is loaded or refused by a DefinitionError that names it."""
+    """Any file is loaded, or refused with a DefinitionError that names it."""
     loads_or_is_refused(folder / f"any.{suffix}", text)
 
 
@@ -471,13 +471,13 @@ def test_any_text_loads_or_raises_definition_error(folder, text, suffix):
     policy=VALUES,
 )
 def test_any_value_loads_or_raises_definition_error(folder, tools, policy):
-    """With any field value, the file is loaded or refused by a DefinitionError that names it."""
+    """With any field values, the file is loaded, or refused with a DefinitionError that names it."""
     loads_or_is_refused(folder / "values.yaml", yaml.safe_dump({"tools": tools, "policy": policy}))
 
 
 @given(aliases=st.dictionaries(NAMES, st.lists(NAMES, min_size=1, max_size=3, unique=True), max_size=3))
 def test_quoted_aliases_are_read_unchanged(folder, aliases):
-    """Quoted names are read unchanged, whatever they mean in YAML."""
+    """Quoted names are read unchanged, even if they mean something else in YAML."""
     others = [name for names in aliases.values() for name in names]
     if len({*others, *aliases}) < len(others) + len(aliases):
         return
@@ -494,7 +494,7 @@ def test_quoted_aliases_are_read_unchanged(folder, aliases):
     }
 
 
-# --- names that nothing has ------------------------------------------------------------------------------
+# --- unknown names --------------------------------------------------------------------------------------
 
 
 def named(**names):
@@ -520,11 +520,11 @@ def named(**names):
     ],
 )  # fmt: skip
 def test_unknown_names_get_suggestions(definitions, reported):
-    """Each unknown tool and parameter gives one sentence with the most similar name."""
+    """Each unknown tool or parameter gives one sentence, with the most similar name if there is one."""
     assert list(unknown_names(definitions, {"find": ["query", "limit"], "stop": []})) == reported
 
 
 def test_unknown_names_are_bounded():
-    """A file for another server gives 20 sentences at most."""
+    """A file for another server gives at most 20 sentences."""
     definitions = named(**{f"tool{at}": [] for at in range(1000)})
     assert len(unknown_names(definitions, {"find": []})) == 20

@@ -1,4 +1,4 @@
-"""Which policy counts where several speak: the kill switch, patterns, the author, the server's, the defaults."""
+"""Test which policy wins: the kill switch, patterns, the author's, the server's, the defaults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ tools:
 """
 
 
-def in_force(tmp_path, tool, **settings):
+def operator_policy(tmp_path, tool, **settings):
     """Return the operator's policy for a tool of a server with this file and these settings."""
     file = tmp_path / "lenient.yaml"
     file.write_text(FILE, encoding="utf-8")
@@ -43,34 +43,36 @@ def in_force(tmp_path, tool, **settings):
     ],
 )
 def test_the_mode_in_force(tmp_path, tool, settings, mode):
-    """A pattern of the constructor, what the file says of the tool, the constructor's policy, then the file's."""
-    assert in_force(tmp_path, tool, **settings).mode == mode
+    """The order is: a constructor pattern, the file's tool, the constructor's policy, the file's policy."""
+    assert operator_policy(tmp_path, tool, **settings).mode == mode
 
 
 def test_the_kill_switch_comes_first(tmp_path, monkeypatch):
-    """What the environment turns off nothing turns on."""
+    """If the environment turns repairs off, nothing turns them on."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "observe")
-    assert in_force(tmp_path, "read", mode="repair").mode == "observe"
-    assert in_force(tmp_path, "read", tools={"*": Policy()}).mode == "observe"
+    assert operator_policy(tmp_path, "read", mode="repair").mode == "observe"
+    assert operator_policy(tmp_path, "read", tools={"*": Policy()}).mode == "observe"
 
 
 def test_constructor_and_file_fields_are_merged(tmp_path):
-    """A field that the constructor does not state is the file's, also of the limits."""
-    policy = in_force(tmp_path, "read", policy=Policy(limits=Limits(depth=3), unrepairable="refuse"))
+    """Fields that the constructor does not set come from the file, including single limits."""
+    policy = operator_policy(tmp_path, "read", policy=Policy(limits=Limits(depth=3), unrepairable="refuse"))
     assert policy.limits == Limits(bytes=1000, depth=3)
     assert (policy.unrepairable, policy.disable) == ("refuse", {"rename_plural"})
 
 
 def test_constructor_and_file_aliases_are_merged(tmp_path):
-    """An alias that both give belongs to the parameter that the one who counts more gives it to."""
-    server = in_force(tmp_path, "read", policy=Policy(aliases={"body": ("text",)}))
+    """An alias that both give goes to the parameter of the policy with the higher priority."""
+    server = operator_policy(tmp_path, "read", policy=Policy(aliases={"body": ("text",)}))
     assert server.aliases == {"query": ("q",), "body": ("text",)}
-    tool = in_force(tmp_path, "pay", tools={"pay": Policy(aliases={"amount": ("total",), "note": ("sum",)})})
+    tool = operator_policy(
+        tmp_path, "pay", tools={"pay": Policy(aliases={"amount": ("total",), "note": ("sum",)})}
+    )
     assert tool.aliases == {"amount": ("text", "total"), "note": ("sum",)}
 
 
 def test_constructor_and_file_secrets_are_merged(tmp_path):
-    """Nobody's secret is shown because another names other ones."""
+    """The secrets of all policies are combined, so that none is shown."""
     file = tmp_path / "secret.yaml"
     file.write_text("policy: {secret: [pin]}\n", encoding="utf-8")
     middleware = LenientMiddleware.from_file(file, policy=Policy(secret={"seed"}), tools={"a": Policy()})
@@ -78,7 +80,7 @@ def test_constructor_and_file_secrets_are_merged(tmp_path):
 
 
 def test_hidden_parameters_stay_hidden():
-    """A pattern comes before the author's policy, but shows nothing that the author's hides."""
+    """A pattern wins over the author's policy, but reveals nothing that the author hides."""
     policies = Policies(None, {"*": Policy(mode="observe", secret={"pin"})}, None)
     policy = policies.of("read", Policy(secret={"badge"}, echo_values=False), Declared())
     assert (policy.mode, policy.secret, policy.echo_values) == ("observe", {"pin", "badge"}, False)

@@ -1,4 +1,4 @@
-"""Annotated tools on real servers, lax and strict, with and without the middleware."""
+"""Call annotated tools on real servers, lax and strict, with and without the middleware."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_annotated_tools_behave_like_plain_ones(kind, strict):
 
 
 async def test_discriminated_unions_work_as_parameters():
-    """A parameter's own union uses ``Discriminator``, since Pydantic would apply a ``Field`` last."""
+    """A parameter's union uses ``Discriminator``, because Pydantic would apply a ``Field`` last."""
     field = server_with(Annotated[Point | Node, Field(discriminator="kind")], strict=False)
     marked = server_with(Annotated[Point | Node, Discriminator("kind"), parse_json()], strict=False)
     assert await schema(marked) == await schema(field)
@@ -121,7 +121,7 @@ async def test_discriminated_unions_work_as_parameters():
     ],
 )
 async def test_defaults_are_published_unchanged(kind, default):
-    """A default is published as without an annotation, and is used."""
+    """A default is published and used as without an annotation."""
     plain = server_with(kind, strict=False, default=default)
     marked = server_with(Annotated[kind, strip()], strict=False, default=default)
     assert await schema(marked) == await schema(plain)
@@ -163,7 +163,7 @@ async def test_ready_made_normalizers_run_on_parameters(kind, sent, got, strict,
 
 @on_both_servers
 async def test_null_gives_the_default(strict):
-    """Null becomes a parameter's own default."""
+    """Null is replaced by the parameter's default."""
     server = server_with(Annotated[int, default_on_null()], strict=strict, default=7)
     assert await answers(server, [None, 3]) == [(False, "7"), (False, "3")]
 

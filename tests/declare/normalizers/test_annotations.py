@@ -1,4 +1,4 @@
-"""Normalizers run by Pydantic: acceptance, published schemas, error locations."""
+"""Test normalizers that Pydantic runs: accepted values, published schemas, error locations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def outcome(adapter, value, mode):
 @pytest.mark.parametrize("mode", ["lax", "lax-json", "strict-json"])
 @pytest.mark.parametrize("kind", quick(TYPES, *EACH_KIND))
 def test_annotated_type_accepts_the_same(kind, mode):
-    """An annotated type accepts every value of the plain one, and refuses others with the same messages and locations."""
+    """An annotated type accepts the values of the plain one, and refuses others with the same errors."""
     plain = TypeAdapter(kind)
     marked = TypeAdapter(Annotated[kind, normalizer(same)])
     for value in VALUES:
@@ -84,7 +84,7 @@ def test_json_schema_is_unchanged(kind, mode):
 @each_row("round_trip", [False, True])
 @each_row("kind", TYPES)
 def test_serialization_is_unchanged(kind, round_trip):
-    """A validated value is serialized as without annotation."""
+    """A validated value is serialized as without the annotation."""
     plain = TypeAdapter(kind)
     marked = TypeAdapter(Annotated[kind, strip()])
     for value in VALUES:
@@ -141,7 +141,7 @@ def test_normalizer_may_come_before_or_after_a_constraint(kind, field, bad, stri
     ],
 )
 def test_constraint_after_a_normalizer_may_be_refused(kind, field):
-    """If Pydantic would check or publish a constraint wrongly, an error asks its author to move it."""
+    """If Pydantic would check or publish a constraint wrongly, an error asks the author to move it."""
     with pytest.raises(SchemaError, match="belong before it"):
         TypeAdapter(Annotated[kind, strip(), field]).json_schema()
     schema = TypeAdapter(Annotated[kind, field, strip()]).json_schema()
@@ -159,7 +159,7 @@ def test_other_validators_still_run():
 
 
 def test_normalizers_run_from_left_to_right():
-    """Several normalizers run from left to right, whatever is between them."""
+    """Several normalizers run from left to right, even with other metadata between them."""
     first, second = normalizer(lambda text: text + "1"), normalizer(lambda text: text + "2")
     for kind in (Annotated[str, first, second], Annotated[str, first, Field(description="text"), second]):
         adapter = TypeAdapter(kind)
@@ -235,7 +235,7 @@ def test_refusal_is_an_error_of_its_own_type(strict):
 
 @pytest.mark.parametrize("message", ["{code} and {x}", "\ud800", "", "标签"])
 def test_any_message_is_reported(message):
-    """An author's message is reported unchanged, as far as UTF-8 allows."""
+    """An author's message is reported unchanged, except for characters that UTF-8 cannot encode."""
 
     def refuse(_value):
         code = "MY_CODE"
@@ -249,7 +249,7 @@ def test_any_message_is_reported(message):
 
 
 def test_other_exceptions_are_handled_by_pydantic():
-    """Other exceptions of a callable are treated as Pydantic treats them in any validator."""
+    """Other exceptions of a callable are handled as Pydantic handles them in any validator."""
     with pytest.raises(ZeroDivisionError):
         TypeAdapter(Annotated[int, normalizer(lambda value: 1 // value)]).validate_python(0)
     with pytest.raises(ValidationError, match="Value error"):
@@ -257,7 +257,7 @@ def test_other_exceptions_are_handled_by_pydantic():
 
 
 def test_non_json_values_pass():
-    """In Python mode values of any kind pass, such as a tuple or model that the type accepts."""
+    """In Python mode, values that are not JSON are accepted, such as a tuple or a model."""
     point = Point(x=1)
     assert TypeAdapter(Annotated[Point, parse_json()]).validate_python(point) is point
     assert TypeAdapter(Annotated[list[str], tags()]).validate_python(("a", "b")) == ["a", "b"]
@@ -265,7 +265,7 @@ def test_non_json_values_pass():
 
 
 def test_callable_may_return_non_json_values():
-    """Also on a strict server a callable may return a date or a model for a type that accepts its JSON."""
+    """On a strict server too, a callable may return a date or a model for a type that accepts its JSON."""
     adapter = TypeAdapter(Annotated[date, normalizer(lambda _: date(2024, 1, 31))])
     assert adapter.validate_json('"today"', strict=True) == date(2024, 1, 31)
     adapter = TypeAdapter(Annotated[Point, normalizer(lambda _: Point(x=1))])
@@ -273,7 +273,7 @@ def test_callable_may_return_non_json_values():
 
 
 def test_defaults_are_not_normalized():
-    """A default is not normalized, and null for the default gives it, or a new copy of it."""
+    """A default is not normalized. A null that stands for the default gives a new copy of it."""
 
     class Model(BaseModel):
         name: Annotated[str, upper()] = "a"
@@ -294,7 +294,7 @@ def test_defaults_are_not_normalized():
 
 
 def test_null_of_another_normalizer_gives_the_default():
-    """A null that another normalizer returns gives the default as well."""
+    """A null that another normalizer returns also gives the default."""
 
     class Model(BaseModel):
         items: Annotated[list[str], split(), default_on_null()] = ["x"]

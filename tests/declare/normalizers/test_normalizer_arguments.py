@@ -1,4 +1,4 @@
-"""Arguments of declarations, and declarations as values."""
+"""Test the arguments of declarations, and declarations as values."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ EACH = [
 
 @each_row("declared", EACH)
 def test_declarations_are_values(declared):
-    """A declaration equals its copy and no other, is hashable, and cannot be changed."""
+    """A declaration equals only its copies, is hashable and cannot be changed."""
     assert [other for other in EACH if other == declared] == [declared]
     assert len(set(EACH)) == len(EACH)
     for twin in (copy.deepcopy(declared), pickle.loads(pickle.dumps(declared))):  # noqa: S301 - our own
@@ -78,7 +78,7 @@ def test_order_of_synonyms_does_not_matter():
 
 
 def test_later_changes_of_a_mapping_have_no_effect():
-    """A declaration keeps its arguments."""
+    """A declaration keeps a copy of its arguments."""
     meanings = {"a": "x"}
     declared = synonyms(meanings)
     meanings["a"] = "y"
@@ -150,7 +150,7 @@ def test_async_callables_are_refused():
 
 
 def test_synonyms_may_repeat_a_meaning():
-    """A word may be listed in several spellings, and a meaning as a synonym of itself."""
+    """A word may be listed in several spellings, and a meaning may be a synonym of itself."""
     declared = synonyms({"open": "Active", "Open": "Active", "active": "Active", "Active": "Active"})
     assert declared("ACTIVE") == "Active"
 
@@ -165,7 +165,7 @@ STRIP = Annotated[str, strip()]
         pytest.param(Annotated[STRIP, lower()], (strip(), lower()), id="nested"),
         pytest.param(Annotated[str, "a note", strip(), 5], (strip(),), id="beside-others"),
         pytest.param(Annotated[list[str] | None, tags()], (tags(),), id="nullable"),
-        pytest.param(Optional[Annotated[list[str] | None, tags()]], (tags(),), id="optional-of-nullable"),  # noqa: UP045 - as Python 3.10 makes it
+        pytest.param(Optional[Annotated[list[str] | None, tags()]], (tags(),), id="optional-of-nullable"),  # noqa: UP045 - as Python 3.10 builds it
         pytest.param(STRIP | None, (), id="arm-of-optional"),
         pytest.param(STRIP | int, (), id="arm-of-union"),
         pytest.param(list[STRIP], (), id="items"),
@@ -187,7 +187,7 @@ def test_annotated_aliases_finds_each_name_once():
 
 
 def test_type_aliases_are_resolved():
-    """A type alias (`type Tags = ...`) is its type."""
+    """A type alias (`type Tags = ...`) is resolved to its type."""
     typing = pytest.importorskip("typing")
     if not hasattr(typing, "TypeAliasType"):
         pytest.skip("type aliases came with Python 3.12")

@@ -1,4 +1,4 @@
-"""Laws of every ready-made normalizer for any JSON value."""
+"""Test the laws of every ready-made normalizer with any JSON value."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def deep(levels, wrap):
     return value
 
 
-def given_back(normalize, value):
-    """Return the normalizer's result in a list; an empty list if it refuses."""
+def normalized(normalize, value):
+    """Return the normalizer's result in a list, or an empty list if it refuses."""
     try:
         return [normalize(value)]
     except NormalizationError:
@@ -95,12 +95,12 @@ def given_back(normalize, value):
 @example(value='["a",' * 10_000)
 @example(value=10**4000)
 def test_normalizers_are_idempotent_and_pure(normalize, value):
-    """A normalizer refuses, or gives a stable result, and never changes its input."""
+    """A normalizer refuses, or its result is stable, and it never changes its input."""
     before = json.dumps(value)
-    for once in given_back(normalize, value):
+    for once in normalized(normalize, value):
         assert json.dumps(value) == before
         after = json.dumps(once)
-        assert json.dumps(given_back(normalize, once)) == f"[{after}]"
+        assert json.dumps(normalized(normalize, once)) == f"[{after}]"
     assert json.dumps(value) == before
 
 
@@ -119,11 +119,11 @@ def test_normalizers_are_idempotent_and_pure(normalize, value):
 @pytest.mark.parametrize(
     "wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "objects"]
 )
-def test_deep_values_are_normalized(normalize, wrap):
-    """Values deeper than Python's stack are no problem."""
+def test_values_deeper_than_the_stack_are_normalized(normalize, wrap):
+    """Values nested more deeply than Python's stack are handled."""
     value = deep(50_000, wrap)
-    given_back(normalize, value)
-    while isinstance(value, (list, dict)):  # taken apart here: to free it at once would overflow the stack
+    normalized(normalize, value)
+    while isinstance(value, (list, dict)):  # freeing it at once would overflow the stack
         value = value[0] if isinstance(value, list) else value["a"]
 
 

@@ -1,4 +1,4 @@
-"""The results and refusals of each ready-made normalizer."""
+"""Test the results and refusals of each ready-made normalizer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def same(left, right):
 
 
 def table(*rows):
-    """Run a test for each row of what is given and what becomes of it."""
+    """Run a test for each row of given and wanted values."""
     return each_row(("given", "wanted"), rows)
 
 
@@ -58,7 +58,7 @@ def table(*rows):
     ("None", None),
 )
 def test_tags_accepts_lists_and_single_texts(given, wanted):
-    """Null, lists of strings, one string and the text of a list of strings are tags."""
+    """Null, a list of strings, one string and the text of a list of strings are accepted as tags."""
     assert same(tags()(given), wanted)
 
 
@@ -92,7 +92,7 @@ def test_tags_accepts_lists_and_single_texts(given, wanted):
     ],
 )
 def test_tags_refuses_other_values(given):
-    """Any other value is refused by type, also a text that may be one tag or several."""
+    """Any other value is refused as a wrong type, even text that may be one tag or several."""
     with pytest.raises(NormalizationError) as refused:
         tags()(given)
     assert refused.value.code == INVALID_TYPE
@@ -142,7 +142,7 @@ def test_tags_options_apply(options, given, wanted):
     ],
 )
 def test_tags_out_of_bounds_are_refused(options, given, code):
-    """Too many tags and tags that are too long are refused by value."""
+    """Too many tags, or tags that are too long, are refused as a wrong value."""
     with pytest.raises(NormalizationError) as refused:
         tags(**options)(given)
     assert refused.value.code == code
@@ -171,7 +171,7 @@ def test_tags_out_of_bounds_are_refused(options, given, code):
     ("\ud800", "\ud800"),
 )
 def test_parse_json_parses_whole_containers(given, wanted):
-    """A text that is a whole JSON container becomes the container; any other stays."""
+    """Text that is a whole JSON container becomes the container. Other text stays."""
     assert same(parse_json()(given), wanted)
 
 
@@ -202,20 +202,20 @@ def test_parse_json_parses_requested_kinds_only():
     ("1,2", ["1", "2"]),
 )
 def test_split_strips_and_drops_empty_parts(given, wanted):
-    """A text is split without spaces and empty parts; lists stay."""
+    """Text is split, trimmed, and its empty parts dropped. Lists stay."""
     assert same(split()(given), wanted)
 
 
 @pytest.mark.parametrize("given", ['["a", "b', '{"a": 1, "b": 2}', '"a, b", c', "[a], [b]"])
 def test_split_refuses_broken_json(given):
-    """A text that begins like JSON or a quotation and is not an array is refused."""
+    """Text that begins like JSON or a quotation but is not an array is refused."""
     with pytest.raises(NormalizationError) as refused:
         split()(given)
     assert refused.value.code == INVALID_TYPE
 
 
 def test_split_accepts_any_separator():
-    """The separator is any text."""
+    """A separator may be any text."""
     assert split(";")("a, b; c") == ["a, b", "c"]
     assert split(" and ")("salt and pepper") == ["salt", "pepper"]
     assert split("，")("红，绿") == ["红", "绿"]
@@ -225,19 +225,19 @@ def test_split_accepts_any_separator():
     (" a ", "a"), ("\t\n", ""), ("\u3000红", "红"), ("a b", "a b"), (5, 5), (None, None), ([" a "], [" a "])
 )
 def test_strip_removes_white_space(given, wanted):
-    """White space of any script is stripped from a text; other values stay."""
+    """White space of any script is stripped from text. Other values stay."""
     assert same(strip()(given), wanted)
 
 
 @table(("ABC", "abc"), ("ÄΣ", "äς"), ("", ""), (True, True), (["A"], ["A"]), ({"A": "B"}, {"A": "B"}))
 def test_lower_lowercases_text(given, wanted):
-    """A text is put into lower case."""
+    """Text is lowercased."""
     assert same(lower()(given), wanted)
 
 
 @table(("abc", "ABC"), ("straße", "STRASSE"), (None, None), (1.0, 1.0), (["a"], ["a"]))
 def test_upper_uppercases_text(given, wanted):
-    """A text is put into upper case."""
+    """Text is uppercased."""
     assert same(upper()(given), wanted)
 
 
@@ -258,13 +258,13 @@ def test_upper_uppercases_text(given, wanted):
     (["open"], ["open"]),
 )
 def test_synonyms_ignore_case(given, wanted):
-    """A synonym becomes its meaning in any case; other values stay."""
+    """A synonym in any letter case becomes its meaning. Other values stay."""
     meanings = {"open": "Active", "开": "Active", "high": 1, "any": None, "yes": True}
     assert same(synonyms(meanings)(given), wanted)
 
 
 def test_synonyms_may_match_case():
-    """If letter case matters, two words may differ in it alone."""
+    """With ``match_case``, two words may differ only in letter case."""
     minutes = synonyms({"m": "minutes", "M": "months"}, match_case=True)
     assert [minutes(text) for text in ("m", " M ", "mm")] == ["minutes", "months", "mm"]
 
@@ -290,12 +290,12 @@ def test_synonyms_may_match_case():
     ([500], [500]),
 )
 def test_clamp_limits_numbers_and_their_text(given, wanted):
-    """A number out of bounds, also in a text, becomes the bound."""
+    """A number out of bounds, even as text, becomes the bound."""
     assert same(clamp(1, 100)(given), wanted)
 
 
 def test_clamp_accepts_one_bound():
-    """A bound may be omitted; NaN is never out of bounds."""
+    """A bound may be omitted. NaN is never out of bounds."""
     assert [clamp(minimum=0)(number) for number in (-1, 10**9)] == [0, 10**9]
     assert [clamp(maximum=0.5)(number) for number in (-1, 1)] == [-1, 0.5]
     assert repr(clamp(1, 2)(float("nan"))) == "nan"
@@ -303,7 +303,7 @@ def test_clamp_accepts_one_bound():
 
 @each_row("value", [[], {}, {"a": [1, None]}, "", "none", 0, 1.5, True, False, "\ud800"])
 def test_null_as_replaces_null_only(value):
-    """Null becomes the value; any other value stays."""
+    """Null becomes the value. Any other value stays."""
     assert same(null_as(value)(None), value)
     assert same(null_as(value)("null"), "null")
     assert same(null_as(value)(False), False)
@@ -317,7 +317,7 @@ def test_null_as_returns_a_new_copy():
 
 
 def test_default_on_null_returns_null_when_called():
-    """A value cannot mean "use the default", so null stays and ``null_is_absent`` says so."""
+    """No value means "use the default", so null stays and ``null_is_absent`` is set."""
     assert default_on_null()(None) is None
     assert default_on_null()("null") == "null"
     assert default_on_null().null_is_absent
@@ -361,7 +361,7 @@ def test_default_on_null_returns_null_when_called():
     (["31/01/2024"], ["31/01/2024"]),
 )
 def test_iso_date_converts_unambiguous_dates(given, wanted):
-    """An unambiguous date is converted to ISO 8601; other texts stay."""
+    """An unambiguous date is converted to ISO 8601. Other text stays."""
     assert same(iso_date()(given), wanted)
 
 
@@ -375,14 +375,14 @@ def test_iso_date_refuses_ambiguous_dates(given):
 
 
 def test_iso_date_uses_the_declared_order():
-    """With a declared order a date is unambiguous, and stays unchanged if the day does not exist."""
+    """With a declared order a date is unambiguous. It stays unchanged if the day does not exist."""
     assert iso_date("dmy")("01/02/2024") == "2024-02-01"
     assert iso_date("mdy")("01/02/2024") == "2024-01-02"
     assert iso_date("mdy")("31/01/2024") == "31/01/2024"
 
 
 def test_any_callable_is_a_normalizer():
-    """Any callable is a normalizer; its exceptions propagate."""
+    """Any callable can be a normalizer. Its exceptions propagate."""
     shout = normalizer(str.upper)
     assert shout("a") == "A"
     assert shout.__name__ == "upper"
