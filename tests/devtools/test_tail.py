@@ -1,4 +1,4 @@
-"""``mcp-lenient tail``: a log as it grows, one readable line an event."""
+"""Test ``mcp-lenient tail``, which prints a growing log with one readable line per event."""
 
 from __future__ import annotations
 
@@ -42,20 +42,20 @@ FOREIGN = "INFO:     Uvicorn running \x1b[31mon http://127.0.0.1:8000"
 
 @pytest.fixture
 def log(tmp_path):
-    """A log with two events and a line that is none."""
+    """Return a log with two events and one line that is not an event."""
     file = tmp_path / "events.jsonl"
     file.write_text(f"{REPAIRED}\n{FOREIGN}\n{REJECTED}\n", encoding="utf-8")
     return file
 
 
 def shown(capsys, *arguments):
-    """The lines that the command prints."""
+    """Return the lines that the command prints."""
     assert run(["tail", "--no-follow", *map(str, arguments)]) == 0
     return capsys.readouterr().out.splitlines()
 
 
 def test_one_line_per_event(log, capsys):
-    """Each event is one line that says what became of which call, by which client."""
+    """Each event is one line with the outcome, the call and the client."""
     lines = [line[9:] for line in shown(capsys, log)]
     assert lines[0] == "repaired  store_context json_text_to_array at /tags by claude-ai 1.2.3"
     assert lines[2] == (
@@ -65,23 +65,23 @@ def test_one_line_per_event(log, capsys):
 
 
 def test_foreign_lines_are_shown_escaped(log, capsys):
-    """A line that is no event is shown as text that cannot steer the terminal."""
+    """A line that is not an event is shown with its control characters escaped."""
     assert shown(capsys, log)[1] == "INFO:     Uvicorn running \\u001b[31mon http://127.0.0.1:8000"
 
 
-def test_foreign_lines_are_hidden_when_asked_for(log, capsys):
+def test_no_foreign_hides_foreign_lines(log, capsys):
     """With ``--no-foreign`` only events are shown."""
     assert len(shown(capsys, log, "--no-foreign")) == 2
 
 
 @pytest.mark.parametrize(("lines", "count"), [(0, 0), (1, 1), (2, 2), (3, 3), (50, 3)])
-def test_as_many_lines_as_asked_for(lines, count, log, capsys):
-    """``-n`` says how many of the last lines are shown."""
+def test_lines_option_limits_the_output(lines, count, log, capsys):
+    """``-n`` sets how many of the last lines are shown."""
     assert len(shown(capsys, log, "-n", lines)) == count
 
 
 def test_events_of_another_day_carry_their_date(log, capsys):
-    """An event that is not of today says of which day it is."""
+    """An event of another day is shown with its date."""
     log.write_text(REPAIRED.replace(REPAIRED.split('"')[3], "2020-02-03T12:00:00Z"), encoding="utf-8")
     (line,) = shown(capsys, log)
     assert line.startswith("2020-02-03 ")
@@ -89,7 +89,7 @@ def test_events_of_another_day_carry_their_date(log, capsys):
 
 @pytest.mark.slow
 def test_standard_input(log):
-    """``-`` reads what another program writes."""
+    """``-`` reads standard input."""
     done = subprocess.run(  # noqa: S603
         [COMMAND, "tail", "-"],
         input=log.read_bytes() + b"\xff\xfe\n",
@@ -102,7 +102,7 @@ def test_standard_input(log):
 
 
 def test_a_file_that_is_not_there(capsys, tmp_path):
-    """A file that is not there is named in one line, with the exit code for wrong use."""
+    """A missing file is named in one line, with the exit code for wrong use."""
     assert run(["tail", str(tmp_path / "missing.jsonl")]) == 2
     assert "missing.jsonl: no such file" in capsys.readouterr().err.replace("\n", "")
 
@@ -114,7 +114,7 @@ def test_a_wrong_number_of_lines(log, capsys):
 
 
 class Reader:
-    """What a follower yields, gathered by a thread of its own."""
+    """Collect the lines of a follower in a thread."""
 
     def __init__(self, lines: Iterator[str]) -> None:
         self.lines: list[str] = []
@@ -125,7 +125,7 @@ class Reader:
             self.lines.append(line)
 
     def wait_for(self, *expected: str) -> None:
-        """Wait until exactly these lines have come."""
+        """Wait until exactly these lines have been collected."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and len(self.lines) < len(expected):
             time.sleep(0.01)
@@ -133,14 +133,14 @@ class Reader:
 
 
 def append(file, text):
-    """Write more to a log."""
+    """Append text to a log."""
     with file.open("a", encoding="utf-8") as stream:
         stream.write(text)
 
 
 @pytest.fixture
 def followed(tmp_path):
-    """A log of one line, and a reader that follows it."""
+    """Return a log of one line and a reader that follows it."""
     file = tmp_path / "log"
     file.write_text("one\n")
     reader = Reader(lines_of(file, history=10, follow=True))
@@ -149,7 +149,7 @@ def followed(tmp_path):
 
 
 def test_appended_lines_are_shown_when_complete(followed):
-    """A line that is still being written is shown when it has its end."""
+    """A line that is still being written is shown once it is complete."""
     file, reader = followed
     append(file, "two\nthr")
     reader.wait_for("one", "two")
@@ -159,7 +159,7 @@ def test_appended_lines_are_shown_when_complete(followed):
 
 
 def test_a_rotated_file_is_followed(followed):
-    """What was written last to the old file comes, then the new one from its start."""
+    """The rest of the old file is shown, then the new file from its start."""
     file, reader = followed
     append(file, "two\n")
     file.rename(file.with_suffix(".1"))
@@ -170,7 +170,7 @@ def test_a_rotated_file_is_followed(followed):
 
 
 def test_a_truncated_file_is_followed(followed):
-    """A file that was emptied is read from its start."""
+    """A truncated file is read from its start."""
     file, reader = followed
     append(file, "two, which is longer\n")
     reader.wait_for("one", "two, which is longer")
@@ -181,9 +181,9 @@ def test_a_truncated_file_is_followed(followed):
 @pytest.mark.slow
 def test_the_command_follows(log):
     """Without ``--no-follow`` the command waits for more, and Ctrl-C ends it without an error."""
-    # Of a process that was started in the background, as by a script, Ctrl-C is ignored, and so it would be here.
-    heeded = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
-    command = [sys.executable, "-c", heeded, COMMAND, "tail", "-n", "0", str(log)]
+    # A process started in the background, as by a script, ignores Ctrl-C, and this one would inherit that.
+    reset = "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", reset, COMMAND, "tail", "-n", "0", str(log)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # noqa: S603
         assert process.stdout is not None
         lines: list[str] = []
@@ -205,7 +205,7 @@ def test_the_command_follows(log):
     st.integers(0, 20),
 )
 def test_the_last_lines_are_the_last_lines(tmp_path_factory, lines, history):
-    """However long the lines are, as many come as were asked for, in their order."""
+    """The last lines are shown in order, however long they are."""
     file = tmp_path_factory.mktemp("log") / "log"
     with file.open("w", encoding="utf-8", newline="") as stream:
         stream.writelines(f"{line}\n" for line in lines)
@@ -214,7 +214,7 @@ def test_the_last_lines_are_the_last_lines(tmp_path_factory, lines, history):
 
 @pytest.mark.parametrize("last", ["", "cut off"])
 def test_long_lines_and_long_files(last, tmp_path):
-    """Lines longer than a block are found whole, and a last line without an end counts."""
+    """Lines longer than a block are read whole, and a last line without an end counts."""
     file = tmp_path / "log"
     lines = [str(number) * 30_000 for number in range(9)]
     file.write_text("".join(f"{line}\n" for line in lines) + last)

@@ -1,4 +1,4 @@
-"""The linter: what each rule finds, and what it leaves alone."""
+"""Test what each rule of the linter finds and what it ignores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Node(BaseModel):
 
 
 class Answer(TypedDict):
-    """What comes back."""
+    """An answer."""
 
     found: int
 
@@ -73,7 +73,7 @@ def free_form_with_example(options: dict[str, Any]) -> Answer:
     """Store options, such as {"size": 1}."""
 
 
-def bad_default(tags: list[str] = None) -> Answer:  # noqa: RUF013 - what people write
+def bad_default(tags: list[str] = None) -> Answer:  # noqa: RUF013 - the mistake to find
     """Store tags."""
 
 
@@ -101,7 +101,7 @@ def list_beside_item(tag: str, tags: list[str]) -> Answer:
     """Search."""
 
 
-def two_styles(user_id: str, userId: str) -> Answer:  # noqa: N803 - what is to be found
+def two_styles(user_id: str, userId: str) -> Answer:  # noqa: N803 - the mistake to find
     """Search."""
 
 
@@ -182,7 +182,7 @@ def foreign(schema, description="Does something."):
 @pytest.mark.quick_rows("an open model", "in a recursive model", "not nullable")
 @pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)
 def test_each_tool_has_its_one_finding(function, code, place, level):
-    """A tool with one fault has that finding, and no other."""
+    """A tool with one fault gets exactly that finding."""
     assert findings(server_of(function)) == [(code, place, level)]
 
 
@@ -220,8 +220,8 @@ FOREIGN = [
 
 
 @pytest.mark.parametrize(("schema", "finding"), FOREIGN)
-def test_foreign_schemas_are_checked_unchanged(schema, finding):
-    """What no function of Python publishes is found in a schema from elsewhere."""
+def test_foreign_schemas_are_checked(schema, finding):
+    """Faults that no Python function can publish are found in a schema from elsewhere."""
     assert findings(foreign(schema)) == [finding]
 
 
@@ -273,7 +273,7 @@ INVALID = [
 
 @each_row(("schema", "place", "reason", "mend"), INVALID)
 def test_an_invalid_schema_is_reported_with_place_and_reason(schema, place, reason, mend):
-    """The finding names the parameter, the place in the schema, what is wrong there and what to write."""
+    """The finding names the parameter, the place in the schema, the error and the fix."""
     (finding,) = check(foreign({"type": "object"} | schema), select=["schema_invalid"])
     assert (finding.code, finding.place) == ("schema_invalid", place)
     assert reason in finding.reason
@@ -281,7 +281,7 @@ def test_an_invalid_schema_is_reported_with_place_and_reason(schema, place, reas
 
 
 def test_a_schema_is_checked_against_its_draft():
-    """What an older draft allows is valid where the schema says that it is of that draft."""
+    """A keyword of an older draft is valid if the schema declares that draft."""
     bound = {"minimum": 1, "exclusiveMinimum": True}
     schema = {"type": "object", "properties": {"n": {"type": "integer", "description": "So many."} | bound}}
     chosen = {"select": ["schema_invalid"]}
@@ -289,8 +289,8 @@ def test_a_schema_is_checked_against_its_draft():
     assert len(check(foreign({"$schema": "https://example.com/own"} | schema), **chosen)) == 1
 
 
-def test_a_schema_that_is_nested_too_deep_is_unusable():
-    """The meta-schema cannot be asked of it, and the finding that there is says that it cannot be read."""
+def test_a_schema_nested_too_deeply_is_unusable():
+    """A schema too deep for the meta-schema gets one finding: it cannot be read."""
     schema = {"type": "string"}
     for _ in range(400):
         schema = {"properties": {"a": schema}, "type": "object"}
@@ -298,7 +298,7 @@ def test_a_schema_that_is_nested_too_deep_is_unusable():
 
 
 def test_each_rule_is_in_a_table_above():
-    """No rule is without a tool that it finds something in."""
+    """Each rule has a tool above in which it finds something."""
     tested = {case.values[1] for case in FOUND} | {case.values[1][0] for case in FOREIGN}
     assert tested == {each.code for each in CHECKS}
 
@@ -325,12 +325,12 @@ def many_words(
 
 
 def test_valid_tools_have_no_finding():
-    """Names, words and types that only look like faults are no findings."""
+    """Names, words and types that only look like faults give no finding."""
     assert findings(server_of(many_words)) == []
 
 
 def test_an_explained_enum_has_no_finding():
-    """A parameter or its values in the tool's own description are described."""
+    """A parameter counts as described if the tool's description names it or its values."""
 
     def sort(order: Literal["newest", "oldest"]) -> Answer:
         """List notes, the newest or the oldest first."""
@@ -338,8 +338,8 @@ def test_an_explained_enum_has_no_finding():
     assert findings(server_of(sort)) == []
 
 
-def test_nulls_dropped_by_the_middleware_are_no_finding():
-    """With a middleware that leaves null out, a parameter need not take it."""
+def test_nulls_dropped_by_the_middleware_have_no_finding():
+    """If the middleware drops nulls, a parameter need not accept them."""
     assert findings(server_of(not_nullable, middleware=LenientMiddleware())) == []
     strict = LenientMiddleware(Policy.strict())
     assert findings(server_of(not_nullable, middleware=strict)) == [
@@ -348,14 +348,14 @@ def test_nulls_dropped_by_the_middleware_are_no_finding():
 
 
 def test_an_open_model_gets_the_line_to_add():
-    """The finding has the line that makes the model refuse other names; a closed policy does as well."""
+    """The finding has the line that makes the model refuse other names. A closed policy prevents it."""
     (finding,) = check(server_of(open_model), select=["optional_overlooked"])
     assert 'Add the line model_config = ConfigDict(extra="forbid") to its Pydantic model,' in finding.mend
     assert findings(server_of(open_model, middleware=LenientMiddleware(Policy(closed=True)))) == []
 
 
 def test_open_arguments_are_a_note():
-    """Of a server that is not one's own the schema is named; most servers have open arguments."""
+    """For a schema from elsewhere the finding names the keyword, and open arguments are only a note."""
     schema = {"type": "object", "properties": {"dry_run": {"type": "boolean", "description": "Only say."}}}
     (finding,) = check(foreign(schema), select=["optional_overlooked"])
     assert (finding.level, finding.place) == ("note", "")
@@ -364,8 +364,8 @@ def test_open_arguments_are_a_note():
 
 @pytest.mark.parametrize("middleware", [None, LenientMiddleware()])
 @pytest.mark.parametrize("is_destructive", [True, False])
-def test_the_middleware_is_not_advised_where_it_drops_no_null(middleware, is_destructive):
-    """In a destructive tool a null is never left out, so only the type can be changed."""
+def test_the_middleware_is_not_advised_for_destructive_tools(middleware, is_destructive):
+    """A null is never dropped in a destructive tool, so only changing the type is advised."""
     server = FastMCP("s")
     server.tool(annotations=ToolAnnotations(destructiveHint=is_destructive))(not_nullable)
     if middleware is not None:
@@ -377,7 +377,7 @@ def test_the_middleware_is_not_advised_where_it_drops_no_null(middleware, is_des
 
 
 def test_a_declared_normalizer_prevents_a_finding():
-    """What the author puts right by a normalizer is not misunderstood."""
+    """A parameter with the author's normalizer has no finding."""
 
     @lenient(content=parse_json())
     def store(content: Any) -> Answer:
@@ -387,7 +387,7 @@ def test_a_declared_normalizer_prevents_a_finding():
 
 
 def test_a_finding_has_the_location_of_the_function():
-    """A tool of this process is found in its file, also below a mount."""
+    """A finding of a tool in this process names its file and line, also through a mount."""
     outer = FastMCP("outer")
     outer.mount(server_of(without_words))
     (finding,) = check(outer)
@@ -408,18 +408,18 @@ def test_a_finding_has_the_location_of_the_function():
     ],
 )
 def test_rules_are_chosen_by_code_or_pattern(chosen, codes_found):
-    """Only the chosen rules speak."""
+    """Only the selected rules report findings."""
     found = check(server_of(untyped, without_words), **chosen)
     assert {finding.code for finding in found} == codes_found
 
 
-def test_a_code_that_no_rule_has_is_an_error():
-    """A misspelt code would otherwise silence nothing."""
+def test_an_unknown_code_is_an_error():
+    """A misspelled code is an error, because it would otherwise ignore nothing."""
     with pytest.raises(ValueError, match="'untypd' matches no rule; the rules are schema_unusable"):
         check([], ignore=["untypd"])
 
 
-def test_a_schema_that_refers_to_itself_without_end_is_looked_at_once():
+def test_a_recursive_schema_is_checked_once():
     """Recursion through references, lists and unions ends."""
     node = {"type": "object", "properties": {}}
     for name in ("left", "right", "both"):
@@ -432,7 +432,7 @@ def test_a_schema_that_refers_to_itself_without_end_is_looked_at_once():
 
 
 def test_the_page_lists_the_rules():
-    """The table of the page is the table of the code."""
+    """The table on the page equals the table in the code."""
     rows = re.findall(
         r"^\| `(\w+)` \| (\w+) \| (.+?) \| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
     )

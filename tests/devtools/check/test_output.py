@@ -1,4 +1,4 @@
-"""Findings as code hosts and programs read them."""
+"""Test findings in the formats of code hosts and programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ODD = Finding(
 
 
 def test_sarif_is_valid():
-    """What is written is SARIF 2.1.0, by a model that was made from its schema and forbids all else."""
+    """The output is valid SARIF 2.1.0, by a strict model generated from its schema."""
     written = json.loads(as_sarif([PLAIN, ODD], "server.py"))
     log = Sarif.model_validate(written)
     (run,) = log.runs
@@ -27,7 +27,7 @@ def test_sarif_is_valid():
 
 
 def test_sarif_has_locations_only_where_known():
-    """A finding of a remote server has a logical place alone."""
+    """A finding of a remote server has only a logical location."""
     first, second = json.loads(as_sarif([PLAIN, ODD], "server.py"))["runs"][0]["results"]
     place = first["locations"][0]["physicalLocation"]
     assert place == {"artifactLocation": {"uri": "my%20server.py"}, "region": {"startLine": 7}}
@@ -35,7 +35,7 @@ def test_sarif_has_locations_only_where_known():
 
 
 def test_github_gets_one_command_per_finding():
-    """File, line and title are the command's properties; a note is a notice."""
+    """A command has the file, line and title as properties. A note becomes a notice."""
     first, second = map(as_github, [PLAIN, ODD])
     assert first == (
         "::warning file=my server.py,line=7,title=untyped_parameter%3A store.a::store.a: Why. How."
@@ -54,13 +54,13 @@ def test_github_gets_one_command_per_finding():
     ],
 )
 def test_control_characters_are_escaped(write):
-    """A server's names cannot steer the terminal or the workflow that shows them."""
+    """Names from a server cannot control the terminal or workflow that shows them."""
     assert all(character.isprintable() for line in write([ODD]).splitlines() for character in line)
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_text_keeps_within_the_width(width):
-    """Sentences are wrapped with their indent, and told once."""
+    """Sentences are wrapped with their indent, and each is printed once."""
     console = Console(width=width, color_system=None)
     with console.capture() as capture:
         console.print(as_text([PLAIN, PLAIN, ODD], 2, width))

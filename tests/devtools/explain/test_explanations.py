@@ -1,4 +1,4 @@
-"""An explanation says what the middleware does: its outcome is held against the real one, call by call."""
+"""Compare explanations with what the middleware really does, call by call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Person(BaseModel, extra="forbid"):
 
 
 class Low(Tool):
-    """A tool that only its schema describes."""
+    """A tool that is known only by its schema."""
 
     async def run(self, arguments):
         raise SystemExit(arguments)
@@ -98,7 +98,7 @@ async def explained(server, tool, sent):
     ],
 )
 def test_each_explanation_has_the_outcome_of_the_call(policy):
-    """For the usual damage to every tool: the same arguments, repairs or error code as the server itself gives."""
+    """For generated damage, an explanation has the arguments, repairs or error code of the real call."""
     server = build(policy)
     calls = stress(server, seed=3, per_tool=2).calls
 
@@ -117,7 +117,7 @@ def test_each_explanation_has_the_outcome_of_the_call(policy):
 
 
 async def test_the_steps_name_candidates_tiers_and_the_winner():
-    """What the rules make of each place is told with its tier, and why one reading wins."""
+    """The explanation names each rule's result with its tier, and why one candidate wins."""
     said = await explained(build(), "store", {"content": "x", "labels": "['a']", "mode": "FAST"})
     text = str(said)
     assert '/labels: json5_text_to_array (tier 2) reads it as ["a"]' in text
@@ -127,14 +127,14 @@ async def test_the_steps_name_candidates_tiers_and_the_winner():
 
 
 async def test_a_value_inside_text_is_reported_with_its_pointer():
-    """A list that came as text is read, and then what is wrong in it."""
+    """A list sent as text is parsed, and errors inside it are explained."""
     said = await explained(build(), "store", {"content": "x", "rows": '[{"age": 7}, {"age": [8]}]'})
     assert "/rows/1/age: array_to_scalar (tier 4) reads it as 8" in str(said)
     assert said.arguments["rows"] == [{"age": 7}, {"age": 8}]
 
 
 async def test_skipped_rules_are_named_with_their_guards():
-    """Where no rule has a reading, those that were asked and why they keep out are told."""
+    """If no rule gives a candidate, the explanation names the rules tried and why they did not apply."""
     text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
     assert "/labels: no rule applies" in text
     assert "scalar_to_array: a text that looks like JSON, is empty, or says null or n/a" in text
@@ -157,7 +157,7 @@ async def test_skipped_rules_are_named_with_their_guards():
     ],
 )
 async def test_an_unknown_name_is_reported_with_its_pointer(sent, reported):
-    """A name that nobody declared is not known at its place, and of a map's key what keys are is told."""
+    """An undeclared name is reported with its pointer, and a map key with the allowed keys."""
     server = FastMCP("names", strict_input_validation=True)
     server.add_middleware(LenientMiddleware())
 
@@ -173,7 +173,7 @@ async def test_an_unknown_name_is_reported_with_its_pointer(sent, reported):
 
 
 async def test_a_tie_names_both_candidates():
-    """Two readings that are equally good are named, and neither is used."""
+    """Two equally likely candidates are named, and neither is used."""
     schema = {"type": "object", "properties": {"way": {"enum": ["a_b", "a-b"]}}, "required": ["way"]}
     server = FastMCP("ties")
     server.add_tool(Low(name="low", description="Low.", parameters=schema))
@@ -193,7 +193,7 @@ async def test_a_tie_names_both_candidates():
     ],
 )
 async def test_the_mode_decides_the_outcome(policy, fate):
-    """What only observes, or is off, lets the call go on as it was sent."""
+    """In the modes ``observe`` and ``off`` the call goes on as sent."""
     sent = {"content": "x", "labels": "a"}
     said = await explained(build(policy), "store", sent)
     assert said.fate == fate
@@ -201,7 +201,7 @@ async def test_the_mode_decides_the_outcome(policy, fate):
 
 
 async def test_a_missing_middleware_is_reported():
-    """The default one is taken then."""
+    """If the server has no middleware, the default one is used and its absence is reported."""
     said = await explained(build(middleware=False), "store", {"content": "x", "labels": "a"})
     assert said.fate == "repaired"
     assert "This tool has no LenientMiddleware" in str(said)
@@ -222,7 +222,7 @@ async def test_a_missing_middleware_is_reported():
     ],
 )
 async def test_any_wrong_arguments_are_explained(sent):
-    """Whatever was sent is explained in a bounded number of lines, and can be printed."""
+    """Any arguments are explained in a bounded number of printable lines."""
     said = await explained(build(), "store", sent)
     assert str(said).encode()
     assert json.dumps(said.as_dict(), default=repr)
@@ -252,7 +252,7 @@ EVENT = {
 
 
 async def test_a_logged_call_is_explained_by_the_schema():
-    """Each place is reported with what the schema expects of it, each unknown name with the nearest."""
+    """Each place is reported with what the schema expects, and each unknown name with the nearest one."""
     server = build()
     async with Client(server):
         text = str(await explain_event(server, read_event(json.dumps(EVENT))))
@@ -264,7 +264,7 @@ async def test_a_logged_call_is_explained_by_the_schema():
 
 
 async def test_a_logged_call_of_a_removed_tool_is_partly_explained():
-    """Without its tool an event still tells rule and code."""
+    """Without the tool, an event is explained by its rules and codes."""
     server = build()
     async with Client(server):
         text = str(await explain_event(server, read_event(json.dumps({**EVENT, "tool": "gone"}))))
@@ -286,7 +286,7 @@ async def test_a_logged_call_of_a_removed_tool_is_partly_explained():
     ],
 )
 async def test_a_policy_without_rules_is_named(policy, says):
-    """Where no rule speaks, the explanation says whether the policy is why."""
+    """If no rule applies because of the policy, the explanation says so."""
     server = FastMCP("s")
     server.add_middleware(LenientMiddleware(policy))
 
@@ -298,7 +298,7 @@ async def test_a_policy_without_rules_is_named(policy, says):
 
 
 async def test_unvalidated_places_are_named():
-    """What of the schema cannot be read is told with its place and the reason."""
+    """Parts of the schema that cannot be read are listed with their place and the reason."""
     schema = {
         "type": "object",
         "properties": {"a": {"$ref": "https://x.example/y"}, "b": {"type": "integer"}},

@@ -1,4 +1,4 @@
-"""A page opened in headless Chromium, over its debugging pipe: what it logs, fetches and draws."""
+"""Open a page in headless Chromium over its debugging pipe, and record its errors and requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FLAGS = (
 
 
 class Page:
-    """One page; ``complaints`` are errors of its console, ``fetched`` the addresses it asked for."""
+    """One page. ``complaints`` are errors in its console, ``fetched`` the addresses that it requested."""
 
     def __init__(self, to_browser, from_browser):
         self._to, self._from, self._last, self._waiting = to_browser, from_browser, 0, b""
@@ -104,7 +104,7 @@ class Page:
 
 @contextmanager
 def browser(profile):
-    """A browser with an empty profile in this folder."""
+    """Yield a page of a browser with an empty profile in this folder."""
     for_browser, to_browser = os.pipe()
     from_browser, by_browser = os.pipe()
 
@@ -116,7 +116,7 @@ def browser(profile):
 
     process = subprocess.Popen(  # noqa: S603 - the browser
         [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
-        preexec_fn=on_three_and_four,  # noqa: PLW1509 - the pipe must be these two numbers
+        preexec_fn=on_three_and_four,  # noqa: PLW1509 - Chromium's pipe must have these numbers
         close_fds=False,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""Logs to report on: lines as the library writes them, and helpers that read them."""
+"""Write logs to report on, with lines as the library writes them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ NOON = datetime(2026, 11, 20, 12, tzinfo=timezone.utc)
 
 
 def line(event="call_rejected", tool="search", *, minute=0, **known):
-    """One event as a line."""
+    """Return one event as a line."""
     written = {
         "timestamp": (NOON + timedelta(minutes=minute)).isoformat().replace("+00:00", "Z"),
         "level": "info",
@@ -27,18 +27,18 @@ def line(event="call_rejected", tool="search", *, minute=0, **known):
 
 
 def wrong(code, pointer, received=None):
-    """One violation of an event."""
+    """Return one violation of an event."""
     found = {"code": code, "pointer": pointer, "received": received}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def repair(rule, pointer, before="string", after="array"):
-    """One repair of an event."""
+    """Return one repair of an event."""
     return {"rule": rule, "pointer": pointer, "before": before, "after": after}
 
 
 def log(folder, *lines, name="events.jsonl"):
-    """A file of lines."""
+    """Write a log with these lines."""
     file = folder / name
     file.write_text("".join(f"{each}\n" for each in lines), encoding="utf-8")
     return file

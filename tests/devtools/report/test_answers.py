@@ -1,4 +1,4 @@
-"""What a report answers and advises, from calls whose story is known."""
+"""Test what a report answers and advises, with calls written for each case."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.slow  # DuckDB reads each log anew
 
 
 def of_kind(report, kind):
-    """The advice of one kind."""
+    """Return the advice of one kind."""
     return [each for each in report.advice if each.kind == kind]
 
 
 def test_outcomes_are_grouped_by_tool_client_and_time(tmp_path):
-    """Calls are counted by what became of them, as a whole, by tool, by client and by step of time."""
+    """Calls are counted by outcome: in total, by tool, by client and by period."""
     report = read_report(
         [
             log(
@@ -55,7 +55,7 @@ def test_outcomes_are_grouped_by_tool_client_and_time(tmp_path):
 
 
 def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
-    """Two faults at one place, or in two rows of a list, are one call that failed there."""
+    """Several faults at one place, or in several rows of a list, count as one failed call there."""
     rows = [wrong("type", "/rows/0/id"), wrong("type", "/rows/7/id"), wrong("range", "/rows/8/id")]
     repairs = [
         repair("text_to_integer", "/n/0"),
@@ -74,7 +74,7 @@ def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
 
 
 def test_unknown_tools_are_listed_separately(tmp_path):
-    """A name that only met UNKNOWN_TOOL is no tool; one that existed for some of its calls is."""
+    """A name that only got UNKNOWN_TOOL is not a tool. A tool that existed for some calls is."""
     unknown = {"error_code": "UNKNOWN_TOOL"}
     lines = [line(tool="serach", client_name=f"c{at}", **unknown) for at in range(2)]
     lines += [line("call_repaired", "gone"), line(tool="gone", **unknown), line(tool="there")]
@@ -86,7 +86,7 @@ def test_unknown_tools_are_listed_separately(tmp_path):
 
 
 def test_callers_are_distinguished_by_subject_not_session(tmp_path):
-    """The same mistake in new sessions is one caller's; other subjects are other callers."""
+    """The same mistake in new sessions belongs to one caller, unless the subject differs."""
     mistake = {"error_code": "MISSING_X", "violations": [wrong("missing", "/x")]}
     lines = [line(subject="ann", session_id=f"s{at}", minute=at, **mistake) for at in range(5)]
     lines += [line(subject="bob", session_id="s0", **mistake)]
@@ -99,21 +99,21 @@ def test_callers_are_distinguished_by_subject_not_session(tmp_path):
     assert (repeated[0].last - repeated[0].first).total_seconds() == 240
 
 
-def test_lists_have_as_many_entries_as_asked_for(tmp_path):
-    """A long list is cut, and says how long it is."""
+def test_lists_are_cut_to_the_requested_length(tmp_path):
+    """A long list is cut, and its full length is reported."""
     report = read_report([log(tmp_path, *[line(tool=f"t{at}") for at in range(9)])], top=4)
     assert len(report.tools) == 4
     assert report.found["tools"] == 9
 
 
 def test_a_log_without_a_call_is_a_report(tmp_path):
-    """Nothing to report on is no error."""
+    """A log without calls is not an error."""
     report = read_report([log(tmp_path, "no event")])
     assert (report.calls, report.log.foreign, report.advice) == (0, 1, ())
 
 
 def test_the_model_reads_its_own_json(tmp_path):
-    """A report can be kept as JSON and read again."""
+    """A report can be saved as JSON and loaded again."""
     report = read_report([log(tmp_path, *[line(violations=[wrong("missing", "/x")])] * 4)])
     assert Report.model_validate_json(report.model_dump_json()) == report
 
@@ -195,14 +195,14 @@ ADVICE = [
 @pytest.mark.usual_rows("alias", "ambiguous", "frequent")
 @pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
 def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
-    """Each kind of finding is one advice, with its calls and the line that fixes it."""
+    """Each kind of finding is one piece of advice, with its calls and the line that fixes it."""
     report = read_report([log(tmp_path, *lines)])
     (advice,) = report.advice
     assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)
 
 
-def test_a_repeated_mistake_is_listed_beside_the_most_refused(tmp_path):
-    """Six times the same refused call of one subject speak for the client, and for the place that was wrong."""
+def test_a_repeated_mistake_gives_two_pieces_of_advice(tmp_path):
+    """A call refused six times for one subject gives advice about the client and about the place."""
     mistake = line(subject="ann", error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "string")])
     report = read_report([log(tmp_path, *[mistake] * 6)])
     assert [(each.kind, each.calls) for each in report.advice] == [
@@ -248,7 +248,7 @@ def from_clients(count, *violations, tool="search"):
     ],
 )
 def test_the_most_refused_is_described(lines, says, tmp_path):
-    """The advice names the calls, the tool, the clients, the place and what is wrong there, and where to look."""
+    """The advice names the calls, tool, clients, place and error, and the command that explains them."""
     (advice,) = read_report([log(tmp_path, *lines)]).advice
     assert advice.kind == "refused_most"
     assert says in advice.text
@@ -258,13 +258,13 @@ def test_the_most_refused_is_described(lines, says, tmp_path):
 @pytest.mark.usual_rows("type", "unknown", "size")
 @pytest.mark.parametrize("code", get_args(ViolationCode))
 def test_every_code_has_a_description(code, tmp_path):
-    """Whatever the code of the most frequent mistake is, some advice is about its place."""
+    """Every code, as the most frequent mistake, gives advice about its place."""
     report = read_report([log(tmp_path, *[line(violations=[wrong(code, "/x")])] * 5)])
     assert [each.parameter for each in report.advice] == ["/x"]
 
 
 def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
-    """Of the first three mistakes each tool has one, and what comes after them has none."""
+    """Of the three most frequent mistakes, each tool gets advice about one. Others get none."""
     many = [line(tool="a", violations=[wrong("type", "/x"), wrong("range", "/y")])] * 9
     fewer = [line(tool="b", violations=[wrong("length", "/x")])] * 8
     rest = [line(tool="c", violations=[wrong("length", "/x")])] * 7
@@ -293,7 +293,7 @@ def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
     ],
 )
 def test_mistakes_covered_by_other_advice_are_not_repeated(lines, kind, tmp_path):
-    """A place that has an advice of its own gets no second one for being frequent."""
+    """A place with other advice gets no second one for its frequency."""
     (advice,) = read_report([log(tmp_path, *lines)]).advice
     assert advice.kind == kind
 
@@ -331,12 +331,12 @@ NO_ADVICE = [
 @pytest.mark.usual_rows("too few", "arguments that came under arguments", "text for a number")
 @pytest.mark.parametrize("lines", NO_ADVICE)
 def test_uncertain_findings_give_no_advice(lines, tmp_path):
-    """Where the calls do not show what was meant, nothing is advised."""
+    """If the calls do not show what was meant, there is no advice."""
     assert read_report([log(tmp_path, *lines)]).advice == ()
 
 
 def test_an_advised_definition_fixes_the_calls(tmp_path):
-    """The line for the definitions file, put there, has the advised alias understood."""
+    """After the advised line is added to the definitions file, the call works."""
     (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     file = tmp_path / "tools.yaml"
     file.write_text(f"tools:\n  {advice.definition}\n", encoding="utf-8")
@@ -355,13 +355,13 @@ def test_an_advised_definition_fixes_the_calls(tmp_path):
 
 
 def test_an_advised_declaration_fixes_the_calls(tmp_path):
-    """The line for the function, put there, has the advised alias understood."""
+    """After the advised line is added to the function, the call works."""
     (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     server = FastMCP("advised")
     server.add_middleware(LenientMiddleware())
     names = {"lenient": mcp_lenient.lenient, "aliases": mcp_lenient.aliases, "server": server}
     source = f"@server.tool\n{advice.python}\ndef search(task: str) -> str:\n    return task\n"
-    exec(source, names)  # noqa: S102 - what is advised is meant to be run
+    exec(source, names)  # noqa: S102 - the advice is code to run
 
     async def call():
         async with Client(server) as client:

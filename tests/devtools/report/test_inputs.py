@@ -1,4 +1,4 @@
-"""Which files are read: folders, patterns, Parquet, and what is no log."""
+"""Test which files a report reads: folders, patterns, Parquet, and files that are not logs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EVENTS = (
 
 
 def parquet(file, rows, *, select="*"):
-    """A Parquet file of JSON lines, with the column types that DuckDB finds in them."""
+    """Write a Parquet file from JSON lines, with the column types that DuckDB infers."""
     source = log(file.parent, *rows, name=f"{file.name}.source")
     duckdb.connect().execute(
         f"COPY (SELECT {select} FROM read_json('{source}')) TO '{file}' (FORMAT parquet)"
@@ -34,7 +34,7 @@ def parquet(file, rows, *, select="*"):
 
 
 def figures(report):
-    """All that a report says, without what depends on the files and the time."""
+    """Return all that a report says, except what depends on the files and the time."""
     return json.loads(report.model_dump_json(exclude={"made", "log"}))
 
 
@@ -58,8 +58,8 @@ def figures(report):
         pytest.param("* REPLACE (encode(tool) AS tool)", id="binary text"),
     ],
 )
-def test_parquet_is_read_as_its_lines_are(select, tmp_path):
-    """A Parquet file gives the report that the same events give as JSON lines."""
+def test_parquet_gives_the_same_report_as_json_lines(select, tmp_path):
+    """A Parquet file gives the same report as its events as JSON lines."""
     plain = read_report([log(tmp_path, *EVENTS)])
     read = read_report([parquet(tmp_path / "events.parquet", EVENTS, select=select)])
     assert read.log.events == 3
@@ -67,7 +67,7 @@ def test_parquet_is_read_as_its_lines_are(select, tmp_path):
 
 
 def test_parquet_of_pyarrow_is_read(tmp_path):
-    """PyArrow's file has nested lists, texts by dictionary, nanoseconds with a zone, and is packed by zstd."""
+    """A file from PyArrow is read: nested lists, dictionary text, nanoseconds with a zone, zstd."""
     # pyarrow 26: `EVENTS` by `Table.from_pylist`, `timestamp("ns", "UTC")`, `dictionary_encode()`, `compression="zstd"`
     plain = read_report([log(tmp_path, *EVENTS)])
     read = read_report([Path(__file__).with_name("from_pyarrow.parquet")])
@@ -76,27 +76,27 @@ def test_parquet_of_pyarrow_is_read(tmp_path):
 
 
 def test_parquet_files_of_different_columns_are_read_together(tmp_path):
-    """Each file of a folder has the columns of its own events."""
+    """The files of a folder may have different columns."""
     for number, event in enumerate(EVENTS):
         parquet(tmp_path / f"{number}.parquet", [event])
     assert sorted(each.tool for each in read_report([tmp_path]).tools) == ["a", "b", "c"]
 
 
-def test_a_packed_parquet_file_is_read(tmp_path):
-    """A Parquet file that gzip has packed as a whole is unpacked first."""
+def test_a_gzipped_parquet_file_is_read(tmp_path):
+    """A Parquet file that was compressed with gzip is unpacked first."""
     packed = tmp_path / "events.parquet.gz"
     packed.write_bytes(gzip.compress(parquet(tmp_path / "events.parquet", EVENTS).read_bytes()))
     assert read_report([packed]).calls == 3
 
 
 def test_parquet_is_read_from_standard_input(tmp_path):
-    """A stream may be a Parquet file."""
+    """Standard input may be a Parquet file."""
     with parquet(tmp_path / "events.parquet", EVENTS).open("rb") as stream:
         assert read_report(["-"], stdin=stream).calls == 3
 
 
 def test_a_foreign_parquet_file_is_named(tmp_path):
-    """The rows of a Parquet file without the columns of an event are foreign, and the report names the file."""
+    """Rows of a Parquet file without the columns of an event are foreign, and the report names the file."""
     parquet(tmp_path / "own.parquet", EVENTS)
     other = parquet(tmp_path / "other.parquet", ['{"id": 1}', '{"id": 2}'])
     report = read_report([tmp_path])
@@ -105,7 +105,7 @@ def test_a_foreign_parquet_file_is_named(tmp_path):
 
 
 def test_a_damaged_parquet_file_is_named(tmp_path):
-    """A Parquet file that ends too early stops nothing in a folder, and is an error where it is named itself."""
+    """A truncated Parquet file is skipped in a folder, and is an error if named itself."""
     whole = parquet(tmp_path / "whole.parquet", EVENTS)
     cut = tmp_path / "cut.parquet"
     cut.write_bytes(whole.read_bytes()[:-20])
@@ -124,7 +124,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
 
 
 def test_a_folder_is_read_once(tmp_path):
-    """All logs below a folder are read, once each, however often and by whichever way it is named."""
+    """All logs in a folder are read once, however often and by whatever path the folder is named."""
     log(tmp_path, line(tool="plain"))
     below = tmp_path / "day=1"
     below.mkdir()
@@ -138,7 +138,7 @@ def test_a_folder_is_read_once(tmp_path):
 
 
 def test_loops_of_links_end(tmp_path):
-    """Links that lead back into the folder are followed once, however many there are."""
+    """Links that lead back into the folder do not make a log be read twice."""
     log(tmp_path, line())
     for number in range(20):
         (tmp_path / f"loop{number}").symlink_to(tmp_path, target_is_directory=True)
@@ -147,7 +147,7 @@ def test_loops_of_links_end(tmp_path):
 
 
 def beside(folder):
-    """What stands beside logs and is none."""
+    """Write files that are not logs, and return their names."""
     (folder / "self").symlink_to(folder / "self")
     (folder / "there").symlink_to(folder / "back")
     (folder / "back").symlink_to(folder / "there")
@@ -160,8 +160,8 @@ def beside(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_files_that_are_no_logs_are_skipped_and_named(tmp_path):
-    """In a folder, and where a pattern finds it, what cannot be read is named and stops nothing."""
+def test_other_files_are_skipped_and_named(tmp_path):
+    """Unreadable files in a folder or matching a pattern are skipped and named."""
     names = beside(tmp_path)
     log(tmp_path, line())
     for name in (tmp_path, f"{tmp_path}/*", f"{tmp_path}/**"):
@@ -172,8 +172,8 @@ def test_files_that_are_no_logs_are_skipped_and_named(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["self", "there", "nowhere", "image", "latin", "wide", "a\0b", "x" * 5000])
-def test_a_named_file_that_is_no_log_is_an_error(name, tmp_path, capsys):
-    """A file that is named and cannot be read is one line on stderr and exit code 2."""
+def test_a_named_file_that_is_not_a_log_is_an_error(name, tmp_path, capsys):
+    """An unreadable file that is named gives one line on stderr and exit code 2."""
     beside(tmp_path)
     assert run(["report", str(tmp_path / name)]) == 2
     said = capsys.readouterr()
@@ -184,7 +184,7 @@ def test_a_named_file_that_is_no_log_is_an_error(name, tmp_path, capsys):
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
 def test_an_unreadable_file_is_named(tmp_path):
-    """A file without the right to read it is skipped in a folder."""
+    """A file without read permission is skipped in a folder."""
     closed = log(tmp_path, line(), name="closed.jsonl")
     closed.chmod(0)
     log(tmp_path, line())
@@ -193,7 +193,7 @@ def test_an_unreadable_file_is_named(tmp_path):
 
 
 def test_the_report_lists_skipped_files(tmp_path, capsys):
-    """The text of a report names the files that were skipped, and why."""
+    """The text of a report names the skipped files and the reasons."""
     beside(tmp_path)
     log(tmp_path, line())
     assert run(["report", str(tmp_path)]) == 0
@@ -210,8 +210,8 @@ def test_the_report_lists_skipped_files(tmp_path, capsys):
     ],
 )
 @pytest.mark.parametrize("options", [[], ["--format", "json"]])
-def test_nothing_but_foreign_lines_is_an_error(lines, says, options, tmp_path, capsys):
-    """Where no line is an event, one line says so, and the exit code is 2."""
+def test_a_log_of_only_foreign_lines_is_an_error(lines, says, options, tmp_path, capsys):
+    """If no line is an event, one line says so and the exit code is 2."""
     page = tmp_path / "page.html"
     assert run(["report", str(log(tmp_path, *lines)), "--html", str(page), *options]) == 2
     said = capsys.readouterr()
@@ -219,21 +219,21 @@ def test_nothing_but_foreign_lines_is_an_error(lines, says, options, tmp_path, c
     assert says in said.err
 
 
-def test_nothing_but_foreign_rows_is_an_error(tmp_path, capsys):
-    """A Parquet file of another program alone is named, and the exit code is 2."""
+def test_a_parquet_file_of_only_foreign_rows_is_an_error(tmp_path, capsys):
+    """A Parquet file of another program is named, and the exit code is 2."""
     assert run(["report", str(parquet(tmp_path / "other.parquet", ['{"id": 1}']))]) == 2
     assert "other.parquet" in capsys.readouterr().err
 
 
 def test_an_empty_log_is_reported_as_empty(tmp_path, capsys):
-    """A log without any line is no error: a server may have had no call yet."""
+    """An empty log is not an error, because a server may have had no call yet."""
     assert run(["report", str(log(tmp_path))]) == 0
     assert "empty" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["self", "nowhere", "a\0b", "folder", "events.parquet"])
 def test_tail_names_unsupported_sources(name, tmp_path, capsys):
-    """What is no growing text is one line on stderr and exit code 2."""
+    """A source that is not a growing text file gives one line on stderr and exit code 2."""
     beside(tmp_path)
     (tmp_path / "folder").mkdir()
     parquet(tmp_path / "events.parquet", EVENTS)

@@ -1,4 +1,4 @@
-"""What is read: the same events as the event model reads, from whatever holds them."""
+"""Test that the report reads the same events as the event model, from any source."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ ODD_LINES = [
 
 
 def rows_of(lines):
-    """What the engine reads from lines."""
+    """Return the rows that the engine reads from lines."""
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         file = log(folder, *lines)
@@ -147,7 +147,7 @@ def rows_of(lines):
 
 
 def expected(event):
-    """The row that an event of the model is."""
+    """Return the row for an event of the model."""
     micros = None
     if event.timestamp is not None:
         moment = event.timestamp.astimezone(timezone.utc).replace(tzinfo=None)
@@ -169,14 +169,14 @@ def expected(event):
 
 
 def alike(rows):
-    """Rows in an order that does not matter."""
+    """Return rows in a form in which their order does not matter."""
     return sorted(
         repr([sorted(map(repr, cell)) if isinstance(cell, list) else cell for cell in row]) for row in rows
     )
 
 
 def agree(lines):
-    """Whether the engine and the event model read the same."""
+    """Assert that the engine and the event model read the same."""
     events = [event for event in map(read_event, lines) if event is not None]
     figures, rows = rows_of(lines)
     assert alike(rows) == alike(map(expected, events))
@@ -186,13 +186,13 @@ def agree(lines):
 
 
 def test_odd_lines_in_one_log_are_read_like_the_model():
-    """The engine takes those lines of a log for events that the event model does, and reads the same in them."""
+    """In one log, the engine recognizes the same events as the event model and reads the same values."""
     agree([line(tool="a plain one"), *(row.values[0] for row in ODD_LINES)])
 
 
 @pytest.mark.parametrize("text", [full(row) for row in ODD_LINES])
 def test_odd_lines_are_read_like_the_model(text):
-    """The engine takes a line for an event exactly when the event model does, and reads the same in it."""
+    """The engine treats a line as an event exactly when the event model does, and reads the same values."""
     agree([text, text.replace('": ', '":').replace(", ", ","), line(tool="a plain one")])
 
 
@@ -231,7 +231,7 @@ changes = st.dictionaries(
 
 @st.composite
 def odd_lines(draw):
-    """A line of a log with something else in some of its fields, and now and then a broken character."""
+    """Draw a line of a log with some changed fields and sometimes a broken character."""
     known = {**WHOLE, **draw(changes)}
     for name in draw(st.lists(st.sampled_from(sorted(known)), max_size=4)):
         known.pop(name, None)
@@ -251,12 +251,12 @@ def odd_lines(draw):
 @given(st.lists(odd_lines(), min_size=30, max_size=60))
 @example([json.dumps(WHOLE)])
 def test_the_engine_agrees_with_the_model(lines):
-    """Whatever stands in the lines, the engine and ``read_event`` read the same events."""
+    """For any lines, the engine and ``read_event`` read the same events."""
     agree(lines)
 
 
 def test_a_cut_last_line_is_foreign(tmp_path):
-    """A file that ends within a line, or within a character, is right up to there."""
+    """A file cut off in a line or a character is read up to that line."""
     file = tmp_path / "cut.jsonl"
     file.write_bytes(f"{line()}\n{line()}\n".encode() + line(tool="ä").encode()[:40] + "ä".encode()[:1])
     report = read_report([file])
@@ -264,7 +264,7 @@ def test_a_cut_last_line_is_foreign(tmp_path):
 
 
 def test_a_growing_file_is_read_to_its_current_end(tmp_path):
-    """A log that is written to while it is read gives whole events only."""
+    """A log that grows while it is read gives only whole events."""
     file = log(tmp_path, *[line()] * 20_000)
     done = threading.Event()
 
@@ -287,7 +287,7 @@ def test_a_growing_file_is_read_to_its_current_end(tmp_path):
 
 
 def test_all_kinds_of_sources_are_read_once(tmp_path):
-    """Files, patterns, compressed files whatever their name, and standard input are one log."""
+    """Files, patterns, compressed files with any name, and standard input are read as one log."""
     plain = log(tmp_path, line(tool="plain"), name="a[1]'*.jsonl")
     (tmp_path / "day=1").mkdir()
     packed = tmp_path / "day=1" / "rotated.log.1"
@@ -300,7 +300,7 @@ def test_all_kinds_of_sources_are_read_once(tmp_path):
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 def test_a_pipe_is_read(tmp_path):
-    """What a shell puts in place of ``<(...)`` is read as a file is."""
+    """A named pipe, such as a shell passes for ``<(...)``, is read like a file."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     writer = threading.Thread(target=lambda: pipe.write_text(f"{line()}\n"))
@@ -310,7 +310,7 @@ def test_a_pipe_is_read(tmp_path):
 
 
 def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
-    """A compressed file that is still written to gives what stands before its end, and is told of."""
+    """A gzip file that is still being written is read up to its end, and the report says so."""
     whole = log(tmp_path, *[line(request_id=str(at)) for at in range(20_000)])
     packed = tmp_path / "cut.gz"
     packed.write_bytes(gzip.compress(whole.read_bytes())[:-5000])
@@ -322,7 +322,7 @@ def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
 
 
 def test_invalid_utf_8_is_counted(tmp_path):
-    """Lines that are no UTF-8, and lines beyond every bound, are foreign lines among others."""
+    """Lines that are not UTF-8, and overlong lines, are counted as foreign lines."""
     file = tmp_path / "odd.jsonl"
     file.write_bytes(
         b"\xef\xbb\xbf"
@@ -342,7 +342,7 @@ LONG = (1_999_000, 3_999_999, 5_000_000)
 @pytest.mark.parametrize("packed", [False, pytest.param(True, marks=pytest.mark.full)])
 @pytest.mark.parametrize("start", [b"x", b"\xff", b'{"event": "call_', pytest.param(b" \t", id="blank")])
 def test_long_lines_are_counted(start, packed, tmp_path):
-    """A line is counted once however long it is, wherever it is, and a blank one never."""
+    """A line is counted once, whatever its length and position. A blank line is not counted."""
     lines = [each for length in LONG for each in (line().encode(), start * (length // len(start)), b"")]
     content = b"\r\n".join([*lines, b"y" * LONG[-1]])
     file = tmp_path / "long"
@@ -352,7 +352,7 @@ def test_long_lines_are_counted(start, packed, tmp_path):
 
 
 def test_a_long_event_is_foreign(tmp_path):
-    """An event of more than two megabytes is none, wherever it is."""
+    """An event of more than two megabytes is foreign, wherever it is."""
     file = log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)
     assert (read_report([file]).calls, read_report([file]).log.foreign) == (4, 4)
 
@@ -372,8 +372,8 @@ def test_a_long_event_is_foreign(tmp_path):
         "all",
     ),
 )
-def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
-    """Only the calls that are asked for are reported on."""
+def test_only_selected_calls_are_reported(selection, tools, tmp_path):
+    """Only the selected calls are in the report."""
     file = log(
         tmp_path,
         line(tool="a"),
@@ -401,7 +401,7 @@ def test_a_selection_leaves_its_calls(selection, tools, tmp_path):
     ],
 )
 def test_unreadable_sources_are_named(names, says, tmp_path, monkeypatch):
-    """A log that is not there is one line that names it."""
+    """A missing log is named in one line."""
     monkeypatch.chdir(tmp_path)
     if names == ["s3://bucket/*.jsonl"]:
         monkeypatch.setenv("HOME", str(tmp_path))
@@ -411,7 +411,7 @@ def test_unreadable_sources_are_named(names, says, tmp_path, monkeypatch):
 
 
 def test_duckdb_has_no_other_file_access(tmp_path):
-    """The database opens no file but the logs it was given, and its settings cannot be changed."""
+    """The database can open only the given logs, and its settings cannot be changed."""
     other = log(tmp_path, "secret", name="other.txt")
     given_file = log(tmp_path, line())
     folder = tmp_path / "work"

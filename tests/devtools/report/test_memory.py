@@ -1,4 +1,4 @@
-"""A memory limit: what fits into it, and what is said where a log does not."""
+"""Test the memory limit: what fits into it, and the error for what does not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 
 def lines_of(folder, count, length):
-    """A log of so many events to which the application adds a text of this length."""
+    """Write a log of events to which the application adds a text of this length."""
     return log(folder, *[line(request_id=str(at), stack="x" * length) for at in range(count)])
 
 
@@ -30,7 +30,7 @@ def lines_of(folder, count, length):
     ],
 )
 def test_thread_count_depends_on_memory(processors, memory, threads, tmp_path, monkeypatch):
-    """There are as many threads as have room, and no more than processors."""
+    """The number of threads depends on the memory and the number of processors."""
     monkeypatch.setattr("os.sched_getaffinity", lambda _: set(range(processors)), raising=False)
     database = Database(tmp_path, [], remote=False, memory=memory, progress=None)
     try:
@@ -42,7 +42,7 @@ def test_thread_count_depends_on_memory(processors, memory, threads, tmp_path, m
 
 @pytest.mark.parametrize("memory", ["1MB", "32MB", "63MB"])
 def test_a_limit_below_the_lowest_is_named(memory, tmp_path, capsys):
-    """A limit at which nothing can be read is an error that names the option, the limit and the lowest one."""
+    """If a limit is too low for any log, the error names the option, the limit and the lowest one."""
     assert run(["report", str(log(tmp_path, line())), "--memory", memory]) == 2
     said = capsys.readouterr().err
     assert f"--memory {memory}" in said
@@ -50,7 +50,7 @@ def test_a_limit_below_the_lowest_is_named(memory, tmp_path, capsys):
 
 
 def test_the_lowest_limit_works(tmp_path):
-    """At the lowest limit usual logs of many files are read, whatever the number of processors."""
+    """At the lowest limit, usual logs of many files are read with any number of processors."""
     for at in range(64):
         log(tmp_path, *[line(request_id=str(number)) for number in range(500)], name=f"{at}.jsonl")
     assert read_report([tmp_path], memory="64MB").calls == 32_000
@@ -59,7 +59,7 @@ def test_the_lowest_limit_works(tmp_path):
 @pytest.mark.usual_rows("2000-32000")
 @pytest.mark.parametrize(("count", "length"), [(60, 1_000_000), (2_000, 32_000)])
 def test_the_limit_that_is_named_works(count, length, tmp_path):
-    """Where lines are too long for the limit, the one that the error names is enough for them."""
+    """If lines are too long for the limit, the limit that the error names is enough for them."""
     file = lines_of(tmp_path, count, length)
     with pytest.raises(ReportError, match="--memory 64MB is too little") as caught:
         read_report([file], memory="64MB")

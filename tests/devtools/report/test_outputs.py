@@ -1,4 +1,4 @@
-"""What is shown: at any width, in any scheme, whatever the names in the log are made of."""
+"""Test a report's text and page at several widths, in both color schemes, with hostile names."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not ins
 
 
 def hostile_log(folder):
-    """A log in which every text that a client may choose is hostile, and lines that are forged."""
+    """Write a log with hostile text in each field that a client controls, and with forged lines."""
     lines = []
     for at, text in enumerate(HOSTILE):
         known = {
@@ -58,8 +58,8 @@ def hostile_log(folder):
     return log(folder, *lines)
 
 
-def story(folder):
-    """A log with something of everything."""
+def varied_log(folder):
+    """Write a log with many kinds of calls."""
     lines = []
     for at in range(60):
         lines += [
@@ -90,21 +90,21 @@ def story(folder):
 
 
 def printed(report, width, *, terminal=False):
-    """The report as it is printed."""
+    """Return the report as printed."""
     console = Console(file=io.StringIO(), width=width, force_terminal=terminal, highlight=False)
     console.print(as_text(report))
     return console.file.getvalue()
 
 
 def test_forged_lines_are_foreign(tmp_path):
-    """A line whose texts are not as the library writes them is no event."""
+    """A line with text that the library would not write is not an event."""
     report = read_report([hostile_log(tmp_path)], top=1000)
     assert report.log.foreign == 2 * len(FORGED)
     assert sorted(each.tool for each in report.tools) == sorted(HOSTILE)
 
 
 def test_the_terminal_shows_names_unchanged(tmp_path):
-    """No name is taken for markup, and no control character is printed."""
+    """Names are not treated as markup, and no control character is printed."""
     report = read_report([hostile_log(tmp_path)], top=1000)
     text = printed(report, 300)
     assert "[red]markup[/red]" in text
@@ -113,15 +113,15 @@ def test_the_terminal_shows_names_unchanged(tmp_path):
 
 
 def test_the_title_of_a_narrow_table_is_one_line(tmp_path):
-    """A table's title may be wider than the table."""
+    """A table's title stays on one line if it is wider than the table."""
     report = read_report([log(tmp_path, *[line(tool="old", error_code="UNKNOWN_TOOL")] * 3)])
     assert "Called tools that do not exist" in printed(report, 80).splitlines()
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
 def test_the_terminal_report_fits(width, tmp_path):
-    """No line is wider than the terminal, and nothing that matters is cut away at 80 columns."""
-    text = printed(read_report([story(tmp_path)]), width)
+    """No line is wider than the terminal, and at 80 columns nothing is cut."""
+    text = printed(read_report([varied_log(tmp_path)]), width)
     assert max(map(len, text.splitlines())) <= width
     if width >= 80:
         for said in (
@@ -137,22 +137,22 @@ def test_the_terminal_report_fits(width, tmp_path):
 
 
 def test_only_terminals_get_colors(tmp_path, capsys):
-    """What is piped has no colors."""
-    assert run(["report", str(story(tmp_path))]) == 0
+    """Piped output has no colors."""
+    assert run(["report", str(varied_log(tmp_path))]) == 0
     assert "\x1b" not in capsys.readouterr().out
-    assert "\x1b[" in printed(read_report([story(tmp_path)]), 80, terminal=True)
+    assert "\x1b[" in printed(read_report([varied_log(tmp_path)]), 80, terminal=True)
 
 
 def test_saved_output_has_no_trailing_blanks(tmp_path, capsys):
-    """No line of a report that is piped ends in a blank."""
-    assert run(["report", str(story(tmp_path))]) == 0
+    """No line of a piped report ends with a blank."""
+    assert run(["report", str(varied_log(tmp_path))]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(each.startswith("tool_1 ") for each in lines)
     assert [each for each in lines if each != each.rstrip()] == []
 
 
 def test_sources_are_named(tmp_path, monkeypatch, capsys):
-    """Standard input is no file, and what is empty says so."""
+    """Standard input is not counted as a file, and an empty source is called empty."""
     file = log(tmp_path, line())
     said = {}
     for name, arguments, text in (
@@ -172,7 +172,7 @@ def test_sources_are_named(tmp_path, monkeypatch, capsys):
 
 def test_json_is_the_model(tmp_path, capsys):
     """``--format json`` prints the model and nothing else."""
-    assert run(["report", str(story(tmp_path)), "--format", "json", "--top", "3"]) == 0
+    assert run(["report", str(varied_log(tmp_path)), "--format", "json", "--top", "3"]) == 0
     out, err = capsys.readouterr()
     assert Report.model_validate_json(out).calls == 180
     assert len(json.loads(out)["tools"]) == 3
@@ -180,16 +180,16 @@ def test_json_is_the_model(tmp_path, capsys):
 
 
 def test_standard_input_is_read(tmp_path, monkeypatch, capsys):
-    """Without a file, and for ``-``, the log comes from standard input."""
+    """Without a file, or with ``-``, the log is read from standard input."""
     for arguments in ([], ["-"]):
-        with story(tmp_path).open("rb") as opened:
+        with varied_log(tmp_path).open("rb") as opened:
             monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(opened))
             assert run(["report", *arguments, "--format", "json"]) == 0
         assert json.loads(capsys.readouterr().out)["calls"] == 180
 
 
 def test_times_are_human_readable(tmp_path, capsys):
-    """``--since`` takes a date, a time, or how long ago."""
+    """``--since`` accepts a date, a time or a duration."""
     hour_ago = (datetime.now(timezone.utc) - timedelta(hours=1)).isoformat()
     file = log(tmp_path, line(timestamp=hour_ago), line(timestamp="2026-01-01T08:00:00Z"))
     for arguments, calls in (
@@ -217,7 +217,7 @@ def test_times_are_human_readable(tmp_path, capsys):
     ],
 )
 def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
-    """What cannot be done exits with 2 and says why in one line."""
+    """A usage error exits with 2 and one line on stderr."""
     monkeypatch.chdir(tmp_path)
     file = log(tmp_path, line())
     assert run(["report", *(each.format(log=file) for each in arguments)]) == 2
@@ -229,7 +229,7 @@ def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("package", "arguments"), [("duckdb", []), ("plotly", ["--html", "out.html"])])
 def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
-    """Without the extra, the command says what to install, and writes nothing."""
+    """Without the extra, the command says what to install and writes nothing."""
     without = f"import sys; sys.modules[{package!r}] = None; from mcp_lenient.cli import main; main()"
     ran = subprocess.run(  # noqa: S603 - our own program
         [sys.executable, "-c", without, "report", str(log(tmp_path, line())), *arguments],
@@ -254,9 +254,9 @@ def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
     ],
 )
 def test_the_page_is_drawn(width, scheme, tmp_path):
-    """Charts are drawn, nothing is fetched or complained of, nothing is wider than the screen."""
+    """Charts are drawn, nothing is fetched, the console has no errors, and the page fits the screen."""
     file = tmp_path / "report.html"
-    file.write_text(page(read_report([story(tmp_path)])), encoding="utf-8")
+    file.write_text(page(read_report([varied_log(tmp_path)])), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
         opened.open(file, width=width, scheme=scheme)
         opened.wait_for("#top-repairs .main-svg")
@@ -279,7 +279,7 @@ def test_the_page_is_drawn(width, scheme, tmp_path):
 
 @needs_browser
 def test_hostile_names_do_nothing_on_the_page(tmp_path):
-    """Names are shown as they are: none runs, links, loads or breaks the page."""
+    """Hostile names are shown unchanged. None runs, links, loads anything or breaks the page."""
     file = tmp_path / "report.html"
     file.write_text(page(read_report([hostile_log(tmp_path)], top=1000)), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
@@ -301,12 +301,12 @@ def test_hostile_names_do_nothing_on_the_page(tmp_path):
 
 
 def test_the_page_is_small_enough_to_be_sent(tmp_path):
-    """Plotly is packed in it: a page has less than three megabytes."""
-    assert len(page(read_report([story(tmp_path)]))) < 3_000_000
+    """A page, which contains Plotly compressed, is smaller than three megabytes."""
+    assert len(page(read_report([varied_log(tmp_path)]))) < 3_000_000
 
 
 def test_a_page_without_calls_is_a_page(tmp_path):
-    """An empty log gives a page that says so, without charts and scripts."""
+    """An empty log gives a page that says so, without charts or scripts."""
     text = page(read_report([log(tmp_path, "nothing")]))
     assert "0 calls" in text
     assert len(text) < 20_000

@@ -1,4 +1,4 @@
-"""Credentials for object storage: what DuckDB is told, whatever they are made of."""
+"""Test the statement that gives DuckDB credentials for object storage, with any characters in them."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ ODD = ("'", "''", "\\'", "a'); DROP TABLE read; --", '"', "$1", "?", "a\nb", "/*
     ],
 )
 def test_the_usual_variables_become_a_secret(environment, reported):
-    """DuckDB gets what the environment holds, and nothing where there is no key."""
+    """DuckDB gets the credentials in the environment, or none if there is no complete key."""
     assert s3_secret(environment) == reported
 
 
 @each_row("value", ODD)
 def test_credentials_are_escaped_in_sql(value):
-    """Whatever a credential is made of, it is one text in one statement."""
+    """A credential of any characters stays one string in one statement."""
     sql = s3_secret({"AWS_ACCESS_KEY_ID": value, "AWS_SECRET_ACCESS_KEY": value, "AWS_REGION": value})
     assert len(duckdb.extract_statements(sql)) == 1
     text = re.fullmatch(r"CREATE SECRET \(TYPE s3, KEY_ID (.+), SECRET \1, REGION \1\)", sql, re.DOTALL)
@@ -49,7 +49,7 @@ def test_credentials_are_escaped_in_sql(value):
 
 @pytest.mark.slow
 def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
-    """Where the extension cannot be had, one line says so and holds no credential."""
+    """If the extension cannot be installed, one line says so and shows no credential."""
     for name in KEYS:
         monkeypatch.setenv(name, "hidden")
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -61,7 +61,7 @@ def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
 
 
 def test_rejected_credentials_are_not_shown(tmp_path):
-    """What DuckDB says of a statement that holds credentials is not passed on."""
+    """DuckDB's message about a statement with credentials is not shown."""
     database = Database(tmp_path, [], remote=False, memory="256MB", progress=None)
     try:
         with pytest.raises(ReportError, match=r"rejects the AWS credentials in the environment") as caught:

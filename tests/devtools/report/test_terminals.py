@@ -1,4 +1,4 @@
-"""The command on a real terminal: its bar, its width, and how it is stopped."""
+"""Test the command on a real terminal: the progress bar, its width, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def _take_terminal():
-    """Let Ctrl-C of the terminal end this process, as a shell's jobs in the foreground; in the background it is ignored."""
+    """Let Ctrl-C end this process like a foreground job. A background job would ignore it."""
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def on_a_terminal(arguments, *, columns, temporary, until=None):
-    """What a command writes to a terminal of its own, and its exit code; Ctrl-C is pressed once ``until`` is shown."""
+    """Return a command's terminal output and exit code. Send Ctrl-C once ``until`` is shown."""
     ours, theirs = os.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     known = {
@@ -62,7 +62,7 @@ def on_a_terminal(arguments, *, columns, temporary, until=None):
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.full)])
 def test_the_bar_fits_and_goes_away(columns, tmp_path):
-    """The bar is on one line of the terminal, and the report stands alone in the end."""
+    """The progress bar fits on one line and is gone when the report is printed."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     file = log(tmp_path, *[line(request_id=str(at)) for at in range(100_000)])
@@ -76,10 +76,10 @@ def test_the_bar_fits_and_goes_away(columns, tmp_path):
     assert list(temporary.iterdir()) == []
 
 
-# On a busy machine the report may be done before the key is pressed.
+# On a busy machine the report may be complete before Ctrl-C is sent.
 @pytest.mark.full
 def test_ctrl_c_ends_it_in_one_line(tmp_path):
-    """A report that is interrupted says so in one line, exits with 130 and leaves no file behind."""
+    """An interrupted report says so in one line, exits with 130 and leaves no file behind."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     text = f"{line(client_name='x' * 100)}\n" * 1000
