@@ -1,4 +1,4 @@
-"""The page on architecture: its drawing is the layers that import-linter checks."""
+"""Test that the diagram on the architecture page shows the layers that import-linter checks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def layers() -> list[str]:
 
 
 def test_the_diagram_matches_the_checked_layers():
-    """The drawing has each layer of the contract, in its order."""
+    """The diagram has each layer of the contract, in order."""
     arrows = re.findall(r"^\s+(\w+)(?:\[[^\]]*\])? --> (\w+)$", PAGE, re.MULTILINE)
     assert arrows
     drawn = [arrows[0][0], *(below for _, below in arrows)]
@@ -34,5 +34,5 @@ def test_the_diagram_matches_the_checked_layers():
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`([\w/]+\.py)`", PAGE))))
 def test_the_page_names_files_that_exist(name):
-    """Each file that the page names is there."""
+    """Each file that the page names exists."""
     assert (ROOT / "mcp_lenient" / name).exists()

@@ -1,4 +1,4 @@
-"""What the documents say is true: their code runs, their tables match, their links lead somewhere."""
+"""Test the documents: code blocks run, tables match the code, links lead to files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ VARYING = ("timestamp", "duration_us", "session_id", "request_id", "transport")
 
 @pytest.fixture(autouse=True)
 def unconfigured_structlog():
-    """A document may configure logging; the next test must not see it."""
+    """Reset logging, which a document may configure."""
     yield
     reset_logging()
     structlog.reset_defaults()
@@ -98,7 +98,7 @@ def _without_links(text):
 
 @pytest.mark.parametrize(("kind", "tool", "arguments", "reported"), ANSWERS)
 async def test_shown_answers_are_real(kind, tool, arguments, reported, tmp_path, capsys):
-    """What a document shows of an answer or an event is what the example server gives."""
+    """The answers and events that a document shows are those of the example server."""
     server = build_server(tmp_path / "contexts.db", lenient=kind != "alone")
     async with Client(server) as client:
         result = await client.call_tool_mcp(tool, json.loads(arguments))
@@ -119,7 +119,7 @@ async def test_shown_answers_are_real(kind, tool, arguments, reported, tmp_path,
 
 @pytest.mark.parametrize("module", MODULES)
 def test_docstrings_are_true(module):
-    """Each example in a docstring prints what it says."""
+    """Each docstring example prints what it shows."""
     done = doctest.testmod(importlib.import_module(module))
     assert done.attempted
     assert done.failed == 0
@@ -130,7 +130,7 @@ RULE_PAGES = sorted(f"rules/{page.name}" for page in (ROOT / "docs" / "rules").g
 
 @pytest.mark.parametrize("page", ["rules.md", "envelope.md", "reference/command-line.md", *RULE_PAGES])
 def test_generated_tables_are_those_of_the_code(page, monkeypatch):
-    """A table that a page takes from the code is the one that the code gives today."""
+    """A generated table on a page equals the one that the code generates now."""
     monkeypatch.syspath_prepend(ROOT / "docs")
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     assert "[[[cog" in text
@@ -145,7 +145,7 @@ def test_each_family_of_rules_has_a_page():
 
 
 def test_reference_has_every_public_name():
-    """Each name that can be imported from the package, its testing module or a host's has its place in the reference."""
+    """The reference lists each public name of the package, its testing module and its adapters."""
     from mcp_lenient.adapters import langchain
 
     reported = set()
@@ -166,14 +166,14 @@ def test_reference_has_every_public_name():
 
 
 def test_navigation_names_every_page():
-    """Each page of the site is reached from its navigation."""
+    """The navigation reaches each page of the site."""
     reported = re.findall(r"([\w/*-]+\.md)", (ROOT / "docs" / "NAVIGATION.md").read_text(encoding="utf-8"))
     found = {page for entry in reported for page in (ROOT / "docs").glob(entry)}
     assert found == set((ROOT / "docs").rglob("*.md")) - {ROOT / "docs" / "NAVIGATION.md"}
 
 
 def test_contributing_names_files_that_exist():
-    """Each module that the map for contributors names is there; the site is not, before it is built."""
+    """Each module on the contributors' map exists, except the site, which is built later."""
     reported = set(re.findall(r"`([\w/]+\.py|\w+/)`", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
     reported -= {"site/"}
     assert reported
@@ -182,7 +182,7 @@ def test_contributing_names_files_that_exist():
 
 
 def test_changelog_has_this_version():
-    """The newest version in the changelog is the one that is built."""
+    """The newest version in the changelog is the version that is built."""
     built = re.search(
         r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
     )
