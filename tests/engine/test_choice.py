@@ -1,4 +1,4 @@
-"""Combining and comparing candidates."""
+"""Test how candidates are combined and compared."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def several(*values):
 
 
 @pytest.mark.parametrize(
-    ("most", "ways"), [pytest.param(4, 4, id="as many as are compared"), pytest.param(3, 0, id="more")]
+    ("most", "ways"), [pytest.param(4, 4, id="at the limit"), pytest.param(3, 0, id="beyond the limit")]
 )
 def test_combinations_are_bounded(most, ways):
     """Candidates of several places are combined in every way, unless there are too many ways."""
@@ -32,7 +32,7 @@ def test_combinations_without_columns_give_one_way():
 
 
 def test_cheapest_and_distinct_drop_equal_values():
-    """Each JSON value is kept once; true is not 1, and 1.0 is 1."""
+    """Each JSON value is kept once. True differs from 1, but 1.0 does not."""
     readings = [Candidate(1, 2), Candidate(True, 2), Candidate(1.0, 2), Candidate(5, 3)]
     assert cheapest(readings) == [Candidate(1, 2), Candidate(True, 2)]
     assert cheapest(readings[3:]) == readings[3:]
@@ -41,7 +41,7 @@ def test_cheapest_and_distinct_drop_equal_values():
 
 
 def test_build_object_combines_candidates():
-    """An object gets its candidates and loses absent properties; costs and repairs add up."""
+    """An object gets its candidates and loses absent properties. Costs and repairs are summed."""
     changed = [("a", Candidate(1, 4, (ONE,))), ("b", Candidate(ABSENT, 8, (TWO,))), ("new", Candidate(2, 16))]
     sent = {"a": "1", "b": None, "c": 3}
     assert build_object(sent, changed, 2, (TWO,)) == Candidate(
@@ -51,7 +51,7 @@ def test_build_object_combines_candidates():
 
 
 def test_replace_items_combines_candidates():
-    """A list gets its candidates; costs and repairs add up."""
+    """A list gets its candidates. Costs and repairs are summed."""
     sent = ["1", 2, "3"]
     found = replace_items(sent, [(0, Candidate(1, 4, (ONE,))), (2, Candidate(3, 8, (TWO,)))])
     assert found == Candidate([1, 2, 3], 12, (ONE, TWO))

@@ -1,4 +1,4 @@
-"""``Policy(closed=True)``: names that servers would drop in silence are repaired or refused."""
+"""Test ``Policy(closed=True)``: names that a server would drop silently are repaired or refused."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ CLOSED = Policy(closed=True)
     ],
 )
 def test_an_open_schema_is_repaired_like_a_closed_one(schema: Json, sent: Any, expected: Any) -> None:
-    """Names are repaired only if the policy asks for it; without it the call is accepted as sent."""
+    """With the policy names are repaired. Without it the call is accepted as sent."""
     assert normalize(schema, sent).arguments is sent
     result = normalize(schema, sent, CLOSED)
     assert (result.arguments, result.violations) == (expected, ())
     assert normalize(schema, expected, CLOSED).arguments is expected
 
 
-def test_an_unlike_name_is_refused() -> None:
-    """The violation lists the declared parameters."""
+def test_a_name_like_no_other_is_refused() -> None:
+    """A name that resembles no declared parameter is unknown."""
     (violation,) = normalize(opened(q=STRING), {"limit": 5}, CLOSED).violations
     assert violation.code == "unknown"
 
@@ -54,7 +54,7 @@ def test_an_open_map_stays_open() -> None:
 
 
 class Address(BaseModel):
-    """A model that ignores names it does not have, as Pydantic's do."""
+    """A model that ignores unknown names, as is Pydantic's default."""
 
     ship_to: str = "home"
     street: str = Field("", validation_alias=AliasChoices("street", "road"))
@@ -67,7 +67,7 @@ class Home(BaseModel):
 
 
 class Office(BaseModel):
-    """The other one."""
+    """The other branch."""
 
     floor_number: str
 
@@ -149,7 +149,7 @@ async def test_a_name_that_the_function_would_drop_is_refused(server: FastMCP, s
     ],
 )
 async def test_a_name_that_the_function_reads_is_right(sent: Any) -> None:
-    """The function's own validator says which names it reads."""
+    """Names that the function's own validator reads are accepted."""
     result = await _call(_server(LenientMiddleware(CLOSED)), sent)
     assert not result.is_error
     assert "b" in result.data
@@ -163,14 +163,14 @@ async def test_nested_names_stay_without_the_policy() -> None:
 
 
 async def test_a_pattern_closes_one_tool() -> None:
-    """The policy may be given by tool name."""
+    """The policy may be set for a pattern of tool names."""
     server = _server(LenientMiddleware(tools={"deliv*": CLOSED}))
     assert (await _call(server, {"address": {"shipTo": "b"}})).data == _ADDRESS
 
 
 @each_row(("sent", "unknown"), [({"a": 1, "zz": 2}, ["/p/zz"]), ({"b": 1, "zz": 2}, ["/p/zz"])])
 def test_only_a_name_that_no_branch_declares_is_unknown(sent: Json, unknown: list[str]) -> None:
-    """A name that one branch of a union declares is not reported because another one lacks it."""
+    """A name that only some branches of a union declare is not unknown."""
     plan = Plan(opened(p=union(closed(b=INTEGER), closed(a=INTEGER))), CLOSED)
     validator = own_validator(plan, PublishedSchemaValidator(opened(p={})))
     assert [pointer(issue.path) for issue in validator.issues({"p": sent})] == unknown

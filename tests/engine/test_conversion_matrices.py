@@ -1,4 +1,4 @@
-"""The two conversion matrices that started this project."""
+"""Check the two conversion matrices that started this project."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ ALSO.update({("array", text): [text] for text in ("3.14", "42", "true", "false",
 @each_row("json_type", sorted(CONVERSIONS))
 @each_row("text", EVERY_TEXT)
 def test_text_is_converted_to_the_declared_type(json_type: str, text: str) -> None:
-    """A text becomes the declared type if it spells a value of it, and is refused otherwise."""
+    """Text becomes the declared type if it spells such a value, and is refused otherwise."""
     wanted = CONVERSIONS[json_type].get(text, ALSO.get((json_type, text)))
     result = text if json_type == "string" else wanted
     schema = closed("p", p={"type": json_type})
@@ -91,6 +91,6 @@ def test_text_is_converted_to_the_declared_type(json_type: str, text: str) -> No
 
 @each_row("text", EVERY_TEXT)
 def test_parameter_without_a_type_stays_unchanged(text: str) -> None:
-    """If every JSON type is allowed, a text stays a text."""
+    """If every JSON type is allowed, text stays text."""
     check(closed("p", p={}), {"p": text}, {"p": text}, [])
     check(closed("p", p={"description": "anything"}), {"p": text}, {"p": text}, [])

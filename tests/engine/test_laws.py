@@ -1,4 +1,4 @@
-"""The laws, over generated schemas and over those of real tools."""
+"""Check the laws with generated schemas and with schemas of real tools."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ REAL = real_schemas()
 REAL_SCHEMAS = st.integers(0, max(len(REAL) - 1, 0)).map(lambda index: REAL[index])
 needs_real = pytest.mark.skipif(not REAL, reason="the schemas of real tools are not at hand")
 
-# Rules that leave a name or a value out, or take a wrapper off: what they do is no loss of a leaf.
+# Rules that drop a name or a value, or remove a wrapper. They may lose a leaf.
 SHEDDING = frozenset(
     "null_to_absent empty_text_to_absent null_text_to_absent drop_injected wrapped_value unwrap_arguments".split()
 )
 
 
 def takes(schema: Json, arguments: Any) -> bool:
-    """Return whether the schema accepts the arguments, by the library used in production."""
+    """Return whether the library used in production finds the arguments valid."""
     return bool(jsonschema_rs.validator_for(schema).is_valid(arguments))
 
 
 @st.composite
 def valid_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) -> tuple[Json, Json]:
-    """A schema and arguments that it accepts."""
+    """Draw a schema and valid arguments."""
     schema = draw(source if source is not None else schemas())
     arguments = draw(values(schema, schema))
     assume(isinstance(arguments, dict) and takes(schema, arguments))
@@ -59,7 +59,7 @@ def valid_calls(draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None) 
 def damaged_calls(
     draw: st.DrawFn, source: st.SearchStrategy[Json] | None = None
 ) -> tuple[Json, Json, str, Json]:
-    """A schema, arguments that it accepts, the damage done to them, and the result."""
+    """Draw a schema, valid arguments, the damage done to them, and the result."""
     schema, arguments = draw(valid_calls(source))
     found = [
         (label, new)
@@ -70,8 +70,8 @@ def damaged_calls(
     return schema, arguments, label, damaged
 
 
-def assert_nothing_else(schema: Json, arguments: Json, label: str, damaged: Json) -> Normalized:
-    """Assert that damage is undone or refused, or gave a call that the schema accepts."""
+def assert_undone_or_refused(schema: Json, arguments: Json, label: str, damaged: Json) -> Normalized:
+    """Assert that damage is undone or refused, unless the damaged call is valid."""
     before = copy.deepcopy(damaged)
     result = normalize(schema, damaged)
     assert exactly(damaged) == exactly(before), "the arguments that were sent were changed"
@@ -149,8 +149,8 @@ def test_repaired_calls_are_accepted_and_idempotent(schema: Json, arguments: Jso
 @LAW
 @given(damaged_calls())
 def test_damage_is_undone_or_refused(call: tuple[Json, Json, str, Json]) -> None:
-    """Law 3: a damaged call becomes the original one, or is refused."""
-    assert_nothing_else(*call)
+    """Law 3: a damaged call becomes the original one or is refused."""
+    assert_undone_or_refused(*call)
 
 
 _WORDS = st.lists(st.sampled_from("ship item dry max note page".split()), min_size=1, max_size=2, unique=True)
@@ -159,7 +159,7 @@ _WORDS = st.lists(st.sampled_from("ship item dry max note page".split()), min_si
 @LAW
 @given(st.data())
 def test_repaired_open_objects_have_no_ignored_names(data: st.DataObject) -> None:
-    """Law 4: in a repaired call no open object has a name in another case style that the tool would ignore."""
+    """Law 4: a repaired call has no ignored name in another case style in an open object."""
     names = data.draw(
         st.lists(_WORDS.map("_".join), min_size=1, max_size=4, unique_by=lambda name: name.replace("_", ""))
     )
@@ -192,7 +192,7 @@ def test_repaired_open_objects_have_no_ignored_names(data: st.DataObject) -> Non
 @LAW
 @given(st.data())
 def test_two_damages_are_undone_or_refused(data: st.DataObject) -> None:
-    """Law 3 for calls in which two parameters are wrong."""
+    """Law 3 for calls with two wrong parameters."""
     schema, arguments = data.draw(valid_calls())
     assume(len(arguments) > 1)
     one, other = data.draw(st.permutations(sorted(arguments)))[:2]
@@ -220,7 +220,7 @@ def test_order_does_not_change_the_outcome(call: tuple[Json, Json, str, Json], r
 @LAW
 @given(damaged_calls())
 def test_destructive_tools_use_tiers_1_and_2_only(call: tuple[Json, Json, str, Json]) -> None:
-    """A destructive tool gets repairs of tiers 1 and 2 only, and the same values as other tools."""
+    """A destructive tool gets only repairs of tiers 1 and 2, and the same values as other tools."""
     schema, arguments, label, damaged = call
     outcome = repair(Plan(schema, Policy(), destructive=True), damaged, PublishedSchemaValidator(schema))
     tiers = {rule.name: rule.tier for rule in Policy().rules}
@@ -236,15 +236,15 @@ def test_destructive_tools_use_tiers_1_and_2_only(call: tuple[Json, Json, str, J
 @LAW
 @given(damaged_calls(REAL_SCHEMAS))
 def test_damage_to_calls_of_real_tools_is_undone_or_refused(call: tuple[Json, Json, str, Json]) -> None:
-    """Law 3 over schemas that real servers publish."""
-    assert_nothing_else(*call)
+    """Law 3 with schemas that real servers publish."""
+    assert_undone_or_refused(*call)
 
 
 @needs_real
 @LAW
 @given(valid_calls(REAL_SCHEMAS))
 def test_valid_calls_of_real_tools_are_the_same_object(call: tuple[Json, Json]) -> None:
-    """Law 1 over schemas that real servers publish."""
+    """Law 1 with schemas that real servers publish."""
     schema, arguments = call
     assert normalize(schema, arguments) == Normalized(arguments, (), ())
     assert normalize(schema, arguments).arguments is arguments

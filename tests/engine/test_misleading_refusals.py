@@ -1,4 +1,4 @@
-"""Refusals that once misled a caller."""
+"""Test refusals that once misled a caller."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _reported(arguments):
 
 @pytest.mark.parametrize("sent", ["500", "0", "500.0"])
 def test_quoted_number_out_of_range_reports_the_limit(sent):
-    """If the number itself is wrong, the message reports its limit, not the quotes."""
+    """If the number itself is wrong, the message reports its limit and not the quotes."""
     ((code, message),) = _reported({"name": "a", "limit": sent})
     assert code == "range"
     assert "quotes" not in message
@@ -67,5 +67,5 @@ def test_wrapper_in_a_union_of_objects_and_lists_is_refused():
 
 @pytest.mark.parametrize("sent", ["", "null"])
 def test_empty_text_as_arguments_means_no_arguments(sent):
-    """Arguments sent as an empty text become an empty object."""
+    """Arguments sent as empty or null text become an empty object."""
     assert dict(normalize({"type": "object", "properties": {}}, sent).arguments) == {}

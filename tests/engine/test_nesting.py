@@ -1,4 +1,4 @@
-"""The depth of a value is checked before a validator walks an endless one."""
+"""Test that a value's depth is checked before a validator walks an endless value."""
 
 from __future__ import annotations
 
@@ -24,27 +24,23 @@ def nested(depth):
     "schema",
     quick(
         [
-            pytest.param({"items": {"$ref": "#"}}, id="to the whole"),
-            pytest.param(
-                {"properties": {"a": {"items": {"$ref": "#/properties/a"}}}}, id="to what is around it"
-            ),
+            pytest.param({"items": {"$ref": "#"}}, id="to the root"),
+            pytest.param({"properties": {"a": {"items": {"$ref": "#/properties/a"}}}}, id="to the parent"),
             pytest.param(
                 {
                     "$ref": "#/$defs/a",
                     "$defs": {"a": {"items": {"$ref": "#/$defs/b"}}, "b": {"items": {"$ref": "#/$defs/a"}}},
                 },
-                id="by way of another",
+                id="through another",
             ),
-            pytest.param({"items": {"$dynamicRef": "#node"}, "$dynamicAnchor": "node"}, id="one that moves"),
-            pytest.param(
-                {"$id": "https://a.example/b", "items": {"$ref": "b"}}, id="one that cannot be followed"
-            ),
+            pytest.param({"items": {"$dynamicRef": "#node"}, "$dynamicAnchor": "node"}, id="dynamic"),
+            pytest.param({"$id": "https://a.example/b", "items": {"$ref": "b"}}, id="not followed"),
             pytest.param(
                 CHAIN | {"$defs": CHAIN["$defs"] | {"9": {"items": {"$ref": "#/$defs/4"}}}}, id="far down"
             ),
-            pytest.param({"enum": [{"a": at} for at in range(200_000)]}, id="too large to tell"),
+            pytest.param({"enum": [{"a": at} for at in range(200_000)]}, id="too large to search"),
         ],
-        *("to the whole", "one that cannot be followed"),
+        *("to the root", "not followed"),
     ),
 )
 def test_recursive_schema_checks_the_depth(schema):
@@ -70,5 +66,5 @@ def test_recursive_schema_checks_the_depth(schema):
     ),
 )
 def test_plain_schema_skips_the_depth_check(schema):
-    """The validator of a schema without recursion goes no deeper than the schema."""
+    """A schema without recursion needs no depth check, because its validator goes no deeper."""
     assert depth_check(schema)(nested(100_000))

@@ -1,4 +1,4 @@
-"""The engine without a server: `normalize`, and `Normalizer` for many calls by one schema."""
+"""Test the engine without a server: `normalize`, and `Normalizer` for many calls with one schema."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ POLICIES = [None, Policy(), Policy.strict(), Policy(mode="observe"), Policy(mode
     policy=st.sampled_from(POLICIES),
 )
 def test_normalizer_equals_normalize(arguments: Any, policy: Policy | None) -> None:
-    """A compiled schema gives the same result as `normalize`, under each policy."""
+    """A compiled schema gives the same result as `normalize` with each policy."""
     assert Normalizer(SCHEMA, policy)(arguments) == normalize(SCHEMA, arguments, policy)
 
 
@@ -42,7 +42,7 @@ def test_normalizer_returns_valid_arguments_unchanged() -> None:
 
 @pytest.mark.parametrize("made", [dict, MappingProxyType])
 def test_normalizer_ignores_later_schema_changes(made: Any) -> None:
-    """The schema is compiled when the normalizer is built; later changes have no effect."""
+    """The schema is compiled when the normalizer is built, so later changes have no effect."""
     limit = {"type": "integer"}
     normalizer = Normalizer(made({"type": "object", "properties": {"limit": limit}}))
     limit["type"] = "string"
@@ -65,7 +65,7 @@ def test_policy_must_be_a_policy(call: Any) -> None:
 
 @pytest.mark.parametrize("policy", [None, Policy()])
 def test_schema_with_non_json_types_is_accepted(policy: Policy | None) -> None:
-    """A schema with types other than plain JSON is compiled at each call of `normalize`."""
+    """A schema with types other than plain JSON is compiled anew for each call of `normalize`."""
     schema: Mapping[str, Any] = {**SCHEMA, "x-price": Decimal("1.5"), "title": object()}
     assert normalize(schema, {"limit": "3"}, policy).arguments == {"limit": 3}
     assert Normalizer(schema, policy)({"limit": "3"}).arguments == {"limit": 3}

@@ -1,4 +1,4 @@
-"""An observer sees a decision and changes nothing."""
+"""Test that an observer sees a decision and does not change it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_observer_does_not_change_the_decision(sent):
 
 
 def test_observer_receives_rule_results_and_validator_answers():
-    """It receives the result of each rule and the validator's answers about the arguments."""
+    """An observer receives each rule's result and the validator's answers about the arguments."""
     contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
     notes = Notes()
     contract.decide({"limit": "5"}, notes)

@@ -1,4 +1,4 @@
-"""The schema validator against jsonschema, an independent oracle that shares no code with ours."""
+"""Compare the schema validator with jsonschema, an independent oracle that shares no code with ours."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from mcp_lenient.schema.compile import readable
 
 NOTHING_TO_FETCH: Registry[Any] = Registry()
 
-# What the drawn schemas of the laws lack. No `format`: ours asserts dates and times on purpose. No fraction under
-# `multipleOf`, where the specification leaves rounding open, and only patterns that every regex dialect reads alike.
+# Keywords that the laws' schemas lack. No `format`, because ours asserts dates and times on purpose. No
+# fractional `multipleOf`, whose rounding is unspecified, and only patterns that regex dialects read alike.
 KEYWORDS = (
     {"multipleOf": 5},
     {"maxLength": 1},
@@ -51,7 +51,7 @@ KEYWORDS = (
 
 @st.composite
 def richer_schemas(draw: st.DrawFn) -> Json:
-    """A schema from the laws, with one more parameter that uses further keywords."""
+    """Draw a schema of the laws with one more parameter that uses further keywords."""
     schema = draw(schemas())
     name = draw(st.sampled_from(NAMES))
     more = draw(st.lists(st.sampled_from(KEYWORDS), min_size=1, max_size=2))
@@ -63,7 +63,7 @@ def richer_schemas(draw: st.DrawFn) -> Json:
 
 @st.composite
 def calls(draw: st.DrawFn) -> tuple[Json, Json]:
-    """A schema, and arguments that it may accept or not."""
+    """Draw a schema and arguments, valid or not."""
     schema = draw(richer_schemas())
     arguments = draw(values(schema, schema)) if draw(st.booleans()) else {}
     assume(isinstance(arguments, dict))
@@ -78,19 +78,19 @@ def oracle(schema: Json, dialect: Any = Draft202012Validator) -> Any:
 @LAW
 @given(calls())
 def test_validator_agrees_with_the_oracle(call):
-    """Both agree about whole calls and about whether there are issues."""
+    """Both agree on whether a call is valid and whether it has issues."""
     schema, arguments = call
-    judge = PublishedSchemaValidator(schema)
+    validator = PublishedSchemaValidator(schema)
     accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
     event(f"accepted: {accepted}")
-    assert judge.accepts(arguments) is accepted
-    assert (judge.issues(arguments) == ()) is accepted
+    assert validator.accepts(arguments) is accepted
+    assert (validator.issues(arguments) == ()) is accepted
 
 
 @LAW
 @given(calls())
 def test_each_parameter_agrees_with_the_oracle(call):
-    """Both agree about a single parameter, which is checked by our own fast checks where possible."""
+    """Both agree on a single parameter, which our own fast checks validate if they can."""
     schema, arguments = call
     plan = Plan(schema, Policy())
     for name, node in plan.top.property_nodes.items():
@@ -129,7 +129,7 @@ def _has_whole_float(value: Any) -> bool:
 @LAW
 @given(data=st.data())
 def test_translated_schema_agrees_with_the_oracle_of_its_draft(dialect, keywords, data):
-    """We translate a schema of an older draft; the oracle validates it by that draft."""
+    """A translated schema of an older draft agrees with the oracle of that draft."""
     schema = {
         "$schema": dialect.META_SCHEMA["$schema"],
         "type": "object",
@@ -137,7 +137,7 @@ def test_translated_schema_agrees_with_the_oracle_of_its_draft(dialect, keywords
         "definitions": {"Small": {"type": "integer", "maximum": 9}},
     }
     arguments = data.draw(st.dictionaries(st.sampled_from(["p", "q"]), LOOSE_JSON, min_size=1))
-    assume(not _has_whole_float(arguments))  # 7.0 is no integer to draft 4
+    assume(not _has_whole_float(arguments))  # draft 4 does not count 7.0 as an integer
     accepted = oracle(schema, dialect).is_valid(arguments)
     event(f"accepted: {accepted}")
     assert PublishedSchemaValidator(schema).accepts(arguments) is accepted
@@ -147,7 +147,7 @@ def test_translated_schema_agrees_with_the_oracle_of_its_draft(dialect, keywords
     ("name", "wrong"), [("date", "tomorrow"), ("date-time", "2024-01-01"), ("time", "noon")]
 )
 def test_dates_and_times_are_asserted(name, wrong):
-    """2020-12 leaves the assertion of formats open; ours asserts them, since tools do."""
+    """JSON Schema 2020-12 lets validators ignore formats. Ours asserts dates and times, as tools do."""
     schema = {"type": "object", "properties": {"p": {"type": "string", "format": name}}}
     assert oracle(schema).is_valid({"p": wrong})
     assert not PublishedSchemaValidator(schema).accepts({"p": wrong})
@@ -156,7 +156,7 @@ def test_dates_and_times_are_asserted(name, wrong):
 UNREADABLE = {
     "a keyword with a wrong value": {"items": None},
     "an unknown type": {"type": "file"},
-    "names that are no list": {"required": "a"},
+    "names that are not a list": {"required": "a"},
     "a reference to another document": {"$ref": "https://example.com/address.json"},
     "a reference to nothing": {"$ref": "#/$defs/gone"},
     "a reference to itself": {"$ref": "#/properties/p"},
@@ -167,7 +167,7 @@ UNREADABLE = {
 
 @each_row("part", [pytest.param(part, id=name) for name, part in UNREADABLE.items()])
 def test_oracle_cannot_validate_unread_parts_either(part):
-    """A part is left unread only if it is not a JSON Schema, refers elsewhere, or never ends."""
+    """A part stays unread only if it is not a JSON Schema, refers elsewhere, or never ends."""
     schema = {"type": "object", "properties": {"p": part}}
     assert readable(schema).unread
     try:
@@ -175,4 +175,4 @@ def test_oracle_cannot_validate_unread_parts_either(part):
         oracle(schema).is_valid({"p": 1})
     except (SchemaError, Unresolvable, RecursionError):
         return
-    pytest.fail("the oracle judges it")
+    pytest.fail("the oracle validates it")

@@ -1,8 +1,8 @@
 """Recorded outcomes of every value for every kind of parameter.
 
-A change of what the engine does shows here as a change of a file, line by line, whether it was meant or not. Where it
-was meant, ``pytest tests/engine/test_outcomes.py --force-regen`` writes the files anew, for the change to be read with
-the code. That the lines are right is for the laws and the tables of the rules to say.
+Any change in the engine's behavior shows up as a changed line in a file. If the change is intended, run
+``pytest tests/engine/test_outcomes.py --force-regen`` to rewrite the files, and review them with the code.
+The laws and the tables of the rules check that the lines are correct.
 """
 
 from __future__ import annotations
@@ -135,16 +135,16 @@ TOOLS = [
     pytest.param(_matrix, [{"rows": [[1, 2], [3]], "names": ["a_b"]}], id="matrix"),
     pytest.param(many, [{"x": [1], "z": True, "y": "red", "W": 4}], id="many"),
 ]
-"""Tools, each with calls of it that are right."""
+"""Tools, each with valid calls."""
 
 _TWICE = 150
-"""So many calls of a tool are damaged twice, chosen evenly among all that could be."""
+"""The number of twice damaged calls per tool, chosen evenly among all possible ones."""
 
 SENT = [*VALUES[:-3], *(text for text in TEXTS if text not in VALUES)]
 
 
 def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
-    """Return the outcomes of calls by each validator; further validators list only differences."""
+    """Return the outcomes of calls by each validator. Further validators list only differences."""
     plan, destructive = Plan(tool.parameters, Policy()), Plan(tool.parameters, Policy(), destructive=True)
     lax = FunctionValidator(tool, strict=False)
     by_schema = _outcomes(plan, PublishedSchemaValidator(tool.parameters), calls)
@@ -159,12 +159,12 @@ def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _outcomes(plan: Plan, judge: Validator, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    return {json.dumps(sent): _said(sent, repair(plan, sent, judge)) for sent in calls}
+def _outcomes(plan: Plan, validator: Validator, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {json.dumps(sent): _said(sent, repair(plan, sent, validator)) for sent in calls}
 
 
 def _grouped(outcomes: Mapping[str, str], known: Mapping[str, str] = MappingProxyType({})) -> str:
-    """Return each outcome above the values that lead to it."""
+    """Return each outcome above the calls that lead to it."""
     groups: dict[str, list[str]] = defaultdict(list)
     for sent, said in outcomes.items():
         if known.get(sent) != said:
@@ -195,14 +195,14 @@ def _place(path: Path) -> str:
 @pytest.mark.quick_rows("optional_list")
 @pytest.mark.parametrize("annotation", quick(TYPES, *EACH_KIND))
 def test_every_value_for_a_type(annotation, request, file_regression):
-    """The outcomes of values of each kind for a required parameter of this type."""
+    """The outcomes of values of every kind for a required parameter of this type."""
     written = _written(typed(annotation), [{"x": value} for value in SENT])
     file_regression.check(written, basename=request.node.callspec.id)
 
 
 @pytest.mark.parametrize(("function", "right"), quick(TOOLS, "search"))
 def test_every_damage_to_a_call(function, right, request, file_regression):
-    """The outcomes of a valid call of this tool that was damaged once, and twice."""
+    """The outcomes of a valid call of this tool after one or two kinds of damage."""
     tool = Tool.from_function(function, name="tool")
     file_regression.check(_written(tool, _damaged(tool, right)), basename=request.node.callspec.id)
 

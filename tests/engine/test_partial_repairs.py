@@ -1,4 +1,4 @@
-"""Partial repairs of a refused call: every certain repair is made, the rest stays unchanged."""
+"""Test partial repairs of a refused call: certain repairs are made, the rest stays unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EITHER = union(closed("x", x=INTEGER), closed("x", x=BOOLEAN))
 
 
 def _refused(schema: Any, value: Any) -> Outcome:
-    """Return the decision about a value beside another one that no rule can repair."""
+    """Return the decision about a value, next to another value that no rule can repair."""
     schema = closed("wrong", p=schema, wrong=INTEGER)
     outcome = repair(Plan(schema, Policy()), {"p": value, "wrong": "x"}, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
@@ -29,21 +29,21 @@ def _refused(schema: Any, value: Any) -> Outcome:
 
 
 @each_row(
-    ("schema", "sent", "mended", "repairs"),
+    ("schema", "sent", "expected", "repairs"),
     [
         pytest.param(
             closed("n", "m", n=INTEGER, m=INTEGER),
             {"N": "5", "m": "x"},
             {"n": 5, "m": "x"},
             ["rename_case /p/N string string", "text_to_integer /p/N string integer"],
-            id="a name beside a wrong value",
+            id="name next to a wrong value",
         ),
         pytest.param(
             closed(n=INTEGER, m=INTEGER),
             {"n": None, "m": "x"},
             {"m": "x"},
             ["null_to_absent /p/n null absent"],
-            id="what is left out beside a wrong value",
+            id="dropped name next to a wrong value",
         ),
         pytest.param(
             {**NUMBER, "maximum": 5},
@@ -78,7 +78,7 @@ def _refused(schema: Any, value: Any) -> Outcome:
             {"n": "x"},
             {"n": "x"},
             [],
-            id="which of two objects was meant is not certain",
+            id="ambiguous union",
         ),
         pytest.param(
             array(INTEGER),
@@ -99,23 +99,21 @@ def _refused(schema: Any, value: Any) -> Outcome:
             "6",
             6,
             ["text_to_integer /p string integer"],
-            id="the integer in a text where null may stand",
+            id="the integer in a text, nullable",
         ),
-        pytest.param(enum("a", "b"), "c", "c", [], id="a text that is none of the values"),
-        pytest.param(
-            array(STRING), [5, {}], [5, {}], [], id="a number in a list that holds other things too"
-        ),
+        pytest.param(enum("a", "b"), "c", "c", [], id="text not in the enum"),
+        pytest.param(array(STRING), [5, {}], [5, {}], [], id="number in a list with other errors"),
     ],
 )
-def test_certain_parts_are_repaired(schema, sent, mended, repairs):
+def test_certain_parts_are_repaired(schema, sent, expected, repairs):
     """In a value that stays wrong, parts with one candidate are repaired."""
     outcome = _refused(schema, sent)
-    assert exactly(outcome.arguments) == exactly({"p": mended})
+    assert exactly(outcome.arguments) == exactly({"p": expected})
     assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
 
 
 def test_ties_are_reported_at_the_parameter():
-    """If every candidate of the whole is wrong, ties are reported where the candidates differ."""
+    """If every candidate of the whole call is invalid, ties are reported where the candidates differ."""
     schema = {**closed("p", p=EITHER, n=INTEGER, q=INTEGER), "dependentRequired": {"p": ["q"]}}
     outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "n": "5"}, PublishedSchemaValidator(schema))
     assert (outcome.status, outcome.arguments) == ("refused", {"p": {"x": "1"}, "n": 5})
@@ -123,7 +121,7 @@ def test_ties_are_reported_at_the_parameter():
 
 
 def test_item_accepted_by_the_author_stays_unchanged():
-    """In a list that is refused for one item, an item that the author's validator accepts is not checked by the schema."""
+    """In a refused list, an item that only the author's validator accepts stays unchanged."""
 
     def switches(
         p: list[Annotated[bool, BeforeValidator(lambda value: "on" if value == "no" else value)]],
@@ -137,7 +135,7 @@ def test_item_accepted_by_the_author_stays_unchanged():
 
 
 def test_tied_object_stays_unchanged():
-    """If an object has two candidates, nothing in it is changed, and both are reported for the whole object."""
+    """If an object has two candidates, nothing in it is changed, and both are reported for the object."""
     sent = {"one": {"x": "1"}, "n": "5"}
     outcome = _refused(closed("one", "n", one=EITHER, n=INTEGER), sent)
     assert (outcome.arguments, outcome.repairs) == ({"p": sent}, ())

@@ -1,4 +1,4 @@
-"""Relocations: values move unchanged, so that the tool's own validator checks them first."""
+"""Test relocations: values move unchanged, so that the tool's own validator checks them first."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Words = Annotated[
 
 
 class Row(BaseModel):
-    """A row whose tags the author splits at blanks."""
+    """A row whose own validator splits its tags at blanks."""
 
     tags: Words
     count: int = 0
 
 
 class Switch(BaseModel):
-    """A switch, which lax validation turns by a word."""
+    """A switch that lax validation also reads from a word."""
 
     on: bool
     row: Row | None = None
@@ -93,14 +93,14 @@ def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: 
             {"row": '{"tags": "a b"}'},
             {"row": {"tags": "a b"}},
             ["json_text_to_object /row string object"],
-            id="an object that may be null, out of a text",
+            id="nullable object from text",
         ),
         pytest.param(
             several,
             {"rows": '[{"tags": "a b"}]'},
             {"rows": [{"tags": "a b"}]},
             ["json_text_to_array /rows string array"],
-            id="a list out of a text",
+            id="list from text",
         ),
         pytest.param(
             several,
@@ -111,47 +111,47 @@ def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: 
                 "rename_case /rows/3/Tags string string",
                 "rename_case /rows/1/Tags string string",
             ],
-            id="items out of texts, and what was in these",
+            id="items from text, with their contents",
         ),
         pytest.param(
             either,
             {"p": '{"Tags": "a b"}'},
             {"p": {"tags": "a b"}},
             ["json_text_to_object /p string object", "rename_case /p/Tags string string"],
-            id="one of two kinds of containers out of a text",
+            id="one of two containers from text",
         ),
         pytest.param(
             words,
             {"words": '["a"]', "n": "1e3"},
             {"words": '["a"]', "n": 1000},
             ["text_to_integer /n string integer"],
-            id="nothing out of a text that the validator takes",
+            id="text that the validator accepts",
         ),
         pytest.param(
             maybe,
             {"row": {"row": {"tags": ["a"]}}},
             {"row": {"tags": ["a"]}},
             ["wrapped_value /row object object"],
-            id="an object out of itself, below the arguments",
+            id="object wrapped in its own name",
         ),
         pytest.param(
             maybe,
             {"args": {"row": {"tags": "a b"}}, "toolCallId": "c"},
             {"row": {"tags": "a b"}},
             ["drop_injected /toolCallId string absent", "unwrap_arguments  object object"],
-            id="arguments out of a wrapper",
+            id="arguments in a wrapper",
         ),
         pytest.param(
             switch,
             {"switch": {"On": "yes", "row": {"tags": ["a"]}}},
             {"switch": {"on": True, "row": {"tags": ["a"]}}},
             ["rename_case /switch/On string string", "text_to_boolean /switch/On string boolean"],
-            id="no name in an object that is refused as a whole",
+            id="object refused as a whole",
         ),
     ],
 )
 def test_relocated_values_go_to_the_validator(function, sent, arguments, repairs):
-    """A relocation leaves the value to the tool's own validator; values that it accepts are not repaired by the schema."""
+    """A relocation leaves the value to the tool's own validator, whose accepted values are not repaired."""
     outcome = _outcome(function, sent)
     assert (outcome.status, outcome.arguments) == ("repaired", arguments), outcome
     assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
@@ -165,13 +165,13 @@ def test_wrong_names_without_a_wrapper_stay():
 
 
 def test_values_under_unknown_names_stay():
-    """A value under a name that the schema does not know is refused unchanged."""
+    """A value under a name that the schema does not declare is refused unchanged."""
     outcome = _outcome(anything, {"p": {"a": {"k": 1}}})
     assert (outcome.status, outcome.arguments) == ("refused", {"p": {"a": {"k": 1}}})
 
 
 def test_declared_alias_is_not_a_wrapper():
-    """An alias that the operator declared means its parameter, even if wrappers have that name too."""
+    """An alias that the operator declared stands for its parameter, even if wrappers use that name."""
     outcome = _outcome(options, {"args": {"options": {}}}, aliases={"options": ("args",)})
     assert outcome.arguments == {"options": {"options": {}}}
     assert [each.rule for each in outcome.repairs] == ["rename_alias"]

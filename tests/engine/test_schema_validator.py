@@ -1,4 +1,4 @@
-"""The issues that a published schema reports when nothing else is known."""
+"""Test the issues that a published schema alone reports."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def closed(*required: str, **properties: Any) -> dict[str, Any]:
 
 
 def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple[Any, ...], str]]:
-    judge = PublishedSchemaValidator(schema)
-    assert judge.accepts(arguments) is (judge.issues(arguments) == ())
-    return [(fault.path, fault.kind) for fault in judge.issues(arguments)]
+    validator = PublishedSchemaValidator(schema)
+    assert validator.accepts(arguments) is (validator.issues(arguments) == ())
+    return [(issue.path, issue.kind) for issue in validator.issues(arguments)]
 
 
 @each_row(
@@ -45,10 +45,8 @@ def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple
         ),
         pytest.param({"type": "number", "minimum": 5}, 3.5, "value", id="a number below its limit"),
         pytest.param({"enum": ["a"]}, 5, "value", id="no type is declared"),
-        pytest.param({"anyOf": [INTEGER, NULL]}, "x", "type", id="of no branch"),
-        pytest.param(
-            {"anyOf": [{**INTEGER, "minimum": 5}, NULL]}, 3, "value", id="of the type of one branch"
-        ),
+        pytest.param({"anyOf": [INTEGER, NULL]}, "x", "type", id="no branch"),
+        pytest.param({"anyOf": [{**INTEGER, "minimum": 5}, NULL]}, 3, "value", id="type of one branch"),
         pytest.param({"anyOf": [closed(a=INTEGER), NULL]}, {"a": "x"}, "value", id="within a branch"),
         pytest.param(
             {"properties": {"a": INTEGER}, "anyOf": [{"type": "object", "required": ["a"]}, NULL]},
@@ -68,12 +66,12 @@ def found(schema: dict[str, Any], arguments: dict[Any, Any]) -> list[tuple[tuple
     ],
 )
 def test_issue_kind_is_type_or_value(schema, value, kind):
-    """A wrong JSON type gives a type issue, the right one with a wrong value a value issue."""
+    """A wrong JSON type gives a type issue. The right type with a wrong value gives a value issue."""
     assert found(closed("p", p=schema), {"p": value}) == [(("p",), kind)]
 
 
 def test_issues_are_reported_at_their_paths():
-    """All issues are reported from the top down, names first; valid values have none."""
+    """All issues are reported from the top down, names first. Valid values have none."""
     schema = closed("b", "a", o=closed("n", n=INTEGER), rows={"type": "array", "items": INTEGER})
     arguments = {"o": {"m": 1}, "x": 1, "rows": [1, "2", 3, "4"]}
     assert found(schema, arguments) == [
@@ -84,7 +82,7 @@ def test_issues_are_reported_at_their_paths():
 
 
 def test_tuple_items_use_their_own_schemas():
-    """Each item of a tuple is validated by its own schema, and further items by the one for the rest."""
+    """Each item of a tuple is validated by its own schema, and further items by ``items``."""
     schema = closed(p={"type": "array", "prefixItems": [INTEGER, NULL], "items": {"type": "string"}})
     assert found(schema, {"p": [None, None, 5]}) == [(("p", 0), "type"), (("p", 2), "type")]
 
@@ -93,13 +91,13 @@ def test_tuple_items_use_their_own_schemas():
     ("key", "reported"), [pytest.param(1, 1, id="integer"), pytest.param(None, "None", id="None")]
 )
 def test_non_string_key_is_unknown(key, reported):
-    """JSON has no such key, so no other issue is reported for it."""
-    judge = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
-    assert [(fault.path, fault.kind) for fault in judge.issues({key: "x"})] == [((reported,), "unknown")]
+    """A key that is not a string is unknown, and gives no other issue."""
+    validator = PublishedSchemaValidator({**closed(n=INTEGER), "patternProperties": {"^x": INTEGER}})
+    assert [(issue.path, issue.kind) for issue in validator.issues({key: "x"})] == [((reported,), "unknown")]
 
 
 def test_values_of_non_string_keys_are_not_searched():
-    """JSON has no such key, so it has no schema, not even that of additional properties."""
+    """A key that is not a string has no schema, not even ``additionalProperties``."""
     schema = {"type": "object", "additionalProperties": closed(n=INTEGER)}
     closing = own_validator(Plan(schema, Policy(closed=True)), PublishedSchemaValidator(schema))
     for validator in (closing, PublishedSchemaValidator(schema)):
@@ -108,13 +106,13 @@ def test_values_of_non_string_keys_are_not_searched():
 
 
 def test_additional_properties_use_their_schema():
-    """A name is validated by the schema of its pattern, any other by that of additional properties."""
+    """A name is validated by the schema of its pattern, otherwise by ``additionalProperties``."""
     schema = {"type": "object", "patternProperties": {"^x": NULL}, "additionalProperties": INTEGER}
     assert found(schema, {"xa": 1, "b": "1", "c": 1}) == [(("xa",), "type"), (("b",), "type")]
 
 
 def test_open_object_accepts_undeclared_names():
-    """An undeclared name is not unknown if any name is allowed."""
+    """In an open object an undeclared name is not unknown."""
     schema = {"type": "object", "properties": {"n": INTEGER}}
     assert found(schema, {"other": 1, "n": "x"}) == [(("n",), "type")]
 
@@ -126,7 +124,7 @@ def test_issues_are_bounded_in_number():
 
 
 def test_issues_are_bounded_in_depth():
-    """A deeply nested issue is reported where the walk ends."""
+    """A deeply nested issue is reported at the depth limit."""
     value: Any = {"n": "x"}
     for _ in range(150):
         value = {"next": value}
@@ -136,7 +134,7 @@ def test_issues_are_bounded_in_depth():
 
 
 def test_endless_value_is_too_large():
-    """An endless value is refused for its size by a recursive schema."""
+    """A recursive schema refuses an endless value for its size."""
     value: Any = {}
     for _ in range(100_000):
         value = {"next": value}

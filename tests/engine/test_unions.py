@@ -1,4 +1,4 @@
-"""The selected branch of a union: the same for repairs and for refusals."""
+"""Test that repairs and refusals select the same branch of a union."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def tree(branches):
 
 
 def deciders(branches):
-    """The union as used by repairs and by refusals, each with the indices of its branches."""
+    """Return the union as used by repairs and by refusals. Each has branch indices."""
     read = tree(branches)
     forms = read.reader.top[0].child("x")
     return [read.top.property_nodes["x"].union, Disambiguator(forms)]
@@ -55,30 +55,30 @@ def places(union, found):
 @each_row(
     ("branches", "value", "meant"),
     [
-        # Repair took an integer for no number, refusals took it for one: JSON Schema does.
+        # Repairs used to reject an integer as a number. JSON Schema, and refusals, accept it.
         pytest.param(BESIDE_NUMBER, 5, [2], id="an integer is a number"),
         pytest.param([INTEGER, TEXT], 7.0, [0], id="a whole float is an integer"),
-        pytest.param([INTEGER, TEXT], 7.5, [], id="a fraction is none"),
+        pytest.param([INTEGER, TEXT], 7.5, [], id="a fraction is not an integer"),
         pytest.param(BESIDE_NUMBER, None, [3], id="null"),
         pytest.param(BESIDE_NUMBER, [], [], id="no branch takes a list"),
-        # Partial repair and relocation looked at the JSON type alone, refusals at the discriminator as well.
+        # Partial repairs and relocations used to check only the JSON type, refusals also the discriminator.
         pytest.param(BY_TEXT, {"kind": "b", "n": "x"}, [1], id="discriminator"),
         pytest.param([*BY_TEXT, {"type": "null"}], {"kind": "b"}, [1], id="discriminator beside null"),
         pytest.param(BY_TEXT, {"kind": "z", "n": 1}, [0, 1], id="an unknown tag decides nothing"),
         pytest.param(BY_TEXT, {"n": 1}, [0, 1], id="a missing tag decides nothing"),
-        # Repair knew texts only as tags, refusals integers and booleans too.
+        # Repairs used to know only string tags, refusals also integers and booleans.
         pytest.param(BY_NUMBER, {"version": 2, "n": "x"}, [1], id="integer tags"),
         pytest.param(BY_BOOLEAN, {"ok": False, "error": 1}, [1], id="boolean tags"),
         pytest.param(BY_NUMBER, {"version": True}, [0, 1], id="true is not the tag 1"),
         pytest.param(BY_NUMBER, {"version": 2.0}, [1], id="2.0 is the tag 2"),
-        pytest.param(BY_NUMBER, {"version": [2]}, [0, 1], id="a list is no tag"),
-        # Refusals did not follow a reference to the enum of a tag, repair did.
+        pytest.param(BY_NUMBER, {"version": [2]}, [0, 1], id="a list is not a tag"),
+        # Refusals used to ignore a reference to the enum of a tag.
         pytest.param(BY_REFERENCE, {"kind": "c", "n": "x"}, [1], id="tags behind references"),
-        # Refusals took the branch with the fewest violations, the first of equals: for this value the wrong one.
+        # Refusals used to take the first branch with the fewest violations, the wrong one for this value.
         pytest.param(BY_NAMES, {"url": 1}, [1], id="a required name of its own"),
         pytest.param(BY_NAMES, {"line": "x"}, [0, 1], id="a shared name decides nothing"),
         pytest.param(BY_NAMES, {"url": 1, "path": 2}, [0, 1], id="names of two branches decide nothing"),
-        pytest.param([*LISTS, *BY_NAMES], ["url"], [0, 1], id="an item is no name"),
+        pytest.param([*LISTS, *BY_NAMES], ["url"], [0, 1], id="an item is not a name"),
         pytest.param(BY_BOTH, {"url": 1}, [0, 1], id="beside a discriminator names decide nothing"),
     ],
 )
@@ -89,7 +89,7 @@ def test_repairs_and_refusals_select_the_same_branches(branches, value, meant):
 
 
 def test_exact_integers_exclude_whole_floats():
-    """If the validator refuses 7.0 for an integer, no integer branch fits it."""
+    """If the validator refuses 7.0 as an integer, no integer branch matches it."""
     for union in deciders([INTEGER, TEXT]):
         assert union.meant(7.0, exact_integers=True) == ()
 
@@ -123,37 +123,37 @@ def test_possible_branches_of_accepted_values(value, possible):
             BY_TEXT,
             {"kind": "b", "n": "x", "more": "1"},
             "'x.n' must be an integer, but got the string \"x\".",
-            id="told of the branch that the tag names",
+            id="branch of the tag",
         ),
         pytest.param(
             BY_NUMBER,
             {"version": 2, "n": "x"},
             "'x.n' must be an integer, but got the string \"x\".",
-            id="told of the branch of an integer tag",
+            id="branch of an integer tag",
         ),
         pytest.param(
             BY_NAMES,
             {"url": [], "line": "5"},
             "'x.url' must be a string, but got an array. Send one string.",
-            id="told of the branch with the name",
+            id="branch with the name",
         ),
     ],
 )
 def test_refusals_describe_the_selected_branch(branches, sent, message):
-    """A refusal describes the targeted branch and the errors left after its repairs."""
+    """A refusal describes the selected branch and the errors that its repairs leave."""
     found = normalize(tree(branches).root, {"x": sent}).violations
     assert [violation.message.partition(" Write")[0] for violation in found] == [message]
 
 
 def test_quoted_integer_tag_is_repaired():
-    """A discriminator selects the branch, sent as text or as a number."""
+    """A discriminator sent as text or as a number selects the branch."""
     schema = tree(BY_NUMBER).root
     assert normalize(schema, {"x": {"version": "2", "n": "5"}}).arguments == {"x": {"version": 2, "n": 5}}
 
 
 @pytest.mark.parametrize("discriminated_first", [True, False])
-def test_a_repaired_tag_costs_beside_the_repairs_of_its_branch(discriminated_first):
-    """A branch that takes the tag as sent wins over a discriminated one that takes it repaired."""
+def test_a_repaired_tag_adds_to_the_cost_of_its_branch(discriminated_first):
+    """A branch that accepts the tag as sent wins over a discriminated one that needs it repaired."""
     tagged = {
         "oneOf": [obj("kind", "n", kind={"const": each}, n=INTEGER) for each in ("text", "number")],
         "discriminator": {"propertyName": "kind"},

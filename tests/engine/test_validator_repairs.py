@@ -1,4 +1,4 @@
-"""Repairs by the schema where the tool's own validator reports issues."""
+"""Test repairs by the schema after the tool's own validator reports issues."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def _repaired(annotation: Any, value: Any, *, strict: bool = False) -> tuple[Any
 
 
 class Named(BaseModel):
-    """A model that a text alone cannot be."""
+    """A model that cannot be read from text alone."""
 
     name: str
     count: int
 
 
 class Whole(BaseModel):
-    """A model selected by its type, which is also the type of a wrapped value."""
+    """A model selected by a ``type`` that a wrapped value has too."""
 
     type: Literal["object"]
     amount: int
@@ -64,7 +64,7 @@ class Text(BaseModel):
 
 
 class Full(BaseModel):
-    """A model with two required fields."""
+    """A model with one required field that must have two."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 2})
 
@@ -74,7 +74,7 @@ class Full(BaseModel):
 
 
 class Words(BaseModel):
-    """Words that the author splits at blanks."""
+    """A model whose own validator splits its words at blanks."""
 
     words: Annotated[
         list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)
@@ -95,7 +95,7 @@ class Silent(BaseModel):
 
 
 class Range(BaseModel):
-    """A model whose validator compares its end with its start."""
+    """A model whose validator of one field needs the other field."""
 
     start: int
     end: str
@@ -108,7 +108,7 @@ class Range(BaseModel):
 
 
 class Known(BaseModel):
-    """A field with an alias that is not in the schema."""
+    """A model with a field alias that is not in the schema."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -117,7 +117,7 @@ class Known(BaseModel):
 
 
 class Flags(BaseModel):
-    """A model whose first field has the name of the parameter."""
+    """A model whose first field is named like the parameter."""
 
     x: dict[str, bool] = {}
     b: int = 0
@@ -171,25 +171,25 @@ def _without_words(value: Any) -> Any:
     ],
 )
 def test_value_valid_by_the_schema_is_not_unwrapped(annotation, value):
-    """A value that the schema accepts and the author refuses is not changed into one that the author accepts."""
+    """A value that the schema accepts but the author refuses is not unwrapped."""
     outcome = _outcome(annotation, value)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"x": value}, ())
 
 
 def test_refused_field_is_repaired_in_place():
-    """A field that the validator refuses is repaired in place; the object around it is not treated as a wrapper."""
+    """A refused field is repaired in place, and the object around it is not treated as a wrapper."""
     found = _repaired(Flags, {"x": {"b": 1}}, strict=True)
     assert found == ({"x": {"b": True}}, ("integer_to_boolean", "/x/x/b"))
 
 
 def test_accepted_field_of_a_nullable_model_stays():
-    """Also in a nullable model, a field that only the author's validator accepts stays unchanged."""
+    """In a nullable model too, a field that only the author's validator accepts stays unchanged."""
     found = _repaired(Words | None, {"words": "a b", "count": "1e3"})
     assert found == ({"words": "a b", "count": 1000}, ("text_to_integer", "/x/count"))
 
 
 def test_object_refused_as_a_whole_may_be_a_wrapper():
-    """If the author refuses an object but no field of it, it may be a wrapper of its own name."""
+    """If the author refuses an object but none of its fields, it may be a wrapper of its own name."""
     sent = {"x": {"b": 1}}
     outcome = _outcome(Annotated[Flags, BeforeValidator(_without_integers)], sent)
     assert (outcome.status, [tie.path for tie in outcome.ties]) == ("refused", [("x",)])
@@ -202,7 +202,7 @@ def test_object_refused_as_a_whole_may_be_a_wrapper():
         pytest.param(
             {"kind": "spoken", "words": "a b", "count": "1e3"},
             {"kind": "spoken", "words": "a b", "count": 1000},
-            id="the kind as it is",
+            id="the kind as sent",
         ),
         pytest.param(
             {"kind": "Spoken", "words": ["a"], "count": "1e3"},
@@ -212,18 +212,18 @@ def test_object_refused_as_a_whole_may_be_a_wrapper():
     ],
 )
 def test_only_refused_fields_are_repaired_for_a_sent_discriminator(sent, expected):
-    """With a valid discriminator only refused fields are repaired by the schema; with a repaired one, all fields."""
+    """With a valid discriminator only refused fields are repaired. With a repaired one, all fields are."""
     assert _repaired(Annotated[Spoken | Silent, Field(discriminator="kind")], sent)[0] == expected
 
 
 def test_text_for_a_model_is_repaired_by_the_schema():
-    """A text that the author's validator turns into an incomplete object is repaired by the schema."""
+    """Text that the author's validator turns into an incomplete object is repaired by the schema."""
     found = _repaired(Annotated[Named, BeforeValidator(_named)] | None, "null")
     assert found == (None, ("null_text_to_null", "/x"))
 
 
 def test_object_for_a_list_is_repaired_by_the_schema():
-    """If the author turns an object into a list and refuses a field, the object is repaired by the schema."""
+    """If the author turns an object into a list and refuses a field, the schema repairs the object."""
     one = Annotated[list[Named], BeforeValidator(lambda value: [value] if isinstance(value, dict) else value)]
     found = _repaired(one, {"name": "a", "count": "1e3"})
     assert found == (
@@ -234,26 +234,26 @@ def test_object_for_a_list_is_repaired_by_the_schema():
 
 
 def test_list_refused_as_a_whole_is_checked_by_the_schema():
-    """If the author refuses a list but no item of it, each item must satisfy the schema."""
+    """If the author refuses a list but none of its items, each item must satisfy the schema."""
     found = _repaired(Annotated[list[int], BeforeValidator(_without_text)], ["1", 2, "3"])
     assert found == ([1, 2, 3], ("text_to_integer", "/x/0"), ("text_to_integer", "/x/2"))
 
 
 def test_items_of_a_list_refused_as_a_whole_stay_distinct():
-    """If the author refuses a list but no item of it, two items that would become equal are refused."""
+    """If the author refuses a list but none of its items, items that would become equal are refused."""
     outcome = _outcome(Annotated[set[int], BeforeValidator(_without_text)], ["1", 1])
     assert (outcome.status, outcome.repairs) == ("refused", ())
 
 
 def test_object_refused_as_a_whole_must_satisfy_its_schema():
-    """If the author refuses an object but no field of it, the repaired object must satisfy its whole schema."""
+    """If the author refuses an object but none of its fields, the result must satisfy the whole schema."""
     switches = Annotated[Full, BeforeValidator(_without_words)]
     assert _outcome(switches, {"on": "yes"}).status == "refused"
     assert _repaired(switches, {"on": "yes", "off": False})[0] == {"on": True, "off": False}
 
 
 def test_whole_float_stays_for_a_number():
-    """A strict server also accepts 7.0 for a number, so it stays unchanged beside a wrong value."""
+    """A strict server also accepts 7.0 as a number, so it stays unchanged next to a wrong value."""
     found = _repaired(
         Annotated[Full, BeforeValidator(_without_words)], {"on": "yes", "share": 7.0}, strict=True
     )
@@ -261,19 +261,19 @@ def test_whole_float_stays_for_a_number():
 
 
 def test_alias_unknown_to_the_schema_stays():
-    """A name that the author's validator accepts stays beside a wrong value."""
+    """A name that only the author's validator accepts stays next to a wrong value."""
     found = _repaired(Known, {"tgas": ["a"], "count": "1e3"})
     assert found == ({"tgas": ["a"], "count": 1000}, ("text_to_integer", "/x/count"))
 
 
 def test_field_refused_because_of_another_stays():
-    """A field that the author refuses only while another field is wrong stays unchanged."""
+    """A field that the author refuses only because another field is wrong stays unchanged."""
     found = _repaired(Range, {"start": "1e3", "end": "b"})
     assert found == ({"start": 1000, "end": "b"}, ("text_to_integer", "/x/start"))
 
 
 def test_item_accepted_by_the_author_only_stays():
-    """In a list that is refused for one item, another that the author's validator accepts stays unchanged."""
+    """In a refused list, an item that only the author's validator accepts stays unchanged."""
     dozens = list[Annotated[int, BeforeValidator(lambda value: 12 if value == "dozen" else value)]]
     assert _repaired(dozens, ["dozen", "1e3"]) == (["dozen", 1000], ("text_to_integer", "/x/1"))
 
@@ -290,7 +290,7 @@ def test_whole_float_becomes_an_integer_on_a_strict_server(annotation, sent, exp
 
 
 def test_whole_float_under_a_pattern_is_repaired_on_a_strict_server():
-    """On a strict server an item is repaired if a whole float under a pattern property is refused."""
+    """A refused whole float under a pattern property is repaired on a strict server."""
     key = Annotated[str, StringConstraints(pattern="^x")]
     assert _repaired(list[dict[key, int]], [{"xa": 7.0}], strict=True) == (
         [{"xa": 7}],
