@@ -1,4 +1,4 @@
-"""What a client makes of the notebook's tools: each kind of call, told in one shape for all clients."""
+"""Make each kind of call to the notebook's tools with each client, and return results in one format."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ _TIME: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The tools that a client saw, and for each call how it ended.
+    """The tools that a client saw, and the outcome of each call.
 
     Attributes:
-        prefix: What stands before the names of the tools.
-        tools: By name.
-        outcomes: ``{"result": ...}`` where the client returned, ``{"thrown": ...}`` where it threw.
-        version: The version of the protocol that was agreed on, where the client tells it.
-        pages: How many pages the tools came on, where the client tells it.
+        prefix: The prefix of the tools' names.
+        tools: The tools by name.
+        outcomes: ``{"result": ...}`` if the client returned, ``{"thrown": ...}`` if it raised.
+        version: The negotiated protocol version, if the client reports it.
+        pages: The number of pages of tools, if the client reports it.
     """
 
     prefix: str
@@ -61,19 +61,19 @@ class Conversation:
     pages: int | None = None
 
     def result(self, call: str) -> dict[str, Any]:
-        """The result of a call, for which the client must not have thrown."""
+        """Return the result of a call. The client must not have raised."""
         outcome = self.outcomes[call]
         assert "result" in outcome, outcome
         result: dict[str, Any] = outcome["result"]
         return result
 
     def text(self, call: str) -> str:
-        """The first text block of a call's result."""
+        """Return the first text block of a call's result."""
         text: str = self.result(call)["content"][0]["text"]
         return text
 
     def envelope(self, call: str) -> dict[str, Any]:
-        """The envelope that the client can read in the first text block of a tool error."""
+        """Return the envelope from the first text block of a tool error."""
         assert self.result(call)["isError"] is True
         envelope: dict[str, Any] = json.loads(self.text(call))
         return envelope
@@ -84,12 +84,12 @@ class Speaker:
     """A client.
 
     Attributes:
-        talk: Has a conversation; skips the test where what it needs cannot be installed.
-        hides_meta: Whether it keeps a result's ``_meta`` to itself.
-        hides_schemas: Whether it keeps a tool's title and output schema to itself.
-        cannot_send: Calls that it has no way to send.
-        corrects: Calls that it puts right by itself before it sends them.
-        over_stdio: The calls that it makes over stdio, where they are fewer.
+        talk: Has a conversation, or skips the test if a requirement cannot be installed.
+        hides_meta: Whether the client hides a result's ``_meta``.
+        hides_schemas: Whether the client hides a tool's title and output schema.
+        cannot_send: Calls that the client cannot send.
+        corrects: Calls that the client corrects before it sends them.
+        over_stdio: The calls that the client makes over stdio, if not all.
     """
 
     talk: Talk
@@ -100,12 +100,12 @@ class Speaker:
     over_stdio: frozenset[str] = frozenset(CALLS)
 
     def calls(self, route: Route) -> frozenset[str]:
-        """The calls that it makes on this way."""
+        """Return the calls that the client makes on this route."""
         chosen = CALLS.keys() - self.cannot_send
         return frozenset(chosen if "url" in route.connection else chosen & self.over_stdio)
 
     def converse(self, route: Route, folder: Path) -> Conversation:
-        """All the calls that this client can send."""
+        """Make all the calls that this client can send."""
         calls = {
             label: (route.prefix + tool, sent)
             for label, (tool, sent) in CALLS.items()
@@ -139,7 +139,7 @@ def _transport(route: Route) -> StdioTransport | StreamableHttpTransport:
 
 
 async def _sent(client: Client[Any], tool: str, arguments: Any) -> dict[str, Any]:
-    # The client's own method takes nothing but an object for arguments.
+    # The client's own method accepts only an object as arguments.
     request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": arguments})
     result = await client.session.send_request(request, CallToolResult)
     return result.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -163,7 +163,7 @@ def _job(route: Route, calls: Calls) -> str:
 
 
 def printed(command: list[str]) -> dict[str, Any]:
-    """What a client prints as JSON; fails the test where the client fails."""
+    """Return what a client prints as JSON. Fail the test if the client fails."""
     done = _run(command)
     assert done.returncode == 0, done.stderr[-2000:]
     reported: dict[str, Any] = json.loads(done.stdout)
@@ -177,10 +177,10 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _inspector(route: Route, calls: Calls, folder: Path) -> dict[str, Any]:
-    """The Inspector's command line makes one call each time it is started."""
+    """Make the calls with the Inspector's command line, which makes one call per run."""
     node = installed.node()
     command = [node, "node_modules/.bin/mcp-inspector", "--cli", "--quiet", "--format", "json"]
-    # The time that it waits for a connection is meant for a machine that does nothing else.
+    # The default connection timeout is too short for a busy machine.
     command += [*_inspected(route, folder), "--connect-timeout", "60000"]
     with ThreadPoolExecutor(2) as pool:
         listed = pool.submit(printed, [*command, "--method", "tools/list"])
@@ -203,7 +203,7 @@ def _asked(tool: str, arguments: Any) -> list[str]:
 
 
 def _inspected_outcome(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
-    # A tool error makes its exit code another one; the result is printed all the same.
+    # A tool error changes the exit code, but the result is printed.
     return json.loads(done.stdout) if done.stdout else {"thrown": done.stderr}
 
 
@@ -215,12 +215,12 @@ CLIENTS: Final = {
     "typescript_2_legacy": Speaker(_typescript("typescript_2.mjs", "legacy")),
     "inspector": Speaker(
         _inspector,
-        # It takes nothing but an object for arguments, and looks for the tool by itself.
+        # The Inspector accepts only an object as arguments, and looks up the tool by itself.
         cannot_send=_WHOLE | {"unknown"},
         corrects=frozenset({"repaired_json", "repaired_second_page"}),
-        # There it starts the servers anew for each call.
+        # The Inspector restarts the servers for each call over stdio.
         over_stdio=frozenset({"right", "repaired", "refused", "refused_without_schema", "failed"}),
     ),
     "langchain": Speaker(_langchain, hides_meta=True, hides_schemas=True, cannot_send=_WHOLE | {"unknown"}),
 }
-"""By a short name."""
+"""The clients by a short name."""

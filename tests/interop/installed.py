@@ -1,4 +1,4 @@
-"""What the clients need, installed once beside these tests, or a skip that says why it is not."""
+"""Install what the clients need, once, in the folder of these tests. Skip with a reason if that fails."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VENV: Final = HERE / ".venv"
 
 
 def node() -> str:
-    """Node, with the packages of the lock file; skips where they cannot be had."""
+    """Return Node, with the packages of the lock file. Skip if they cannot be installed."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         pytest.skip("Node and npm are needed to run clients from npm")
@@ -31,7 +31,7 @@ def node() -> str:
 
 
 def langchain_python() -> str:
-    """The interpreter of a virtual environment with LangChain's adapters; skips where it cannot be had."""
+    """Return the Python of a virtual environment with LangChain's adapters. Skip if it cannot be made."""
     python = _VENV / ("Scripts" if os.name == "nt" else "bin") / "python"
     wanted = HERE / "requirements.txt"
     with installing_in(HERE):

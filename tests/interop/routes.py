@@ -1,4 +1,4 @@
-"""The ways from a client to the notebook's tools: to the server itself, and through the proxy."""
+"""The routes from a client to the notebook's tools: directly to the server, or through the proxy."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PATIENCE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """How a client gets to the tools.
+    """A route from a client to the tools.
 
     Attributes:
         connection: ``{"command": [...]}`` or ``{"url": "..."}``.
-        prefix: What stands before the names of the notebook's tools.
+        prefix: The prefix of the notebook's tool names.
     """
 
     connection: dict[str, Any]
@@ -38,19 +38,19 @@ class Route:
 
 @contextmanager
 def direct(_: Path) -> Iterator[Route]:
-    """To a server that has the middleware itself."""
+    """Yield a route to a server that has the middleware."""
     yield Route({"command": [sys.executable, str(NOTEBOOK), "lenient"]})
 
 
 @contextmanager
 def proxy(_: Path) -> Iterator[Route]:
-    """Through a proxy over stdio, to a server without the middleware."""
+    """Yield a route through a proxy over stdio to a server without the middleware."""
     yield Route({"command": [*_PROXY, "--", sys.executable, str(NOTEBOOK)]})
 
 
 @contextmanager
 def several(folder: Path) -> Iterator[Route]:
-    """Through one proxy in front of several servers."""
+    """Yield a route through one proxy in front of several servers."""
     server = {"command": sys.executable, "args": [str(NOTEBOOK)]}
     file = folder / "servers.json"
     file.write_text(json.dumps({"mcpServers": {"home": server, "work": server}}), encoding="utf-8")
@@ -59,7 +59,7 @@ def several(folder: Path) -> Iterator[Route]:
 
 @contextmanager
 def http(folder: Path) -> Iterator[Route]:
-    """Through a proxy that serves streamable HTTP."""
+    """Yield a route through a proxy that serves streamable HTTP."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -76,8 +76,9 @@ def http(folder: Path) -> Iterator[Route]:
 
 
 def _warm(url: str) -> None:
-    # The server behind the proxy starts with the first client. On a busy machine that one gives up asking for the newer
-    # era of the protocol and asks for the older one while the first question is still open; FastMCP refuses that.
+    # The server behind the proxy starts with the first client. On a busy machine that client stops waiting
+    # for an answer in the newer protocol era and asks in the older one while the first request is open;
+    # FastMCP refuses that.
     async def connect() -> None:
         async with Client(url) as client:
             await client.list_tools()

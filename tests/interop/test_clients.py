@@ -1,4 +1,4 @@
-"""What the clients of the world get from a lenient server, directly and through the proxy."""
+"""Call a lenient server with several clients, directly and through the proxy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from interop.conversations import CALLS, CLIENTS
 from interop.routes import NOTEBOOK, ROUTES, Route
 
-# The usual tests take one client of each language.
+# The usual tests run one client in each language.
 _USUAL = {("direct", "typescript_1"), ("proxy", "fastmcp")}
 _ALL = [
     pytest.param(
@@ -23,7 +23,7 @@ _ALL = [
 
 pytestmark = [
     pytest.mark.parametrize(("route", "speaker"), _ALL, indirect=True, scope="module"),
-    # FastMCP's client says so whenever it speaks to a server of the older era.
+    # FastMCP's client warns about this with every server of the older era.
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
 ]
 
@@ -68,38 +68,38 @@ _HINTS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWor
 
 @pytest.fixture(scope="module")
 def route(request, tmp_path_factory):
-    """A way to the tools, open while all clients take it."""
+    """Yield a route to the tools that stays open for all clients."""
     with ROUTES[request.param](tmp_path_factory.mktemp(request.param)) as route:
         yield route
 
 
 @pytest.fixture(scope="module")
 def speaker(request):
-    """A client."""
+    """Return a client."""
     return CLIENTS[request.param]
 
 
 @pytest.fixture(scope="module")
 def conversation(route, speaker, tmp_path_factory):
-    """All the calls that this client can send on this way."""
+    """Make all the calls that this client can send on this route."""
     return speaker.converse(route, tmp_path_factory.mktemp("client"))
 
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory):
-    """The tools as the server without the middleware publishes them."""
+    """Return the tools as the server publishes them without the middleware."""
     alone = Route({"command": [sys.executable, str(NOTEBOOK)]})
     return CLIENTS["fastmcp"].talk(alone, {}, tmp_path_factory.mktemp("alone"))["tools"]
 
 
 def test_each_call_is_made(conversation, speaker, route):
-    """Every client makes calls that are right, repaired, refused and failing, and all that it was to make."""
+    """Each client makes all its calls, including valid, repaired, refused and failing ones."""
     assert set(conversation.outcomes) == speaker.calls(route)
     assert {"right", "repaired", "refused", "failed"} <= set(conversation.outcomes)
 
 
 def test_published_tools_are_unchanged(conversation, published):
-    """Names, descriptions, schemas and annotations of the tools on all pages are those of the server alone."""
+    """Names, descriptions, schemas and annotations on all pages equal those of the server alone."""
     assert len(published) == 5
     others = conversation.tools.keys() - {conversation.prefix + tool["name"] for tool in published}
     assert all(name.startswith("home_") for name in others)
@@ -116,21 +116,21 @@ def test_published_tools_are_unchanged(conversation, published):
 
 
 def test_successful_calls_return_text(conversation):
-    """What a right or a repaired call gives can be read as text."""
+    """The result of a valid or repaired call has the expected text."""
     reported = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
     assert reported == {call: _TEXTS[call] for call in reported}
     assert {"right", "repaired"} <= reported.keys()
 
 
 def test_successful_calls_return_structured_content(conversation):
-    """Structured content arrives where the tool has an output schema, and only there."""
+    """Only results of tools with an output schema have structured content."""
     calls = [call for call in _STRUCTURED if call in conversation.outcomes]
     reported = {call: conversation.result(call).get("structuredContent") for call in calls}
     assert reported == {call: _STRUCTURED[call] for call in calls}
 
 
 def test_repairs_are_in_meta(conversation, speaker):
-    """A repaired call's result names its repairs; one that was right as it was sent names none."""
+    """A repaired call's result names its repairs. A valid call's result names none."""
     if speaker.hides_meta:
         assert all(
             "_meta" not in conversation.result(call) for call in _TEXTS if call in conversation.outcomes
@@ -143,7 +143,7 @@ def test_repairs_are_in_meta(conversation, speaker):
 
 
 def test_a_refusal_is_a_tool_error_with_the_envelope(conversation, speaker):
-    """The client returns a tool error; its first text block says what the envelope in ``_meta`` says, nothing twice."""
+    """A refusal is a tool error whose first text block agrees with the envelope in ``_meta``."""
     reported = {call: conversation.envelope(call) for call in _CODES if call in conversation.outcomes}
     assert {call: envelope["error_code"] for call, envelope in reported.items()} == {
         call: _CODES[call] for call in reported
@@ -159,7 +159,7 @@ def test_a_refusal_is_a_tool_error_with_the_envelope(conversation, speaker):
 
 
 def test_a_refusal_is_structured_without_an_output_schema(conversation, speaker):
-    """Structured content is the envelope for a tool without output schema, and is absent for one with it."""
+    """A refusal has the envelope as structured content only if the tool has no output schema."""
     if speaker.hides_meta:
         assert "structuredContent" not in conversation.result("refused_without_schema")
         return
@@ -171,19 +171,19 @@ def test_a_refusal_is_structured_without_an_output_schema(conversation, speaker)
 
 
 def test_a_tools_own_error_is_not_an_envelope(conversation):
-    """What the tool itself says went wrong reaches the client as the tool said it."""
+    """The tool's own error message reaches the client unchanged."""
     assert conversation.result("failed")["isError"] is True
     assert conversation.text("failed") == "There is no note 7."
 
 
 def test_no_client_raised(conversation):
-    """Every call is answered by a result; no client finds a fault in one and throws it away."""
+    """Every call has a result; no client raises an error because of one."""
     assert [call for call, outcome in conversation.outcomes.items() if "result" not in outcome] == []
 
 
 def test_all_pages_of_tools_are_listed(conversation, request):
-    """The server's tools stand on two pages; FastMCP's proxy, and so ours, publishes them on one."""
-    if request.node.callspec.params["speaker"] == "typescript_1":  # which asks for each page by itself
+    """The server's tools are on two pages. FastMCP's proxy, and so ours, publishes them on one."""
+    if request.node.callspec.params["speaker"] == "typescript_1":  # this client requests each page itself
         assert conversation.pages == (2 if request.node.callspec.params["route"] == "direct" else 1)
     assert conversation.prefix + "remove_notes" in conversation.tools
 
@@ -192,7 +192,7 @@ _VERSIONS = {"fastmcp": "2026-07-28", "typescript_2": "2026-07-28"}
 
 
 def test_both_protocol_eras_are_used(conversation, request):
-    """Clients that know the newer era of the protocol speak it, on every way; the others the older one."""
+    """Clients that support the newer protocol era use it on every route. The others use the older one."""
     client = request.node.callspec.params["speaker"]
     if conversation.version is not None:
         assert conversation.version == _VERSIONS.get(client, "2025-11-25")

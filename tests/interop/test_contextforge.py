@@ -1,4 +1,4 @@
-"""The proxy in front of ContextForge: a started gateway, its own database, a registered server, a real client."""
+"""Call a real ContextForge gateway, with its own database and a registered server, through the proxy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS = 120
 
 
 def _settings(folder: Path) -> dict[str, str]:
-    """What the gateway needs on loopback, for one user without a password."""
+    """Return the gateway's settings for loopback and one user without a password."""
     return {
         "DATABASE_URL": f"sqlite:///{folder / 'gateway.db'}",
         "JWT_SECRET_KEY": secrets.token_urlsafe(48),
@@ -40,7 +40,7 @@ def _settings(folder: Path) -> dict[str, str]:
 
 
 def _register(gateway: str, server: str) -> None:
-    """Register a server, as soon as the gateway answers."""
+    """Register a server once the gateway answers."""
     end = time.monotonic() + _SECONDS
     while time.monotonic() < end:
         try:
@@ -56,7 +56,7 @@ def _register(gateway: str, server: str) -> None:
 
 @pytest.fixture(scope="module")
 def gateway(tmp_path_factory):
-    """The address at which ContextForge serves the tools of a registered server."""
+    """Yield the address at which ContextForge serves the tools of a registered server."""
     python = Path(environment("mcp-contextforge-gateway==1.0.7.post20260921"))
     folder, server, port = tmp_path_factory.mktemp("contextforge"), free_port(), free_port()
     inherited = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
@@ -74,7 +74,7 @@ def _pairs(settings: dict[str, str]) -> list[str]:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_the_proxy_in_front_repairs_and_refuses(gateway, mode, events):
-    """What ContextForge alone answers with Pydantic's text comes repaired, or refused by envelope."""
+    """A call that ContextForge alone refuses with Pydantic's text is repaired or gets the envelope."""
     async with (
         Client(gateway, mode=mode) as alone,
         Client(create_lenient_proxy(gateway), mode=mode) as client,

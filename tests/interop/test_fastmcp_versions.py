@@ -1,4 +1,4 @@
-"""A smoke set of calls on every FastMCP that is supported, each in an environment of its own."""
+"""Make smoke calls on every supported FastMCP version, each in its own environment."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ ON_4 = {"strict": ("runs json_text_to_array", ["call_repaired"])}
 
 
 def _python(version: str, *, group: str | None = None) -> str:
-    """The interpreter of an environment with this FastMCP and this package; skips where it cannot be had."""
+    """Return the Python of an environment with this FastMCP. Skip if it cannot be installed."""
     folder = SMOKE / ".venvs"
     folder.mkdir(exist_ok=True)
     environment = folder / "-".join(filter(None, [version.strip("=<>").replace(",", ""), group]))
@@ -68,7 +68,7 @@ def _python(version: str, *, group: str | None = None) -> str:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_smoke_set_of_calls(version):
-    """Right calls run as sent, the main repairs are made, the rest is refused and logged, and the commands work."""
+    """Valid calls run, the main repairs are made, others are refused and logged, and commands work."""
     done = subprocess.run(  # noqa: S603
         [_python(version), "-W", "error", str(SMOKE / "smoke.py")],
         check=True,
@@ -87,7 +87,7 @@ def test_a_smoke_set_of_calls(version):
 
 
 def test_the_quick_tests_on_the_oldest():
-    """All quick tests pass on the oldest FastMCP that is supported, or are skipped with what it cannot do."""
+    """All quick tests pass on the oldest supported FastMCP, or are skipped with a reason."""
     python = _python(VERSIONS[0], group="dev")
     done = subprocess.run(  # noqa: S603
         [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"],

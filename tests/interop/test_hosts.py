@@ -1,4 +1,4 @@
-"""Twelve calls come out on every host as its row in the documentation says."""
+"""Test that twelve calls have the documented outcome on each host."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from benchmarks.hosts.matrix import HOSTS, outcomes
 PAGE = Path(__file__).parents[2] / "docs" / "where-it-runs.md"
 
 
-def told_of(title):
-    """What the page says of each call on a host; empty for a host that has no column."""
+def documented(title):
+    """Return the page's entry for each call on a host. Empty if the host has no column."""
     rows = [
         [cell.strip() for cell in line.strip("|").replace("`", "").split("|")]
         for line in PAGE.read_text(encoding="utf-8").splitlines()
@@ -36,19 +36,19 @@ def told_of(title):
     ],
 )
 def test_outcomes_match_the_table(name):
-    """What a host cannot do is said of it, and everything else comes out right."""
+    """Calls that cannot reach the host's tools are documented, and all others have the documented outcome."""
     host = HOSTS[name]
     if host.needs:
         environment(*host.needs)
-    came_out = {
+    actual = {
         CALLS[call].says: "not reached" if said.startswith("host:") else said
         for call, said in outcomes(host).items()
     }
     lost = {CALLS[call].says for call in host.lost or {}}
-    assert {call for call, said in came_out.items() if said == "not reached"} == lost
-    assert came_out == (told_of(host.title) or came_out)
+    assert {call for call, said in actual.items() if said == "not reached"} == lost
+    assert actual == (documented(host.title) or actual)
 
 
-def test_the_page_has_a_column_for_each_kind_of_host():
-    """FastMCP over stdio has that of FastMCP."""
-    assert [name for name, host in HOSTS.items() if not told_of(host.title)] == ["fastmcp_stdio"]
+def test_the_page_has_a_column_for_each_host():
+    """Each host has a column, except FastMCP over stdio, which shares FastMCP's."""
+    assert [name for name, host in HOSTS.items() if not documented(host.title)] == ["fastmcp_stdio"]

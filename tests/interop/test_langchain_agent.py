@@ -1,4 +1,4 @@
-"""A LangChain agent with the tools of two servers behind proxies: it reads the envelope, and corrects its call."""
+"""Test a LangChain agent, with two servers behind proxies, that corrects its call from the envelope."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.full
 
 @pytest.fixture(scope="module")
 def servers(tmp_path_factory):
-    """The proxies of two servers, one over stdio and one over HTTP."""
+    """Yield the proxies of two servers, one over stdio and one over HTTP."""
     folder = tmp_path_factory.mktemp("agent")
     with proxy(folder) as home, http(folder) as work:
         yield {"home": home.connection, "work": work.connection}
@@ -34,7 +34,7 @@ def servers(tmp_path_factory):
     ],
 )
 def test_an_agent_corrects_its_call_from_the_envelope(servers, server, sent, code, meant):
-    """The tool error is given to the model, and the envelope's first fix makes the call run."""
+    """The model gets the tool error, and the envelope's first fix makes the call run."""
     job = {"servers": servers, "tool": f"{server}_add_note", "sent": sent}
     reported = printed([installed.langchain_python(), "clients/langchain_agent.py", json.dumps(job)])
     assert {"home_add_note", "work_add_note", "home_remove_notes", "work_remove_notes"} <= set(

@@ -1,4 +1,4 @@
-"""LangChain tools on a lenient server: what is kept of them, what is repaired, and what cannot be served."""
+"""Test LangChain tools on a lenient server: what is published, what is repaired, what is refused."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ place_order = StructuredTool.from_function(
 
 
 class ConvertUnits(BaseTool):
-    """A tool that is a class of its own."""
+    """A tool defined as a class."""
 
     name: str = "convert_units"
     description: str = "Convert cups to milliliters."
@@ -80,7 +80,7 @@ def _rules(result: Any) -> list[str]:
 
 @pytest.mark.parametrize("wrapped", TOOLS, ids=lambda wrapped: wrapped.name)
 async def test_name_description_and_schema_are_kept(wrapped):
-    """The published tool is what LangChain tells a model of it, except that unknown arguments are forbidden."""
+    """The published tool equals LangChain's description for a model, but forbids unknown arguments."""
     async with Client(serve("langchain", TOOLS)) as client:
         published = {tool.name: tool for tool in await client.list_tools()}[wrapped.name]
     assert published.description == wrapped.description
@@ -89,7 +89,7 @@ async def test_name_description_and_schema_are_kept(wrapped):
 
 
 async def test_an_open_schema_stays_open():
-    """Where an author allows unknown arguments, or gives a JSON schema, the schema is published as it is."""
+    """A schema that allows unknown arguments, or is given as JSON, is published unchanged."""
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "additionalProperties": True}
 
     def count(**arguments: Any) -> str:
@@ -99,7 +99,10 @@ async def test_an_open_schema_stays_open():
     async with Client(serve("langchain", [wrapped])) as client:
         (published,) = await client.list_tools()
         result = await client.call_tool_mcp("count", {"a": "1"})
-    assert published.input_schema == {**schema, "description": "Count."}  # as LangChain tells a model
+    assert published.input_schema == {
+        **schema,
+        "description": "Count.",
+    }  # as LangChain describes it to a model
     assert _rules(result) == ["text_to_integer"]
 
 
@@ -130,7 +133,7 @@ async def test_an_open_schema_stays_open():
     ],
 )
 async def test_a_nearly_right_call_runs(wrapped, sent, text, rules):
-    """Each kind of tool gets what was meant, and the result says what was repaired."""
+    """Each kind of tool gets the repaired arguments, and the result names the repairs."""
     result = await _call(TOOLS, wrapped.name, sent)
     assert result.content[0].text == text
     assert _rules(result) == rules
@@ -146,28 +149,28 @@ async def test_a_nearly_right_call_runs(wrapped, sent, text, rules):
     ],
 )
 async def test_unrepairable_calls_are_refused(name, sent, code):
-    """LangChain never sees what the schema forbids; the caller gets the envelope."""
+    """LangChain never gets arguments that the schema forbids. The caller gets the envelope."""
     result = await _call(TOOLS, name, sent)
     assert result.is_error
     assert json.loads(result.content[0].text)["error_code"] == code
 
 
 async def test_a_tools_own_error_is_reported():
-    """What a tool says went wrong is a tool error with the tool's own words."""
+    """An error that a tool raises is a tool error with the tool's own message."""
     result = await _call(TOOLS, "convert_units", {"cups": -1})
     assert result.is_error
     assert result.content[0].text == "There is no negative cup."
 
 
 async def test_an_error_that_the_tool_handles_is_an_error():
-    """With ``handle_tool_error`` LangChain's answer is a tool error over MCP as well."""
+    """With ``handle_tool_error``, LangChain's answer is a tool error over MCP too."""
     result = await _call([ConvertUnits(handle_tool_error="Ask for one cup.")], "convert_units", {"cups": -1})
     assert result.is_error
     assert result.content[0].text == "Ask for one cup."
 
 
 async def test_python_validator_errors_are_reported():
-    """What only an author's validator refuses is a tool error in one line, without addresses."""
+    """An error of an author's validator is a tool error in one line, without URLs."""
 
     class Even(BaseModel):
         number: int
@@ -191,8 +194,8 @@ async def test_python_validator_errors_are_reported():
     assert result.content[0].text == "number: Value error, must be even"
 
 
-async def test_an_async_tool_gets_its_blocks_through():
-    """Text and images of an async tool arrive as MCP's own blocks, other parts as JSON."""
+async def test_blocks_of_an_async_tool_are_passed_on():
+    """Text and images of an async tool become MCP blocks, and other parts become JSON."""
 
     @tool
     async def look(place: str) -> list[dict[str, Any] | str]:
@@ -206,7 +209,7 @@ async def test_an_async_tool_gets_its_blocks_through():
 
 
 async def test_injected_langchain_parameters_are_not_arguments():
-    """A tool may take the run's configuration, which LangChain gives it."""
+    """A tool may have a parameter for the run's configuration, which LangChain fills in."""
 
     @tool
     def who(name: str, settings: RunnableConfig) -> str:
@@ -292,7 +295,7 @@ class _OfAnAsyncClass(BaseTool):
     ],
 )
 def test_injected_arguments_are_refused_when_the_server_is_built(wrapped, name):
-    """Building a server with such a tool fails at once, and the error names the tool and the argument."""
+    """Building a server with such a tool raises an error that names the tool and the argument."""
     expected = rf"'{wrapped.name}' cannot be served over MCP: {name} would have to be injected"
     with pytest.raises(TypeError, match=expected):
         serve("langchain", [search_recipes, wrapped])
@@ -328,7 +331,7 @@ def _with_object(text: str) -> tuple[str, Any]:
     ],
 )
 async def test_an_artifact_is_passed_on(wrapped, kinds, artifact):
-    """An artifact is in ``_meta``, where no model reads it; MCP's own blocks become content."""
+    """An artifact is in ``_meta``, which no model reads. MCP's own blocks become content."""
     result = await _call([wrapped], wrapped.name, {"text": "tea"})
     assert [block.type for block in result.content] == kinds
     assert (result.meta or {}).get("langchain") == artifact
@@ -339,7 +342,7 @@ def _remove(names: list[str]) -> str:
 
 
 async def test_metadata_is_passed_on_and_a_destructive_tool_guarded():
-    """Annotations come from the metadata: what says that it destroys is repaired less."""
+    """Annotations come from the metadata, and a destructive tool gets fewer repairs."""
     metadata = {"destructiveHint": True, "title": "Remove", "owner": "ops", "readOnlyHint": None}
     wrapped = StructuredTool.from_function(
         func=_remove, name="remove", description="Remove.", metadata=metadata, tags=["files"]
@@ -360,7 +363,7 @@ async def test_metadata_is_passed_on_and_a_destructive_tool_guarded():
 
 @pytest.fixture
 def shop():
-    """A server that is not lenient, with pages of two tools."""
+    """Return a server without the middleware, with two tools per page."""
     mcp = FastMCP("shop", list_page_size=2)
 
     @mcp.tool(annotations={"destructiveHint": True}, meta={"team": "ops"})
@@ -388,7 +391,7 @@ async def _asked(server: FastMCP, name: str, args: dict[str, Any]) -> ToolMessag
 
 
 async def test_an_agent_gets_the_tools_of_all_pages(shop):
-    """Each tool of a server has its name, description, schema, annotations and ``_meta``."""
+    """Each tool of a server keeps its name, description, schema, annotations and ``_meta``."""
     async with Client(shop) as client:
         tools = {each.name: each for each in await load_tools(client)}
         published = {each.name: each for each in await client.list_tools()}
@@ -400,7 +403,7 @@ async def test_an_agent_gets_the_tools_of_all_pages(shop):
 
 
 async def test_an_agents_call_is_repaired(shop):
-    """The model's message has the text; structured content and repairs are its artifact."""
+    """The model's message has the text. Structured content and repairs are its artifact."""
     message = await _asked(shop, "price", {"item": "tea", "Amount": "2"})
     assert (message.tool_call_id, message.status, message.content) == ("call_1", "success", '{"tea":6}')
     assert message.artifact["structured_content"] == {"tea": 6}
@@ -408,27 +411,27 @@ async def test_an_agents_call_is_repaired(shop):
 
 
 async def test_an_agent_reads_the_envelope(shop):
-    """A refused call is a message with the envelope and ``status="error"``, and raises nothing."""
+    """A refused call becomes a message with the envelope and ``status="error"``, without an exception."""
     message = await _asked(shop, "price", {"amount": "many"})
     assert message.status == "error"
     assert json.loads(message.content)["error_code"] == "INVALID_ARGUMENTS"
 
 
-async def test_langgraphs_tool_node_takes_the_tools(shop):
-    """LangGraph reads annotations of each tool's function when a graph is built."""
+async def test_langgraphs_tool_node_accepts_the_tools(shop):
+    """LangGraph's ``ToolNode``, which reads the annotations of each tool's function, accepts the tools."""
     async with Client(shop) as client:
         assert ToolNode(await load_tools(client)).tools_by_name.keys() == {"clear", "price", "photo"}
 
 
 async def test_images_are_blocks_of_langchain(shop):
-    """Several blocks are a list, in the form that LangChain hands to any model."""
+    """Several blocks become a list in LangChain's own format."""
     message = await _asked(shop, "photo", {})
     assert [block["type"] for block in message.content] == ["text", "image"]
     assert message.content[1]["mime_type"] == "image/png"
 
 
 async def test_tools_convert_in_both_directions(shop):
-    """Tools of MCP that became LangChain's can be served again, still guarded."""
+    """MCP tools converted to LangChain tools can be served again, with the same guards."""
     async with Client(shop) as client, Client(serve("again", await load_tools(client))) as again:
         result = await again.call_tool_mcp("clear", {"names": "tea"})
         assert result.is_error

@@ -1,12 +1,12 @@
-// One conversation of a TypeScript client, whichever version of the SDK it is of. The job comes as JSON in the first
+// One conversation of a TypeScript client, with either version of the SDK. The job is JSON in the first
 // argument: {"connection": {"command": [...]} or {"url": "..."}, "calls": {"label": {"name": ..., "arguments": ...}}}.
-// Printed is {"version", "pages", "tools", "outcomes"}; an outcome is {"result": ...} where callTool resolved and
-// {"thrown": ...} where it threw.
+// It prints {"version", "pages", "tools", "outcomes"}. An outcome is {"result": ...} if callTool resolved and
+// {"thrown": ...} if it threw.
 export async function converse(connect) {
   const { connection, calls } = JSON.parse(process.argv[2]);
   const { client, version } = await connect(connection);
   let pages = await listed(client);
-  // A proxy in front of several servers lists those that have started, which on a busy machine may be none yet.
+  // A proxy in front of several servers lists only those that have started. On a busy machine that may be none yet.
   for (let left = 60; left > 0 && !pages.flat().length; left--) {
     await new Promise((resume) => setTimeout(resume, 1000));
     pages = await listed(client);

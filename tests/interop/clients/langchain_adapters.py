@@ -1,4 +1,4 @@
-"""One conversation of langchain-mcp-adapters, in the shape that conversation.mjs describes."""
+"""Run one conversation of langchain-mcp-adapters, in the format that conversation.mjs describes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from langchain_mcp_adapters.tools import load_mcp_tools
 
 
 def connected(connection: dict[str, Any]) -> dict[str, Any]:
-    """What the adapters call a connection."""
+    """Return the connection as the adapters expect it."""
     if "url" in connection:
         return {"transport": "streamable_http", "url": connection["url"]}
     command, *arguments = connection["command"]
@@ -22,7 +22,7 @@ def connected(connection: dict[str, Any]) -> dict[str, Any]:
 
 
 def published(tool: BaseTool) -> dict[str, Any]:
-    """What an agent sees of a tool."""
+    """Return what an agent sees of a tool."""
     metadata = dict(tool.metadata or {})
     return {
         "name": tool.name,
@@ -33,11 +33,11 @@ def published(tool: BaseTool) -> dict[str, Any]:
 
 
 async def outcome(tools: dict[str, BaseTool], call: dict[str, Any]) -> dict[str, Any]:
-    """How an agent's tool call ends."""
+    """Return the outcome of an agent's tool call."""
     sent = {"type": "tool_call", "id": "1", "name": call["name"], "args": call["arguments"]}
     try:
         message = await tools[call["name"]].ainvoke(sent)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the test is to see it
+    except Exception as error:  # noqa: BLE001 - the test checks any exception
         return {"thrown": repr(error)}
     result = {"content": message.content, "isError": message.status == "error"}
     if message.artifact is not None:
@@ -46,7 +46,7 @@ async def outcome(tools: dict[str, BaseTool], call: dict[str, Any]) -> dict[str,
 
 
 async def converse(job: dict[str, Any]) -> dict[str, Any]:
-    """All calls in one session."""
+    """Make all calls in one session."""
     client = MultiServerMCPClient({"notebook": connected(job["connection"])})
     async with client.session("notebook") as session:
         tools = {tool.name: tool for tool in await load_mcp_tools(session)}

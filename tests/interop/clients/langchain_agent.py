@@ -1,6 +1,6 @@
-"""An agent that reads the envelope: its model is a script, all else is LangChain. Prints the messages as JSON.
+"""Run a LangChain agent that reads the envelope. Its model is scripted. Print the messages as JSON.
 
-The job comes as JSON in the first argument: ``{"servers": {name: connection}, "tool": ..., "sent": ...}``.
+The job is JSON in the first argument: ``{"servers": {name: connection}, "tool": ..., "sent": ...}``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pydantic import Field
 
 
 class Script(BaseChatModel):
-    """Sends a call; where a tool error comes back, applies the envelope's first fix and sends it again."""
+    """A model that sends a call and, after a tool error, sends it again with the envelope's first fix."""
 
     tool: str
     sent: dict[str, Any]
@@ -50,7 +50,7 @@ class Script(BaseChatModel):
 
 
 def patched(sent: dict[str, Any], patch: list[dict[str, Any]]) -> dict[str, Any]:
-    """The arguments after a JSON Patch that moves or replaces what stands on top."""
+    """Return the arguments after a JSON Patch that moves or replaces top-level entries."""
     arguments = dict(sent)
     for step in patch:
         moved = step["op"] == "move"
@@ -60,7 +60,7 @@ def patched(sent: dict[str, Any], patch: list[dict[str, Any]]) -> dict[str, Any]
 
 
 async def run(job: dict[str, Any]) -> dict[str, Any]:
-    """The whole conversation."""
+    """Run the whole conversation."""
     client = MultiServerMCPClient(
         {name: connected(connection) for name, connection in job["servers"].items()}, tool_name_prefix=True
     )

@@ -1,4 +1,4 @@
-"""Tools of three kinds, over stdio: behind the middleware with a file of definitions, decorated alone, strict."""
+"""A server over stdio: with the middleware and a definitions file, with the decorator alone, or strict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def store(content: str, tags: list[str] | None = None, max_size: int = 10) -> di
 
 
 def build(kind: str) -> FastMCP:
-    """The server of one kind."""
+    """Return the server of one kind."""
     server: FastMCP = FastMCP("smoke", strict_input_validation=True) if kind == "strict" else FastMCP("smoke")
     if kind == "decorator":
         server.tool(lenient(store))

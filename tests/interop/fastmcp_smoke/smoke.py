@@ -1,4 +1,4 @@
-"""A smoke set of calls through FastMCP's own client over stdio; prints the version and what became of each as JSON."""
+"""Make smoke calls with FastMCP's own client over stdio. Print the version and the outcomes as JSON."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ async def _calls(kind: str, log: Path) -> dict[str, str]:
 
 
 async def _client() -> dict[str, str]:
-    """Calls of a client that is lenient by itself, of a server that is not."""
+    """Call a server without the middleware from a lenient client."""
     server: FastMCP = FastMCP("bare")
     server.tool(store)
     async with lenient_session(Client(server)) as session:
@@ -99,7 +99,7 @@ def _command(words: tuple[str, ...]) -> int:
 
 
 async def main() -> None:
-    """Make all calls, run the commands, and print."""
+    """Make all calls, run the commands, and print the outcomes."""
     with tempfile.TemporaryDirectory() as folder:
         logs = {kind: Path(folder) / kind for kind in ("middleware", "decorator", "strict")}
         calls = {

@@ -1,4 +1,4 @@
-"""A server with several pages of tools, run over stdio: ``python notebook.py [lenient]``."""
+"""Run a server with several pages of tools over stdio: ``python notebook.py [lenient]``."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pydantic import BaseModel
 
 from mcp_lenient import LenientMiddleware
 
-# Three tools a page, so that what needs the second page shows.
+# Three tools per page, so that some tools are on the second page.
 mcp: FastMCP = FastMCP("notebook", list_page_size=3)
 
 
 class Note(BaseModel):
-    """A note as it was understood."""
+    """A note as the server stored it."""
 
     text: str
     tags: list[str]
