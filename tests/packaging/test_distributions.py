@@ -1,4 +1,4 @@
-"""What would be published: both archives, and a fresh environment that has nothing but the wheel."""
+"""Test the archives to publish, and a fresh environment with only the wheel."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*command, cwd):
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory):
-    """The source archive, and the wheel that is built from it."""
+    """Build the source archive, and the wheel from it."""
     folder = tmp_path_factory.mktemp("dist")
     run(sys.executable, "-m", "build", "--outdir", str(folder), str(ROOT), cwd=folder)
     return folder
@@ -50,7 +50,7 @@ def metadata(wheel):
 
 @pytest.fixture(scope="module")
 def installed(wheel, tmp_path_factory):
-    """The folder of programs of an environment with the wheel and what it depends on."""
+    """Return the folder of programs of an environment with the wheel and its dependencies."""
     folder = tmp_path_factory.mktemp("installed")
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if sys.platform == "win32" else "bin")
@@ -60,7 +60,7 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def engine_alone(wheel, metadata, tmp_path_factory):
-    """The interpreter of an environment with the wheel and the two packages that the engine stands on."""
+    """Return the Python of an environment with the wheel and only the two packages that the engine needs."""
     folder = tmp_path_factory.mktemp("engine")
     venv.create(folder, with_pip=True)
     python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
@@ -73,14 +73,14 @@ def engine_alone(wheel, metadata, tmp_path_factory):
 
 @pytest.mark.full
 def test_both_archives_pass_twine(archives):
-    """Twine finds nothing wrong with either archive, nor with the description that it would upload."""
+    """Twine accepts both archives and their description."""
     files = sorted(map(str, archives.iterdir()))
     assert len(files) == 2
     run(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=archives)
 
 
-def test_the_wheel_has_types_licence_and_demo(wheel):
-    """The wheel carries the marker of typed packages, the licence and the demo's server, and no tests."""
+def test_the_wheel_has_types_license_and_demo(wheel):
+    """The wheel has the marker of typed packages, the license and the demo's server, but no tests."""
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {
@@ -94,7 +94,7 @@ def test_the_wheel_has_types_licence_and_demo(wheel):
 
 
 def test_the_source_archive_has_what_a_test_run_needs(archives):
-    """From the source archive the library can be tested and documented."""
+    """The source archive has the files to test and document the library."""
     (file,) = archives.glob("*.tar.gz")
     with tarfile.open(file) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -102,7 +102,7 @@ def test_the_source_archive_has_what_a_test_run_needs(archives):
 
 
 def test_the_description_renders_and_has_only_absolute_links(metadata):
-    """What a package index shows is the README as HTML, and no link or picture in it is relative."""
+    """The README renders as a package index would show it, without relative links or pictures."""
     shown = render(metadata.get_payload())
     assert shown is not None
     assert ">mcp-lenient<" in shown
@@ -111,14 +111,14 @@ def test_the_description_renders_and_has_only_absolute_links(metadata):
 
 @pytest.mark.full
 def test_the_wheel_can_be_imported_with_all_public_names(installed, tmp_path):
-    """In a fresh environment every public name is there."""
+    """In a fresh environment every public name can be imported."""
     program = "import mcp_lenient as m; print(all(hasattr(m, name) for name in m.__all__))"
     assert run(str(installed / "python"), "-W", "error", "-c", program, cwd=tmp_path).stdout == "True\n"
 
 
 @pytest.mark.full
 def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tmp_path):
-    """Where neither FastMCP nor the SDK nor Pydantic is installed, the engine repairs, refuses and reads calls."""
+    """Without FastMCP, the SDK and Pydantic, the engine repairs, refuses and parses calls."""
     absent = (
         "import importlib.util as u; print([n for n in ('fastmcp', 'mcp', 'pydantic') if u.find_spec(n)])"
     )
@@ -128,13 +128,13 @@ def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tm
 
 @pytest.mark.full
 def test_the_command_line_prints_its_version(installed, tmp_path):
-    """The command that the wheel installs runs, and knows the version."""
+    """The command that the wheel installs runs and prints its version."""
     assert run(str(installed / "mcp-lenient"), "--version", cwd=tmp_path).stdout.strip() == VERSION
 
 
 @pytest.mark.full
 def test_the_demo_runs_from_the_wheel(installed, tmp_path):
-    """The demo starts its servers, checks what they answer, and ends well."""
+    """The demo starts its servers, checks their answers and exits successfully."""
     shown = run(str(installed / "mcp-lenient"), "demo", cwd=tmp_path).stdout
     assert "more run after repair" in " ".join(shown.split())
 
@@ -143,7 +143,7 @@ def test_the_demo_runs_from_the_wheel(installed, tmp_path):
 @pytest.mark.parametrize(
     ("extra", "fastmcp"), [("langchain", "4."), ("langchain-mcp-adapters", "3.4.")], ids=lambda each: each
 )
-def test_an_extra_brings_the_fastmcp_that_its_packages_work_with(extra, fastmcp, wheel):
+def test_an_extra_installs_a_compatible_fastmcp(extra, fastmcp, wheel):
     """The adapters need the official SDK 1, on which FastMCP 3 is built."""
     pip = [
         sys.executable,

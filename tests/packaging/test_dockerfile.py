@@ -1,4 +1,4 @@
-"""The Dockerfile: what can be tried of it without Docker."""
+"""Test the Dockerfile as far as possible without Docker."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ SOURCES = [
 
 
 def _words(instruction: str) -> list[str]:
-    """The words of an instruction that is written as JSON."""
+    """Return the words of an instruction in JSON form."""
     (found,) = re.findall(rf"^{instruction}.*?(\[.*\])$", FILE, re.MULTILINE)
     return json.loads(found)
 
 
 def test_copied_files_exist():
-    """Each file and folder that is copied is in the project."""
+    """Each file and folder that is copied exists in the project."""
     assert SOURCES
     assert [source for source in SOURCES if not (ROOT / source).exists()] == []
 
 
-def test_its_command_accepts_these_options(capsys):
-    """What it starts is a command of the package, with options that it has, and asks for a server."""
+def test_the_entrypoint_accepts_its_options(capsys):
+    """The entrypoint runs a command of the package with existing options, and asks for a server."""
     program, *arguments = _words("ENTRYPOINT")
     assert f'{program} = "mcp_lenient.cli:main"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert arguments[0] in {name for command in app for name in app[command].name}
@@ -48,8 +48,8 @@ def test_its_command_accepts_these_options(capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
-def test_its_health_check_detects_failure(is_there):
-    """It ends with 0 while the server behind the proxy answers, and with another code when it is gone."""
+def test_the_health_check_detects_failure(is_there):
+    """The health check exits with 0 only while the server behind the proxy answers."""
     with serving(FastMCP("behind")) as behind:
         front = create_lenient_proxy(behind if is_there else "http://127.0.0.1:1/mcp")
         with serving(front) as url:
@@ -61,7 +61,7 @@ def test_its_health_check_detects_failure(is_there):
 
 @pytest.mark.full
 def test_copied_files_build_the_package(tmp_path):
-    """From the copied files alone the package is built."""
+    """The package can be built from the copied files alone."""
     source = tmp_path / "source"
     for name in SOURCES:
         target = source / name

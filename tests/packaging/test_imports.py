@@ -1,4 +1,4 @@
-"""What is imported when, asked of new processes: the library by itself, and in a server that starts."""
+"""Test what a new process imports, for the library alone and for a server that starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fastmcp_versions import IS_3
 import mcp_lenient
 import mcp_lenient.declare.normalizers
 
-# Each is imported by the function that first needs it, or with the public name that needs it.
+# Each is imported by the first function or public name that needs it.
 NOT_IMPORTED = """
 cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 ruamel.yaml structlog
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
@@ -23,7 +23,7 @@ mcp_lenient.refusal.violations mcp_lenient.refusal.fixes
 mcp_lenient.devtools.report mcp_lenient.rules.catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
 """.split()
 
-# What checks the schema of a tool is the only one of them that a call needs which is right.
+# A valid call needs only one of them, the schema validator.
 WITH_ACCEPTED = [name for name in NOT_IMPORTED if name != "jsonschema_rs"]
 
 FRAMEWORKS = "fastmcp mcp mcp_types".split()
@@ -31,7 +31,7 @@ NOT_IN_ENGINE = [
     *FRAMEWORKS,
     *"cyclopts jsonschema opentelemetry pydantic pydantic_core rich ruamel structlog".split(),
 ]
-"""What the engine does without, besides the frameworks: it stands on jsonschema_rs and pyjson5 alone."""
+"""What the engine works without, besides the frameworks. It needs only jsonschema_rs and pyjson5."""
 
 SERVER = """
 from fastmcp import FastMCP
@@ -64,7 +64,7 @@ sys.meta_path.insert(0, Absent())
 
 
 def run(program: str, *arguments: str) -> str:
-    """What a new process prints."""
+    """Return what a new process prints."""
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     assert done.returncode == 0, done.stderr
@@ -72,14 +72,14 @@ def run(program: str, *arguments: str) -> str:
 
 
 def imported(program: str, *calls: dict[str, object], before: str = SERVER) -> set[str]:
-    """The modules that a new process has imported besides those that a server of FastMCP's has anyway."""
+    """Return the modules that a new process imports in addition to those of a FastMCP server."""
     whole = f"import json, sys\n{before}\nbefore = set(sys.modules)\n{program}\n"
     printed = run(f"{whole}print(json.dumps(sorted(set(sys.modules) - before)))", json.dumps(calls))
     return set(json.loads(printed))
 
 
 def test_importing_the_library_imports_only_its_name_table():
-    """`import mcp_lenient` alone loads no module of its own but the reader of names, and nothing that is installed."""
+    """`import mcp_lenient` alone imports its lazy loader and the standard library."""
     found = imported("import mcp_lenient", before="")
     assert {name for name in found if name.startswith("mcp_lenient")} == {
         "mcp_lenient",
@@ -91,7 +91,7 @@ def test_importing_the_library_imports_only_its_name_table():
 
 @pytest.mark.slow
 def test_importing_the_middleware_imports_no_optional_module():
-    """What a server that starts must leave alone is named here, so that nobody brings it back unnoticed."""
+    """A server that starts with the middleware imports no optional module."""
     found = imported(IMPORTED)
     assert "mcp_lenient.adapters.fastmcp.middleware" in found
     assert found.isdisjoint(NOT_IMPORTED)
@@ -99,13 +99,13 @@ def test_importing_the_middleware_imports_no_optional_module():
 
 @pytest.mark.slow
 def test_a_valid_call_imports_no_repair_module():
-    """Building the middleware and answering a right call imports no refusal, no structlog and no metrics."""
+    """Building the middleware and answering a valid call imports no refusals, structlog or metrics."""
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
 
 
 @pytest.mark.full
 def test_a_repair_imports_no_refusal():
-    """A repaired call imports the repair, and nothing of the wording of refusals."""
+    """A repaired call imports the repair code, but not the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
     assert "mcp_lenient.adapters.fastmcp.middleware" in found
     assert found.isdisjoint({"mcp_lenient.refusal.violations", "opentelemetry.metrics"})
@@ -114,27 +114,27 @@ def test_a_repair_imports_no_refusal():
 @pytest.mark.slow
 @pytest.mark.parametrize("level", ["INFO", pytest.param("ERROR", marks=pytest.mark.full)])
 def test_structlog_is_imported_for_the_first_event(level):
-    """Lines are structlog's where the application has configured none too; who writes none does not pay for it."""
+    """The first event imports structlog, even unconfigured. Without events it is not imported."""
     chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"
     found = imported(chosen, {"text": "a note", "tags": '["a"]'})
     assert ("structlog" in found) is (level == "INFO")
 
 
 def test_the_command_line_imports_no_framework():
-    """A command loads FastMCP when it asks a server; help and completion need not wait for it."""
+    """The command line imports FastMCP only to reach a server, so help and completion are fast."""
     found = imported("from mcp_lenient.cli import app", before="")
     assert "mcp_lenient.cli.stress" in found
     assert found.isdisjoint(FRAMEWORKS)
 
 
 def test_the_engine_works_without_a_framework():
-    """Repairs, refusals and calls in a model's text need neither FastMCP nor the SDK, nor Pydantic or structlog."""
+    """Repairs, refusals and calls in a model's text need no FastMCP, SDK, Pydantic or structlog."""
     assert run(BLOCKED.format(absent=NOT_IN_ENGINE) + ENGINE) == ""
 
 
 @pytest.mark.slow
 def test_declarations_need_no_framework():
-    """Every public name but those for servers and sessions can be imported without FastMCP and the SDK."""
+    """Public names other than those for servers and sessions need neither FastMCP nor the SDK."""
     names = [*mcp_lenient.__all__, "__version__"]
     program = f"""
 import mcp_lenient
@@ -153,7 +153,7 @@ for name in {names!r}:
 
 @pytest.mark.slow
 def test_a_repair_without_a_server_imports_no_refusal():
-    """A first `normalize` that has nothing to refuse does not wait for the wording of refusals."""
+    """A first `normalize` without a refusal does not import the wording of refusals."""
     schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
     found = imported(f'from mcp_lenient import normalize\nnormalize({schema}, {{"limit": "5"}})', before="")
     assert "mcp_lenient.normalization" in found
@@ -164,21 +164,21 @@ def test_a_repair_without_a_server_imports_no_refusal():
     "package", [mcp_lenient, mcp_lenient.declare.normalizers], ids=lambda each: each.__name__
 )
 def test_every_public_name_can_be_imported(package):
-    """Each name of `__all__` can be got, whether it was imported with the package or is loaded by name."""
+    """Each name in `__all__` can be imported, whether it is loaded eagerly or lazily."""
     absent = {"create_lenient_proxy"} if IS_3 else set()
     assert all(getattr(package, name) is not None for name in set(package.__all__) - absent)
     assert set(package.__all__) <= set(dir(package))
 
 
 def test_public_names_are_sorted_and_include_the_version():
-    """`__all__` is in order, as its reader is; the version is that of the installed distribution."""
+    """`__all__` is sorted, and the version is that of the installed distribution."""
     assert mcp_lenient.__all__ == sorted(mcp_lenient.__all__)
     assert mcp_lenient.__version__ == version("mcp-lenient")
     assert "__version__" in dir(mcp_lenient)
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    """Asking for what does not exist says so as any module does."""
+    """An unknown name raises the usual errors of a module."""
     with pytest.raises(AttributeError, match=r"module 'mcp_lenient' has no attribute 'lenjent'"):
         mcp_lenient.lenjent  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'taggs'"):

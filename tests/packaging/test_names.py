@@ -1,4 +1,4 @@
-"""The names of the package: one class, one name."""
+"""Test that no two classes of the package have the same name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import mcp_lenient
 
 @pytest.mark.slow
 def test_no_two_classes_have_one_name():
-    """Each class has a name of its own, private ones included."""
+    """Each class, public or private, has a unique name."""
     found = defaultdict(list)
     for path in sorted(Path(mcp_lenient.__file__).parent.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
