@@ -1,4 +1,4 @@
-"""The catalogs of messages are complete, and compiled."""
+"""Test that the message catalogs are complete and compiled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def name(request):
 
 
 def test_each_text_is_translated(name):
-    """A catalog has what the code says, no more and no less, each in all forms and none to be checked again."""
+    """A catalog has exactly the texts of the code, each translated in all plural forms and not fuzzy."""
     wanted = {message.id for message in catalogs.texts() if message.id}
     catalog = catalogs.catalog_of(name)
     found = [message for message in catalog if message.id]
@@ -33,7 +33,7 @@ def test_each_text_is_translated(name):
 
 
 def test_placeholders_are_those_of_the_text(name):
-    """A translation has the placeholders of the text; a plural form may leave out its number."""
+    """A translation has the placeholders of the text. A plural form may omit the number."""
     for message in catalogs.catalog_of(name):
         if not message.id:
             continue
@@ -43,14 +43,14 @@ def test_placeholders_are_those_of_the_text(name):
 
 
 @each_row("joint", JOINTS)
-def test_separators_are_between_their_parts(name, joint):
-    """What joins two parts begins with the one and ends with the other, so that a list is one text."""
+def test_translated_separators_are_between_their_parts(name, joint):
+    """A translated separator starts with the first part and ends with the second."""
     reported = catalogs.catalog_of(name).get(joint).string
     assert re.fullmatch(r"\{first\}[^{}]*\{(second|another)\}", reported)
 
 
 def test_compiled_catalogs_match_their_sources(name):
-    """The compiled file agrees with its source."""
+    """The compiled file matches its source."""
     wanted = GNUTranslations(BytesIO(catalogs.compiled(catalogs.catalog_of(name))))
     with catalogs.source(name).with_suffix(".mo").open("rb") as file:
         found = GNUTranslations(file)

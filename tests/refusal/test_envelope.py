@@ -1,4 +1,4 @@
-"""The envelope: one form, bounded, and safe to send."""
+"""Test that the envelope has one format, is bounded and can be sent safely."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
 
 
 def refused(sent, schema=SCHEMA, repairs=()):
-    """The envelope for arguments that the schema refuses."""
-    judge = PublishedSchemaValidator(schema)
-    outcome = Outcome("refused", sent, repairs, judge.issues(sent))
+    """Return the envelope for arguments that the schema refuses."""
+    validator = PublishedSchemaValidator(schema)
+    outcome = Outcome("refused", sent, repairs, validator.issues(sent))
     reader = SchemaTree(schema).reader
-    return envelope("store_context", reader, violations(reader, outcome, judge, Policy()), repairs)
+    return envelope("store_context", reader, violations(reader, outcome, validator, Policy()), repairs)
 
 
 def test_one_fault():
@@ -82,7 +82,7 @@ def test_one_fault():
     ],
 )
 def test_tags(tags):
-    """Whatever is wrong with the type of a list or its items has the parameter's own code."""
+    """Any wrong type of a list or its items gives the parameter's own error code."""
     assert refused({"content": "x", "tags": tags})["error_code"] == "INVALID_TAGS_TYPE"
 
 
@@ -116,7 +116,7 @@ def test_several_faults():
     ],
 )
 def test_error_code(pointer, parameter, code, expected):
-    """The code names the declared top-level parameter and what is wrong with it."""
+    """The error code names the declared top-level parameter and the kind of error."""
     assert error_code([Violation(pointer, parameter, code, "")]) == expected
 
 
@@ -143,7 +143,7 @@ LARGE = {
     ],
 )
 def test_size(schema, sent):
-    """However much is wrong, the envelope has 16 kB and its message 4,000 characters at most."""
+    """An envelope has at most 16 kB and its message at most 4,000 characters."""
     repairs = [Repair("r", "/" + "é\ud800" * 5_000, "a", "b")] * 500
     reported = refused(sent, schema, repairs)
     assert len(reported["message"]) <= 4_000
@@ -151,7 +151,7 @@ def test_size(schema, sent):
 
 
 def test_omitted_violations_are_counted_in_the_envelope():
-    """The names and repairs that found no room are counted."""
+    """The names and repairs that do not fit are counted."""
     details = refused({}, LARGE, [REPAIR] * 500)["details"]
     names = details["parameters"]
     assert len(names["required"]) + len(names["optional"]) + names["omitted"] == 1_000
@@ -159,7 +159,7 @@ def test_omitted_violations_are_counted_in_the_envelope():
 
 
 def test_unknown_tool():
-    """An unknown tool has the same form."""
+    """An unknown tool gets an envelope of the same format."""
     reported = unknown_tool("stor:x", ["store", "a b"])
     assert (reported["error_code"], reported["message"]) == (
         "UNKNOWN_TOOL",
@@ -170,7 +170,7 @@ def test_unknown_tool():
 
 @pytest.mark.parametrize("has_output_schema", [True, False])
 def test_on_the_wire(has_output_schema):
-    """An error with the envelope as text and in ``meta``; structured only where no output schema forbids it."""
+    """A result has the envelope as text and in ``meta``, and as structured content if allowed."""
     reported = refused({"content": "x", "\ud800é": 1})
     result = as_result({**reported, "more": "\ud800"}, has_output_schema=has_output_schema)
     sent = result.to_mcp_result()
@@ -184,7 +184,7 @@ def test_on_the_wire(has_output_schema):
 
 
 def test_repairs_on_success():
-    """A result names the repairs in a copy; its own content and meta stay."""
+    """Repairs are reported in a copy of the result, which keeps its content and meta."""
     shared = ToolResult(content="ok", structured_content={"result": 1}, meta={"own": 1})
     reported = repaired_result(shared, [REPAIR] * 60)
     assert shared.meta == {"own": 1}
@@ -216,6 +216,6 @@ def _input_required():
     ],
 )
 def test_other_results_stay(make):
-    """What is no plain tool result is passed on as the same object."""
+    """Results of other classes are returned as the same object."""
     result = make()
     assert repaired_result(result, [REPAIR]) is result

@@ -1,4 +1,4 @@
-"""What a fix never does: move an identifier to another name, or offer anything in a destructive tool."""
+"""Test what a fix never does: move an identifier to another name, or help a destructive call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NUMBER = {"type": "integer"}
 
 
 def closed(properties, *required):
-    """The schema of an object that takes these properties only."""
+    """Return the schema of an object with only these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -31,7 +31,7 @@ def closed(properties, *required):
 
 
 def fixes_of(schema, sent, **policy):
-    """The patches of all violations."""
+    """Return the patches of all violations."""
     found = normalize(schema, sent, Policy(**policy)).violations
     return [[dict(each) for each in patch] for violation in found for patch in violation.fixes]
 
@@ -51,7 +51,7 @@ def fixes_of(schema, sent, **policy):
     ],
 )
 def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
-    """The value of an identifier is offered under no other name, required or not, even as the only one left."""
+    """The value of an identifier is never moved to another name, even if that is the only one left."""
     for required in ((declared,), ()):
         assert fixes_of(closed({declared: TEXT}, *required), {sent: "x"}, disable={"rename_case"}) == []
 
@@ -61,14 +61,14 @@ def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
     [("userId", "user_id"), ("userid", "user_id"), ("id", "user_id"), ("ids", "pmids"), ("user", "user_id")],
 )
 def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
-    """The same words in another spelling, a bare word and a plain name stay fixes."""
+    """An identifier may be moved to another spelling of its name, and a bare ``id`` to a longer name."""
     schema = closed({declared: TEXT}, declared)
     moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
     assert moved in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
 
 
 def test_an_identifier_that_may_not_be_moved_is_not_removed():
-    """Where a move is withheld, leaving the value out is not offered in its place."""
+    """If a move is withheld, removing the value is not offered either."""
     assert fixes_of(closed({"user": TEXT}), {"user_id": "x"}) == []
 
 
@@ -80,7 +80,7 @@ def _delete(path: str, mode: str = "soft") -> str:
 @pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
 @pytest.mark.parametrize("sent", [{"file_path": "/a"}, {"path": False}])
 async def test_a_destructive_tool_gets_no_fix(sent, destructive):
-    """What a harmless tool's refusal offers, that of a destructive one does not."""
+    """A destructive tool gets no fix for an error that gives one with a harmless tool."""
     server = FastMCP("server")
     server.add_tool(Tool.from_function(_delete, name="tool", annotations={"destructiveHint": destructive}))
     server.add_middleware(LenientMiddleware())
@@ -90,51 +90,53 @@ async def test_a_destructive_tool_gets_no_fix(sent, destructive):
     assert any("fixes" in violation for violation in violations) is not destructive
 
 
-def test_a_policy_that_calls_a_tool_destructive_withholds_fixes():
-    """``normalize`` offers none either where its policy says that the tool is destructive."""
+def test_a_destructive_policy_withholds_fixes():
+    """``normalize`` offers no fix if its policy says that the tool is destructive."""
     schema = closed({"path": TEXT}, "path")
     assert fixes_of(schema, {"file_path": "/a"})
     assert fixes_of(schema, {"file_path": "/a"}, destructive=True) == []
 
 
 class _Counting:
-    """A schema's judge that counts how often it is asked."""
+    """A schema's validator that counts its calls."""
 
     exact_integers = False
     by_schema = True
 
     def __init__(self, schema):
         self.validator = PublishedSchemaValidator(schema)
-        self.asked = 0
+        self.calls = 0
 
     def accepts(self, arguments):
-        self.asked += 1
+        self.calls += 1
         return self.validator.accepts(arguments)
 
     def issues(self, arguments):
-        self.asked += 1
+        self.calls += 1
         return self.validator.issues(arguments)
 
     def tells_apart(self, one, other):
         return self.validator.tells_apart(one, other)
 
 
-def test_fixes_of_different_parameters_are_tried_together():
-    """Eight wrong parameters with several ideas each take one question a round, not one for each idea."""
+def test_fixes_of_several_parameters_are_tried_together():
+    """Eight wrong parameters with several possible fixes each need one validation per round."""
     kinds = {"enum": ["alpha", "alpine", "beta"]}
     schema = closed({f"p{at}": kinds for at in range(8)})
     sent = {f"p{at}": "alphi" for at in range(8)}
-    judge = _Counting(schema)
-    faults = judge.issues(sent)
-    refusal = Refusal(SchemaTree(schema).reader, Outcome("refused", sent, (), faults, ()), judge, Policy())
-    judge.asked = 0
+    validator = _Counting(schema)
+    faults = validator.issues(sent)
+    refusal = Refusal(
+        SchemaTree(schema).reader, Outcome("refused", sent, (), faults, ()), validator, Policy()
+    )
+    validator.calls = 0
     found = fixes(refusal, [Wanted("enum", ((name,),)) for name in sent])
     assert [patches[0][0]["value"] for patches in found] == ["alpha"] * 8
-    assert judge.asked <= 3
+    assert validator.calls <= 3
 
 
 def test_patches_tried_together_are_validated_separately():
-    """One parameter's patch helps although another one's, tried with it, does not."""
+    """One parameter's patch is offered even if another one's, tried with it, fails."""
     schema = closed({"a": {"enum": ["red", "blue"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
     found = normalize(schema, {"a": "bleu", "b": "sevn"}).violations
     assert {violation.parameter: bool(violation.fixes) for violation in found} == {"a": True, "b": False}
@@ -148,7 +150,7 @@ def test_patches_tried_together_are_validated_separately():
     ],
 )
 def test_shared_letters_alone_give_no_fix(member, sent):
-    """A word that begins otherwise often says the contrary: it is neither a fix nor a suggestion."""
+    """A word with another beginning often means the opposite, so it is neither a fix nor a suggestion."""
     (violation,) = normalize(closed({"a": {"enum": [member, "other"]}}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
@@ -157,18 +159,18 @@ def test_shared_letters_alone_give_no_fix(member, sent):
     ("name", "sent"), [("read", "unread"), ("visible", "invisible"), ("allow_empty", "disallow_empty")]
 )
 def test_a_prefixed_name_is_a_different_name(name, sent):
-    """A fix moves no value to a name that the sent one only ends in, where both are optional."""
+    """A value is not moved to an optional name that is only the ending of the sent one."""
     schema = closed({name: {"type": "boolean"}, "query": {"type": "string"}})
     assert not any("move" in str(each.fixes) for each in normalize(schema, {sent: True}).violations)
 
 
 def test_both_spellings_of_a_tie_are_named():
-    """Where two allowed values differ by case alone, a third spelling is refused and both are named."""
+    """If two allowed values differ only in case, a third spelling is refused and both are named."""
     (violation,) = normalize(closed({"a": {"enum": ["asc", "ASC"]}}), {"a": "Asc"}).violations
     assert violation.did_you_mean == ("asc", "ASC")
 
 
 def test_white_space_gets_no_suggestion():
-    """A text of white space alone is refused like any other."""
+    """Text of white space alone is refused like any other."""
     (violation,) = normalize(closed({"a": {"enum": ["", "asc"]}}), {"a": " "}).violations
     assert violation.code == "enum"

@@ -1,4 +1,4 @@
-"""Fixes are offered only if they were tried, and are plausible."""
+"""Test that fixes are offered only if they work and are plausible."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_lenient.values.names import likeness
 
 
 def closed(properties, *required):
-    """The schema of an object that takes these properties only."""
+    """Return the schema of an object with only these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -32,10 +32,10 @@ NUMBER = {"type": "integer"}
 
 
 def offered(schema, sent, *, ties=(), repairs=(), policy=None):
-    """The patches of all violations, in order, without repetition."""
-    judge = PublishedSchemaValidator(schema)
-    outcome = Outcome("refused", sent, repairs, judge.issues(sent), ties)
-    found = violations(SchemaTree(schema).reader, outcome, judge, policy or Policy())
+    """Return the patches of all violations in order, without duplicates."""
+    validator = PublishedSchemaValidator(schema)
+    outcome = Outcome("refused", sent, repairs, validator.issues(sent), ties)
+    found = violations(SchemaTree(schema).reader, outcome, validator, policy or Policy())
     return [list(patch) for patch in dict.fromkeys(_frozen(patch) for v in found for patch in v.fixes)]
 
 
@@ -49,17 +49,17 @@ class _Operation(dict):
 
 
 def move(source, target):
-    """A patch that moves one value."""
+    """Return a patch that moves one value."""
     return [{"op": "move", "from": source, "path": target}]
 
 
 def replace(path, value):
-    """A patch that replaces one value."""
+    """Return a patch that replaces one value."""
     return [{"op": "replace", "path": path, "value": value}]
 
 
 def remove(path):
-    """A patch that removes one value."""
+    """Return a patch that removes one value."""
     return [{"op": "remove", "path": path}]
 
 
@@ -87,7 +87,9 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
         pytest.param(
             closed({"name": TEXT}), {"name": "a", "user_name": "b"}, [remove("/user_name")], id="name taken"
         ),
-        pytest.param(closed({"platform": TEXT}), {"library": "x"}, [], id="may be meant for an optional one"),
+        pytest.param(
+            closed({"platform": TEXT}), {"library": "x"}, [], id="may belong to an optional parameter"
+        ),
         pytest.param(
             closed({"n": NUMBER}), {"toolCallId": "x"}, [remove("/toolCallId")], id="no counterpart"
         ),
@@ -107,7 +109,7 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
             closed({"v": {"enum": ["value 1", "value 2"]}}),
             {"v": "value 3"},
             [],
-            id="another number is no near value",
+            id="another number is not similar",
         ),
         pytest.param(
             closed({"tags": TEXTS}),
@@ -162,7 +164,7 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
     ],
 )
 def test_fixes(schema, sent, patches):
-    """The likeliest fix comes first, and none is better than a silly one."""
+    """The likeliest fix comes first. Without a plausible fix there is none."""
     assert offered(schema, sent) == patches
 
 
@@ -180,12 +182,12 @@ def test_fixes(schema, sent, patches):
     ],
 )
 def test_fixes_apply_to_the_sent_arguments(repairs, patches):
-    """A caller applies a fix to what it sent, so that no fix leads into what was repaired."""
+    """Fixes apply to the arguments as sent, so none points into a repaired value."""
     assert offered(closed({"tags": TEXTS, "n": NUMBER}), {"tags": [1], "n": 1}, repairs=repairs) == patches
 
 
 def test_tie():
-    """The readings that tie are fixes, as long as the tool takes them."""
+    """Tied candidates are offered as fixes if the tool accepts them."""
     tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1), Candidate([1], 1)))
     assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == [
         replace("/tags", ["a"]),
@@ -194,7 +196,7 @@ def test_tie():
 
 
 def test_no_values_when_none_may_be_echoed():
-    """With ``echo_values=False`` a fix carries no value of the caller, but may move or take from the schema."""
+    """With ``echo_values=False`` a fix has no value of the caller, but may move values."""
     schema = closed({"tags": TEXTS, "order": {"enum": ["ascending"]}, "drug": TEXT}, "drug")
     sent = {"tags": "a,b", "order": "asc", "drug_name": "x"}
     found = offered(schema, sent, policy=Policy(echo_values=False))
@@ -202,7 +204,7 @@ def test_no_values_when_none_may_be_echoed():
 
 
 def test_applied_copies():
-    """A patch leaves what it is applied to as it is."""
+    """Applying a patch does not change the original."""
     sent = {"a": {"b": [1, 2]}}
     assert applied(sent, ({"op": "replace", "path": "/a/b/1", "value": 3},)) == {"a": {"b": [1, 3]}}
     assert sent == {"a": {"b": [1, 2]}}
@@ -223,7 +225,7 @@ def test_applied_copies():
     ],
 )
 def test_likeness(sent, name, alike):
-    """Names are alike by words and spelling, and never when they are opposites."""
+    """Names are similar by words and spelling, but never if they are opposites."""
     assert (likeness(sent, name) > 0) is alike
 
 
@@ -238,7 +240,7 @@ def test_likeness(sent, name, alike):
     ],
 )
 def test_a_fix_may_need_a_further_repair(sent, first):
-    """The call that a fix makes is repaired like any other: a slip beside another fault keeps its fix."""
+    """A fix may leave an error that a repair corrects."""
     schema = closed({"tags": TEXTS, "limit": {"type": "integer"}})
     found = normalize(schema, sent).violations
     assert [dict(operation) for operation in found[0].fixes[0]] == first
@@ -247,15 +249,15 @@ def test_a_fix_may_need_a_further_repair(sent, first):
 
 
 def test_a_name_is_not_moved_to_a_less_similar_missing_one():
-    """Of two free names, the one that shares a word is meant."""
+    """A value moves to the free name that shares a word with the sent one."""
     schema = closed({"city": {"type": "string"}, "zip_code": {"type": "string"}}, "city")
     found = normalize(schema, {"zip": "0150"}).violations
     assert all(operation["path"] != "/city" for each in found for patch in each.fixes for operation in patch)
 
 
 @pytest.mark.parametrize(("sent", "name"), [("insure", "ensure"), ("affect", "effect"), ("wuery", "query")])
-def test_a_letter_replaced_is_suggested(sent, name):
-    """A name with one other letter is suggested, never renamed."""
+def test_a_name_with_one_other_letter_is_suggested(sent, name):
+    """A name with one other letter is suggested but not renamed."""
     (found, *_) = normalize(closed({name: TEXT, "city": TEXT}), {sent: "x"}).violations
     assert found.did_you_mean == (name,)
     assert [dict(operation) for operation in found.fixes[0]] == move(f"/{sent}", f"/{name}")

@@ -1,4 +1,4 @@
-"""What a message says beside the fault: names that were meant, several formats, keys and counts."""
+"""Test what messages add to an error: suggested names, formats, keys and counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> tuple[
 
 @pytest.mark.parametrize("name", ["customer_id", "user_id", "sessionId", "request_uuid"])
 def test_an_identifier_is_never_moved_to_another_name(name: str) -> None:
-    """Neither a message nor a list of near names moves it, also where it is the only one."""
+    """Neither a message nor a suggestion moves an identifier, even if only one name is left."""
     found = _violations(closed("customer", customer=STRING), {name: "c-1"})
     assert {violation.code for violation in found} == {"unknown", "missing"}
     for violation in found:
@@ -38,7 +38,7 @@ def test_an_identifier_is_never_moved_to_another_name(name: str) -> None:
     ],
 )
 def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
-    """The message says what is wrong and what there is; which name was meant is not guessed."""
+    """The message describes the error and the accepted names, but does not guess which was meant."""
     schema = closed("path", path=STRING, mode=enum("all", "some"), where=closed("city", city=STRING))
     for violation in _violations(schema, sent, _DESTRUCTIVE):
         assert not violation.did_you_mean
@@ -49,7 +49,7 @@ def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
 
 
 def test_a_discriminator_under_another_name_is_reported() -> None:
-    """A value that only the discriminator takes tells which name holds it."""
+    """If only the discriminator accepts a value under another name, the message names it."""
     target = union(
         closed("kind", "channel", kind={"const": "slack"}, channel=STRING),
         closed("kind", "to", kind={"const": "mail"}, to=STRING),
@@ -62,7 +62,7 @@ def test_a_discriminator_under_another_name_is_reported() -> None:
 
 
 def test_all_accepted_formats_are_named() -> None:
-    """A text that is neither a date nor a time gets both messages."""
+    """For text that is neither a date nor a date and time, the message gives both formats."""
     when = union({"type": "string", "format": "date"}, {"type": "string", "format": "date-time"})
     for value in ("soon", 5.5e30):
         (violation,) = _violations(closed("at", at=when), {"at": value})
@@ -77,7 +77,7 @@ def test_all_accepted_formats_are_named() -> None:
     ],
 )
 def test_a_key_is_shown_unchanged(sent: Any, shown: str) -> None:
-    """No brackets and no second quotes inside the quotes."""
+    """A key is shown without brackets or extra quotes."""
     schema = closed(rows=array(closed("n", n=INTEGER)))
     schema["properties"]["by name"] = {"type": "object", "additionalProperties": INTEGER}
     (violation,) = _violations(schema, sent)
@@ -86,7 +86,7 @@ def test_a_key_is_shown_unchanged(sent: Any, shown: str) -> None:
 
 @pytest.mark.parametrize(("rows", "said"), [(2, "(and at 1 other place)"), (4, "(and at 3 other places)")])
 def test_place_counts_are_grammatical(rows: int, said: str) -> None:
-    """One place is no places."""
+    """One place is written in the singular."""
     schema = closed("rows", rows=array(closed("n", n=INTEGER)))
     (violation,) = _violations(schema, {"rows": [{}] * rows})
     assert said in violation.message
@@ -102,13 +102,13 @@ def test_place_counts_are_grammatical(rows: int, said: str) -> None:
     ],
 )
 def test_limit_counts_are_grammatical(limits: Json, value: Any, said: str) -> None:
-    """One of a thing is one."""
+    """A limit of one is written in the singular."""
     (violation,) = _violations(closed("p", p=limits), {"p": value})
     assert said in violation.message
 
 
 def test_one_omitted_violation_is_singular() -> None:
-    """Violations beyond the twenty listed are counted."""
+    """Violations beyond the first twenty are counted."""
     names = [f"p{at}" for at in range(21)]
     found = _violations(closed(*names, **dict.fromkeys(names, INTEGER)), dict.fromkeys(names, "x"))
     assert found[-1].message.endswith("There is 1 more fault.")
@@ -169,13 +169,13 @@ _ONE_NAME = {"properties": {"id": STRING, "name": STRING, "size": INTEGER}, "add
     ],
 )
 def test_a_condition_is_named(conditions: Json, sent: Any, message: str) -> None:
-    """The message says what the conditions of the schema ask of this call."""
+    """The message describes the condition of the schema that this call breaks."""
     (violation,) = _violations({"type": "object", **_ONE_NAME, **conditions}, sent)
     assert violation.message == message
 
 
 def test_a_name_of_another_branch_is_not_another_spelling() -> None:
-    """It is not sent together with the names of the branch that is meant."""
+    """The message says that a name of another branch cannot be sent together with this branch's names."""
     shape = union(closed("size", size=INTEGER), closed("name", name=STRING))
     (violation,) = _violations(closed("shape", shape=shape), {"shape": {"size": "1", "name": "x"}})
     assert violation.message == (
@@ -184,7 +184,7 @@ def test_a_name_of_another_branch_is_not_another_spelling() -> None:
 
 
 def test_a_required_item_is_named() -> None:
-    """``contains`` asks for an item, not for another list."""
+    """For ``contains`` the message says that an item is missing."""
     schema = closed("n", n={**array(INTEGER), "contains": {"const": 1}})
     (violation,) = _violations(schema, {"n": [2]})
     assert violation.message == (

@@ -1,4 +1,4 @@
-"""The keys of maps on real servers: what a key must be is told, and no fix loses an entry."""
+"""Test messages about map keys on real servers: they describe valid keys, and no fix loses an entry."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _server(kind: Any) -> FastMCP:
     return lenient(Tool.from_function(take, name="take"))
 
 
-@pytest.mark.quick_rows("one of some", "a map inside an object")
+@pytest.mark.quick_rows("one of several", "a map inside an object")
 @pytest.mark.parametrize(
     ("kind", "value", "code", "reported"),
     [
@@ -49,7 +49,7 @@ def _server(kind: Any) -> FastMCP:
             {"z": 1},
             "enum",
             "'z' is not accepted as a key of 'x': a key must be one of \"x\", \"y\".",
-            id="one of some",
+            id="one of several",
         ),
         pytest.param(
             dict[_Side, int],
@@ -85,7 +85,7 @@ def _server(kind: Any) -> FastMCP:
             "value",
             "'2026-02-30' is not accepted as a key of 'x': a key must be a date such as \"2026-01-31\" "
             "(its day is out of range).",
-            id="a date that is none",
+            id="invalid date",
         ),
         pytest.param(
             dict[Annotated[str, Field(min_length=3)], int],
@@ -124,8 +124,8 @@ def _server(kind: Any) -> FastMCP:
         ),
     ],
 )
-async def test_what_a_key_must_be(kind, value, code, reported):
-    """A wrong key is told what keys are; nothing says that none are accepted, and no fix drops the entry."""
+async def test_the_message_describes_valid_keys(kind, value, code, reported):
+    """The message about a wrong key describes valid keys, and no fix drops the entry."""
     refused = envelope(await call(_server(kind), "take", {"x": value}))
     (violation,) = refused["details"]["violations"]
     assert (violation["code"], violation["message"]) == (code, reported)
@@ -133,8 +133,8 @@ async def test_what_a_key_must_be(kind, value, code, reported):
     assert "fixes" not in violation
 
 
-async def test_the_one_near_key():
-    """A key near the one that is allowed moves there with its value; one that was sent already is no target."""
+async def test_an_entry_is_moved_to_the_only_similar_key():
+    """The fix renames a key to the only similar allowed one, unless that was sent too."""
     server, sent = _server(dict[Literal["north", "south"], int]), {"x": {"Nort": 1}}
     (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]
     assert violation["did_you_mean"] == ["north"]
@@ -149,14 +149,14 @@ async def test_the_one_near_key():
     assert "did_you_mean" not in violation
 
 
-async def test_key_and_value():
-    """A wrong key with a wrong value under it gets both messages."""
+async def test_a_wrong_key_and_its_wrong_value_are_both_reported():
+    """A wrong key with a wrong value gets two messages."""
     refused = envelope(await call(_server(dict[int, int]), "take", {"x": {"a": "b"}}))
     assert [violation["code"] for violation in refused["details"]["violations"]] == ["value", "type"]
 
 
-async def test_by_schema_alone():
-    """Where only the schema is known, its words for keys are told as well."""
+async def test_keys_are_described_by_the_schema_alone():
+    """If only the schema is known, its ``propertyNames`` describe the keys."""
     keyed = {
         "type": "object",
         "propertyNames": {"enum": ["x", "y"]},

@@ -1,4 +1,4 @@
-"""What a caller reads, in Chinese."""
+"""Test Chinese messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OWN_NAMES = {"JSON", "UUID", "URI", "URL", "IPv", "null", "true", "false", "sche
 
 
 def english_in(message: str) -> set[str]:
-    """Return the English words of a message outside of names, values and JSON's own words."""
+    """Return the English words of a message, except names, values and JSON's own words."""
     return set(ENGLISH.findall(QUOTED.sub("", message))) - OWN_NAMES
 
 
@@ -123,7 +123,7 @@ def _messages(reported: dict[str, Any]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def servers() -> list[FastMCP[Any]]:
-    """An English server and a Chinese one, of the same tools."""
+    """Return an English server and a Chinese one with the same tools."""
     return [_server(Policy()), _server(Policy(language="zh-CN"))]
 
 
@@ -131,7 +131,7 @@ def servers() -> list[FastMCP[Any]]:
     ("tool", "sent"), [*lengths.ONE_FAULT, *(("everything", sent) for sent in CALLS)], ids=str
 )
 async def test_only_messages_are_translated(tool, sent, servers):
-    """The envelope differs from the English one in its messages alone, and these have no English words."""
+    """Only the messages of an envelope are translated, and they have no English words left."""
     found = []
     for server in servers:
         async with Client(server) as client:
@@ -147,7 +147,7 @@ async def test_only_messages_are_translated(tool, sent, servers):
 
 
 async def test_servers_of_one_process_have_their_own_languages():
-    """The language belongs to the policy: calls at the same time do not mix."""
+    """The language belongs to the policy, and simultaneous calls do not mix languages."""
     async with Client(_server(Policy())) as one, Client(_server(Policy(language="zh"))) as other:
         calls = [client.call_tool("store", {}, raise_on_error=False) for client in (one, other) * 20]
         found = [json.loads(result.content[0].text)["message"] for result in await asyncio.gather(*calls)]
@@ -157,7 +157,7 @@ async def test_servers_of_one_process_have_their_own_languages():
 
 
 async def test_a_note_of_repairs_is_translated():
-    """The text block of tell_model is in the policy's language."""
+    """The text block of ``tell_model`` is in the policy's language."""
     async with Client(_server(Policy(language="zh", tell_model=True))) as client:
         result = await client.call_tool("store", {"content": "tea", "tags": '["a"]'})
     assert result.content[1].text == "注意：'tags' 发送的是文本，已解读为数组。请发送 JSON 数组。"
@@ -179,13 +179,13 @@ async def test_a_note_of_repairs_is_translated():
     ],
 )
 def test_each_note_is_translated(repair):
-    """Every kind of repair has its sentence."""
+    """The note about each kind of repair is translated."""
     assert english_in(repairs_note([repair], language="zh")) == set()
     assert english_in(repairs_note([repair] * 5, language="zh")) == set()
 
 
 async def test_the_unknown_tool_message_is_translated():
-    """A tool that does not exist is answered in the policy's language."""
+    """The answer for an unknown tool is in the policy's language."""
     async with Client(_server(Policy(language="zh"))) as client:
         result = await client.call_tool("serch", {}, raise_on_error=False)
     assert result.meta["mcp_lenient"]["message"] == "未知工具 'serch'。您是指 'search' 吗？"
@@ -202,48 +202,48 @@ async def test_the_unknown_tool_message_is_translated():
     ],
 )
 def test_other_envelopes_are_translated(reported):
-    """Tools that are not there, and servers that refuse, are told of in the language."""
+    """Envelopes for unknown tools and unavailable servers are in the policy's language."""
     assert english_in(reported["message"]) == set()
 
 
 @not_on_3(PROXY)
 @each_row("text", ["", "'x' 9"])
-def test_what_another_server_says_is_quoted_in_a_translated_envelope(text):
-    """A proxy's envelope around a server's own error is in the language."""
+def test_an_envelope_around_another_servers_error_is_translated(text):
+    """A proxy's envelope around a server's own error is in the policy's language."""
     from mcp_lenient.adapters.fastmcp.proxy.middleware import with_upstream_message
 
-    told = with_upstream_message(envelope("a", FormReader({}), ()), text, language="zh")
-    assert english_in(told["message"]) == set()
+    reported = with_upstream_message(envelope("a", FormReader({}), ()), text, language="zh")
+    assert english_in(reported["message"]) == set()
 
 
 @each_row("sent", ["no JSON", [1], 5, 1.5, True, None])
 def test_the_non_object_message_is_translated(sent):
-    """What stands in place of the arguments is told by normalize, too."""
+    """The message of ``normalize`` for arguments that are not an object is translated."""
     (violation,) = normalize({"type": "object"}, sent, Policy(language="zh")).violations
     assert english_in(violation.message) == set()
 
 
 def test_an_unknown_language_is_an_error_that_names_the_known_ones():
-    """A policy says which languages there are."""
+    """An unknown language is an error that lists the known ones."""
     with pytest.raises(PolicyError, match=r"Policy.language must be one of 'en', 'zh', got 'fr'."):
         Policy(language="fr")
 
 
 @pytest.mark.parametrize("tag", [5, None, ["zh"]])
-def test_a_language_is_a_text(tag):
-    """Anything but a tag is an error of the policy."""
+def test_a_language_must_be_a_string(tag):
+    """A language that is not a string is an error of the policy."""
     with pytest.raises(PolicyError, match=r"Policy\.language must be one of"):
         Policy(language=tag)
 
 
 def test_a_policy_names_the_language_by_its_catalog():
-    """Tags of one language make equal policies."""
+    """Tags of the same language make equal policies."""
     assert Policy(language="zh-CN") == Policy(language="zh")
     assert Policy(language="en-US") == Policy()
 
 
 async def test_a_function_with_its_own_policy_answers_in_its_language():
-    """Without middleware, the language is that of the decorator's policy."""
+    """Without the middleware, the decorator's policy sets the language."""
     server: FastMCP[Any] = FastMCP("notes")
 
     @server.tool
@@ -257,7 +257,7 @@ async def test_a_function_with_its_own_policy_answers_in_its_language():
 
 
 async def test_a_clients_session_answers_in_its_language():
-    """A refused call, an unknown tool and a text that is no call are told in the session's language."""
+    """A session's language applies to refused calls, unknown tools and text that is not a call."""
     server: FastMCP[Any] = FastMCP("notes")
     server.tool(lengths.store)
     async with Client(server) as client:

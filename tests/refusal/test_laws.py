@@ -1,4 +1,4 @@
-"""Laws of a refusal, over generated schemas and arguments."""
+"""Check the laws of a refusal with generated schemas and arguments."""
 
 from __future__ import annotations
 
@@ -89,16 +89,16 @@ ROOTS = _objects(SCHEMAS).map(lambda root: {**root, "$defs": DEFS})
 @settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(ROOTS, st.dictionaries(NAMES, VALUES, max_size=5))
 def test_laws(schema, sent):
-    """Any schema and any arguments: nothing raises, sizes hold, and each fix removes its violation."""
+    """For any schema and arguments, nothing raises, sizes are bounded, and each fix removes its violation."""
     try:
-        judge = PublishedSchemaValidator(schema)
+        validator = PublishedSchemaValidator(schema)
     except SchemaError:
         return
-    faults = judge.issues(sent)
-    outcome = Outcome("refused", sent, (), faults)
-    found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
-    assert found == violations(SchemaTree(schema).reader, outcome, judge, Policy())
-    assert bool(found) is bool(faults)
+    issues = validator.issues(sent)
+    outcome = Outcome("refused", sent, (), issues)
+    found = violations(SchemaTree(schema).reader, outcome, validator, Policy())
+    assert found == violations(SchemaTree(schema).reader, outcome, validator, Policy())
+    assert bool(found) is bool(issues)
     assert len(found) <= 20
     whole = envelope("tool", FormReader(schema), found)
     assert len(json.dumps(whole, ensure_ascii=False).encode()) < 16_384
@@ -107,7 +107,10 @@ def test_laws(schema, sent):
         for patch in violation.fixes:
             after = applied(sent, patch)
             left = violations(
-                SchemaTree(schema).reader, Outcome("refused", after, (), judge.issues(after)), judge, Policy()
+                SchemaTree(schema).reader,
+                Outcome("refused", after, (), validator.issues(after)),
+                validator,
+                Policy(),
             )
             assert violation.pointer not in {other.pointer for other in left if other.code == violation.code}
 
@@ -117,7 +120,7 @@ def test_laws(schema, sent):
 def test_no_secret_is_repeated(schema, value):
     """A planted secret appears nowhere, whatever else is wrong with the call."""
     try:
-        judge = PublishedSchemaValidator(schema)
+        validator = PublishedSchemaValidator(schema)
     except SchemaError:
         return
     sent = {
@@ -127,6 +130,6 @@ def test_no_secret_is_repeated(schema, value):
         "name": value,
     }
     detail = ValidationIssue(("name",), "value", "hunter22 does not fit")
-    outcome = Outcome("refused", sent, (), (*judge.issues(sent), detail))
-    found = violations(SchemaTree(schema).reader, outcome, judge, Policy())
+    outcome = Outcome("refused", sent, (), (*validator.issues(sent), detail))
+    found = violations(SchemaTree(schema).reader, outcome, validator, Policy())
     assert "hunter22" not in json.dumps(envelope("tool", FormReader(schema), found))

@@ -1,4 +1,4 @@
-"""How long a refusal is against FastMCP's own text."""
+"""Compare the length of a refusal with FastMCP's own text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp_lenient import LenientMiddleware
 
 
 async def test_one_fault_takes_few_characters():
-    """Over calls with one fault the message is no longer than FastMCP's text, and the text block 2.4 times it at most."""
+    """For one error, the message is no longer than FastMCP's text and the text block at most 2.4 times."""
     found = await lengths.one_fault()
     assert len(found) == len(lengths.ONE_FAULT)
     assert max(each.message_times for each in found) <= lengths.MOST_MESSAGE
@@ -19,7 +19,7 @@ async def test_one_fault_takes_few_characters():
 
 
 async def test_the_text_repeats_no_sentence():
-    """What a violation says is in the message; ``_meta`` has all of it at each violation."""
+    """The text block contains each violation's message only once."""
     server = FastMCP("lenient", middleware=[LenientMiddleware()])
     for function in (lengths.store, lengths.search, lengths.order, lengths.total):
         server.tool(function)
@@ -32,7 +32,7 @@ async def test_the_text_repeats_no_sentence():
 
 
 async def test_the_text_omits_what_the_message_says():
-    """The text omits the tool's name, the received value and the pointer of its parameter; ``_meta`` has them."""
+    """The text omits the tool's name, the received value and the parameter's pointer. ``_meta`` has them."""
     server = FastMCP("lenient", middleware=[LenientMiddleware()])
     server.tool(lengths.store)
     async with Client(server) as client:

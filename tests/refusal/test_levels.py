@@ -1,4 +1,4 @@
-"""Names at the wrong level, on real servers: the message, and a fix that works as offered."""
+"""Test names at the wrong level on real servers: the message, and a fix that works as offered."""
 
 from __future__ import annotations
 
@@ -128,13 +128,13 @@ def _server() -> FastMCP:
     ],
 )
 async def test_the_first_fix_works(tool, sent, reported, ran):
-    """What came at another level is told where it belongs, and the first fix alone makes the call run."""
+    """The message says where a misplaced value belongs, and the first fix alone makes the call run."""
     server = _server()
     refused = envelope(await call(server, tool, sent))
     assert reported in refused["message"]
     for violation in refused["details"]["violations"]:
-        mended = jsonpatch.apply_patch(sent, violation["fixes"][0])
-        assert got(await call(server, tool, mended)) == ran
+        fixed = jsonpatch.apply_patch(sent, violation["fixes"][0])
+        assert got(await call(server, tool, fixed)) == ran
 
 
 @pytest.mark.quick_rows("two objects that could own it")
@@ -163,7 +163,7 @@ async def test_the_first_fix_works(tool, sent, reported, ran):
             "find",
             {"args": {"query": "/private"}, "more": {"query": "/private"}},
             "'query' is required but was not sent. It must be a string.",
-            id="two that could be it",
+            id="two candidates",
         ),
         pytest.param(
             "send",
@@ -179,8 +179,8 @@ async def test_the_first_fix_works(tool, sent, reported, ran):
         ),
     ],
 )
-async def test_words_without_a_fix(tool, sent, reported):
-    """Where a fix would lose something or guess, there are words only, and no value is repeated."""
+async def test_uncertain_moves_get_a_message_but_no_fix(tool, sent, reported):
+    """If a fix would lose something or guess, there is only a message, which repeats no value."""
     refused = envelope(await call(_server(), tool, sent))
     assert reported in refused["message"]
     assert not any("fixes" in violation for violation in refused["details"]["violations"])
@@ -188,15 +188,15 @@ async def test_words_without_a_fix(tool, sent, reported):
 
 
 async def test_a_wrapper_in_an_open_object():
-    """Where any name is taken, what is missing says that it was sent inside another one."""
+    """In an object that accepts any name, the message says where the missing value was sent."""
     refused = envelope(await call(_server(), "find", {"request": {"query": "x"}}))
     assert (
         "'query' is required but was not sent. It must be a string. It was sent inside 'request'"
         in refused["message"]
     )
     (patch,) = refused["details"]["violations"][0]["fixes"]
-    mended = jsonpatch.apply_patch({"request": {"query": "x"}}, patch)
-    assert got(await call(_server(), "find", mended)) == {"got": {"query": "x"}}
+    fixed = jsonpatch.apply_patch({"request": {"query": "x"}}, patch)
+    assert got(await call(_server(), "find", fixed)) == {"got": {"query": "x"}}
 
 
 @pytest.mark.quick_rows("required and optional", "items of a list")
@@ -254,7 +254,7 @@ async def test_a_wrapper_in_an_open_object():
     ],
 )
 async def test_the_shape_of_a_missing_value_is_shown(schema, reported):
-    """A missing object is described by its fields, as many as a line holds."""
+    """A missing object is described by as many of its fields as fit in a line."""
     refused = envelope(
         await call(lenient(published("own", x=schema), policy=Policy(unrepairable="refuse")), "own", {})
     )
@@ -282,9 +282,9 @@ def _pay_either(method: _Card | _Bank) -> dict[str, Any]:
     return {"method": method.model_dump(exclude_none=True)}
 
 
-@pytest.mark.parametrize("pay", [_pay, _pay_either], ids=["discriminated", "told apart by us"])
+@pytest.mark.parametrize("pay", [_pay, _pay_either], ids=["discriminated", "undiscriminated"])
 async def test_only_names_of_the_selected_branch_are_listed(pay):
-    """Where a union's discriminator names a branch, only the names of this branch are meant and offered."""
+    """If a union's discriminator names a branch, only names of this branch are suggested."""
     server, sent = lenient(Tool.from_function(pay, name="pay")), {"method": {"kind": "card", "card_no": "1"}}
     (violation,) = envelope(await call(server, "pay", sent))["details"]["violations"]
     assert violation["pointer"] == "/method/number"
@@ -296,7 +296,7 @@ async def test_only_names_of_the_selected_branch_are_listed(pay):
 
 
 async def test_accepted_names_are_those_of_the_selected_branch():
-    """An unknown name in one branch of a union is told the names of this branch only."""
+    """For an unknown name in one branch of a union, only names of this branch are listed."""
     branches = {
         name: {
             "type": "object",
@@ -332,13 +332,13 @@ async def test_accepted_names_are_those_of_the_selected_branch():
     ],
 )
 async def test_places_without_the_wrapper(sent, places):
-    """Places told of arguments that came in a wrapper are those at the top, which is said once."""
+    """Pointers into arguments sent in a wrapper omit the wrapper, and the message mentions it once."""
     refused = envelope(await call(_server(), "order", sent))
     assert [violation["pointer"] for violation in refused["details"]["violations"]] == places
     assert refused["message"].count("The arguments were sent inside a name that the tool does not know") == 1
 
 
 async def test_pointers_refer_to_the_sent_arguments():
-    """Of arguments that came without a wrapper nothing is said of one."""
+    """For arguments without a wrapper, the message does not mention one."""
     refused = envelope(await call(_server(), "order", {"item": "a", "street": "s", "zip": 3}))
     assert "inside a name that" not in refused["message"]

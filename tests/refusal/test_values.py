@@ -1,4 +1,4 @@
-"""Messages about values on real servers: one sentence on how to write the value, and a working fix."""
+"""Test messages about values on real servers: how to write the value, and a working fix."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
     return reported
 
 
-@pytest.mark.quick_rows("Decimal", "a day that is none", "a word for null")
+@pytest.mark.quick_rows("Decimal", "invalid day", "a word for null")
 @pytest.mark.parametrize(
     ("kind", "value", "reported"),
     [
@@ -117,7 +117,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
             tuple[int, str],
             ["a", True],
             "'x[0]' must be an integer, but got the string \"a\". Write a whole number in digits, like 1.",
-            id="each item of a tuple by itself",
+            id="each item of a tuple separately",
         ),
         pytest.param(set[str], 5, "'x' must be an array of strings, but got the integer 5.", id="set"),
         pytest.param(
@@ -169,13 +169,13 @@ async def _reported(server: FastMCP, value: Any) -> str:
             list[list[int]],
             [[1.5]],
             "'x[0][0]' must be an integer, but got the number 1.5. Send a whole number.",
-            id="brackets that are right",
+            id="correct brackets",
         ),
         pytest.param(
             list[list[int]],
             [["a"]],
             "'x[0][0]' must be an integer, but got the string \"a\". Write a whole number in digits, like 1.",
-            id="brackets that are right, around a text",
+            id="correct brackets around text",
         ),
         pytest.param(
             dict[str, int],
@@ -223,7 +223,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
             dt.date,
             "2026-02-30",
             '\'x\' must be a date such as "2026-01-31", but got the string "2026-02-30" (its day is out of range).',
-            id="a day that is none",
+            id="invalid day",
         ),
         pytest.param(
             dt.date,
@@ -236,7 +236,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
             dt.time,
             "25:00",
             '\'x\' must be a time such as "09:30:00Z", but got the string "25:00" (its hour is out of range).',
-            id="an hour that is none",
+            id="invalid hour",
         ),
         pytest.param(
             AnyUrl,
@@ -255,7 +255,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
             Json[list[int]],
             "1,2",
             '\'x\' is not accepted: it must be JSON text, such as "[1, 2]"; got the string "1,2".',
-            id="text that is no JSON",
+            id="text that is not JSON",
         ),
         pytest.param(
             _Named,
@@ -273,7 +273,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
             _Strict,
             {"day": "2026-01-31"},
             "'x.day' is not accepted by the tool, although its schema asks for this; got the string \"2026-01-31\".",
-            id="a date in a strict model, which nobody can send",
+            id="a date that a strict model never accepts",
         ),
         pytest.param(
             dict[str, int],
@@ -360,7 +360,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
     ],
 )
 async def test_the_message_describes_valid_values(kind, value, reported):
-    """Each kind of parameter says what would be right, with a sample where one helps."""
+    """The message describes valid values of each kind, with an example if one helps."""
     assert await _reported(_server(kind), value) == reported
 
 
@@ -396,7 +396,7 @@ async def test_the_message_describes_valid_values(kind, value, reported):
             [1, 2],
             "'x' must be a string (JSON text such as \"[1, 2]\"), but got an array. Write it as JSON text.",
             "[1, 2]",
-            id="JSON that came as it is",
+            id="JSON that was not sent as text",
         ),
         pytest.param(
             list[int],
@@ -409,7 +409,7 @@ async def test_the_message_describes_valid_values(kind, value, reported):
     ],
 )
 async def test_the_first_fix_works(kind, default, value, reported, ran):
-    """The sentence says what to do, and the first fix does it."""
+    """The message says what to do, and the first fix does it."""
     server, sent = _server(kind, default), {"x": value}
     (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]
     assert reported in violation["message"]
@@ -429,7 +429,7 @@ async def test_the_first_fix_works(kind, default, value, reported, ran):
         pytest.param(dict[str, dict[str, int]], {"value": {"a": {"b": 1}}}, id="a key of a map in a map"),
     ],
 )
-async def test_no_fix(kind, value):
-    """No fix where it would lose something or be refused again."""
+async def test_lossy_or_invalid_fixes_are_not_offered(kind, value):
+    """No fix is offered if it would lose something or be refused."""
     (violation,) = envelope(await call(_server(kind), "take", {"x": value}))["details"]["violations"]
     assert "fixes" not in violation

@@ -1,4 +1,4 @@
-"""Violations of a refused call: each error in one line that a model can act on."""
+"""Test the violations of a refused call: each error in one line that a model can act on."""
 
 from __future__ import annotations
 
@@ -55,30 +55,30 @@ SCHEMA = {
 
 
 class FixedIssues:
-    """A judge that holds fixed faults against everything, as a tool's own validator may."""
+    """A validator that reports fixed issues for any arguments, as a tool's own validator may."""
 
-    def __init__(self, *faults, exact_integers=False):
-        self._issues = faults
+    def __init__(self, *issues, exact_integers=False):
+        self._issues = issues
         self.exact_integers = exact_integers
 
     def accepts(self, arguments):
-        """Nothing."""
+        """Accept nothing."""
         del arguments
         return False
 
     def issues(self, arguments):
-        """The same faults for all."""
+        """Return the same issues for any arguments."""
         del arguments
         return self._issues
 
 
-def violations_of(sent, *, schema=SCHEMA, judge=None, policy=None, ties=()):
-    """The violations of one call."""
-    judge = judge or PublishedSchemaValidator(schema)
+def violations_of(sent, *, schema=SCHEMA, validator=None, policy=None, ties=()):
+    """Return the violations of one call."""
+    validator = validator or PublishedSchemaValidator(schema)
     return violations(
         SchemaTree(schema).reader,
-        Outcome("refused", sent, (), judge.issues(sent), ties),
-        judge,
+        Outcome("refused", sent, (), validator.issues(sent), ties),
+        validator,
         policy or Policy(),
     )
 
@@ -164,7 +164,7 @@ ONE_FAULT = [
         "type",
         "/shape/r",
         "'shape.r' must be a number, but got the string \"x\". Write a number in digits, like 1.5.",
-        id="the branch that was meant",
+        id="selected branch",
     ),
     pytest.param(
         {"shape": {"r": 1}},
@@ -194,14 +194,14 @@ ONE_FAULT = [
 @pytest.mark.quick_rows("type", "unknown")
 @pytest.mark.parametrize(("sent", "code", "pointer", "message"), ONE_FAULT)
 def test_one_fault(sent, code, pointer, message):
-    """One fault is one line: where, what came, what is expected, what may be meant, how to write it."""
+    """One error gives one line with the place, the value, the expected value and a hint."""
     (violation,) = violations_of({"content": "x", **sent})
     assert (violation.code, violation.pointer, violation.message) == (code, pointer, message)
     assert violation.parameter == pointer.split("/")[1]
 
 
-def test_missing_when_nothing_came():
-    """Empty arguments are said to be empty; a missing parameter is described in its author's words."""
+def test_a_missing_parameter_in_empty_arguments():
+    """Empty arguments are called empty, and a missing parameter is described in its author's words."""
     (violation,) = violations_of({})
     assert violation.message == (
         "the arguments arrived empty ({}). 'content' is required but was not sent. It must be a string. "
@@ -210,7 +210,7 @@ def test_missing_when_nothing_came():
 
 
 def test_missing_beside_unknown():
-    """What is missing and what is too much point at each other."""
+    """A missing and an unknown parameter refer to each other."""
     first, second = sorted(violations_of({"text": "x"}), key=lambda violation: violation.code)
     assert "If 'text' is meant, send it under this name." in first.message
     assert "Did you mean 'content'?" in second.message
@@ -218,21 +218,21 @@ def test_missing_beside_unknown():
 
 
 def test_all_violations_are_reported_together():
-    """Every place has its own violation, and accepted names are listed once."""
+    """Each place has its own violation, and the accepted names are listed once."""
     found = violations_of({"content": 1, "limit": 11, "a": 1, "b": 2})
     assert {violation.pointer for violation in found} == {"/content", "/limit", "/a", "/b"}
     assert sum("Accepted are" in violation.message for violation in found) == 1
 
 
 def test_items_share_a_line():
-    """A list with a thousand wrong items is one violation with the first places and a count."""
+    """A list with 300 wrong items is one violation with the first places and a count."""
     (violation,) = violations_of({"content": "x", "tags": [7] * 300})
     assert violation.message.startswith("'tags[0]', 'tags[1]', 'tags[2]' and 297 more must each be a string")
     assert not violation.has_received_value
 
 
 @each_row(
-    ("fault", "message"),
+    ("issue", "message"),
     [
         pytest.param(
             ValidationIssue(("anything",), "value", "Give a city, not a country."),
@@ -271,33 +271,33 @@ def test_items_share_a_line():
         ),
     ],
 )
-def test_only_the_tool_refuses(fault, message):
-    """Where the published schema has nothing against a value, the tool author's message is used."""
+def test_only_the_tool_refuses(issue, message):
+    """If the published schema accepts a value, the author's message is used."""
     sent = {"content": "x", "anything": 7, "limit": 7.0, "api_key": "abc", "login": {"token": "hunter22"}}
-    (violation,) = violations_of(sent, judge=FixedIssues(fault, exact_integers=True))
+    (violation,) = violations_of(sent, validator=FixedIssues(issue, exact_integers=True))
     assert violation.message == message
 
 
 def test_union_errors_are_one_violation():
-    """Of the faults that each branch of a union reports only those of the branch that was meant are told."""
+    """Of the errors in the branches of a union, only those of the selected branch are reported."""
     item = ValidationIssue(("tags", 1), "type")
     branches = (
         ValidationIssue(("shape", "r"), "type"),
         ValidationIssue(("shape", "kind"), "value"),
         ValidationIssue(("shape", "a"), "missing"),
     )
-    (violation,) = violations_of({"shape": {"kind": "circle", "r": "x"}}, judge=FixedIssues(*branches))
+    (violation,) = violations_of({"shape": {"kind": "circle", "r": "x"}}, validator=FixedIssues(*branches))
     assert violation.pointer == "/shape/r"
     (violation,) = violations_of(
-        {"tags": ["a", 1]}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item)
+        {"tags": ["a", 1]}, validator=FixedIssues(ValidationIssue(("tags",), "type"), item)
     )
     assert violation.pointer == "/tags/1"
-    (violation,) = violations_of({"tags": 5}, judge=FixedIssues(ValidationIssue(("tags",), "type"), item))
+    (violation,) = violations_of({"tags": 5}, validator=FixedIssues(ValidationIssue(("tags",), "type"), item))
     assert violation.pointer == "/tags"
 
 
 def test_tie_names_both_readings():
-    """Two readings that tie are both named in JSON, unless they may not be shown."""
+    """Two tied candidates are both shown as JSON, unless they may not be shown."""
     tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1)))
     (violation,) = violations_of({"content": "x", "tags": []}, ties=(tie,))
     assert violation.code == "ambiguous"
@@ -316,7 +316,7 @@ def test_tie_names_both_readings():
         pytest.param({"api_key": "hunter22"}, id="name"),
         pytest.param({"pin": "hunter22"}, id="writeOnly"),
         pytest.param({"login": {"token": ["hunter22"]}}, id="below"),
-        pytest.param({"login": "hunter22"}, id="text that stood for a container"),
+        pytest.param({"login": "hunter22"}, id="text in place of a container"),
         pytest.param({"api_kye": "hunter22"}, id="undeclared"),
         pytest.param({"shape": {"kind": "circle", "r": 1, "x": "hunter22"}}, id="undeclared below"),
         pytest.param({"flag": "hunter22" * 9}, id="long"),
@@ -326,22 +326,22 @@ def test_tie_names_both_readings():
     ],
 )
 def test_values_stay_private(sent):
-    """No secret, undeclared or long value, nor text that stood for a container, is repeated anywhere."""
+    """No secret, undeclared or long value, or text in place of a container, is repeated anywhere."""
     policy = Policy(secret={"session", "code"})
     found = violations_of({"content": "x", **sent}, policy=policy)
     assert found
     assert "hunter22" not in json.dumps(envelope("t", FormReader(SCHEMA), found))
 
 
-def test_no_echo_at_all():
-    """``echo_values=False`` repeats no value."""
+def test_echo_values_false_repeats_no_value():
+    """With ``echo_values=False`` no value is repeated."""
     found = violations_of({"content": 4711, "limit": 4711, "order": "4711"}, policy=Policy(echo_values=False))
     assert len(found) == 3
     assert "4711" not in json.dumps(envelope("t", FormReader(SCHEMA), found))
 
 
 def test_names_are_escaped_and_cut():
-    """What a client chose as a name can be printed, and is short."""
+    """A name chosen by the client is printable and shortened."""
     (violation,) = violations_of({"content": "x", "a\n\x1b\u202e\ud800" + "b" * 500: 1})
     assert violation.message.isprintable()
     assert len(violation.pointer) < 120
@@ -354,12 +354,12 @@ def test_names_are_escaped_and_cut():
         pytest.param(10**5_000, id="digits"),
         pytest.param(float("nan"), id="NaN"),
         pytest.param("\ud800", id="lone surrogate"),
-        pytest.param({1: 2}, id="name that is no text"),
+        pytest.param({1: 2}, id="name that is not a string"),
         pytest.param(json.loads("[" * 900 + "]" * 900), id="depth"),
     ],
 )
 def test_odd_values(value):
-    """What JSON cannot write, or hardly, is refused in words and never echoed."""
+    """A value that JSON represents badly or not at all is refused and never echoed."""
     found = violations_of({"content": "x", "flag": value})
     whole = envelope("t", FormReader(SCHEMA), found)
     assert found
@@ -368,7 +368,7 @@ def test_odd_values(value):
 
 
 def test_bounds():
-    """Ten thousand errors are listed as twenty and the number of the rest, in bounded time."""
+    """Ten thousand errors are listed as twenty and a count of the rest, in bounded time."""
     sent = {"content": "x", **{f"key_{number}": number for number in range(10_000)}}
     start = time.process_time()
     found = violations_of(sent)

@@ -1,4 +1,4 @@
-"""A schema in the words of JSON."""
+"""Test how schemas are described in JSON terms."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ DEFS = {
     ],
 )
 def test_types(schema, words, phrase):
-    """Types are named in JSON words, through references, unions and allOf."""
+    """Types are named in JSON terms, through references, unions and allOf."""
     choices = FormReader(DEFS).forms(schema)
     assert type_words(choices) == words
     assert expected(choices, Language()) == phrase
@@ -116,7 +116,7 @@ def test_types(schema, words, phrase):
     ],
 )
 def test_example(schema, text):
-    """An example is given where a small one is certain."""
+    """An example is given if a small one is certain."""
     assert example(FormReader(DEFS).forms(schema)) == text
 
 
@@ -135,12 +135,12 @@ def test_example(schema, text):
     ],
 )
 def test_limits(keyword, bound, words):
-    """Each limit has its words."""
+    """Each limit has a phrase."""
     assert limit_words(keyword, bound, Language()) == words
 
 
 def test_many_values():
-    """Of a long enum a line holds the first values and the number of the rest."""
+    """A long enum is described by its first values and a count of the rest."""
     choices = FormReader({}).forms({"enum": [f"value {number}" for number in range(5_000)]})
     phrase = expected(choices, Language())
     assert phrase.startswith('one of "value 0", "value 1"')
@@ -149,13 +149,13 @@ def test_many_values():
 
 
 def test_values_of_a_union():
-    """A place is limited to values only when all its forms but null are."""
+    """Allowed values are listed only if all forms but null limit them."""
     assert allowed_values(FormReader({}).forms({"anyOf": [{"enum": ["a"]}, {"type": "null"}]})) == ("a",)
     assert allowed_values(FormReader({}).forms({"anyOf": [{"enum": ["a"]}, {"type": "string"}]})) == ()
 
 
 def test_doubling_unions():
-    """Unions that each refer twice to the next cost no more than their number."""
+    """Unions that each refer twice to the next are described in linear time."""
     chain = {
         f"U{n}": {"anyOf": [{"$ref": f"#/$defs/U{n + 1}"}, {"$ref": f"#/$defs/U{n + 1}"}]} for n in range(60)
     }
