@@ -1,4 +1,4 @@
-"""The rule catalogue's words and examples against the rules."""
+"""Test the rule catalogue's words and examples against the rules."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_each_rule_is_in_one_family_of_its_tier():
 
 @each_row(("family", "sent"), REPAIRED)
 def test_repaired_examples_use_their_family(family, sent):
-    """A repaired example is repaired by rules of its family alone."""
+    """A repaired example is repaired only by rules of its family."""
     outcome = normalized(family, sent)
     assert outcome.violations == ()
     assert {repair.rule for repair in outcome.repairs} <= set(family.rules)
@@ -72,14 +72,14 @@ OF_TIER = {
 
 
 def test_tiers_are_fixed():
-    """These numbers decide which candidate wins: changing one changes outcomes."""
+    """The tiers are pinned, because they decide which candidate wins."""
     assert {rule.name: rule.tier for rule in DEFAULT_RULES} == {
         name: tier for tier, names in OF_TIER.items() for name in names.split()
     }
 
 
 def test_rules_across_types_are_fixed():
-    """Between branches of different JSON types only JSON's own spellings decide."""
+    """Across branches of different JSON types, only JSON's own spellings decide."""
     assert {rule.name for rule in DEFAULT_RULES if rule.across} == {
         *("json_text_to_array", "json_text_to_object", "text_to_integer", "text_to_number"),
         *("whole_float_to_integer", "text_to_boolean", "null_text_to_null"),
@@ -87,7 +87,7 @@ def test_rules_across_types_are_fixed():
 
 
 def test_only_unwrapping_rules_allow_a_second_rule():
-    """An unwrapped value may need a conversion; results of other rules are accepted or refused."""
+    """An unwrapped value may need a conversion. Results of other rules are accepted or refused."""
     assert {rule.name for rule in DEFAULT_RULES if rule.again} == {
         *("item_wrapper_to_array", "wrapped_value"),
     }

@@ -1,4 +1,4 @@
-"""Keys that clients add to the caller's own, and keys that only look so."""
+"""Test which unknown keys count as injected by clients."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ KEYS = st.lists(KEY, max_size=6, unique=True)
         pytest.param(["_lastUpdated", "_readonly", "_gt", "_until", "_namespace"], ["x"], [], id="asking"),
         pytest.param(["_id", "_limit", "_filter", "_dry_run", "_confirm"], ["x"], [], id="restraining"),
         pytest.param(["zz", "reason"], ["x"], [], id="any-other-key"),
-        pytest.param([1, None, ("_meta",)], ["x"], [], id="keys-that-are-no-text"),
+        pytest.param([1, None, ("_meta",)], ["x"], [], id="keys-that-are-not-strings"),
     ],
 )
 def test_only_known_injected_keys_are_dropped(unknown, declared, dropped):
-    """Only keys of known clients are dropped, unless they may be a declared name."""
+    """Only keys of known clients are dropped, unless a declared name may be meant."""
     assert injected_keys(unknown, declared) == frozenset(dropped)
 
 
@@ -68,12 +68,12 @@ def test_only_known_injected_keys_are_dropped(unknown, declared, dropped):
     ],
 )
 def test_destructive_tools_drop_only_the_call_id(unknown, also, dropped):
-    """In a destructive tool only the call id and the keys sent with it are dropped."""
+    """In a destructive tool, only the call id and the keys sent with it are dropped."""
     assert injected_keys(unknown, ["x"], also, destructive=True) == frozenset(dropped)
 
 
 def test_operator_keys_are_dropped():
-    """A listed key is dropped exactly as spelled."""
+    """A listed key is dropped only in its exact spelling."""
     assert injected_keys(["reason", "Reason", "_id"], ["x"], {"reason", "_id"}) == {"reason", "_id"}
 
 
@@ -87,8 +87,8 @@ def test_only_unknown_keys_are_dropped(unknown, declared, also, destructive):
 
 
 @given(KEYS, KEYS, KEY)
-def test_declaring_more_drops_no_more(unknown, declared, another):
-    """Another declared name never adds a dropped key."""
+def test_declaring_more_names_drops_no_more_keys(unknown, declared, another):
+    """Another declared name never causes a key to be dropped."""
     undeclared = [key for key in unknown if key not in (*declared, another)]
     assert injected_keys(undeclared, [*declared, another]) <= injected_keys(undeclared, declared)
 
@@ -103,5 +103,5 @@ def test_many_keys_take_linear_time():
 
 
 def test_every_key_names_its_client_and_its_source():
-    """A key is dropped only where the client that adds it, and the place that says so, are known."""
+    """For each dropped key the client and the source are recorded."""
     assert [key for key, source in SOURCES.items() if not all(source.partition(": ")[::2])] == []

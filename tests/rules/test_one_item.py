@@ -1,4 +1,4 @@
-"""Whether a text is certainly one item of a list."""
+"""Test whether text is certainly one item of a list."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = st.from_regex(r"[a-z]{1,5}", fullmatch=True)
 
 @given(ANY_TEXT, st.lists(ANY_TEXT, max_size=4), st.lists(ANY_TEXT, max_size=4))
 def test_no_text_raises(text, members, examples):
-    """Every text has an answer, lone surrogates included; a known item alone is one item."""
+    """Any text has an answer, even lone surrogates. A known item alone is one item."""
     is_one = one_item(members, examples)
     assert is_one(text) in {True, False}
     assert all(one_item([member], [])(member) for member in members)
@@ -35,7 +35,7 @@ def test_text_with_separators_is_not_one_item(words, parting):
 
 @given(st.lists(WORDS, min_size=2, max_size=4, unique=True), st.sampled_from([" ", "/"]), st.data())
 def test_text_with_a_known_item_is_not_one_item(words, parting, data):
-    """A text that contains a known item may be several, in any case."""
+    """Text that contains a known item, in any case, may be several items."""
     known = data.draw(st.sampled_from(words))
     text = parting.join(words)
     assert one_item((), ())(text)
@@ -56,7 +56,7 @@ def test_text_with_a_known_item_is_not_one_item(words, parting, data):
     ids=["words", "word", "plus", "quotes", "uri", "paths"],
 )
 def test_long_texts_take_linear_time(text):
-    """No text of a megabyte makes the check run away, however many items are known."""
+    """The check of a megabyte of text is fast, however many items are known."""
     started = time.process_time()
     one_item((), ())(text)
     one_item([f"a{number} b" for number in range(1_000)], [f"a b{number}" for number in range(1_000)])(text)
@@ -101,14 +101,14 @@ def test_long_texts_take_linear_time(text):
         pytest.param("'a'b", False, id="quote"),
     ],
 )
-def test_signs_tell_an_item_from_several(text, is_one):
-    """Letters, digits and the signs of names and URIs are within one item; any other sign may separate two."""
+def test_signs_distinguish_one_item_from_several(text, is_one):
+    """Letters, digits and the signs of names and URIs belong to one item. Other signs may separate items."""
     assert one_item((), ())(text) is is_one
 
 
 @each_row(("characters", "is_one"), [(2**16, True), (2**16 + 1, False)])
-def test_a_text_too_long_to_search_may_hold_a_known_item(characters, is_one):
-    """A text is searched for known items up to 65,536 characters; where none is known, its length says nothing."""
+def test_text_too_long_to_search_may_contain_a_known_item(characters, is_one):
+    """Text of up to 65,536 characters is searched for known items. Without those its length is irrelevant."""
     text = "a" * characters
     assert one_item((), ["b"])(text) is is_one
     assert one_item((), ())(text)

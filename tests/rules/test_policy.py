@@ -1,4 +1,4 @@
-"""Validation and use of each policy field."""
+"""Test how each policy field is validated and used."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param(
             {"disable": {"rename_plurals"}}, ["disable", "rename_plural", "rename_plurals"], id="unknown rule"
         ),
-        pytest.param({"disable": "rename_plural"}, ["disable", "collection"], id="a text of names"),
+        pytest.param({"disable": "rename_plural"}, ["disable", "collection"], id="names as text"),
         pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
         pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
         pytest.param({"secret": "pin"}, ["secret", "collection"], id="secret"),
@@ -42,7 +42,7 @@ TAGS = closed("tags", tags=array(STRING))
     ],
 )
 def test_invalid_field_is_named(fields: dict[str, Any], said: list[str]) -> None:
-    """An invalid value is refused when the policy is built, with the field and the allowed values."""
+    """An invalid value is refused when the policy is built, naming the field and the allowed values."""
     with pytest.raises(PolicyError) as caught:
         Policy(**fields)
     assert all(part in str(caught.value) for part in said), str(caught.value)
@@ -51,7 +51,7 @@ def test_invalid_field_is_named(fields: dict[str, Any], said: list[str]) -> None
 @each_row("name", ["bytes", "depth", "items", "text", "relaxed_text", "readings"])
 @each_row("value", [0, -1, True, 1.5, "9", None])
 def test_limits_must_be_positive_integers(name: str, value: Any) -> None:
-    """A bound that is not a positive integer is refused by name."""
+    """A limit that is not a positive integer is refused by name."""
     with pytest.raises(PolicyError, match=rf"Limits\.{name} must be a positive integer"):
         Limits(**{name: value})
 
@@ -65,7 +65,7 @@ def test_limits_must_be_positive_integers(name: str, value: Any) -> None:
     ],
 )
 def test_unknown_rule_suggests_names(disabled: str, hint: str) -> None:
-    """A misspelled rule gets the most similar names, any other word all names."""
+    """A misspelled rule gets the most similar names, and any other word gets all names."""
     with pytest.raises(PolicyError) as caught:
         Policy(disable={disabled})
     assert str(caught.value).startswith(f"Policy.disable names {disabled!r}, which is not a rule. {hint}")
@@ -85,19 +85,19 @@ def test_unknown_rule_suggests_names(disabled: str, hint: str) -> None:
     ],
 )
 def test_repr_shows_changed_fields(policy: Policy, shown: str) -> None:
-    """The repr has the fields that are not the default, with rules by name."""
+    """The repr has only the fields that differ from the default, with rules by name."""
     assert repr(policy) == shown
 
 
 def test_signature_shows_default_rules_by_name() -> None:
-    """The signature, as shown by editors and `help`, has no function and no address."""
+    """The signature, as shown by editors and `help`, has no function or address."""
     assert "= DEFAULT_RULES," in str(inspect.signature(Policy))
     assert " at 0x" not in str(inspect.signature(Policy))
     assert Policy().rules is DEFAULT_RULES
 
 
 def test_policy_is_frozen() -> None:
-    """A policy cannot be changed; a changed copy is validated like a new one."""
+    """A policy cannot be changed, and a changed copy is validated like a new one."""
     with pytest.raises(AttributeError):
         Policy().mode = "off"  # type: ignore[misc]
     assert Policy().changed(mode="observe").mode == "observe"
@@ -107,14 +107,14 @@ def test_policy_is_frozen() -> None:
 
 @pytest.mark.parametrize("name", ["echo_values", "tell_model", "destructive"])
 def test_flags_must_be_booleans(name: str) -> None:
-    """Any other value, also a word for yes, is refused by name."""
+    """Any value that is not a boolean is refused by name."""
     with pytest.raises(PolicyError, match=rf"Policy\.{name} must be a bool, got 'yes'"):
         Policy(**{name: "yes"})
 
 
 @each_row("rule", [rule.name for rule in DEFAULT_RULES])
 def test_every_rule_can_be_disabled(rule: str) -> None:
-    """A disabled rule is not allowed, and every other one is."""
+    """A disabled rule is not allowed, and every other rule is."""
     policy = Policy(disable={rule})
     assert not policy.allows(rule)
     assert all(policy.allows(other.name) for other in DEFAULT_RULES if other.name != rule)
@@ -142,14 +142,14 @@ def test_disabled_rule_is_not_used() -> None:
     ],
 )
 def test_call_beyond_a_limit_is_refused_for_its_size(limits: Any, sent: Any, within: Any) -> None:
-    """A wrong call that is too large is refused for its size; one within the limits is repaired."""
+    """A wrong call that is too large is refused for its size. One within the limits is repaired."""
     policy = Policy(limits=Limits(**limits))
     assert [violation.code for violation in normalize(TAGS, sent, policy).violations] == ["size"]
     assert normalize(TAGS, within, policy).arguments == {"tags": ["a"]}
 
 
 def test_accepted_call_has_no_limit() -> None:
-    """Law 1: a valid call passes however large it is."""
+    """Law 1: a valid call of any size is accepted."""
     check(
         TAGS, {"tags": ["a" * 50] * 9}, {"tags": ["a" * 50] * 9}, [], limits=Limits(bytes=1, items=1, depth=1)
     )
@@ -157,13 +157,13 @@ def test_accepted_call_has_no_limit() -> None:
 
 @pytest.mark.parametrize(("limit", "text"), [("text", '["aaaa"]'), ("relaxed_text", "['aaaa']")])
 def test_text_beyond_its_limit_is_not_parsed(limit: str, text: str) -> None:
-    """A longer text is refused, one within the limit is parsed."""
+    """Text beyond the limit is refused, and text within it is parsed."""
     assert normalize(TAGS, {"tags": text}, Policy(limits=Limits(**{limit: 7}))).violations
     assert not normalize(TAGS, {"tags": text}, Policy(limits=Limits(**{limit: 8}))).violations
 
 
 def test_too_many_candidates_are_refused() -> None:
-    """A call with more candidates than are compared is refused."""
+    """A call with more candidates than the limit is refused."""
     both = {"anyOf": [closed("x", x=INTEGER), closed("x", x={"type": "boolean"})]}
     schema = closed("p", p=array(both))
     check(schema, {"p": [{"x": "1"}] * 6}, None, [], limits=Limits(readings=2))

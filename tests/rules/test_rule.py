@@ -1,4 +1,4 @@
-"""The cost of a candidate: by its worst rule's tier first, then by the number of rules of each tier."""
+"""Test a candidate's cost: its worst rule's tier counts first, then the number of rules of each tier."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_unchanged_value_has_no_tier():
 
 @each_row("tier", TIERS)
 def test_worst_tier_is_computed_from_the_cost(tier):
-    """The worst tier is found beside any number of better rules."""
+    """The worst tier does not depend on the number of better rules."""
     better = sum(1_000 * COSTS[other] for other in TIERS if other < tier)
     assert worst_tier(COSTS[tier]) == worst_tier(COSTS[tier] + better) == tier
 

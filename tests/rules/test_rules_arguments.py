@@ -1,4 +1,4 @@
-"""The arguments as a whole, and wrapped values."""
+"""Test wrapped arguments and wrapped values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
 
 @table(
     refuses_call(
-        "a plural, where the content is no arguments",
+        "a plural whose content is not arguments",
         closed("param", param=union(OBJECT, STRINGS)),
         {"params": {"zz": 1}},
     ),
@@ -80,7 +80,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "unwrap_arguments ",
     ),
     repairs_call_to(
-        "a required wrapper of another name",
+        "required wrapper with another name",
         closed("arguments", arguments=OBJECT),
         {"params": {"a": 1}},
         {"arguments": {"a": 1}},
@@ -90,7 +90,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     refuses_call("empty", FILTER, {"args": {}}),
     refuses_call("another word", FILTER, {"data": {"field": "a"}}),
     refuses_call("a list", FILTER, {"args": [{"field": "a"}]}),
-    refuses_call("the content is not accepted", FILTER, {"args": {"field": 5.5}}),
+    refuses_call("content not valid", FILTER, {"args": {"field": 5.5}}),
     refuses_call("the content lacks a name", FILTER, {"args": {"value": 5}}),
     refuses_call("cut off text", FILTER, {"input": '{"field": "a"'}),
     refuses_call("the text has a value", FILTER, {'{"field": "a"}': 1}),
@@ -104,7 +104,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "another required wrapper, open", opened("input", input=STRING), {"args": "file.txt", "limit": 1}
     ),
     refuses_call(
-        "another required wrapper round the right one",
+        "another required wrapper around the right one",
         closed("args", args=OBJECT),
         {"input": {"args": {"a": 1}}},
     ),
@@ -127,7 +127,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"params": {"a": 1}, "note": "x"},
     ),
     refuses_call(
-        "a wrapper's name, where two required parameters may be meant",
+        "two required parameters",
         closed("arguments", "input", arguments=OBJECT, input=OBJECT),
         {"params": {"a": 1}},
     ),
@@ -139,7 +139,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "unwrap_arguments ",
     ),
     refuses_call(
-        "declared, and its content would do",
+        "declared, with content that fits",
         closed("field", args=OBJECT, field=STRING),
         {"args": {"field": "a"}},
     ),
@@ -147,13 +147,13 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "another word in place of a required wrapper", closed("input", input=OBJECT), {"data": {"a": 1}}
     ),
     refuses_call(
-        "a required wrapper of another name that takes anything",
+        "required wrapper, another name, any content",
         closed("input", input={}),
         {"args": {"a": 1}},
     ),
     refuses_call("the text has an object", FILTER, {'{"field": "a"}': {"b": 1}}),
     repairs_call_to(
-        "for a schema whose parts are found by its address",
+        "schema with references by id",
         {
             **closed("n", n={"$ref": "n"}),
             "$id": "https://example.org/schema",
@@ -165,7 +165,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     ),
     refuses_call("with a slip in it", FILTER, {"args": {"feild": "a"}}),
     refuses_call(
-        "with another container to be made in it",
+        "with another container to wrap inside",
         closed("tags", tags=STRINGS),
         {"args": {"tags": "a"}},
     ),
@@ -243,10 +243,10 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
         {"p": {"field": "a"}},
         "wrapped_value /p",
     ),
-    refuses_call("itself, for a list of anything", closed("p", p=array({})), {"p": {"p": [1]}}),
-    refuses_call("value alone, for a list of anything", closed("p", p=array({})), {"p": {"value": 1}}),
+    refuses_call("itself for a list of any items", closed("p", p=array({})), {"p": {"p": [1]}}),
+    refuses_call("value alone for a list of any items", closed("p", p=array({})), {"p": {"value": 1}}),
     refuses_call(
-        "a key that is not a string, no name",
+        "key that is not a string",
         closed("p", p={"type": "array", "items": INTEGER}),
         {"p": [{None: 5}]},
     ),
@@ -290,7 +290,7 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
     refuses_call(
         "the type does not fit the value", closed("p", p=INTEGER), {"p": {"type": "string", "value": 5}}
     ),
-    refuses_call("no JSON type", closed("p", p=INTEGER), {"p": {"type": "gauge", "value": 5}}),
+    refuses_call("not a JSON type", closed("p", p=INTEGER), {"p": {"type": "gauge", "value": 5}}),
     refuses_call("a third key", closed("p", p=INTEGER), {"p": {"type": "integer", "value": 5, "unit": "m"}}),
     refuses_call("another name", closed("p", p=INTEGER), {"p": {"q": 5}}),
     refuses_call(
@@ -302,17 +302,17 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
     refuses_call("no type beside the value", closed("p", p=INTEGER), {"p": {"kind": "integer", "value": 5}}),
     refuses_call("no value beside the type", closed("p", p=INTEGER), {"p": {"type": "integer", "is": 5}}),
     refuses_call(
-        "a boolean is no integer", closed("p", p=INTEGER), {"p": {"type": "integer", "value": True}}
+        "a boolean is not an integer", closed("p", p=INTEGER), {"p": {"type": "integer", "value": True}}
     ),
     refuses_call("a second key", closed("p", p=INTEGER), {"p": {"p": 5, "q": 6}}),
     refuses_call(
-        "a field of its own name, or a wrapper",
+        "field with its own name, or a wrapper",
         closed("p", p=closed(p={**OBJECT, "additionalProperties": BOOLEAN}, b=INTEGER)),
         {"p": {"p": {"b": 1}}},
     ),
-    keeps_call("the schema takes the wrapper", closed("p", p=OBJECT), {"p": {"p": 5}}),
+    keeps_call("the schema accepts the wrapper", closed("p", p=OBJECT), {"p": {"p": 5}}),
     keeps_call(
-        "the schema takes the typed wrapper", closed("p", p=OBJECT), {"p": {"type": "integer", "value": 5}}
+        "the schema accepts the typed wrapper", closed("p", p=OBJECT), {"p": {"type": "integer", "value": 5}}
     ),
 )
 def test_wrapped_value_unwraps_name_and_type(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -329,7 +329,7 @@ def test_wrapped_value_unwraps_name_and_type(schema: Any, sent: Any, expected: A
     ],
 )
 def test_wrapped_value_knows_every_type_name(name: str, value: Any) -> None:
-    """A value beside its type name, JSON's or Python's, is unwrapped."""
+    """A value next to its type name, JSON's or Python's, is unwrapped."""
     schema = closed("p", p={"not": {**OBJECT, "required": ["value"]}})
     check(schema, {"p": {"type": name, "value": value}}, {"p": value}, [("wrapped_value", "/p")])
 
@@ -363,7 +363,7 @@ GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
     ),
     refuses_call("inside, with an unknown name", PERSON, {"name": {"name": "Ann", "town": "Oslo"}}),
     keeps_call(
-        "inside a parameter that takes objects",
+        "inside a parameter that accepts objects",
         closed("name", name=OBJECT, age=INTEGER),
         {"name": {"name": "Ann", "age": 5}},
     ),
@@ -371,7 +371,7 @@ GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
 def test_arguments_inside_one_parameter_are_unwrapped(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """All arguments inside a parameter that is not an object are unwrapped if its own name is among them."""
+    """All arguments inside a non-object parameter are unwrapped if its own name is among them."""
     check(schema, sent, expected, repairs)
 
 
@@ -391,14 +391,18 @@ def test_arguments_inside_one_parameter_are_unwrapped(
         "wrap_arguments ",
     ),
     repairs_call_to(
-        "one text, which is no object",
+        "one text, not an object",
         GATEWAY,
         {"tool": "read", "path": "/x"},
         {"tool": "read", "arguments": {"path": "/x"}},
         "wrap_arguments ",
     ),
-    refuses_call("one object, which may be it", GATEWAY, {"tool": "weather", "payload": {"size": 2}}),
-    refuses_call("one JSON text, which may be it", GATEWAY, {"tool": "weather", "payload": '{"size": 2}'}),
+    refuses_call(
+        "one object, which may be the missing one", GATEWAY, {"tool": "weather", "payload": {"size": 2}}
+    ),
+    refuses_call(
+        "one JSON text, which may be the missing one", GATEWAY, {"tool": "weather", "payload": '{"size": 2}'}
+    ),
     refuses_call("another parameter is missing too", GATEWAY, {"town": "Oslo", "size": 2}),
     refuses_call(
         "a declared name in another case", GATEWAY, {"tool": "weather", "Tool": "news", "town": "Oslo"}
@@ -408,7 +412,7 @@ def test_arguments_inside_one_parameter_are_unwrapped(
         "a path into the object", GATEWAY, {"tool": "weather", "arguments.town": "Oslo", "arguments[size]": 2}
     ),
     refuses_call(
-        "an object of another name, which may have nothing to do with the fields",
+        "unrelated object",
         closed("url", "headers", url=STRING, headers=OBJECT),
         {"url": "https://example.com", "method": "POST", "body": "x"},
     ),
@@ -442,7 +446,7 @@ def test_arguments_inside_one_parameter_are_unwrapped(
 def test_unknown_names_fill_a_missing_open_object(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """Unknown names go into the only missing required object, if it accepts any name and all others were sent."""
+    """Unknown names go into the only missing object if it accepts any name and all else was sent."""
     check(schema, sent, expected, repairs)
 
 
@@ -458,7 +462,7 @@ def test_unknown_names_fill_a_missing_open_object(
     ],
 )
 async def test_call_as_its_own_arguments_is_unwrapped(sent: Any, expected: Any) -> None:
-    """``{"name": <this tool>, "arguments": {..}}`` is the call itself; with another tool's name it is not."""
+    """``{"name": <this tool>, "arguments": {..}}`` is the call itself. With another tool's name it is not."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool
@@ -471,7 +475,7 @@ async def test_call_as_its_own_arguments_is_unwrapped(sent: Any, expected: Any) 
 
 
 async def test_own_call_of_a_tool_without_parameters_is_unwrapped() -> None:
-    """A tool without parameters that is sent its own call receives no arguments."""
+    """A tool without parameters that is sent its own call gets no arguments."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool
@@ -484,13 +488,13 @@ async def test_own_call_of_a_tool_without_parameters_is_unwrapped() -> None:
 
 @pytest.mark.parametrize("name", [None, "", "other"])
 def test_call_as_its_own_arguments_requires_a_known_tool(name: Any) -> None:
-    """Without a known tool name, `name` and `arguments` are unknown keys, also with a null name."""
+    """Without a known tool name, or with a null name, `name` and `arguments` are unknown keys."""
     sent = {"name": name, "arguments": {"city": "Oslo"}}
     assert normalize(closed("city", city=STRING), sent).violations
 
 
 async def test_tool_that_declares_name_and_arguments_keeps_them() -> None:
-    """A tool that declares both receives them as its own."""
+    """A tool that declares both parameters receives them unchanged."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool
@@ -503,7 +507,7 @@ async def test_tool_that_declares_name_and_arguments_keeps_them() -> None:
 
 
 async def test_tool_that_declares_name_and_arguments_is_not_unwrapped() -> None:
-    """What is wrong for a tool that declares both stays wrong, though it would be right as its own call."""
+    """Wrong arguments of a tool that declares both parameters are refused, not unwrapped."""
     server = FastMCP("own", middleware=[LenientMiddleware()])
 
     @server.tool

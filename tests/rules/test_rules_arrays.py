@@ -1,4 +1,4 @@
-"""Conversions between one value and a list of it."""
+"""Test conversions between one value and a list."""
 
 from __future__ import annotations
 
@@ -60,17 +60,17 @@ ROW = closed("id", id=INTEGER, note=STRING)
     refuses("an item of a list of lists", array(INTEGERS), [1, 3]),
     refuses("one item of a list of lists", array(INTEGERS), [[1], 3]),
     refuses("too few", array(STRING, minItems=2), "a"),
-    refuses("the item schema does not take it", array({**STRING, "pattern": "^[0-9]$"}), "a"),
+    refuses("not valid by the item schema", array({**STRING, "pattern": "^[0-9]$"}), "a"),
     refuses("a list beside a number", union(INTEGER, STRINGS), "a"),
     keeps("a list", STRINGS, ["a"]),
     keeps("an empty list", STRINGS, []),
     keeps("a list or its item", union(STRING, STRINGS), "a,b"),
-    refuses("holds a list", STRINGS, 'Tags: ["a"]'),
+    refuses("contains a list", STRINGS, 'Tags: ["a"]'),
 )
 def test_scalar_to_array_wraps_unambiguous_scalars(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """A scalar becomes a list of it if there is no other reading."""
+    """A scalar becomes a list of it if it cannot be read in another way."""
     check(schema, sent, expected, repairs)
 
 
@@ -246,7 +246,7 @@ SEVERAL_ITEMS = [
 def test_scalar_to_array_wraps_text_that_is_one_item(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """One URI, one text without spaces or plain words are one item; any other text may be several."""
+    """One URI, text without spaces, or plain words are one item. Other text may be several."""
     check(schema, sent, expected, repairs)
 
 
@@ -302,7 +302,7 @@ SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")
     refuses("a member beside free texts", array(union(enum("pear", "kiwi"), STRING)), "pear kiwi"),
 )
 def test_scalar_to_array_respects_known_items(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A known item is one item, whatever it contains; a text that contains one may be several."""
+    """A known item is one item, whatever it contains. Text that contains one may be several."""
     check(schema, sent, expected, repairs)
 
 
@@ -326,7 +326,7 @@ def test_scalar_to_array_respects_known_items(schema: Any, sent: Any, expected: 
     refuses("an undeclared key", array(opened("id", id=INTEGER)), {"id": 1, "size": 2}),
     refuses("a missing key", array(ROW), {"note": "a"}),
     refuses("a name in another case", array(ROW), {"ID": 1}),
-    refuses("a value that is too wrong", array(ROW), {"id": 1, "note": 5}),
+    refuses("value of a wrong type", array(ROW), {"id": 1, "note": 5}),
     refuses("an item of a list of lists", array(array(ROW)), [{"id": 1}]),
     refuses("no items declared", array({}), {"id": 1}),
     refuses("rows beside a text", {"type": ["array", "string"], "items": ROW}, {"id": 1}),
@@ -387,11 +387,11 @@ def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any,
     refuses("in a text", INTEGERS, '[{"item": 1}]'),
     refuses("another type", INTEGERS, {"item": ["a"]}),
     refuses("an object is wanted", closed("id", id=INTEGER), {"item": [1]}),
-    keeps("the schema takes it", array(opened("item", item=INTEGER)), [{"item": 1}]),
-    keeps("the schema takes the object", union(INTEGERS, OBJECT), {"item": [1]}),
+    keeps("the schema accepts it", array(opened("item", item=INTEGER)), [{"item": 1}]),
+    keeps("the schema accepts the object", union(INTEGERS, OBJECT), {"item": [1]}),
     refuses("one is wanted", INTEGER, {"item": [5]}),
-    refuses("nothing, where an item may be null", array(nullable(STRING)), {"item": None}),
-    refuses("nothing in the plural, where an item may be null", array(nullable(STRING)), {"items": None}),
+    refuses("null for nullable items", array(nullable(STRING)), {"item": None}),
+    refuses("null in the plural for nullable items", array(nullable(STRING)), {"items": None}),
     refuses("each item, in a text", INTEGERS, '[{"item": 1}]'),
 )
 def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -425,8 +425,8 @@ def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: A
     refuses("a word between", INTEGERS, "1, two, 3"),
     refuses("an empty part", INTEGERS, "1,,2"),
     refuses("a comma at the end", INTEGERS, "1,2,3,"),
-    refuses("a part is no member", array(enum("a", "b")), "a,d"),
-    refuses("a member holds a comma", array(enum("a", "b", "a,b")), "a,b,a"),
+    refuses("a part is not a member", array(enum("a", "b")), "a,d"),
+    refuses("a member contains a comma", array(enum("a", "b", "a,b")), "a,b,a"),
     refuses("strings", STRINGS, "a,b"),
     refuses("strings, spaced", STRINGS, "a, b"),
     refuses("rows", array(ROW), "1,2,3"),
@@ -442,12 +442,12 @@ def test_item_wrapper_to_array_unwraps_lists(schema: Any, sent: Any, expected: A
         "delimited_text_to_array",
     ),
     refuses("numbers beside an object", {"type": ["array", "object"], "items": INTEGER}, "1, 2"),
-    refuses("members of which some are numbers", array(enum("a", 1)), "a,a"),
+    refuses("members, some of them numbers", array(enum("a", 1)), "a,a"),
     refuses("numbers for strings", STRINGS, "1, 2"),
     refuses("numbers of an enum", array({**INTEGER, "enum": [1, 2]}), "1, 2"),
 )
 def test_delimited_text_to_array_splits_unambiguous_text(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """A text of numbers or enum members becomes a list if it can be split in one way only."""
+    """Text of numbers or enum members becomes a list if it can be split in only one way."""
     check(schema, sent, expected, repairs)

@@ -1,4 +1,4 @@
-"""The rules in destructive tools."""
+"""Test the rules in destructive tools."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ STRINGS = array(STRING)
         "drop_injected /toolCallId",
     ),
     repairs_call_to(
-        "what comes with it",
+        "keys sent with it",
         closed("id", id=INTEGER),
         {"id": 5, "toolCallId": "c", "action": "x"},
         {"id": 5},
@@ -89,14 +89,14 @@ STRINGS = array(STRING)
     refuses("1 for true", BOOLEAN, 1),
     refuses("number for text", STRING, 5),
     refuses("numbers in a text", array(INTEGER), "1, 2"),
-    refuses("wrapper of its own", INTEGER, {"p": 5}),
+    refuses("wrapped in its own name", INTEGER, {"p": 5}),
     refuses_call("wrapped arguments", closed("id", id=INTEGER), {"args": {"id": 5}}),
     refuses_call("flat fields", closed("data", data=closed("id", id=INTEGER)), {"id": 5}),
     refuses_call("name by slip", closed("content", content=STRING), {"contnet": "a"}),
-    keeps("what is right", STRINGS, ["a"]),
+    keeps("valid value", STRINGS, ["a"]),
 )
 def test_destructive_tools_use_tiers_1_and_2_only(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """A destructive tool gets rules of tiers 1 and 2 only, and no value is left out."""
+    """A destructive tool gets only rules of tiers 1 and 2, and no value is dropped."""
     check_destructive(schema, sent, expected, repairs)

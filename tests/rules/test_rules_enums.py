@@ -1,4 +1,4 @@
-"""Enum values in another spelling."""
+"""Test enum values in another spelling."""
 
 from __future__ import annotations
 
@@ -63,5 +63,5 @@ MODES = enum("fast", "slow_mode", "AUTO")
     refuses("number of a text member beside a number", enum("1", 2), 1),
 )
 def test_fold_enum_finds_the_only_match(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """An enum value that differs in spelling alone is found if it is the only one."""
+    """The only enum value that differs just in spelling is found."""
     check(schema, sent, expected, repairs)

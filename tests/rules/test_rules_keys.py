@@ -1,4 +1,4 @@
-"""Declared aliases, and keys that clients add."""
+"""Test declared aliases and keys that clients add."""
 
 from __future__ import annotations
 
@@ -129,9 +129,9 @@ NAMED = closed("name", name=STRING)
     refuses_call("_filter", NAMED, {"name": "a", "_filter": "x"}),
     refuses_call("_query", NAMED, {"name": "a", "_query": "x"}),
     refuses_call("_sort", NAMED, {"name": "a", "_sort": "x"}),
-    refuses_call("what follows is declared", NAMED, {"name": "a", "_name": "b"}),
+    refuses_call("the rest is declared", NAMED, {"name": "a", "_name": "b"}),
     refuses_call(
-        "what follows is a word of a declared name",
+        "the rest is a word of a declared name",
         closed("user_name", user_name=STRING),
         {"user_name": "a", "_name": "b"},
     ),
@@ -146,8 +146,8 @@ def test_drop_injected_drops_known_keys(schema: Any, sent: Any, expected: Any, r
     check(schema, sent, expected, repairs)
 
 
-def test_dropped_key_takes_no_name() -> None:
-    """Another key may be renamed to the name that a dropped key would have had."""
+def test_dropped_key_does_not_block_its_name() -> None:
+    """Another key may be renamed to the name that a dropped key resembles."""
     check(
         closed(max_results=INTEGER),
         {"maxResults": 5, "maxresults": 6},
@@ -159,7 +159,7 @@ def test_dropped_key_takes_no_name() -> None:
 
 @pytest.mark.parametrize("key", ["requestId", "trace_id"])
 def test_policy_drop_adds_keys(key: str) -> None:
-    """A key in ``Policy.drop`` is dropped if it is unknown, and stays if it is declared."""
+    """A key in ``Policy.drop`` is dropped if it is unknown, and kept if it is declared."""
     check(NAMED, {"name": "a", key: "r"}, {"name": "a"}, [("drop_injected", f"/{key}")], drop={key})
     check(closed(**{key: STRING}), {key: "r"}, {key: "r"}, [], drop={key})
     check(opened(), {key: "r"}, {key: "r"}, [], drop={key})

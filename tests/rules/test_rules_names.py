@@ -1,4 +1,4 @@
-"""Keys that were sent under another name."""
+"""Test keys sent under another name."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     refuses_call("two keys for one name", SEARCH, {"query": "a", "maxResults": 1, "max-results": 2}),
     refuses_call("the name is there already", SEARCH, {"query": "a", "max_results": 1, "maxResults": 2}),
     refuses_call("two names for one key", closed(userid=STRING, user_id=STRING), {"userId": "u"}),
-    refuses_call("a digit is parted", closed("v1_2", v1_2=STRING), {"v12": "a"}),
+    refuses_call("digits separated", closed("v1_2", v1_2=STRING), {"v12": "a"}),
     refuses_call("an underscore in front", closed("limit", limit=INTEGER), {"_limit": 5}),
     refuses_call("a shared word", closed("id", id=STRING), {"user_id": "u"}),
     refuses_call("another word", closed("query", query=STRING), {"search": "u"}),
@@ -107,7 +107,7 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         "rename_case /dryRun",
     ),
     repairs_call_to(
-        "open, beside a name of the caller's own",
+        "open, next to an unrelated name",
         opened("user_id", user_id=STRING, dry_run=BOOLEAN),
         {"userId": "u", "note": "n"},
         {"user_id": "u", "note": "n"},
@@ -119,7 +119,7 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         {"userId": "u", "preveiw": True},
     ),
     repairs_call_to(
-        "open to texts alone, beside one in the same style",
+        "open to strings only, next to a name in the same style",
         {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": STRING},
         {"userId": "u", "dryRun": "x"},
         {"user_id": "u", "dryRun": "x"},
@@ -128,9 +128,9 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     keeps_call(
         "open, the required name is there", opened("query", query=STRING), {"query": "a", "Query": "b"}
     ),
-    refuses_call("beside a key that is no text", SEARCH, {"Query": "a", 1: 5}),
+    refuses_call("next to a key that is not a string", SEARCH, {"Query": "a", 1: 5}),
     repairs_call_to(
-        "every key may come, beside a required name in the same style",
+        "explicitly open, next to a required name in the same style",
         {**opened("user_id", user_id=STRING, dry_run=BOOLEAN), "additionalProperties": True},
         {"userId": "u", "dryRun": True},
         {"user_id": "u", "dry_run": True},
@@ -139,7 +139,7 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     ),
 )
 def test_rename_case_renames_to_the_absent_name(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A key that differs in case style alone is renamed to the absent declared name."""
+    """A key that differs only in case style is renamed to the absent declared name."""
     check(schema, sent, expected, repairs)
 
 
@@ -164,7 +164,7 @@ OPEN_ORDER = opened(
     ),
     refuses_call("a slip of a required name", OPEN_ORDER, {"item": "tea", "cuont": 5, "preveiw": True}),
     refuses_call(
-        "nested, in a parameter that is right itself",
+        "nested in a valid parameter",
         closed("n", "o", n=INTEGER, o=OPEN_ORDER),
         {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
     ),
@@ -184,29 +184,29 @@ OPEN_ORDER = opened(
         {"o": '{"item": "tea", "count": 5, "dryRun": true}'},
     ),
     refuses_call(
-        "a value that would fit the declared name as it is",
+        "value that fits the declared name unchanged",
         {**opened(max_results=INTEGER), "additionalProperties": STRING},
         {"Max_Results": 5},
     ),
     repairs_call_to(
-        "a name of the caller's own, where any has to be a text",
+        "unrelated name whose value must be a string",
         {**opened(max_results=INTEGER), "additionalProperties": STRING},
         {"order": 5},
         {"order": "5"},
         "number_to_text /order",
     ),
     refuses_call(
-        "in the one branch that takes it",
+        "in the only matching branch",
         closed("n", "o", n=INTEGER, o=union(opened("a", a=INTEGER, dry_run=BOOLEAN), opened("b", b=INTEGER))),
         {"n": "5", "o": {"a": 1, "dryRun": True}},
     ),
     refuses_call(
-        "every key may come",
+        "explicitly open",
         {**OPEN_ORDER, "additionalProperties": True},
         {"item": "tea", "count": "5", "dryRun": True},
     ),
     refuses_call(
-        "one within the other",
+        "one inside the other",
         opened(
             "n",
             n=INTEGER,
@@ -225,36 +225,36 @@ OPEN_ORDER = opened(
         "text_to_integer /count",
     ),
     repairs_call_to(
-        "a short name of its own",
+        "unrelated short name",
         opened("n", n=INTEGER, id=STRING),
         {"n": "5", "ib": "x"},
         {"n": 5, "ib": "x"},
         "text_to_integer /n",
     ),
     repairs_call_to(
-        "a name of its own",
+        "unrelated name",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "note": "n"},
         {"item": "tea", "count": 5, "note": "n"},
         "text_to_integer /count",
     ),
     repairs_call_to(
-        "a branch of the union takes any key",
+        "a branch of the union accepts any key",
         closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, OBJECT)),
         {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
         {"n": 5, "o": {"item": "tea", "count": 5, "dryRun": True}},
         "text_to_integer /n",
     ),
     repairs_call_to(
-        "of another kind, as its schema says",
+        "of another type by its schema",
         {**OPEN_ORDER, "additionalProperties": STRING},
         {"item": "tea", "count": "5", "tag": "a"},
         {"item": "tea", "count": 5, "tag": "a"},
         "text_to_integer /count",
     ),
-    keeps_call("nothing is to be repaired", OPEN_ORDER, {"item": "tea", "count": 5, "dryRun": True}),
+    keeps_call("no repair needed", OPEN_ORDER, {"item": "tea", "count": 5, "dryRun": True}),
     refuses_call(
-        "a value that the declared name does not take",
+        "value that the declared name does not accept",
         OPEN_ORDER,
         {"item": "tea", "count": "5", "dryRun": "yes"},
     ),
@@ -264,7 +264,7 @@ OPEN_ORDER = opened(
         {"n": "5", "o": [{"item": "tea", "count": 5, "dryRun": True}]},
     ),
     refuses_call(
-        "another branch of the union takes no key at all",
+        "another branch of the union accepts no keys",
         closed("n", "o", n=INTEGER, o=union(OPEN_ORDER, closed())),
         {"n": "5", "o": {"item": "tea", "count": 5, "dryRun": True}},
     ),
@@ -276,14 +276,14 @@ OPEN_ORDER = opened(
         "text_to_integer /count",
     ),
     repairs_call_to(
-        "a branch of the union has it as it is",
+        "a branch of the union declares it",
         closed("n", "o", n=INTEGER, o=union(opened(dry_run=BOOLEAN), opened(dryRun=BOOLEAN))),
         {"n": "5", "o": {"dryRun": True}},
         {"n": 5, "o": {"dryRun": True}},
         "text_to_integer /n",
     ),
     repairs_call_to(
-        "of a branch that another constant stands for",
+        "name in another branch",
         closed(
             "n",
             "o",
@@ -297,14 +297,14 @@ OPEN_ORDER = opened(
         "text_to_integer /n",
     ),
     repairs_call_to(
-        "a list, where a branch of no type names properties",
+        "list next to an untyped branch with properties",
         closed("n", "o", n=INTEGER, o=union({"properties": {"a": INTEGER}}, ARRAY)),
         {"n": "5", "o": [{"b": 1}]},
         {"n": 5, "o": [{"b": 1}]},
         "text_to_integer /n",
     ),
     repairs_call_to(
-        "many unions, none of which has one",
+        "many unions without an ignored name",
         closed("n", "o", n=INTEGER, o=array(nullable(OPEN_ORDER))),
         {"n": "5", "o": [{"item": "tea", "count": 5}] * 1_500},
         {"n": 5, "o": [{"item": "tea", "count": 5}] * 1_500},
@@ -318,9 +318,9 @@ def test_repaired_call_with_an_ignored_name_is_refused(
     check(schema, sent, expected, repairs)
 
 
-@pytest.mark.parametrize("more", [{}, {"additionalProperties": True}], ids=["open", "every key may come"])
+@pytest.mark.parametrize("more", [{}, {"additionalProperties": True}], ids=["open", "explicitly open"])
 def test_ignored_name_is_reported_once(more: Json) -> None:
-    """Each ignored name is one issue, whether or not its object keeps every key."""
+    """Each ignored name is one issue, even if the object explicitly accepts other keys."""
     schema = {**OPEN_ORDER, **more}
     sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
     outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
@@ -340,18 +340,18 @@ def test_rename_case_has_no_limit_on_names(count: int) -> None:
 
 
 def test_renaming_takes_linear_time() -> None:
-    """Ten times the names take far less than a hundred times as long."""
+    """Renaming ten times as many names takes less than 50 times as long."""
 
     def seconds(count: int) -> float:
         names = [f"key_a{n}_name" for n in range(count)]
         plan = Plan(closed(**dict.fromkeys(names, INTEGER)), Policy())
         sent = {name.replace("_", "").upper(): 1 for name in names}
-        judge = PublishedSchemaValidator(plan.root)
-        repair(plan, sent, judge)
+        validator = PublishedSchemaValidator(plan.root)
+        repair(plan, sent, validator)
         times = []
         for _ in range(5):
             started = time.process_time()
-            assert repair(plan, sent, judge).status == "repaired"
+            assert repair(plan, sent, validator).status == "repaired"
             times.append(time.process_time() - started)
         return min(times)
 
@@ -359,7 +359,7 @@ def test_renaming_takes_linear_time() -> None:
 
 
 def test_destructive_tool_refuses_ignored_names() -> None:
-    """A slip that no rule may repair in a destructive tool is refused as an ignored name too."""
+    """In a destructive tool too, a slip in a name counts as an ignored name."""
     sent = {"item": "tea", "count": "5", "preveiw": True}
     check_destructive(OPEN_ORDER, sent, None, [])
 
@@ -373,7 +373,7 @@ def test_destructive_tool_refuses_ignored_names() -> None:
         "text_to_integer /n",
     ),
     repairs_call_to(
-        "by a pattern, a name alike",
+        "by a pattern, similar name",
         {**closed(x_foo=STRING, n=INTEGER), "patternProperties": {"^x-": STRING}},
         {"x-foo": "v", "n": "5"},
         {"x-foo": "v", "n": 5},
@@ -444,7 +444,7 @@ def test_destructive_tool_refuses_ignored_names() -> None:
     ),
 )
 def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Law 1: a valid key is neither renamed nor dropped while another parameter is repaired."""
+    """Law 1: a valid key is neither renamed nor dropped when another parameter is repaired."""
     check(schema, sent, expected, repairs)
 
 
@@ -487,7 +487,7 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
     refuses_call("plural for a singular list", closed("tag", tag=STRINGS), {"tags": ["a"]}),
     refuses_call("singular of a text", closed("tags", tags=STRING), {"tag": "a"}),
     refuses_call("singular, a list in text", closed("tags", tags=array(INTEGER)), {"tag": "[1]"}),
-    refuses_call("singular, a value in need of a repair", closed("ids", ids=array(INTEGER)), {"id": "5"}),
+    refuses_call("singular, value that needs a repair", closed("ids", ids=array(INTEGER)), {"id": "5"}),
     refuses_call("singular twice", closed("tags", tags=STRINGS), {"tag": ["a"], "Tag": ["b"]}),
     refuses_call("singular beside its list", closed(tags=STRINGS), {"tag": ["a"], "tags": ["b"]}),
     refuses_call("debt and debit", closed(debit=NUMBER), {"debt": 5.0}),
@@ -500,7 +500,7 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
     refuses_call("a letter replaced", closed("height", height=INTEGER), {"weight": 1}),
 )
 def test_rename_plural_renames_singulars_only(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A singular is renamed to the absent list; a name that is one letter off is not."""
+    """A singular is renamed to the absent list. A name that is one letter off is not."""
     check(schema, sent, expected, repairs)
 
 
@@ -515,7 +515,7 @@ def test_rename_plural_renames_singulars_only(schema: Any, sent: Any, expected: 
     ],
 )
 def test_slip_is_the_first_suggestion_and_fix(sent: str, name: str) -> None:
-    """The name one letter away is the first suggestion, and moving the value there the first fix."""
+    """A name one letter away is the first suggestion, and moving the value there is the first fix."""
     schema = closed(**{name: STRING, "city": STRING, "note": STRING})
     (violation,) = normalize(schema, {sent: "a"}).violations
     assert violation.did_you_mean[0] == name
@@ -523,5 +523,5 @@ def test_slip_is_the_first_suggestion_and_fix(sent: str, name: str) -> None:
 
 
 def test_values_do_not_select_names() -> None:
-    """A name is never found by the value that it carries."""
+    """A value never decides which name is meant."""
     check(closed("mode", mode=enum("a", "b")), {"kind": "a"}, None, [])

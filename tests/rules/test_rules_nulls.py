@@ -1,4 +1,4 @@
-"""Null, the text "null" and the empty text."""
+"""Test null, the text "null" and empty text."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from tables import (
     keeps("a nullable string", nullable(STRING), "null"),
 )
 def test_null_text_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """The text of null becomes null where null is allowed and a string is not."""
+    """The text of null becomes null if null is allowed and a string is not."""
     check(schema, sent, expected, repairs)
 
 
@@ -123,8 +123,8 @@ def _optional(schema: Any) -> Any:
         "null text, boolean", _optional(BOOLEAN), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
     ),
 )
-def test_forbidden_nulls_are_left_out(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A null, its text or an empty text omits an optional property if the schema forbids it."""
+def test_forbidden_nulls_are_dropped(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A null, its text or empty text is dropped if the property is optional and forbids it."""
     check(schema, sent, expected, repairs)
 
 
@@ -141,10 +141,10 @@ def test_forbidden_nulls_are_left_out(schema: Any, sent: Any, expected: Any, rep
     keeps("empty, accepted", STRING, ""),
     keeps("null, no type", {}, None),
 )
-def test_required_values_and_items_are_never_left_out(
+def test_required_values_and_items_are_never_dropped(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """A required property, a map entry, a list item and a valid value are never omitted."""
+    """A required property, a map entry, a list item and a valid value are never dropped."""
     check(schema, sent, expected, repairs)
 
 
@@ -161,12 +161,12 @@ def test_required_values_and_items_are_never_left_out(
     ),
 )
 def test_accepted_null_stays_beside_a_repair(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A valid null or empty text stays while another parameter is repaired: it may mean "clear this"."""
+    """A valid null or empty text stays when another parameter is repaired. It may mean "clear this"."""
     check(schema, sent, expected, repairs)
 
 
 @table(
-    refuses_call("none, for what is not nullable", _optional(INTEGER), {"n": 1, "p": "none"}),
+    refuses_call("none for a type that is not nullable", _optional(INTEGER), {"n": 1, "p": "none"}),
     refuses_call("empty, a minimum length", _optional({**STRING, "minLength": 1}), {"n": 1, "p": ""}),
     refuses_call(
         "empty, a minimum length in a union",
@@ -180,7 +180,7 @@ def test_accepted_null_stays_beside_a_repair(schema: Any, sent: Any, expected: A
         "null, an enum with none in a union", _optional(union(INTEGER, enum("none"))), {"n": 1, "p": None}
     ),
     refuses_call(
-        "null, an enum that holds it", _optional({**STRING, "enum": ["a", None]}), {"n": 1, "p": None}
+        "null, an enum that contains it", _optional({**STRING, "enum": ["a", None]}), {"n": 1, "p": None}
     ),
     refuses_call("null text, no type", _optional({"not": STRING, "pattern": "^n"}), {"n": 1, "p": "null"}),
     refuses_call(
@@ -208,5 +208,5 @@ def test_accepted_null_stays_beside_a_repair(schema: Any, sent: Any, expected: A
     refuses_call("null text, an enum without a type", _optional(enum(1, 2)), {"n": 1, "p": "null"}),
 )
 def test_doubtful_nulls_are_refused(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """If omitting a value would be a guess, the call is refused."""
+    """If dropping a value would be a guess, the call is refused."""
     check(schema, sent, expected, repairs)

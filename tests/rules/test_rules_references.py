@@ -1,4 +1,4 @@
-"""References, recursion and other ways to place a schema."""
+"""Test that rules work through references, recursion and other schema keywords."""
 
 from __future__ import annotations
 
@@ -155,9 +155,11 @@ TREE: Json = {
         "prefixItems of another type", closed(p={"type": "array", "prefixItems": [INTEGER]}), {"p": ["a"]}
     ),
     refuses_call("recursion, deep fault", TREE, {"root": {"value": 1, "children": [{"value": "x"}]}}),
-    refuses_call("a key no pattern takes", {**closed(), "patternProperties": {"^n_": INTEGER}}, {"m_a": 1}),
     refuses_call(
-        "a property that may never come",
+        "a key that no pattern matches", {**closed(), "patternProperties": {"^n_": INTEGER}}, {"m_a": 1}
+    ),
+    refuses_call(
+        "a forbidden property",
         {**closed("a", a=INTEGER), "properties": {"a": INTEGER, "b": False}},
         {"a": "1", "b": 2},
     ),

@@ -1,4 +1,4 @@
-"""Numbers, booleans and strings sent as another JSON type."""
+"""Test numbers, booleans and strings sent as another JSON type."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ from tables import (
     keeps("a string beside a number stays", union(STRING, INTEGER), "42"),
 )
 def test_text_to_integer_loses_no_digit(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one JSON integer becomes the integer without losing a digit."""
+    """Text of one JSON integer becomes the integer without losing a digit."""
     check(schema, sent, expected, repairs)
 
 
@@ -81,7 +81,7 @@ def test_text_to_integer_loses_no_digit(schema: Any, sent: Any, expected: Any, r
     keeps("a string stays", STRING, "3.14"),
 )
 def test_text_to_number_loses_no_digit(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one JSON number becomes the number without losing a digit."""
+    """Text of one JSON number becomes the number without losing a digit."""
     check(schema, sent, expected, repairs)
 
 
@@ -102,7 +102,7 @@ def test_text_to_number_loses_no_digit(schema: Any, sent: Any, expected: Any, re
 def test_whole_floats_accepted_by_the_schema_stay(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """JSON Schema accepts 7.0 for an integer, and valid values stay unchanged."""
+    """JSON Schema accepts 7.0 as an integer, and valid values stay unchanged."""
     check(schema, sent, expected, repairs)
 
 
@@ -137,7 +137,7 @@ def test_whole_floats_accepted_by_the_schema_stay(
     keeps("an integer stays", union(BOOLEAN, INTEGER), 1),
 )
 def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Words and 1/0 become booleans; in unions of several types only true and false do."""
+    """Words and 1/0 become booleans. In unions of several types only true and false do."""
     check(schema, sent, expected, repairs)
 
 
@@ -168,7 +168,7 @@ def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any,
     refuses("format", {**STRING, "format": "date"}, 20240101),
     refuses("format through a reference", {"allOf": [{**STRING, "format": "date-time"}]}, 20240101),
     repairs_to("member of an enum", {**STRING, "enum": ["1", "2"]}, 1, "1", "number_to_text"),
-    refuses("no member of an enum", {**STRING, "enum": ["1", "2"]}, 3),
+    refuses("not a member of an enum", {**STRING, "enum": ["1", "2"]}, 3),
     refuses("const", {**STRING, "const": "1"}, 1),
     refuses("mixed list", array(STRING), ["a", 1]),
     refuses("list with a boolean", array(STRING), [1, True]),
@@ -181,5 +181,5 @@ def test_words_and_digits_become_booleans(schema: Any, sent: Any, expected: Any,
 def test_number_to_text_requires_a_certain_spelling(
     schema: Any, sent: Any, expected: Any, repairs: Any
 ) -> None:
-    """A number becomes text only if its sent spelling is certain."""
+    """A number becomes text only if it has just one possible spelling."""
     check(schema, sent, expected, repairs)

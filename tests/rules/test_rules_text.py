@@ -1,4 +1,4 @@
-"""Containers sent as text: JSON, or JSON5 and Python literals."""
+"""Test containers sent as text: JSON, JSON5 and Python literals."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ POINT = closed("x", "y", x=INTEGER, y=INTEGER)
     refuses("mixed", STRINGS, '["a", 1]'),
     refuses("an item of the wrong kind", array(INTEGER), '["a"]'),
     refuses("prose around", array(INTEGER), "Here: [1]"),
-    refuses("a fence that is not closed", STRINGS, '```json\n["a"]'),
+    refuses("unclosed fence", STRINGS, '```json\n["a"]'),
     refuses("beyond the depth", ARRAY, "[" * 70 + "]" * 70),
     keeps("a string stays", STRING, '["a"]'),
     keeps("a string in a union stays", union(STRING, STRINGS), '["a"]'),
     keeps("no type", {}, '["a"]'),
 )
 def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one whole JSON array becomes the array if one is expected."""
+    """Text of one whole JSON array becomes the array if an array is expected."""
     check(schema, sent, expected, repairs)
 
 
@@ -132,7 +132,7 @@ def test_json_text_becomes_an_array(schema: Any, sent: Any, expected: Any, repai
     keeps("a string stays", STRING, '{"a": 1}'),
 )
 def test_json_text_becomes_an_object(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A text that is one whole JSON object becomes the object if one is expected."""
+    """Text of one whole JSON object becomes the object if an object is expected."""
     check(schema, sent, expected, repairs)
 
 
@@ -191,13 +191,13 @@ def test_json_text_becomes_an_object(schema: Any, sent: Any, expected: Any, repa
     refuses("two commas", STRINGS, "['a',, 'b']"),
     refuses("words of both", ARRAY, "[true, None]"),
     refuses("a bare word", STRINGS, "[a, b]"),
-    refuses("parentheses round one number", array(INTEGER), "(1)"),
+    refuses("parentheses around one number", array(INTEGER), "(1)"),
     refuses("a smart quote", STRINGS, "[“a”]"),
     refuses("an apostrophe", STRINGS, "['it's']"),
     refuses("a triple quote", STRINGS, "['''a''']"),
 )
 def test_json5_and_python_text_become_containers(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """JSON5 and Python are parsed by grammar, and only if they mean the same in JSON."""
+    """JSON5 and Python are parsed by grammar, and only if the value exists in JSON."""
     check(schema, sent, expected, repairs)
 
 
@@ -231,7 +231,7 @@ def test_arguments_as_text_are_parsed(schema: Any, sent: Any, expected: Any, rep
 
 @pytest.mark.parametrize("rule", ["json_text_to_array", "json5_text_to_array", "python_text_to_array"])
 def test_each_grammar_can_be_disabled(rule: str) -> None:
-    """A text of a disabled grammar is refused, even if another grammar could parse it."""
+    """Text in a disabled grammar is refused, even if another grammar could parse it."""
     texts = {"json_text_to_array": '["a"]', "json5_text_to_array": "['a']", "python_text_to_array": "('a',)"}
     schema = closed("p", p=STRINGS)
     check(schema, {"p": texts[rule]}, {"p": ["a"]}, [(rule, "/p")])
@@ -245,7 +245,7 @@ def test_each_grammar_can_be_disabled(rule: str) -> None:
     [("array", STRINGS, r"['a\/b']", ["a/b"]), ("object", OBJECT, r"{'a': '\/'}", {"a": "/"})],
 )
 def test_disabled_grammar_does_not_make_text_ambiguous(kind: str, schema: Any, text: str, value: Any) -> None:
-    """A text that two grammars read differently is parsed if one of them is disabled."""
+    """Text that two grammars read differently is parsed if one of them is disabled."""
     (other,) = {"array", "object"} - {kind}
     sent = {"p": text}
     check(closed(p=schema), sent, None, [], disable={f"python_text_to_{other}"})
@@ -266,7 +266,7 @@ def test_disabled_grammar_does_not_make_text_ambiguous(kind: str, schema: Any, t
     ],
 )
 def test_text_of_another_container_stays_text(schema: Any, text: str) -> None:
-    """It is refused as the sent text, since the parsed value does not fit either."""
+    """The text is refused as sent, because the parsed value is not valid either."""
     whole = closed(p=schema)
     outcome = repair(Plan(whole, Policy()), {"p": text}, PublishedSchemaValidator(whole))
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": text}, ())

@@ -1,4 +1,4 @@
-"""Unions and discriminators."""
+"""Test unions and discriminators."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SHAPE = union(CIRCLE, SQUARE)
     repairs_to("JSON number across types", union(BOOLEAN, INTEGER), "5", 5, "text_to_integer"),
     repairs_to("JSON boolean across types", union(BOOLEAN, STRINGS), "true", True, "text_to_boolean"),
     repairs_to("integer or number", union(INTEGER, NUMBER), "5", 5, "text_to_integer"),
-    repairs_to("null is no other type", union(array(INTEGER), NULL), 5, [5], "scalar_to_array"),
+    repairs_to("null does not count as another type", union(array(INTEGER), NULL), 5, [5], "scalar_to_array"),
     repairs_to(
         "one branch of two objects",
         union(closed("a", a=INTEGER), closed("b", b=INTEGER)),
@@ -72,8 +72,8 @@ SHAPE = union(CIRCLE, SQUARE)
     refuses(
         "two branches, texts and booleans", union(closed("x", x=BOOLEAN), closed("x", x=STRING)), {"x": 1}
     ),
-    refuses("both branches of oneOf take it", {"oneOf": [closed(x=INTEGER), closed(x=NUMBER)]}, {"x": 1}),
-    keeps("the other branch takes it", union(INTEGER, STRING), "5"),
+    refuses("both branches of oneOf accept it", {"oneOf": [closed(x=INTEGER), closed(x=NUMBER)]}, {"x": 1}),
+    keeps("the other branch accepts it", union(INTEGER, STRING), "5"),
     repairs_to(
         "a text in a wrapper, for two kinds of text",
         union(enum("fast", "slow"), {"type": "string", "pattern": "^F"}),
@@ -82,7 +82,7 @@ SHAPE = union(CIRCLE, SQUARE)
         "wrapped_value",
     ),
     repairs_to(
-        "a map that knows every name as it is",
+        "a map that accepts every name",
         union(
             opened("user_id", user_id=STRING, dry_run=BOOLEAN),
             {"type": "object", "additionalProperties": union(INTEGER, BOOLEAN)},
@@ -94,7 +94,7 @@ SHAPE = union(CIRCLE, SQUARE)
     keeps("anything", union(INTEGER, {}), "5"),
 )
 def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """Each branch is tried; across JSON types only JSON text and JSON literals win."""
+    """Each branch is tried. Across JSON types only JSON text and JSON literals win."""
     check(schema, sent, expected, repairs)
 
 
@@ -129,7 +129,7 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
         "rename_case /p/Kind",
     ),
     repairs_to(
-        "the tag's name, told apart by the tag alone",
+        "the tag's name, branches differ only in the tag",
         union(
             closed("kind", "size", kind={"const": "circle"}, size=NUMBER),
             closed("kind", "size", kind={"const": "square"}, size=INTEGER),
@@ -198,7 +198,7 @@ def test_unions_try_each_branch(schema: Any, sent: Any, expected: Any, repairs: 
     refuses("the tag is null", SHAPE, {"kind": None, "radius": 2}),
 )
 def test_discriminator_selects_the_branch(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """The property whose constants identify the branches decides first."""
+    """The property whose constants identify the branches selects the branch."""
     check(schema, sent, expected, repairs)
 
 
@@ -223,19 +223,19 @@ def test_discriminator_selects_the_branch(schema: Any, sent: Any, expected: Any,
             union(opened("x", x=INTEGER, dry_run=BOOLEAN), opened("x", x=BOOLEAN, dry_run=BOOLEAN)),
             {"x": "1", "dryRun": True},
             [{"x": 1, "dryRun": True}, {"x": True, "dryRun": True}],
-            id="a name that neither hears",
+            id="a name that both ignore",
         ),
     ],
 )
 def test_tie_reports_both_candidates(schema: Any, sent: Any, readings: list[Any]) -> None:
-    """Law 3: two candidates of the same cost are refused, and both are reported."""
+    """Law 3: two candidates of equal cost are refused, and both are reported."""
     named = tied_values(closed("p", "n", p=schema, n=INTEGER), {"p": sent, "n": 1})["p"]
     assert len(named) == 2
     assert all(reading in named for reading in readings)
 
 
 def test_tie_of_two_wrappers_reports_both_candidates() -> None:
-    """If the arguments as a whole tie, the candidates of the parameter are reported."""
+    """If the whole arguments tie, the candidates of the parameter are reported."""
     sent = {"input": {"args": {"a": 1}}}
     schema = closed("args", args=OBJECT)
     assert tied_values(schema, sent) == {"args": [{"args": {"a": 1}}, {"a": 1}]}
@@ -244,7 +244,7 @@ def test_tie_of_two_wrappers_reports_both_candidates() -> None:
 
 
 def test_other_parameters_are_repaired_beside_a_tie() -> None:
-    """The tied parameter stays unchanged, and no repair of it is reported."""
+    """A tied parameter stays unchanged and unreported, and another parameter is repaired."""
     schema = closed("p", "n", p=nullable(enum("none", "all")), n=INTEGER)
     outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, PublishedSchemaValidator(schema))
     assert outcome.arguments == {"p": "None", "n": 5}

@@ -1,4 +1,4 @@
-"""Texts for booleans, null, enum values or lists."""
+"""Test text that stands for booleans, null, enum values or lists."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
     ],
 )
 def test_boolean_words_are_parsed(text, loose, strict):
-    """Eight words are booleans in any case; in unions only true and false are."""
+    """Eight words are booleans in any case. In unions only true and false are."""
     assert boolean_in_text(text) is loose
     assert json_boolean_in_text(text) is strict
 
@@ -72,7 +72,7 @@ def test_boolean_words_are_parsed(text, loose, strict):
     ],
 )
 def test_null_text_is_exact(text, null):
-    """Null is only its text as printed by a JSON or Python serializer."""
+    """Only the text that a JSON or Python serializer prints counts as null."""
     assert is_null_text(text) is null
 
 
@@ -106,12 +106,12 @@ def test_other_words_may_be_items(text):
     ],
 )
 def test_delimiters_of_any_script_are_recognized(text):
-    """A text with a delimiter of any script may be several items."""
+    """Text with a delimiter of any script may be several items."""
     assert has_delimiter(text)
 
 
 @each_row("text", ["", "a", "a b", "a-b", "a/b", "a:b", "a.b", "a & b", "a and b"])
-def test_spaces_and_other_punctuation_are_no_delimiters(text):
+def test_spaces_and_other_punctuation_are_not_delimiters(text):
     """Spaces and other punctuation are not delimiters."""
     assert not has_delimiter(text)
 
@@ -134,7 +134,7 @@ def test_spaces_and_other_punctuation_are_no_delimiters(text):
         pytest.param("1,500,2,500", None, id="thousands-twice"),
         pytest.param("1, 234, 567", [1, 234, 567], id="spaced-hundreds"),
         pytest.param("1,234, 567", None, id="spaces-at-some-commas"),
-        pytest.param("1,5, 2,5", None, id="decimal-commas-parted-by-spaced-ones"),
+        pytest.param("1,5, 2,5", None, id="decimal-commas-separated-by-spaced-ones"),
         pytest.param("1.234,5", None, id="decimal-comma"),
         pytest.param("1.5,2.5", [1.5, 2.5], id="decimals"),
         pytest.param("48.8566,2.3522", [48.8566, 2.3522], id="coordinates"),
@@ -143,7 +143,7 @@ def test_spaces_and_other_punctuation_are_no_delimiters(text):
         pytest.param("1000,2000,3000", [1000, 2000, 3000], id="four-digits"),
         pytest.param("1;2", [1, 2], id="semicolon"),
         pytest.param("1,5;2,5", None, id="semicolon-and-comma"),
-        pytest.param("1,2,", None, id="comma-behind"),
+        pytest.param("1,2,", None, id="comma-at-the-end"),
         pytest.param("1,,2", None, id="empty-part"),
         pytest.param("5", None, id="one"),
         pytest.param("", None, id="empty"),
@@ -160,7 +160,7 @@ def test_spaces_and_other_punctuation_are_no_delimiters(text):
     ],
 )
 def test_split_numbers_refuses_ambiguous_commas(text, numbers):
-    """A text is a list of numbers if no comma can be part of a number."""
+    """Text is a list of numbers if no comma can be part of a number."""
     found = split_numbers(text)
     assert found == numbers
     assert found is None or [type(number) for number in found] == [type(number) for number in numbers]
@@ -195,13 +195,13 @@ def test_split_numbers_refuses_ambiguous_commas(text, numbers):
     ],
 )
 def test_split_members_requires_only_members(text, members, parts):
-    """A text is a list of members if every part is one and no member contains the delimiter."""
+    """Text is a list of members if every part is a member and no member contains the delimiter."""
     assert split_members(text, members) == parts
 
 
 @given(ANY_TEXT)
 def test_no_text_raises(text):
-    """Every predicate has an answer for every text, lone surrogates included."""
+    """Every predicate answers for every text, even lone surrogates."""
     assert boolean_in_text(text) in (True, False, None)
     assert json_boolean_in_text(text) in (boolean_in_text(text), None)
     assert not is_null_text(text) or says_nothing(text)
@@ -222,7 +222,7 @@ def test_numbers_with_thousands_commas_are_never_split(numbers):
 
 
 def test_long_texts_take_linear_time():
-    """No text of a megabyte makes a predicate run away."""
+    """Every predicate is fast for a megabyte of text."""
     started = time.process_time()
     fold = enum_folder(["in_progress", 1])
     for text in (
@@ -241,7 +241,7 @@ def test_long_texts_take_linear_time():
 
 
 def test_texts_beyond_the_limit_are_not_split():
-    """A longer text is not split."""
+    """Text beyond the limit is not split."""
     members, numbers = "a," + "a" * (2**16 - 2), f"{' ' * (2**16 - 4)}1, 2"
     assert split_members(members, ["a", "a" * (2**16 - 2)]) is not None
     assert split_members(f"{members} ", ["a", "a" * (2**16 - 2)]) is None

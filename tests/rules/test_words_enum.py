@@ -1,4 +1,4 @@
-"""The enum member that a text matches."""
+"""Test which enum member a text matches."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ROWS = [
     pytest.param(["fast", "slow"], " fast\n", "fast", id="space"),
     pytest.param(["fast", "slow"], '"fast"', "fast", id="double-quotes"),
     pytest.param(["fast", "slow"], "' Fast '", "fast", id="single-quotes"),
-    pytest.param(["fast", "slow"], "'fast\"", NO_MATCH, id="quotes-that-do-not-match"),
+    pytest.param(["fast", "slow"], "'fast\"", NO_MATCH, id="mismatched-quotes"),
     pytest.param(["fast", "slow"], '""fast""', NO_MATCH, id="quotes-twice"),
     pytest.param(["fast", "slow"], "fast", "fast", id="exact"),
     pytest.param(["fast", "slow"], "breakfast", NO_MATCH, id="substring"),
@@ -48,7 +48,7 @@ _ROWS = [
     pytest.param(["a-b", "a_b"], "a b", NO_MATCH, id="separators-not-unique"),
     pytest.param(["1-2", "12"], "1_2", NO_MATCH, id="separator-between-digits"),
     pytest.param(["24-hour"], "24_hour", NO_MATCH, id="separator-beside-a-digit"),
-    pytest.param(["-asc", "asc"], "_asc", NO_MATCH, id="separator-in-front"),
+    pytest.param(["-asc", "asc"], "_asc", NO_MATCH, id="leading-separator"),
     pytest.param(["-1", "1"], " -1 ", "-1", id="sign"),
     pytest.param(["asc", "ASC"], "Asc", NO_MATCH, id="case-not-unique"),
     pytest.param(["asc", "ASC"], " ASC ", "ASC", id="space-around-an-exact-member"),
@@ -69,12 +69,12 @@ _ROWS = [
     pytest.param(["MB", "Mb"], "mb", NO_MATCH, id="bits-and-bytes"),
     pytest.param(["KB", "MB"], "mb", NO_MATCH, id="bytes-in-lower-case"),
     pytest.param(["kb", "mb"], "MB", NO_MATCH, id="declared-in-lower-case"),
-    pytest.param(["KB", "MB"], "Mb", NO_MATCH, id="megabit-is-no-megabyte"),
-    pytest.param(["Kb", "Mb"], "MB", NO_MATCH, id="megabyte-is-no-megabit"),
+    pytest.param(["KB", "MB"], "Mb", NO_MATCH, id="megabit-is-not-megabyte"),
+    pytest.param(["Kb", "Mb"], "MB", NO_MATCH, id="megabyte-is-not-megabit"),
     pytest.param(["10MB"], "10Mb", NO_MATCH, id="megabit-after-a-number"),
     pytest.param(["MW", "GW"], "mW", NO_MATCH, id="milliwatt"),
     pytest.param(["MW", "GW"], "mw", "MW", id="no-unit-in-lower-case"),
-    pytest.param(["MW", "mW"], "mw", NO_MATCH, id="no-unit-that-may-be-two"),
+    pytest.param(["MW", "mW"], "mw", NO_MATCH, id="ambiguous-unit"),
     *(
         pytest.param([f"{large}B{rest}"], f"{large}b{rest}", NO_MATCH, id=f"{large}b{rest}")
         for large, rest in [(large, "") for large in "KMGTP"] + [(large, "ps") for large in "KMG"]
@@ -101,8 +101,8 @@ _ROWS = [
     pytest.param([], "a", NO_MATCH, id="no-members"),
     pytest.param(["a\u03b9b"], "A\u0345B", "a\u03b9b", id="a-mark-that-folds-to-a-letter"),
     pytest.param(["1m run"], "1m RUN", "1m run", id="single-letter-as-declared-beside-a-word"),
-    pytest.param(["a", "b"], "A", NO_MATCH, id="single-letter-of-no-date"),
-    pytest.param(["fast", "slow"], "*fast*", NO_MATCH, id="stars-are-no-quotes"),
+    pytest.param(["a", "b"], "A", NO_MATCH, id="single-letter-outside-dates"),
+    pytest.param(["fast", "slow"], "*fast*", NO_MATCH, id="stars-are-not-quotes"),
     pytest.param(["", "a"], '"', NO_MATCH, id="lone-quote"),
     pytest.param(["", "a"], '""', "", id="quotes-around-nothing"),
     pytest.param(["HH:mm", "H"], "hh:mm", NO_MATCH, id="hours-of-the-half-day"),
@@ -121,7 +121,7 @@ _ROWS = [
     ),
     pytest.param(["ssh", "https"], "SSH", "ssh", id="word-of-a-dates-letters-one-twice"),
     pytest.param(["%Y", "%m"], "%y", NO_MATCH, id="percent-sign"),
-    # Two units, each as it is written.
+    # Each pair is two units.
     *(
         pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-is-not-{member}")
         for pair in """
@@ -135,7 +135,7 @@ _ROWS = [
         for sent, member in (pair.split("/"), pair.split("/")[::-1])
     ),
     *(
-        pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-is-no-{member}")
+        pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-differs-from-{member}")
         for sent, member in [
             ("Mbit/s", "mbit/s"),
             ("mbit/s", "Mbit/s"),
@@ -161,7 +161,7 @@ _ROWS = [
             ("Mibytes/s", "Mibytes/S"),
         ]
     ),
-    # No two units: no unit as one of them is written, or one unit in two spellings.
+    # Not two units: neither spelling is a unit, or both mean the same unit.
     *(
         pytest.param([member, "other"], sent, member, id=f"{sent}-is-{member}")
         for sent, member in [
@@ -198,9 +198,9 @@ _ROWS = [
             *(("OPEN", "open"), ("In Progress", "in_progress"), ("CRITICAL", "critical"), ("ts", "TS")),
         ]
     ),
-    # Two patterns, each as it is written.
+    # Each pair is two date patterns.
     *(
-        pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-is-another-pattern-than-{member}")
+        pytest.param([member, "other"], sent, NO_MATCH, id=f"{sent}-differs-in-pattern-from-{member}")
         for sent, member in [
             *(("yyyy-MM-dd", "YYYY-MM-DD"), ("yyyy-mm-dd", "yyyy-MM-dd"), ("HH:mm", "hh:mm")),
             *(("HH:MM", "HH:mm"), ("dd", "DD"), ("ss", "SS"), ("yyyy", "YYYY"), ("MMdd", "mmdd")),
@@ -254,7 +254,7 @@ _ROWS = [
 
 
 def test_enum_folder_finds_the_only_match():
-    """A text matches the only member that differs in spelling alone."""
+    """A text matches the only member that differs just in spelling."""
     wrong = []
     for row in _ROWS:
         values, sent, member = row.values
@@ -267,7 +267,7 @@ def test_enum_folder_finds_the_only_match():
 
 @given(st.lists(JSON_VALUE, max_size=5), ANY_TEXT)
 def test_enum_folder_returns_members_only(values, sent):
-    """The answer is a member or none, and a text folds to itself."""
+    """The result is a member or none, and a member folds to itself."""
     fold = enum_folder(values)
     for found in fold(sent):
         assert any(type(member) is type(found) and member == found for member in values)
@@ -276,7 +276,7 @@ def test_enum_folder_returns_members_only(values, sent):
 
 @given(st.lists(ANY_TEXT, min_size=1, max_size=5, unique=True), st.data())
 def test_enum_folder_returns_exact_members(values, data):
-    """No member is ever taken for another one."""
+    """An exact member is never replaced by another."""
     member = data.draw(st.sampled_from(values))
     assert enum_folder(values)(member) == (member,)
 
@@ -287,5 +287,5 @@ def test_enum_folder_returns_exact_members(values, data):
     st.randoms(),
 )
 def test_order_of_members_does_not_matter(values, sent, random):
-    """The match is the same in any order of the members."""
+    """The match does not depend on the order of the members."""
     assert enum_folder(values)(sent) == enum_folder(random.sample(values, len(values)))(sent)
