@@ -1,4 +1,4 @@
-"""Closing a schema: which objects forbid other names, and which stay as their author wrote them."""
+"""Test which objects a closed schema forbids other names in, and which it leaves open."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _DEFS: Json = {"$defs": {"Person": _PERSON}}
 
 
 def _accepts(schema: Json, value: Any) -> tuple[bool, bool]:
-    """Whether a schema takes a value of its property ``p``, as written and closed."""
+    """Return whether the schema accepts a value of its property ``p``, as written and when closed."""
     read = readable({**opened(p=schema), **_DEFS})
-    judges = (PublishedSchemaValidator(read), PublishedSchemaValidator(closing.closed(read)))
-    return judges[0].accepts({"p": value}), judges[1].accepts({"p": value})
+    validators = (PublishedSchemaValidator(read), PublishedSchemaValidator(closing.closed(read)))
+    return validators[0].accepts({"p": value}), validators[1].accepts({"p": value})
 
 
 @each_row(
@@ -48,21 +48,21 @@ def _accepts(schema: Json, value: Any) -> tuple[bool, bool]:
     ],
 )
 def test_an_unknown_name_is_refused(schema: Json, value: Any) -> None:
-    """Where properties are declared and nothing is said of others, a closed schema takes no other."""
+    """A closed schema forbids undeclared names in an object that is not explicitly open."""
     assert _accepts(schema, value) == (True, False)
 
 
 @each_row(
     ("schema", "value"),
     [
-        pytest.param({**_PERSON, "additionalProperties": True}, {"x": 1}, id="others may come"),
-        pytest.param({**_PERSON, "additionalProperties": INTEGER}, {"x": 1}, id="others of a kind"),
-        pytest.param({**_PERSON, "unevaluatedProperties": True}, {"x": 1}, id="unevaluated may come"),
+        pytest.param({**_PERSON, "additionalProperties": True}, {"x": 1}, id="others allowed"),
+        pytest.param({**_PERSON, "additionalProperties": INTEGER}, {"x": 1}, id="others of one type"),
+        pytest.param({**_PERSON, "unevaluatedProperties": True}, {"x": 1}, id="unevaluated allowed"),
         pytest.param({"type": "object"}, {"x": 1}, id="nothing declared"),
         pytest.param(opened(), {"x": 1}, id="no property"),
         pytest.param({**_PERSON, "patternProperties": {"^x": {}}}, {"x": 1}, id="by pattern"),
         pytest.param({"allOf": [_REF, opened(age=INTEGER)]}, {"name": "a", "age": 1}, id="two parts"),
-        pytest.param({"allOf": [_REF, {"additionalProperties": True}]}, {"x": 1}, id="a part says it"),
+        pytest.param({"allOf": [_REF, {"additionalProperties": True}]}, {"x": 1}, id="a part allows them"),
         pytest.param(
             {**_PERSON, "if": {"required": ["x"]}, "then": {"properties": {"x": {}}}},
             {"x": 1},
@@ -77,12 +77,12 @@ def test_an_unknown_name_is_refused(schema: Json, value: Any) -> None:
     ],
 )
 def test_explicitly_allowed_names_stay_allowed(schema: Json, value: Any) -> None:
-    """A schema that says something of other names, or whose parts declare them, is not closed."""
+    """An object that allows other names, or whose parts declare them, is not closed."""
     assert _accepts(schema, value) == (True, True)
 
 
 def test_a_closed_schema_stays_itself() -> None:
-    """Closing changes nothing where all is closed, and never the schema it is given."""
+    """Closing does not change a closed schema, and never its input."""
     schema = closed("p", p=closed(a=STRING))
     read = readable(schema)
     assert closing.closed(read).root == schema
@@ -92,7 +92,7 @@ def test_a_closed_schema_stays_itself() -> None:
 
 
 def test_recursion_ends() -> None:
-    """A schema that refers to itself, as a value and as a part, is closed in finite time."""
+    """A recursive schema is closed in finite time."""
     node: Json = {**opened(next={"$ref": "#/$defs/Node"}), "allOf": [{"$ref": "#/$defs/Node"}]}
     read = readable({**opened(p={"$ref": "#/$defs/Node"}), "$defs": {"Node": node}})
     assert PublishedSchemaValidator(closing.closed(read)).accepts({"p": {"next": {}}})

@@ -1,4 +1,4 @@
-"""Any real schema is readable: older drafts are translated, unreadable parts are left out."""
+"""Test that any schema is readable: older drafts are translated, unreadable parts are skipped."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def _takes(schema: Json, value: Any) -> bool:
         pytest.param({"$ref": "#/$defs/i", "$dynamicRef": "#dynamic"}, [1], ["a"], id="two references"),
         pytest.param({"$ref": "#/$defs/never"}, [], [1], id="a reference to false"),
         pytest.param({"$ref": "#/$defs/always"}, [1], [], id="a reference to true"),
-        pytest.param({"$ref": "#/parts/i"}, [1], ["a"], id="a part that no keyword holds"),
-        pytest.param({"$ref": "#/$defs/tuple/items/0"}, [1], ["a"], id="into a list that moves"),
+        pytest.param({"$ref": "#/parts/i"}, [1], ["a"], id="a part under no keyword"),
+        pytest.param({"$ref": "#/$defs/tuple/items/0"}, [1], ["a"], id="into a list that is moved"),
         pytest.param({"$ref": "#/$defs/maybe/properties/a"}, [1], ["a"], id="into a nullable"),
     ],
 )
@@ -126,7 +126,7 @@ def test_older_keywords_are_translated(schema: Json, accepted: list[Any], refuse
 
 
 def test_keywords_beside_ref_are_ignored_up_to_draft_7() -> None:
-    """Up to draft 7 keywords beside ``$ref`` are ignored; later they count."""
+    """Up to draft 7, keywords next to ``$ref`` are ignored. In later drafts they count."""
     root = {**opened(p={"$ref": "#/definitions/i", "minimum": 3}), "definitions": {"i": INTEGER}}
     assert _takes({**root, "$schema": DRAFT_7}, 1)
     assert not _takes(root, 1)
@@ -134,7 +134,7 @@ def test_keywords_beside_ref_are_ignored_up_to_draft_7() -> None:
 
 @pytest.mark.parametrize("keyword", ["const", "prefixItems", "contains", "propertyNames"])
 def test_newer_keywords_work_in_older_dialects(keyword: str) -> None:
-    """A schema that names draft 4 and uses a later keyword is validated by that keyword."""
+    """A schema that declares draft 4 but uses a later keyword is validated by that keyword."""
     schema = {"const": 1, "prefixItems": [INTEGER], "contains": INTEGER, "propertyNames": {"maxLength": 1}}
     wrong = {"const": 2, "prefixItems": ["a"], "contains": ["a"], "propertyNames": {"ab": 1}}[keyword]
     assert not _takes({"$schema": DRAFT_4, **opened(p={keyword: schema[keyword]})}, wrong)
@@ -166,7 +166,7 @@ BROKEN: dict[str, Json] = {
     "a branch of another kind": {"anyOf": [5, INTEGER]},
     "oneOf with a broken branch": {"oneOf": [INTEGER, {"type": "integr"}]},
     "not of another kind": {"not": {"type": "objekt"}},
-    "not of what cannot be read inside": {"not": {"properties": {"a": {"type": "objekt"}}}},
+    "not with an unreadable part": {"not": {"properties": {"a": {"type": "objekt"}}}},
     "if of another kind": {"if": {"type": "objekt"}, "then": False, "else": False},
     "contains of another kind": {"contains": {"type": "objekt"}, "maxContains": 0},
     "itself": {"$ref": "#/properties/p"},
@@ -180,7 +180,7 @@ VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", 
 @pytest.mark.quick_rows("unknown type", "no types", "required of another kind")
 @pytest.mark.parametrize("broken", [pytest.param(schema, id=name) for name, schema in BROKEN.items()])
 def test_unreadable_parts_accept_any_value(broken: Json) -> None:
-    """An unreadable part accepts any value unchanged; the parts beside it are validated and repaired."""
+    """An unreadable part accepts any value unchanged, and other parts are validated and repaired."""
     schema = closed("p", p=broken, n=INTEGER)
     before = copy.deepcopy(schema)
     for value in VALUES:
@@ -229,7 +229,7 @@ def test_unreadable_part_is_named(above: Json, pointer: str) -> None:
     ],
 )
 def test_properties_are_repaired_in_an_unreadable_object(above: Json) -> None:
-    """In an unreadable object no name is changed or left out, but declared properties are repaired."""
+    """In an unreadable object no name is changed or dropped, but declared properties are repaired."""
     schema = {**closed("n", "tags", n=INTEGER, tags=array(STRING)), **above}
     sent = {"n": "5", "Tags": ["a"], "tags": None, "toolCallId": "1"}
     assert normalize(schema, {**sent, "tags": '["a"]'}).arguments == {**sent, "n": 5, "tags": ["a"]}
@@ -237,15 +237,15 @@ def test_properties_are_repaired_in_an_unreadable_object(above: Json) -> None:
 
 
 def test_many_unreadable_parts_give_one_sentence() -> None:
-    """Three parts are named, the others counted."""
+    """Three parts are named and the others counted."""
     reported = readable(opened(**{f"p{at}": {"type": "objekt"} for at in range(9)})).told
     assert "/properties/p2" in reported
     assert "/properties/p3" not in reported
     assert reported.endswith("and 6 more places")
 
 
-def test_unwritable_names_are_left_out() -> None:
-    """A name that JSON cannot represent does not affect the names beside it."""
+def test_unwritable_names_are_skipped() -> None:
+    """A name that JSON cannot represent does not affect other names."""
     schema = opened(n=INTEGER, **{"\ud800": INTEGER})
     schema["properties"][5] = INTEGER
     assert normalize(schema, {"n": "5"}).arguments == {"n": 5}
@@ -262,7 +262,7 @@ def test_broken_annotations_are_ignored(annotation: Json) -> None:
 
 @each_row("schema", [None, True, 5, "a", []])
 def test_schema_must_be_an_object(schema: Any) -> None:
-    """Only a JSON object is a tool's schema."""
+    """Only a JSON object can be a tool's schema."""
     with pytest.raises(SchemaError):
         normalize(schema, {})
     with pytest.raises(SchemaError):
@@ -277,11 +277,11 @@ def test_readable_is_idempotent() -> None:
     assert readable(once.root).root == once.root
 
 
-# --- real schemas, and generated ones ----------------------------------------------------------------------
+# --- real schemas and generated ones ------------------------------------------------------------------------
 
 
 def _broken_value(schema: Json) -> tuple[str, Any, Any] | None:
-    """Return the first ordinary parameter with a broken value and the expected repair."""
+    """Return the first ordinary parameter with a wrong value and its expected repair."""
     for name, sub in schema.get("properties", {}).items():
         if not isinstance(sub, dict):
             continue
@@ -299,7 +299,7 @@ def _broken_value(schema: Json) -> tuple[str, Any, Any] | None:
 
 @pytest.mark.skipif(not REAL, reason="the schemas of real tools are not at hand")
 def test_real_schemas_are_fully_readable() -> None:
-    """No part of a real server's schema is unreadable, and a broken value of an ordinary parameter is repaired."""
+    """Real servers' schemas are fully readable, and a wrong value of an ordinary parameter is repaired."""
     tried = 0
     for schema in REAL:
         assert readable(schema).unread == ()
@@ -395,7 +395,7 @@ _PLACES = ("parameter", "item", "nested", "map", "branch", "allOf", "definition"
 
 
 def _generated(random: Random) -> Json:
-    """Generate an ordinary schema with one odd schema somewhere in it."""
+    """Generate an ordinary schema that contains one odd schema."""
     odd = copy.deepcopy(random.choice(ODD))
     place = random.choice(_PLACES)
     schema = opened(n=INTEGER, tags=array(STRING), o=opened(m=INTEGER))
@@ -414,7 +414,7 @@ def _generated(random: Random) -> Json:
         schema["definitions"]["odd"] = odd
     elif place == "top":
         schema = {**schema, **copy.deepcopy(random.choice(ODD_TOP))}
-        if "$ref" in schema:  # beside which those dialects ignore the properties
+        if "$ref" in schema:  # those dialects ignore properties next to it
             schema.pop("$schema", None)
     else:
         schema["properties"]["p"] = at[place]
@@ -439,7 +439,7 @@ def test_odd_keyword_disables_no_other_repair() -> None:
 
 @pytest.mark.full
 def test_odd_keyword_disables_no_other_repair_in_many_schemas() -> None:
-    """The same for 5,000 schemas."""
+    """In 5,000 more schemas, an odd keyword does not disable repairs elsewhere."""
     for seed in range(250, 5_250):
         _assert_the_rest_is_repaired(seed)
 
@@ -460,7 +460,7 @@ def test_translated_schema_agrees_with_an_independent_validator() -> None:
 
 @pytest.mark.parametrize("keyword", ["anyOf", "allOf", "oneOf"])
 def test_exploding_references_are_not_followed(keyword: str) -> None:
-    """References that multiply endlessly are not followed; the rest is validated."""
+    """References that multiply exponentially are not followed, and the rest is validated."""
     definitions: Json = {f"d{at}": {keyword: [{"$ref": f"#/$defs/d{at + 1}"}] * 2} for at in range(40)}
     schema = {**opened(p={"$ref": "#/$defs/d0"}, n=INTEGER), "$defs": {**definitions, "d40": INTEGER}}
     assert any("expand" in place.reason for place in readable(schema).unread)
@@ -471,14 +471,14 @@ def test_exploding_references_are_not_followed(keyword: str) -> None:
 
 @pytest.mark.slow
 def test_schema_object_that_contains_itself_is_readable() -> None:
-    """Python can nest an object in itself; such a schema is read to the depth limit."""
+    """A Python dict that contains itself is read to the depth limit."""
     schema = opened(n=INTEGER)
     schema["properties"]["a"] = schema
     assert normalize(schema, {"n": "5", "a": {"n": "6"}}).arguments == {"n": 5, "a": {"n": 6}}
 
 
 def test_property_of_many_parts_is_merged() -> None:
-    """A property that 200 parts of ``allOf`` declare is read from all of them."""
+    """A property that 200 parts of ``allOf`` declare combines all of them."""
     schema = {"allOf": [opened(a={**INTEGER, "maximum": 300 - at}) for at in range(200)]}
     assert normalize(schema, {"a": "7"}).arguments == {"a": 7}
     assert normalize(schema, {"a": "150"}).violations
@@ -506,7 +506,7 @@ _ANY = st.recursive(
     st.dictionaries(_WORDS, _ANY, max_size=4), _ANY, st.dictionaries(st.sampled_from("apn"), _ANY, max_size=3)
 )
 def test_no_schema_raises(above: Json, parameter: Any, sent: Json) -> None:
-    """Law 7: any JSON object is a schema, whatever its keywords and references are."""
+    """Law 7: any JSON object works as a schema, whatever its keywords and references."""
     properties = {"p": parameter, "n": INTEGER}
     normalize({"properties": properties, **above}, sent)
     rest = {

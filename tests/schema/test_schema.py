@@ -1,4 +1,4 @@
-"""Schemas: reading, validation, and no fetching."""
+"""Test how schemas are read and used for validation, without fetching anything."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from mcp_lenient.schema.shape import resolve, shape_of
     ],
 )
 def test_only_local_references_are_followed(reference: str, target: Any) -> None:
-    """A local reference is followed; any other leads nowhere."""
+    """Only a local reference is followed."""
     root: Json = {"$defs": {"a": INTEGER, "b/c": STRING, "d e": STRING, "list": {"allOf": [INTEGER]}}}
     assert resolve(root, reference) == (root if target == "root" else target)
 
@@ -51,13 +51,13 @@ def test_shape_merges_allof() -> None:
 
 @each_row("unreadable", [True, False, None, 5, "a", []])
 def test_shape_of_a_non_schema_is_empty(unreadable: Any) -> None:
-    """A value that is not a schema has the empty shape."""
+    """A value that is not a schema has an empty shape."""
     assert shape_of({}, unreadable).types is None
     assert not shape_of({}, unreadable).properties
 
 
 @each_row(
-    ("sent", "faults"),
+    ("sent", "issues"),
     [
         pytest.param({"n": 1}, [], id="accepted"),
         pytest.param({"n": "1"}, [(("n",), "type")], id="type"),
@@ -67,16 +67,16 @@ def test_shape_of_a_non_schema_is_empty(unreadable: Any) -> None:
         pytest.param({"n": 1, "rows": [{"a": "x"}]}, [(("rows", 0, "a"), "type")], id="nested"),
     ],
 )
-def test_issues_have_path_and_kind(sent: Json, faults: list[Any]) -> None:
+def test_issues_have_path_and_kind(sent: Json, issues: list[Any]) -> None:
     """Each issue has its path and kind."""
     rows = {"type": "array", "items": opened(a=INTEGER)}
-    judge = PublishedSchemaValidator(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
-    assert judge.accepts(sent) is not bool(faults)
-    assert [(fault.path, fault.kind) for fault in judge.issues(sent)] == faults
+    validator = PublishedSchemaValidator(closed("n", n={**INTEGER, "maximum": 10}, rows=rows))
+    assert validator.accepts(sent) is not bool(issues)
+    assert [(issue.path, issue.kind) for issue in validator.issues(sent)] == issues
 
 
 def test_changed_schema_is_recompiled() -> None:
-    """A schema is cached by its content, not by object identity."""
+    """A schema is cached by content, not by object identity."""
     schema = closed("p", p=INTEGER)
     assert normalize(schema, {"p": "1"}).arguments == {"p": 1}
     schema["properties"]["p"] = STRING
@@ -85,7 +85,7 @@ def test_changed_schema_is_recompiled() -> None:
 
 
 def test_true_and_one_are_different_schemas() -> None:
-    """Schemas that are equal in Python but not in JSON are different cache keys."""
+    """Schemas that are equal in Python but not in JSON have different cache keys."""
     assert not normalize(closed("p", p={"enum": [1, 5]}), {"p": 1}).violations
     assert normalize(closed("p", p={"enum": [True, 5]}), {"p": 1}).violations
 
@@ -124,11 +124,11 @@ def test_reference_by_own_id_is_resolved(reference):
     ],
 )
 def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[str]) -> None:
-    """A text that is not a date or time is refused by a schema with that format."""
+    """Text that is not a date or time is refused by a schema with that format."""
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
-    judge = PublishedSchemaValidator(schema)
-    assert [text for text in right if not judge.accepts({"at": text})] == []
-    assert [text for text in wrong if judge.accepts({"at": text})] == []
+    validator = PublishedSchemaValidator(schema)
+    assert [text for text in right if not validator.accepts({"at": text})] == []
+    assert [text for text in wrong if validator.accepts({"at": text})] == []
 
 
 @each_row(
@@ -137,6 +137,6 @@ def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[st
     "relative-json-pointer uri uri-reference uri-template uuid binary password".split(),
 )
 def test_other_formats_are_annotations(name: str) -> None:
-    """Other formats are left to the server, which may accept other spellings."""
+    """Other formats are not checked, because the server may accept other spellings."""
     schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
     assert PublishedSchemaValidator(schema).accepts({"at": "no such thing ("})
