@@ -1,4 +1,4 @@
-"""What an answer on the wire says: a value, the repairs before it, or an envelope."""
+"""Read an answer on the wire: a value, the repairs before it, or an envelope."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ Message = dict[str, Any]
 
 
 def result(message: Message) -> Message:
-    """The result of an answered call."""
+    """Return the result of an answered call."""
     assert "error" not in message, message
     answered: Message = message["result"]
     return answered
 
 
 def value(message: Message) -> Any:
-    """What the tool returned."""
+    """Return what the tool returned."""
     answered = result(message)
     assert answered["isError"] is False, answered
     return answered["structuredContent"]
 
 
 def rules(message: Message) -> list[str]:
-    """The repairs of a call that ran, by rule."""
+    """Return the rules of the repairs of a call that ran."""
     answered = result(message)
     assert answered["isError"] is False, answered
     return [repair["rule"] for repair in answered.get("_meta", {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
 def envelope(message: Message) -> Message:
-    """The envelope of a refused call, which is in the first text block and in ``_meta``."""
+    """Return the envelope of a refused call, which is in the first text block and in ``_meta``."""
     answered = result(message)
     assert answered["isError"] is True, answered
     said: Message = json.loads(answered["content"][0]["text"])

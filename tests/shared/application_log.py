@@ -1,4 +1,4 @@
-"""The log of an application that configured structlog itself."""
+"""The log of an application that configured structlog."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from calls import Log
 
 @contextmanager
 def application_log(level: int = logging.DEBUG) -> Iterator[Log]:
-    """All events from a level on, as they are logged meanwhile; nothing is written anywhere else."""
+    """Collect all events from a level up while the block runs. Nothing is written."""
     log = Log()
 
     def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:

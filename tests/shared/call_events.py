@@ -1,4 +1,4 @@
-"""Events as a log holds them, read back as the model."""
+"""Build log events and load them into the model."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from mcp_lenient.telemetry.events import CallEvent, event_fields
 
 
 def call_event(*known, **found) -> CallEvent:
-    """The event of one call, from what :func:`mcp_lenient.telemetry.events.event_fields` takes."""
+    """Return the event of one call from the arguments of ``event_fields``."""
     return CallEvent.model_validate(event_fields(*known, **found))

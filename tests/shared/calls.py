@@ -19,12 +19,12 @@ class Log(list[dict[str, Any]]):
 
     @property
     def names(self) -> list[str]:
-        """The names of the events, in order."""
+        """Return the names of the events, in order."""
         return [event["event"] for event in self]
 
 
 class Recorder(Middleware):
-    """A middleware inside the lenient one: the calls that reach it, and their arguments."""
+    """A middleware inside the lenient one that records the arguments of the calls that reach it."""
 
     def __init__(self) -> None:
         self.arguments: list[dict[str, Any] | None] = []
@@ -44,13 +44,13 @@ class Published(Tool):
 
 
 def published(name: str = "own", *, closed: bool = True, **properties: Any) -> Published:
-    """A tool of which only the schema is known; all its parameters are required."""
+    """Return a tool that is known only by its schema. All its parameters are required."""
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     return Published(name=name, parameters=schema | ({"additionalProperties": False} if closed else {}))
 
 
 def plain(*tools: Tool | Callable[..., Any], name: str = "server", strict: bool = False) -> FastMCP:
-    """A server with these tools and no middleware."""
+    """Return a server with these tools and no middleware."""
     server: FastMCP = FastMCP(name, strict_input_validation=strict)
     for tool in tools:
         server.add_tool(tool)
@@ -64,7 +64,7 @@ def lenient(
     name: str = "server",
     strict: bool = False,
 ) -> FastMCP:
-    """A server with these tools and the middleware."""
+    """Return a server with these tools and the middleware."""
     server = plain(*tools, name=name, strict=strict)
     server.add_middleware(LenientMiddleware(policy, tools=patterns))
     return server
@@ -99,7 +99,7 @@ def envelope(result: CallToolResult | ToolResult) -> dict[str, Any]:
     assert result.is_error
     said: dict[str, Any] = json.loads(text(result))
     assert said["status"] == "error"
-    # The text leaves out what it would say twice; where there is no ``_meta``, it is all there is.
+    # The text omits repetitions. Without ``_meta`` it is all there is.
     reported: dict[str, Any] = (result.meta or {}).get("mcp_lenient", said)
     assert (said["error_code"], said["message"]) == (reported["error_code"], reported["message"])
     return reported
@@ -112,6 +112,6 @@ def code(result: CallToolResult | ToolResult) -> str:
 
 
 def rules(result: CallToolResult | ToolResult) -> list[str]:
-    """The repairs of a call that ran, by rule."""
+    """Return the rules of the repairs of a call that ran."""
     assert not result.is_error, text(result)
     return [repair["rule"] for repair in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]

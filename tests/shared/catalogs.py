@@ -1,4 +1,4 @@
-"""The message catalogs: what the code asks for, and ``python tests/shared/catalogs.py`` to update and compile them."""
+"""The message catalogs. Run ``python tests/shared/catalogs.py`` to update and compile them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from babel.messages.pofile import read_po, write_po
 PACKAGE = Path(__file__).parents[2] / "mcp_lenient"
 LOCALE = PACKAGE / "locale"
 _WITHOUT_MODELS = frozenset(("cli", "devtools", "testing"))
-"""Folders whose texts only people read."""
+"""Folders whose messages only people read."""
 _FORMS = {"words": 1, "marked": 1, "Text": 1, "plural": 2, "marked_plural": 2}
-"""Functions whose first arguments are texts, and how many."""
+"""Functions whose first arguments are messages, and the number of those."""
 
 
 def texts() -> Catalog:
-    """Return what the code says: babel's own extraction loses texts beside nested calls."""
+    """Return the messages in the code. Babel's own extraction misses messages next to nested calls."""
     catalog = Catalog(project="mcp-lenient")
     for path in sorted(PACKAGE.rglob("*.py")):
         where = path.relative_to(PACKAGE)
@@ -65,12 +65,12 @@ def compiled(catalog: Catalog) -> bytes:
 
 
 def forms(text: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return the forms of a text: one, or those for different numbers; of a text not yet translated an empty one."""
+    """Return the plural forms of a text. Without a translation, that is one empty form."""
     return (text or "",) if text is None or isinstance(text, str) else tuple(text)
 
 
 def placeholders(text: str) -> set[str]:
-    """Return the names that a text is completed with."""
+    """Return the names of the placeholders in a text."""
     return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
 
 
@@ -85,7 +85,7 @@ def _new(name: str) -> Catalog:
 
 
 def main() -> None:
-    """Bring each catalog up to what the code says, and compile it."""
+    """Update each catalog from the code, and compile it."""
     for name in names():
         catalog = catalog_of(name) if source(name).exists() else _new(name)
         catalog.update(texts(), no_fuzzy_matching=True, update_creation_date=False)

@@ -1,4 +1,4 @@
-"""What callers do to values that are right: one damage at a time."""
+"""Damage valid values as callers do, one change at a time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 from strategies import Json, resolved
 
 Damage = tuple[str, Any]
-"""What was done to a value, and what came of it."""
+"""The kind of damage and the damaged value."""
 
 
 def damages(root: Json, schema: Any, value: Any, depth: int = 8) -> Iterator[Damage]:
-    """Every known way to damage a value or something in it, one at a time."""
+    """Yield every known damage to a value or to something in it, one at a time."""
     schema = resolved(root, schema)
     yield from _of_value(value)
     if depth <= 0:
@@ -124,7 +124,7 @@ def _first(root: Json, schema: Any, value: Any, wanted: str) -> Any:
 
 
 def whole_damages(arguments: Json) -> Iterator[Damage]:
-    """What clients do to the arguments as a whole."""
+    """Yield the damage that clients do to the whole arguments."""
     for wrapper in ("args", "input", "params", "kwargs"):
         yield "wrapped_arguments", {wrapper: arguments}
     yield "wrapped_arguments_text", {"arguments": json.dumps(arguments)}

@@ -1,4 +1,4 @@
-"""One tool on two servers, with the middleware and without: what reaches its body for the same call."""
+"""Compare what reaches a tool on a server with the middleware and on one without."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from mcp_lenient import LenientMiddleware
 
 Seen = list[Any]
 Build = Callable[[FastMCP, Seen], None]
-"""Adds a tool named ``tool`` to a server, whose body records its arguments."""
+"""Adds a tool named ``tool`` to a server. Its body records its arguments."""
 
 
 def exact(value: Any) -> Any:
-    """A value as plain data in which each part has its type, so that ``1``, ``1.0`` and ``True`` differ."""
+    """Return a value as plain data with the type of each part, so that ``1``, ``1.0`` and ``True`` differ."""
     name = type(value).__name__
     if isinstance(value, BaseModel):
         extra = value.model_extra or {}
@@ -43,13 +43,13 @@ async def differences(
     strict: bool = False,
     decorated: Build | None = None,
 ) -> list[tuple[Any, ...]]:
-    """Return the calls that FastMCP alone runs, and that run otherwise or not at all when lenient.
+    """Return the calls that FastMCP alone runs and that a lenient server runs differently or not at all.
 
     Args:
         build: Adds the tool.
         calls: The arguments to try.
         strict: Whether the servers are strict.
-        decorated: Adds the tool with ``@lenient``, in place of the middleware.
+        decorated: Adds the tool with ``@lenient`` instead of the middleware.
     """
     seen: tuple[Seen, Seen] = ([], [])
     servers = [FastMCP("server", strict_input_validation=strict) for _ in seen]
@@ -62,7 +62,7 @@ async def differences(
         alone, lenient = [await _answer(server, arguments) for server in servers]
         bodies = [exact(record) for record in seen]
         if alone is None:
-            # What FastMCP refuses may be repaired; it never runs twice, nor counts as run where it did not.
+            # A call that FastMCP refuses may be repaired, but must not run twice or be misreported.
             wrong = len(seen[1]) > 1 or (lenient is None) is bool(seen[1])
         else:
             wrong = lenient is None or bodies[0] != bodies[1] or rules(lenient) != []
@@ -74,7 +74,7 @@ async def differences(
 
 
 async def _answer(server: FastMCP, arguments: Mapping[str, Any]) -> ToolResult | None:
-    """What a call returns; None where it is refused."""
+    """Return what a call returns, or None if it is refused."""
     try:
         result = await server.call_tool("tool", dict(arguments))
     except (FastMCPError, ValueError):  # FastMCP 3 fails to log a very large number

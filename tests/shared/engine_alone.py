@@ -1,4 +1,4 @@
-"""A program that uses the engine alone, for environments that have no server framework."""
+"""A program that uses the engine alone, for environments without a server framework."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environments of their own for hosts that cannot live in this one, made once and kept with those of the benchmarks."""
+"""Environments for hosts that need other packages, made once and kept with those of the benchmarks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from benchmarks.side_by_side.environments import FOLDER, NotInstalledError, inte
 
 
 def environment(*packages: str) -> str:
-    """The Python of an environment with these packages; skips, with the reason, where it cannot be made."""
+    """Return the Python of an environment with these packages. Skip with the reason if it cannot be made."""
     FOLDER.mkdir(exist_ok=True)
     with installing_in(FOLDER):
         try:

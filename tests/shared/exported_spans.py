@@ -1,4 +1,4 @@
-"""The spans that end while a test looks; a process has one provider of spans, and for good."""
+"""Collect the spans that end during a test. A process has only one provider of spans."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 
 
-class _WhileLookedAt(Sampler):
-    """Records nothing for the tests that do not look: to record what they do takes longer than to do it."""
+class _WhileCollecting(Sampler):
+    """Record nothing for tests that collect no spans, because recording takes longer than the calls."""
 
     def __init__(self) -> None:
-        self.looks = False
+        self.collects = False
 
     def should_sample(self, *_args: Any, **_named: Any) -> SamplingResult:
-        return SamplingResult(Decision.RECORD_AND_SAMPLE if self.looks else Decision.DROP)
+        return SamplingResult(Decision.RECORD_AND_SAMPLE if self.collects else Decision.DROP)
 
     def get_description(self) -> str:
-        return "while a test looks"
+        return "while a test collects"
 
 
-_SAMPLER = _WhileLookedAt()
+_SAMPLER = _WhileCollecting()
 _EXPORTER = InMemorySpanExporter()
 
 
 @contextmanager
 def exported_spans() -> Iterator[InMemorySpanExporter]:
-    """Where ended spans are kept until the block ends."""
+    """Collect ended spans until the block ends."""
     if not isinstance(trace.get_tracer_provider(), TracerProvider):
         provider = TracerProvider(sampler=_SAMPLER)
         provider.add_span_processor(SimpleSpanProcessor(_EXPORTER))
         trace.set_tracer_provider(provider)
-    _SAMPLER.looks = True
+    _SAMPLER.collects = True
     try:
         yield _EXPORTER
     finally:
-        _SAMPLER.looks = False
+        _SAMPLER.collects = False
         _EXPORTER.clear()

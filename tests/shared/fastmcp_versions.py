@@ -1,4 +1,4 @@
-"""Which FastMCP the tests run with, and what cannot hold on FastMCP 3."""
+"""The FastMCP that the tests run with, and what does not work on FastMCP 3."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
 
 IS_3 = VERSION < (4, 0)
 MCPError: Any = getattr(sdk_errors, "McpError" if IS_3 else "MCPError")
-"""What a client raises for an error of the protocol."""
+"""The exception that a client raises for a protocol error."""
 CLIENT = f"fastmcp {__version__}" if VERSION >= (4, 2) else "mcp 0.1.0"
-"""What FastMCP's client calls itself, and its version."""
+"""The name and version that FastMCP's client sends."""
 
-RAW = "the SDK refuses arguments that are not an object before any code of the server's"
+RAW = "the SDK refuses arguments that are not an object before the server's code runs"
 STRICT = "the SDK checks the published schema of a strict server before the middleware"
 PROXY = "the proxy needs FastMCP 4"
-NOT_THERE = "what is tested came with FastMCP 4"
-THREAD = "in the worker thread of a call nothing tells what other arguments it has"
-DIRECT = "nothing tells a body that runs a tool itself from a client"
-NO_JSON = "strict validation takes Python values, not JSON, so that this is refused or taken in another way"
-META_DROPPED = "ResponseLimitingMiddleware drops the metadata of what it cuts"
+NOT_THERE = "FastMCP 3 does not have this feature"
+THREAD = "in a call's worker thread its other arguments are not known"
+DIRECT = "a call from a tool's body looks like a client's call"
+NO_JSON = "strict validation reads Python values, not JSON, so the result differs"
+META_DROPPED = "ResponseLimitingMiddleware drops the metadata of a cut result"
 SPAN = "FastMCP starts its span inside the middleware"
 
 
 def since(major: int, minor: int, limit: str) -> pytest.MarkDecorator:
-    """Skip a test that cannot hold on an older FastMCP, and print the limit that it is about."""
+    """Skip a test that cannot pass on an older FastMCP, and print the limit that it tests."""
     return pytest.mark.skipif((major, minor) > VERSION, reason=f"FastMCP {__version__}: {limit}")
 
 
 def from_version(version: str, limit: str) -> pytest.MarkDecorator:
-    """Skip a test that cannot hold before a release of FastMCP, and print the limit that it is about."""
+    """Skip a test that cannot pass before a release of FastMCP, and print the limit that it tests."""
     return pytest.mark.skipif(
         Version(__version__) < Version(version), reason=f"FastMCP {__version__}: {limit}"
     )
 
 
 def not_on_3(limit: str) -> pytest.MarkDecorator:
-    """Skip a test that cannot hold on FastMCP 3, and print the limit that it is about."""
+    """Skip a test that cannot pass on FastMCP 3, and print the limit that it tests."""
     return since(4, 0, limit)
 
 
@@ -55,14 +55,14 @@ def skip_on_3(limit: str) -> None:
 
 
 def in_era(mode: str) -> dict[str, Any]:
-    """Settings of a client for an era of the protocol; FastMCP 3 knows one only."""
+    """Return a client's settings for an era of the protocol. FastMCP 3 has only one era."""
     if mode not in ("legacy", "auto"):
         skip_on_3(NOT_THERE)
     return {} if IS_3 else {"mode": mode}
 
 
 def skip_strict_servers(patch: pytest.MonkeyPatch) -> None:
-    """Skip the running test on FastMCP 3 as soon as it makes a strict server, or a strict validator."""
+    """Skip the running test on FastMCP 3 once it makes a strict server or a strict validator."""
     build, validate = FastMCP.__init__, FunctionValidator.__init__
 
     def checked(self: FastMCP, *args: Any, **settings: Any) -> None:
@@ -80,7 +80,7 @@ def skip_strict_servers(patch: pytest.MonkeyPatch) -> None:
 
 
 def read_as_in_sdk_2() -> None:
-    """Let tests read what a client gets by the names of SDK 2, whichever SDK is installed."""
+    """Let tests use the attribute names of SDK 2 with either SDK."""
     if IS_3:
         CallToolResult.is_error = property(lambda self: self.isError)
         CallToolResult.structured_content = property(lambda self: self.structuredContent)

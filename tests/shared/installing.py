@@ -1,4 +1,4 @@
-"""What tests install beside themselves, installed once however many processes run tests."""
+"""Install packages for tests, once for all test processes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _TIME: Final = 400
 
 @contextmanager
 def installing_in(folder: Path) -> Iterator[None]:
-    """Only one process at a time installs into a folder; the others find it done."""
+    """Let only one process at a time install into a folder. The others find it done."""
     with FileLock(folder / ".installing.lock"):
         yield
 
 
 def run_installer(command: list[str], what: str, folder: Path) -> None:
-    """Run npm or pip in a folder; skips the test, with the reason, where that fails."""
+    """Run npm or pip in a folder. Skip the test with the reason if that fails."""
     try:
         done = subprocess.run(  # noqa: S603 - npm and pip
             command, cwd=folder, capture_output=True, encoding="utf-8", timeout=_TIME, check=False

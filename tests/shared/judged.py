@@ -1,4 +1,4 @@
-"""Tool signatures and values: what the judge and FastMCP are asked about alike."""
+"""Tool signatures and values for comparing our validator with FastMCP."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ TYPES: dict[str, Any] = {
 
 
 EACH_KIND = ("int", "literal", "optional_list", "union", "closed", "fails")
-"""One type of each kind: a scalar, a choice, a container, several at once, a model, and one that cannot be asked."""
+"""One type of each kind: scalar, choice, container, union, model, and one whose validator fails."""
 
 
 USUAL = (
@@ -175,11 +175,11 @@ USUAL = (
     *("float", "bool", "str", "any", "str_enum", "datetime", "secret", "json", "tuple", "dict", "typed_dict"),
     *("union_of_models", "tagged", "recursive", "validated", "before"),
 )
-"""Types that are validated each in a way of their own."""
+"""Types whose validation differs in kind."""
 
 
 def typed(annotation: Any) -> Tool:
-    """A tool with one required parameter ``x`` of this type."""
+    """Return a tool with one required parameter ``x`` of this type."""
 
     async def taking(x: Any) -> None: ...
 
@@ -212,7 +212,7 @@ def _with_dependency(x: list[int], secret: str = Depends(lambda: "s")) -> None: 
 
 
 def many(x: list[int], y: _Color | None = None, *, z: bool, w: Annotated[int, Field(alias="W")] = 3) -> None:
-    """All kinds of parameters."""
+    """A function with parameters of all kinds."""
 
 
 def _plain(x: list[int], n: int = 3, *, flag: bool) -> None: ...
@@ -258,7 +258,7 @@ FUNCTIONS: dict[str, Any] = {
     "callable_object": _Holder(),
     "partial": functools.partial(_plain, flag=True),
     "partial_async": functools.partial(_async),
-    "untyped": lambda x, y=1: None,  # noqa: ARG005 - only its signature counts
+    "untyped": lambda x, y=1: None,  # noqa: ARG005 - only its signature is used
     "dependency": _with_dependency,
 }
 

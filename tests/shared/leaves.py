@@ -1,4 +1,4 @@
-"""The scalars of a value, as Law 4 counts them."""
+"""The scalars of a value, as counted for law 4."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def leaves(value: Any) -> Iterator[str]:
-    """Yield the scalars of a value as text; JSON containers in text are parsed."""
+    """Yield the scalars of a value as text. JSON containers in text are parsed."""
     if isinstance(value, dict):
         for entry in value.values():
             yield from leaves(entry)

@@ -1,4 +1,4 @@
-"""Types of parameters and values for them: what a marked type must treat as the unmarked one does."""
+"""Types of parameters and values for them, to compare an annotated type with the plain one."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from mcp_lenient.declare.normalizers import lower, strip
 
 
 class Color(Enum):
-    """Members by text."""
+    """An enum of strings."""
 
     RED = "red"
 
 
 class Level(int, Enum):
-    """Members by number."""
+    """An enum of integers."""
 
     LOW = 1
 
 
 class Point(BaseModel):
-    """A model with a date that JSON spells as text."""
+    """A model with a date, which JSON represents as text."""
 
     kind: Literal["point"] = "point"
     x: int
@@ -50,7 +50,7 @@ class Point(BaseModel):
 
 
 class Node(BaseModel):
-    """A model that holds itself."""
+    """A model that contains itself."""
 
     kind: Literal["node"] = "node"
     value: Decimal = Decimal(1)
@@ -58,14 +58,14 @@ class Node(BaseModel):
 
 
 class Pair(NamedTuple):
-    """An array to JSON."""
+    """A type that is an array in JSON."""
 
     left: int
     right: UUID
 
 
 class Options(TypedDict, total=False):
-    """An object without a class of its own."""
+    """A type that is an object in JSON, without a class."""
 
     since: date
 
@@ -78,12 +78,12 @@ class Box:
 
 
 def same(value):
-    """The value as it is."""
+    """Return the value unchanged."""
     return value
 
 
 def handed_on(value, handler):
-    """What the type makes of the value."""
+    """Return the value as the type validates it."""
     return handler(value)
 
 
@@ -151,13 +151,13 @@ EACH_KIND = (
     "union-of-models",
     "marked-inside",
 )
-"""One type of each kind: a scalar, a choice, containers, one with its own words, models, and one marked already."""
+"""One type of each kind: scalar, choice, containers, described, models, and one already annotated."""
 USUAL = (
     *EACH_KIND,
     *("bool", "any", "date", "enum", "secret", "list", "dict", "model", "recursive", "typed-dict", "json"),
     *("wrap-validator", "union", "discriminated-nullable", "items"),
 )
-"""Types that are validated each in a way of their own."""
+"""Types whose validation differs in kind."""
 VALUES = [
     None, True, 0, 1, 7, -1, 1.0, 1.5, 1e400, 10**30, "", "red", "rot", "1", "1.50", "true", " 7 ",
     "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00Z", "10:00:00", "P1D", "2024-02-30", UNIQUE, "[1, 2]",

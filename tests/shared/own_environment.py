@@ -20,7 +20,7 @@ def names_in(file: Path) -> list[str]:
 
 
 def outcomes_in(file: Path, *packages: str) -> dict[str, Any]:
-    """Run a file with these packages; return the failure of each test, or None."""
+    """Run a file with these packages. Return the failure of each test, or None."""
     done = subprocess.run(  # noqa: S603 - our own file
         [environment(*packages), "-W", "ignore", str(file)],
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},

@@ -1,4 +1,4 @@
-"""Servers in processes of their own, on ports of loopback."""
+"""Run servers in other processes, on loopback ports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 
 def free_port() -> int:
-    """Return a port of loopback that nothing listens on."""
+    """Return a free loopback port."""
     with closing(socket.socket()) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -29,7 +29,7 @@ def _wait_for(port: int) -> None:
 
 @contextmanager
 def running(command: list[str], port: int, **environment: str):
-    """Run a command until the block ends, from when it listens on a port on."""
+    """Run a command until the block ends. Enter the block when it listens on the port."""
     with subprocess.Popen(  # noqa: S603 - our own
         command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:

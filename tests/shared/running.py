@@ -24,6 +24,6 @@ def print_outcomes(names: Mapping[str, Any]) -> None:
         reported[name] = None
         try:
             asyncio.run(asyncio.wait_for(test(), _PATIENCE))
-        except BaseException:  # noqa: BLE001 - whatever went wrong is the result
+        except BaseException:  # noqa: BLE001 - any failure is the result
             reported[name] = traceback.format_exc()
     sys.stdout.write(json.dumps(reported) + "\n")

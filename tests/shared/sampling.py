@@ -12,16 +12,16 @@ ParameterSet = type(pytest.param())
 
 
 def quick(rows: Mapping[str, Any] | Iterable[Any], *names: str) -> list[Any]:
-    """The rows of a table by name, or as ``pytest.param``, of which all but the named are slow."""
-    return _but_for(names, rows, slow)
+    """Return the rows of a table, by name or as ``pytest.param``. All but the named ones are slow."""
+    return _mark_others(names, rows, slow)
 
 
 def usual(rows: Mapping[str, Any] | Iterable[Any], *names: str) -> list[Any]:
-    """The rows of a table of which only the whole of the tests runs those that are not named."""
-    return _but_for(names, rows, full)
+    """Return the rows of a table. All but the named ones run only in the whole of the tests."""
+    return _mark_others(names, rows, full)
 
 
-def _but_for(
+def _mark_others(
     names: Iterable[str], rows: Mapping[str, Any] | Iterable[Any], mark: Callable[[Any], Any]
 ) -> list[Any]:
     rows = list(_rows(rows))
@@ -31,7 +31,7 @@ def _but_for(
 
 
 def pairwise(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
-    """Each row on the server, lax or strict, that its neighbors are not on; only the whole of the tests tries both."""
+    """Return each row on a lax or a strict server in turn. Only the whole of the tests runs both."""
     both = [_on_both(row) for row in _rows(rows)]
     return [
         each if strict == at % 2 else full(each)
@@ -41,7 +41,7 @@ def pairwise(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
 
 
 def lax_and_strict(rows: Mapping[str, Any] | Iterable[Any]) -> list[Any]:
-    """Each row on a server that is lax, which is slow, and on one that is strict; ``strict`` is the last argument."""
+    """Return each row on a lax server, which is slow, and on a strict one. ``strict`` comes last."""
     return [each for row in _rows(rows) for each in (slow(_on_both(row)[0]), _on_both(row)[1])]
 
 
@@ -53,7 +53,7 @@ def _on_both(row: Any) -> list[Any]:
 
 
 def slow(row: Any) -> Any:
-    """Mark a row that the quick part leaves out."""
+    """Mark a row that the quick part omits."""
     return _marked(row, pytest.mark.slow)
 
 
@@ -68,11 +68,11 @@ def _marked(row: Any, mark: pytest.MarkDecorator) -> Any:
 
 
 _WHOLE = 100
-"""The examples of a law in the whole of the tests: Hypothesis's default."""
+"""The number of examples of a law in the whole of the tests, which is Hypothesis's default."""
 
 
 def examples(most: int) -> int:
-    """Return how many examples a law gets that gets more, or fewer, than others in the whole of the tests."""
+    """Return the number of examples for a law that gets ``most`` in the whole of the tests."""
     share = settings.default.max_examples / _WHOLE
     return max(3, round(most * share))
 
@@ -86,4 +86,4 @@ def _rows(rows: Mapping[str, Any] | Iterable[Any]) -> Iterable[Any]:
 on_both_servers = pytest.mark.parametrize(
     "strict", [slow(pytest.param(False, id="lax")), pytest.param(True, id="strict")]
 )
-"""On a server that is lax, which is slow, and on one that is strict."""
+"""Run a test on a lax server, which is slow, and on a strict one."""

@@ -1,4 +1,4 @@
-"""JSON schemas, and values that they take."""
+"""Strategies for JSON schemas and for values that they accept."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ LOOSE_JSON = st.recursive(
 
 @st.composite
 def schemas(draw: st.DrawFn) -> Json:
-    """An input schema: an object with definitions that may refer to each other and to themselves."""
+    """Draw an input schema: an object with definitions that may refer to each other and to themselves."""
     definitions = {
         name: draw(_objects(1, ["Node", "Leaf"])) for name in draw(st.sampled_from([(), ("Node", "Leaf")]))
     }
@@ -149,12 +149,12 @@ def _unions(draw: st.DrawFn, depth: int, refs: list[str]) -> Json:
     return {draw(st.sampled_from(["anyOf", "anyOf", "oneOf"])): branches}
 
 
-# --- values that a schema takes -----------------------------------------------------------------------
+# --- valid values ----------------------------------------------------------------------------------------
 
 
 @st.composite
 def values(draw: st.DrawFn, root: Json, schema: Any, depth: int = 6) -> Any:
-    """A value made for a schema; nearly always one that it takes, which the caller checks."""
+    """Draw a value for a schema. It is nearly always valid, which the caller must check."""
     schema = resolved(root, schema)
     if schema.get("enum"):
         return draw(st.sampled_from(schema["enum"]))
@@ -178,7 +178,7 @@ def values(draw: st.DrawFn, root: Json, schema: Any, depth: int = 6) -> Any:
 
 
 def resolved(root: Json, schema: Any) -> Json:
-    """A schema with its reference followed."""
+    """Return a schema with its reference followed."""
     seen = 0
     while isinstance(schema, dict) and seen < 10:
         seen += 1
@@ -251,7 +251,7 @@ def _texts(schema: Json) -> st.SearchStrategy[str]:
 
 
 def exactly(value: Any) -> Any:
-    """A value in a form that is equal only where types are too: True, 1 and 1.0 are three."""
+    """Return a value in a form that compares types too: True, 1 and 1.0 differ."""
     if isinstance(value, Mapping):
         return {key: exactly(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -260,7 +260,7 @@ def exactly(value: Any) -> Any:
 
 
 def real_schemas() -> list[Json]:
-    """The input schemas of real tools, where they are at hand."""
+    """Return the input schemas of real tools, if they are available."""
     file = CASES / "real_tool_schemas.jsonl"
     if not file.exists():
         return []

@@ -56,7 +56,7 @@ def opened(*required: str, **properties: Json) -> Json:
 
 
 def repairs_to(name: str, schema: Json, sent: Any, expected: Any, *repairs: str) -> Any:
-    """Return a row for a value that is repaired; ``repairs`` are rules, each with its pointer unless that is /p."""
+    """Return a row for a value that is repaired. ``repairs`` are rules, with a pointer unless it is /p."""
     return pytest.param(closed("p", p=schema), {"p": sent}, {"p": expected}, _records(repairs), id=name)
 
 
@@ -94,10 +94,10 @@ def table(*rows: Any) -> Callable[[Test], Test]:
 
 
 def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], Test]:
-    """Run all rows in one test, and report each row that fails under its own name.
+    """Run all rows in one test, and report each failed row under its name.
 
-    It takes what ``pytest.mark.parametrize`` takes, and is for pure functions: pytest needs longer for a test of its own
-    than such a row needs to run. Two tables are multiplied.
+    It accepts the arguments of ``pytest.mark.parametrize`` and is for pure functions, because pytest's overhead
+    per test exceeds the time of such a row. Two tables are combined into all pairs of rows.
     """
     names = tuple(re.split(r",\s*", names)) if isinstance(names, str) else names
     rows = [_row(row, names) for row in rows]
@@ -142,7 +142,7 @@ def _records(repairs: tuple[str, ...]) -> list[tuple[str, str]]:
 def check(
     schema: Json, sent: Any, expected: Json | None, repairs: list[tuple[str, str]], **policy: Any
 ) -> None:
-    """Send a row's arguments and compare: values with their types, repairs with their pointers, in any order."""
+    """Send a row's arguments and compare values with their types, and repairs in any order."""
     before = copy.deepcopy(sent)
     result = normalize(schema, sent, Policy(**policy)) if policy else normalize(schema, sent)
     assert exactly(sent) == exactly(before), "the arguments that were sent were changed"
@@ -164,7 +164,7 @@ def check(
 def check_destructive(
     schema: Json, sent: Json, expected: Json | None, repairs: list[tuple[str, str]]
 ) -> None:
-    """The same for a tool that is marked destructive."""
+    """Check a row for a tool that is marked destructive."""
     outcome = repair(Plan(schema, Policy(), destructive=True), sent, PublishedSchemaValidator(schema))
     if expected is None:
         assert outcome.status == "refused", outcome
@@ -175,7 +175,7 @@ def check_destructive(
 
 
 def tied_values(schema: Json, sent: Json) -> dict[str, list[Any]]:
-    """The readings that a refused call names, by parameter."""
+    """Return the tied candidates of a refused call, by parameter."""
     outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
     assert outcome.status == "refused"
     return {str(tie.path[0]): [reading.value for reading in tie.readings] for tie in outcome.ties}

@@ -1,4 +1,4 @@
-"""JSON-RPC by hand, over pipes and over HTTP: what no client would send, and all that a server answers."""
+"""Send JSON-RPC directly over pipes and HTTP, also what no client would send, and read all answers."""
 
 from __future__ import annotations
 
@@ -49,15 +49,15 @@ _ENVELOPE = {
 
 
 class Wire(Protocol):
-    """A connection on which a request is what the test says it is."""
+    """A connection that sends any request unchanged."""
 
     def request(self, method: str, params: Mapping[str, Any]) -> Message:
-        """The whole message that answers this request."""
+        """Return the whole message that answers this request."""
         ...
 
 
 def call(wire: Wire, tool: str, arguments: Any = ABSENT) -> Message:
-    """The whole message that answers a tool call; ``arguments`` go out as they are, even if they are no object."""
+    """Return the whole message that answers a tool call. ``arguments`` may be any value."""
     sent = {} if arguments is ABSENT else {"arguments": arguments}
     return wire.request("tools/call", {"name": tool, **sent})
 
@@ -67,7 +67,7 @@ def _params(params: Mapping[str, Any], modern: bool) -> Message:
 
 
 class Pipes:
-    """A server of its own process, spoken to over stdin and stdout."""
+    """A server in another process, reached over stdin and stdout."""
 
     def __init__(self, *arguments: str, modern: bool = False) -> None:
         self.stdout: list[str] = []
@@ -93,12 +93,12 @@ class Pipes:
 
     @property
     def events(self) -> list[Message]:
-        """The events that were logged so far."""
+        """Return the events logged so far."""
         lines = [line for line in self.stderr if line.startswith('{"timestamp"')]
         return [json.loads(line) for line in lines]
 
     def wait_for_event(self, name: str) -> Message:
-        """The first event of this name, once it is there."""
+        """Wait for the first event of this name and return it."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
             for event in self.events:
@@ -109,7 +109,7 @@ class Pipes:
         raise AssertionError(msg)
 
     def post(self, method: str, params: Mapping[str, Any]) -> int:
-        """Send a request without waiting for the answer; its id."""
+        """Send a request without waiting for the answer, and return its id."""
         number = next(self._ids)
         self._write(
             {"jsonrpc": "2.0", "id": number, "method": method, "params": _params(params, self._modern)}
@@ -121,7 +121,7 @@ class Pipes:
         self._write({"jsonrpc": "2.0", "method": method, "params": params})
 
     def answer(self, number: int) -> Message:
-        """The message that answers this request, whenever it arrives."""
+        """Return the message that answers this request, whenever it arrives."""
         while number not in self._answers:
             message = self._arrived.get(timeout=PATIENCE)
             assert message is not None, f"The server has gone: {self.stderr}"
@@ -132,12 +132,12 @@ class Pipes:
         return self.answer(self.post(method, params))
 
     def handshake(self) -> None:
-        """What comes before all else in the older protocol."""
+        """Do the handshake of the older protocol."""
         assert "result" in self.request("initialize", _INITIALIZE)
         self.notify("notifications/initialized", {})
 
     def close(self) -> None:
-        """Hang up, and see all output to its end."""
+        """Disconnect, and read all output to its end."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
@@ -170,7 +170,7 @@ class Pipes:
 
 @contextmanager
 def pipes(*arguments: str, modern: bool = False) -> Iterator[Pipes]:
-    """A server over stdio, greeted already where its protocol has a greeting."""
+    """Yield a server over stdio, after the handshake if its protocol has one."""
     wire = Pipes(*arguments, modern=modern)
     try:
         if not modern:
@@ -181,18 +181,18 @@ def pipes(*arguments: str, modern: bool = False) -> Iterator[Pipes]:
 
 
 class Http:
-    """An HTTP endpoint, spoken to by single POSTs."""
+    """An HTTP endpoint, called by single POSTs."""
 
     def __init__(self, url: str, *, modern: bool = False) -> None:
         self._url = url
         self._modern = modern
         self._ids = count(1)
-        # Without TLS, whose certificates take longer to load than a test to run.
+        # Without TLS, because loading certificates takes longer than a test.
         self._client = httpx2.Client(timeout=PATIENCE, trust_env=False, verify=False)
         self._session: dict[str, str] = {}
 
     def handshake(self) -> None:
-        """What comes before all else on a stateful connection."""
+        """Do the handshake of a stateful connection."""
         answer = self._post({"id": next(self._ids), "method": "initialize", "params": _INITIALIZE})
         self._session = {"mcp-session-id": answer.headers["mcp-session-id"]}
         self._post({"method": "notifications/initialized", "params": {}})
@@ -204,11 +204,11 @@ class Http:
         return message
 
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         self._client.close()
 
     def prepared(self, method: str, params: Mapping[str, Any]) -> httpx2.Request:
-        """A request as it would be sent, to be sent in another way."""
+        """Return a request as it would be sent, so that a test can send it in another way."""
         return self._prepared(
             {"id": next(self._ids), "method": method, "params": _params(params, self._modern)}
         )
@@ -236,21 +236,21 @@ def _payload(answer: httpx2.Response) -> str:
 
 
 class _Server(uvicorn.Server):
-    """One that ends at once: uvicorn looks every tenth of a second whether it should, and then waits for another."""
+    """A server that stops at once. Uvicorn's own checks only every tenth of a second, and then waits."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         super().__init__(config)
         self._left: Future[None] = Future()
 
     def leave(self) -> None:
-        """End, from any thread."""
+        """Stop the server, from any thread."""
         self._left.set_result(None)
 
     async def main_loop(self) -> None:
         await self.on_tick(0)
         await asyncio.wrap_future(self._left)
 
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - as uvicorn's own
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:  # noqa: ARG002 - the signature of uvicorn's method
         for server in self.servers:
             server.close()
         for connection in list(self.server_state.connections):
@@ -264,10 +264,10 @@ class _Server(uvicorn.Server):
 
 @contextmanager
 def serving(server: FastMCP | MCPServer, *, stateless: bool = False) -> Iterator[str]:
-    """The URL of a server, FastMCP's or the SDK's own, that listens on a port of its own."""
+    """Yield the URL of a server, FastMCP's or the SDK's own, on a free port."""
     made_by = server.http_app if isinstance(server, FastMCP) else server.streamable_http_app
     app = made_by(stateless_http=stateless)
-    # Named as TCP, so that asyncio sends small answers at once.
+    # Named as TCP, so that asyncio sends small answers without delay.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         web = _Server(uvicorn.Config(app, log_level="error", ws="none"))
@@ -288,7 +288,7 @@ def serving(server: FastMCP | MCPServer, *, stateless: bool = False) -> Iterator
 
 @contextmanager
 def http(server: FastMCP | MCPServer, kind: str) -> Iterator[Http]:
-    """A connection to a server over HTTP, of one of these kinds: stateful, stateless, modern."""
+    """Yield an HTTP connection to a server of one of these kinds: stateful, stateless, modern."""
     if kind == "modern":
         skip_on_3(NOT_THERE)
     with serving(server, stateless=kind == "stateless") as url:

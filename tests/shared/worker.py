@@ -1,4 +1,4 @@
-"""What a process that runs tests needs: how thoroughly Hypothesis looks, FastMCP as SDK 2 has it, and the log of an application."""
+"""Prepare a test process: Hypothesis's profile, FastMCP with the names of SDK 2, and logging."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ settings.register_profile("quick", parent=settings.get_profile("all"), max_examp
 
 
 class _Plain(logging.Handler):
-    """FastMCP's own log without Rich, which takes longer to lay out a line than FastMCP to answer a call."""
+    """FastMCP's own log without Rich, whose layout of a line takes longer than a call."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write to what is standard error just now."""
+        """Write to the current standard error."""
         sys.stderr.write(f"{self.format(record)}\n")
 
 
 def prepare(profile: str) -> None:
-    """Load a profile of Hypothesis, and make FastMCP as the tests read it."""
+    """Load a Hypothesis profile, and make FastMCP readable by the names of SDK 2."""
     settings.load_profile(profile)
     logging.getLogger("fastmcp").handlers[:] = [_Plain()]
     read_as_in_sdk_2()
@@ -34,11 +34,11 @@ def prepare(profile: str) -> None:
 
 @pytest.fixture
 def events() -> Iterator[Log]:
-    """The log of an application that configured structlog to write down everything."""
+    """Yield the log of an application that configured structlog to record everything."""
     with application_log() as log:
         yield log
 
 
 @pytest.fixture(autouse=IS_3)
-def _lax_servers_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def _skip_strict_servers_on_3(monkeypatch: pytest.MonkeyPatch) -> None:
     skip_strict_servers(monkeypatch)

@@ -1,4 +1,4 @@
-"""A small lenient server, run over stdio: ``python notes.py [repair|strict|observe|off|plain]``."""
+"""Run a small lenient server over stdio: ``python notes.py [repair|strict|observe|off|plain]``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POLICIES = {
 
 
 class Note(BaseModel):
-    """A note as it was understood."""
+    """A note as the server stored it."""
 
     text: str
     tags: list[str]
@@ -49,7 +49,7 @@ async def hold(tags: list[str]) -> list[str]:
 
 
 def build(policy: Policy | None = POLICIES["repair"], *, name: str = "notes") -> FastMCP:
-    """The server; without the middleware where there is no policy."""
+    """Return the server, without the middleware if there is no policy."""
     server: FastMCP = FastMCP(name)
     for tool in (add_note, count_words, ping, hold):
         server.tool(tool)
