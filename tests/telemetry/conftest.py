@@ -1,4 +1,4 @@
-"""What these tests share: one provider of metrics for the process."""
+"""Provide one metrics provider for the process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Points = dict[tuple[tuple[str, str], ...], float]
 
 
 def points() -> dict[str, Points]:
-    """What was counted since the last time: by metric, then by labels."""
+    """Return what was counted since the last call, by metric and then by labels."""
     data = _READER.get_metrics_data()
     found: dict[str, Points] = {}
     for resource in data.resource_metrics if data is not None else ():
@@ -37,7 +37,7 @@ def _value(point: Any) -> float:
 
 @pytest.fixture
 def counted() -> Iterator[Callable[[], dict[str, Points]]]:
-    """Tells what was counted since the test began."""
+    """Yield a function that returns what was counted since the test began."""
     if not isinstance(metrics.get_meter_provider(), MeterProvider):
         metrics.set_meter_provider(MeterProvider([_READER, PrometheusMetricReader()]))
     points()

@@ -1,4 +1,4 @@
-"""configure_logging: where events go, in which form, and what wins over what."""
+"""Test ``configure_logging``: where events go, in which format, and which configuration wins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RIGHT = {"content": "a note"}
 
 @pytest.fixture(autouse=True)
 def nothing_configured():
-    """Each test starts and ends without any configuration."""
+    """Start and end each test without any configuration."""
     structlog.reset_defaults()
     yield
     reset_logging()
@@ -40,7 +40,7 @@ def store(content: str, tags: list[str] | None = None) -> str:
 
 
 async def called(*calls):
-    """Make these calls of a lenient server."""
+    """Call a lenient server with these arguments."""
     server = FastMCP("notes")
     server.tool(store)
     server.add_middleware(LenientMiddleware())
@@ -49,12 +49,12 @@ async def called(*calls):
 
 
 def names(text):
-    """The events of a log's lines, by name."""
+    """Return the names of the events in a log's lines."""
     return [json.loads(line)["event"] for line in text.splitlines()]
 
 
 async def test_json_lines_on_stderr(capsys):
-    """With no argument, each event is one JSON line on stderr that reads back, and stdout stays empty."""
+    """Without arguments, each event is one JSON line on stderr that can be read back, and stdout is empty."""
     configure_logging()
     await called(NEARLY, RIGHT, WRONG)
     out, err = capsys.readouterr()
@@ -64,7 +64,7 @@ async def test_json_lines_on_stderr(capsys):
 
 
 async def test_a_file(tmp_path, capsys):
-    """With a file nothing is written to stderr, and the file is appended to."""
+    """With a file, nothing is written to stderr and events are appended to the file."""
     file = tmp_path / "events.jsonl"
     file.write_text("INFO: not ours\n")
     configure_logging(file=file)
@@ -76,7 +76,7 @@ async def test_a_file(tmp_path, capsys):
 
 
 async def test_a_file_is_rotated(tmp_path):
-    """A file that would grow over its size is rotated, as many are kept as were asked for, and no line is cut."""
+    """A file is rotated before it exceeds its size, with the given number of backups and no cut line."""
     configure_logging(file=tmp_path / "events.jsonl", max_bytes=1000, backups=2)
     await called(*[WRONG] * 20)
     files = sorted(tmp_path.iterdir())
@@ -87,7 +87,7 @@ async def test_a_file_is_rotated(tmp_path):
 
 
 async def test_a_file_that_is_never_rotated(tmp_path):
-    """With a size of 0 one file holds everything."""
+    """With a size of 0 the file is never rotated."""
     configure_logging(file=tmp_path / "events.jsonl", max_bytes=0)
     await called(*[WRONG] * 20)
     assert [file.name for file in tmp_path.iterdir()] == ["events.jsonl"]
@@ -96,7 +96,7 @@ async def test_a_file_that_is_never_rotated(tmp_path):
 
 @pytest.mark.parametrize("style", ["console", "text"])
 async def test_lines_for_people(style, capsys):
-    """For people an event is one line that names outcome, tool, code, place and client; piped, it has no colours."""
+    """In a text style an event is one line with outcome, tool, code, place and client, without colors."""
     configure_logging(style=style)
     await called(WRONG)
     (line,) = capsys.readouterr().err.splitlines()
@@ -106,7 +106,7 @@ async def test_lines_for_people(style, capsys):
 
 @pytest.mark.parametrize("colors", [True, False])
 async def test_colors_follow_the_option(colors, capsys):
-    """Whether lines for people have colours can be said."""
+    """The option ``colors`` turns colors on and off."""
     configure_logging(style="console", colors=colors)
     await called(WRONG)
     assert ("\x1b[1;31mrejected" in capsys.readouterr().err) is colors
@@ -124,14 +124,14 @@ async def test_colors_follow_the_option(colors, capsys):
     ],
 )
 async def test_levels(level, wanted, capsys):
-    """What is below the level is not written."""
+    """Events below the level are not written."""
     configure_logging(level=level)
     await called(NEARLY, WRONG)
     assert names(capsys.readouterr().err) == wanted
 
 
 async def test_all_accepted_calls(capsys):
-    """With a share of 1 each accepted call is written, once, at any level."""
+    """With a share of 1 each accepted call is written once, at any level."""
     configure_logging(level="error", accepted=1)
     await called(RIGHT, RIGHT, RIGHT)
     assert names(capsys.readouterr().err) == ["call_accepted"] * 3
@@ -139,14 +139,14 @@ async def test_all_accepted_calls(capsys):
 
 @pytest.mark.slow
 async def test_a_sample_of_accepted_calls(capsys):
-    """A share between writes about as many."""
+    """A share of 0.25 writes about a quarter of the accepted calls."""
     configure_logging(accepted=0.25)
     await called(*[RIGHT] * 400)
     assert 50 < len(capsys.readouterr().err.splitlines()) < 150
 
 
 async def test_context_variables(capsys):
-    """What the application binds is in the line, under its own name where that is free."""
+    """Context variables of the application are in the line, under their own name if it is free."""
     configure_logging()
     structlog.contextvars.bind_contextvars(tenant="acme", when=object)
     await called(WRONG)
@@ -159,17 +159,17 @@ async def test_context_variables(capsys):
 @pytest.mark.parametrize(
     "name", ["event", "tool", "error_code", "hints", "schema_version", "timestamp", "level"]
 )
-async def test_context_variables_cannot_pose_as_the_event(name, capsys):
-    """A bound name that the event has for itself is written under another, whether the event fills it or not."""
+async def test_context_variables_cannot_replace_event_fields(name, capsys):
+    """A context variable with the name of an event field gets a prefix, even if the event omits the field."""
     configure_logging()
     await called(NEARLY)
     before = json.loads(capsys.readouterr().err)
-    structlog.contextvars.bind_contextvars(**{name: "posed"})
+    structlog.contextvars.bind_contextvars(**{name: "replaced"})
     await called(NEARLY)
     line = json.loads(capsys.readouterr().err)
-    assert line.pop(f"context_{name}") == "posed"
+    assert line.pop(f"context_{name}") == "replaced"
     assert line.keys() == before.keys()
-    assert "posed" not in json.dumps(line)
+    assert "replaced" not in json.dumps(line)
 
 
 async def test_context_variables_that_json_cannot_write(capsys):
@@ -182,7 +182,7 @@ async def test_context_variables_that_json_cannot_write(capsys):
 
 
 async def test_context_variables_as_text(capsys):
-    """As text, what is bound stands at the end of the line and cannot break it."""
+    """In a text style, context variables are at the end of the line and cannot break it."""
     configure_logging(style="console")
     structlog.contextvars.bind_contextvars(tenant="ac\nme\x1b[31m")
     await called(WRONG)
@@ -191,7 +191,7 @@ async def test_context_variables_as_text(capsys):
 
 
 async def test_configure_logging_overrides_structlog(capsys, tmp_path):
-    """For these events configure_logging wins over the application's structlog, which stays as it is."""
+    """For these events configure_logging wins over the application's structlog, which stays unchanged."""
     capture = structlog.testing.LogCapture()
     structlog.configure(processors=[capture])
     before = structlog.get_config()
@@ -205,7 +205,7 @@ async def test_configure_logging_overrides_structlog(capsys, tmp_path):
 
 
 async def test_application_loggers_stay_unchanged(caplog, capsys):
-    """Neither the root logger nor its handlers change, and they do not get the events."""
+    """The root logger and its handlers stay unchanged, and do not get the events."""
     root = logging.getLogger()
     before = (root.level, root.handlers[:])
     configure_logging()
@@ -216,7 +216,7 @@ async def test_application_loggers_stay_unchanged(caplog, capsys):
 
 
 async def test_a_later_dict_config_leaves_it_working(tmp_path):
-    """What web servers do to the standard library's logging when they start loses no event."""
+    """When a web server configures the standard library's logging at its start, no event is lost."""
     configure_logging(file=tmp_path / "events.jsonl")
     logging.config.dictConfig({"version": 1, "disable_existing_loggers": True})
     try:
@@ -229,7 +229,7 @@ async def test_a_later_dict_config_leaves_it_working(tmp_path):
 
 
 async def test_calling_again_replaces(tmp_path, capsys):
-    """The last call holds, and the file of the one before is closed."""
+    """The last call wins, and the file of the one before is closed."""
     configure_logging(file=tmp_path / "first.jsonl")
     configure_logging()
     await called(WRONG)
@@ -237,8 +237,8 @@ async def test_calling_again_replaces(tmp_path, capsys):
     assert names(capsys.readouterr().err) == ["call_rejected"]
 
 
-async def test_a_closed_stderr_is_no_terminal(monkeypatch):
-    """A process without a stderr can be configured, and answers its calls."""
+async def test_a_closed_stderr_is_not_a_terminal(monkeypatch):
+    """A process without stderr can be configured and answers its calls."""
     stream = io.StringIO()
     stream.close()
     monkeypatch.setattr(sys, "stderr", stream)
@@ -247,7 +247,7 @@ async def test_a_closed_stderr_is_no_terminal(monkeypatch):
 
 
 async def test_the_standard_logger_gets_the_events_where_it_has_handlers(capsys):
-    """Without configure_logging, handlers of the standard logger get one record an event, its line as message."""
+    """Without configure_logging, handlers of the standard logger get one record per event with its line."""
     got: list[logging.LogRecord] = []
     handler = logging.Handler()
     handler.emit = got.append
@@ -278,7 +278,7 @@ async def test_the_standard_logger_gets_the_events_where_it_has_handlers(capsys)
     ],
 )
 async def test_the_level_of_the_standard_logger_is_respected(level, wanted, capsys):
-    """Without configure_logging, a level that the standard logger was given holds for stderr."""
+    """Without configure_logging, the standard logger's level applies to stderr."""
     standard = logging.getLogger("mcp_lenient")
     standard.setLevel(level)
     try:
@@ -290,7 +290,7 @@ async def test_the_level_of_the_standard_logger_is_respected(level, wanted, caps
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")  # noqa: PTH110
 async def test_a_full_disk_fails_no_call(caplog):
-    """Where nothing can be written, calls are answered as ever, and one warning is logged."""
+    """If nothing can be written, calls are still answered, and one warning is logged."""
     configure_logging(file="/dev/full")
     answers = await called(NEARLY, *[WRONG] * 50, RIGHT)
     assert [answer.is_error for answer in answers] == [False, *[True] * 50, False]
@@ -320,7 +320,7 @@ async def test_a_full_disk_fails_no_call(caplog):
     ],
 )
 def test_a_wrong_argument_is_named(given, says):
-    """The error names the argument and what is allowed, and leaves what was chosen before."""
+    """The error names the argument and the allowed values, and the earlier configuration stays."""
     configure_logging()
     before = logging.getLogger("mcp_lenient.events").handlers[:]
     with pytest.raises(LoggingError, match=says) as raised:
@@ -331,7 +331,7 @@ def test_a_wrong_argument_is_named(given, says):
 
 @pytest.mark.slow
 def test_stdout_is_refused_as_a_file():
-    """A file that is stdout is refused, by whatever name it goes."""
+    """A file that is stdout is refused, by any name."""
     script = "import mcp_lenient\ntry:\n mcp_lenient.configure_logging(file='/dev/stdout')\nexcept ValueError as e:\n import sys; print(e, file=sys.stderr)"
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True

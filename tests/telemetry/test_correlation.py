@@ -1,4 +1,4 @@
-"""An event names its request: client, session, server, transport and trace, in both eras of the protocol."""
+"""Test that an event names its client, session, server, transport and trace in both protocol eras."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def tool(tags: list[str], text: str | list[str] = "") -> list[str]:
 @pytest.mark.quick_rows("auto")
 @pytest.mark.parametrize("mode", ["legacy", "auto", MODERN])
 async def test_the_client_is_named_in_each_era(mode, events: Log):
-    """Name and version come from the handshake, or on newer connections with the request itself."""
+    """Name and version come from the handshake, or on newer connections from the request."""
     async with Client(
         lenient(tool), **in_era(mode), client_info=Implementation(name="acme-agent", version="7.1")
     ) as client:
@@ -40,7 +40,7 @@ async def test_the_client_is_named_in_each_era(mode, events: Log):
     ],
 )
 def test_sessions_and_requests_over_http(kind, same, events: Log):
-    """The request's own id is told; only on stateful connections two requests share a session."""
+    """An event has the request's own id. Two requests share a session only on stateful connections."""
     with http(lenient(tool), kind) as wire:
         for _ in range(2):
             wire.request("tools/call", {"name": "tool", "arguments": {"tags": 5}})
@@ -53,7 +53,7 @@ def test_sessions_and_requests_over_http(kind, same, events: Log):
 
 @not_on_3(NOT_THERE)
 def test_malformed_client_capabilities(events: Log):
-    """What a request says of its client is told even where the SDK makes nothing of it."""
+    """The client's name is recorded even if the SDK cannot parse its capabilities."""
     with http(lenient(tool), "modern") as wire:
         wire._modern = False
         prefix = "io.modelcontextprotocol/"
@@ -78,7 +78,7 @@ def test_malformed_client_capabilities(events: Log):
 
 
 async def test_the_subject_of_a_request(events: Log):
-    """The subject of the access token, else its client id."""
+    """The subject is that of the access token, or else its client id."""
     tokens = {
         "a": {"client_id": "agent", "scopes": [], "sub": "user-1", "claims": {"sub": "user-1"}},
         "b": {"client_id": "agent", "scopes": []},
@@ -93,7 +93,7 @@ async def test_the_subject_of_a_request(events: Log):
 
 
 async def test_json_text_kept_as_a_string_gets_a_hint(events: Log):
-    """A JSON list as text is kept where text is accepted, and the event of the call says where."""
+    """A list sent as JSON text to a parameter that accepts text is kept, and the event has a hint."""
     server = lenient(tool)
     await call(server, "tool", {"tags": ["a"], "text": '["b"]'})
     await call(server, "tool", {"tags": '["a"]', "text": ' ["b"]'})
@@ -103,7 +103,7 @@ async def test_json_text_kept_as_a_string_gets_a_hint(events: Log):
 
 
 async def test_received_values_are_reported_by_type(events: Log):
-    """A violation says the JSON type of what came, and nothing where nothing came."""
+    """A violation has the JSON type of the received value, or none if nothing was sent."""
     await call(lenient(tool), "tool", {"text": 5})
     assert sorted(events[0]["violations"], key=str) == [
         {"code": "missing", "pointer": "/tags"},

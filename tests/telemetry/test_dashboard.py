@@ -1,4 +1,4 @@
-"""The dashboard and the alerts ask for metrics and labels that there are."""
+"""Test that the dashboard and the alerts use only existing metrics and labels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def tool(tags: list[str]) -> list[str]:
 
 @pytest.fixture
 async def exported(counted):
-    """Each metric that Prometheus gets to see, with its labels."""
+    """Return each metric that Prometheus sees, with its labels."""
     assert counted() == {}
     server = lenient(tool)
     for tags in (["a"], '["a"]', 5):
@@ -55,7 +55,7 @@ async def exported(counted):
 
 
 def labels(query):
-    """The labels that a query selects or groups by."""
+    """Return the labels that a query selects or groups by."""
     selected = re.findall(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"", query)
     grouped = [name for names in re.findall(r"by \(([^)]*)\)", query) for name in re.split(r",\s*", names)]
     return {*selected, *grouped}
@@ -63,7 +63,7 @@ def labels(query):
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_finds_something(query, exported):
-    """Each metric of a query exists under this very name, with each label that the query uses."""
+    """Each metric of a query exists by this name and has each label that the query uses."""
     metrics = re.findall(r"\bmcp_lenient_\w+", query)
     assert metrics
     for metric in metrics:
@@ -73,20 +73,20 @@ def test_a_query_finds_something(query, exported):
 
 @pytest.mark.parametrize(("title", "target"), TARGETS, ids=[title for title, _ in TARGETS])
 def test_a_legend_shows_labels_of_its_query(title, target):
-    """What a legend or column shows is what its query groups by."""
+    """A legend or column shows only labels that its query groups by."""
     assert title
     assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= labels(target["expr"])
 
 
 def test_variables_find_something(exported):
-    """The choice of tools is made from a label that there is."""
+    """The choice of tools uses an existing label."""
     (query,) = [each["definition"] for each in DASHBOARD["templating"]["list"] if each["type"] == "query"]
     metric, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", query).groups()
     assert label in exported[metric]
 
 
 def test_panels_do_not_overlap():
-    """No panel covers another, and each has an id of its own."""
+    """No panel covers another, and each has a unique id."""
     cells = [
         (x, y)
         for at in (panel["gridPos"] for panel in DASHBOARD["panels"])
@@ -102,7 +102,7 @@ def test_panels_do_not_overlap():
     "name", ["mcp_lenient.calls", "mcp_lenient.repairs", "mcp_lenient.violations", "mcp_lenient.added_time"]
 )
 async def test_the_table_of_metrics_is_true(name, counted):
-    """The how-to's table has each metric with its labels."""
+    """The table on the page has each metric with its labels."""
     await call(lenient(tool), "tool", {"tags": '["a"]'})
     await call(lenient(tool), "tool", {"tags": 5})
     reported = re.search(rf"^\| `{re.escape(name)}` \|[^|]*\|(.*)\|$", HOW_TO, re.MULTILINE)
@@ -127,7 +127,7 @@ scrape_configs:
 
 @pytest.fixture
 def asked(counted, tmp_path):
-    """Ask a Prometheus that scrapes this process."""
+    """Yield a function that queries a Prometheus that scrapes this process."""
     assert counted() is not None
     exporter, thread = start_http_server(0, "127.0.0.1")
     config = tmp_path / "prometheus.yml"
@@ -154,7 +154,7 @@ def asked(counted, tmp_path):
 @pytest.mark.full
 @needs_prometheus
 async def test_every_query_of_the_dashboard_returns_rows(asked):
-    """After some right, repaired and refused calls, no panel is empty and no number undefined; each alert is valid."""
+    """After valid, repaired and refused calls, no panel is empty or undefined, and each alert is valid."""
     server = lenient(tool)
     empty = {title: target["expr"] for title, target in TARGETS}
     end = time.monotonic() + _SECONDS
@@ -175,9 +175,9 @@ async def test_every_query_of_the_dashboard_returns_rows(asked):
 
 @pytest.mark.full
 @needs_prometheus
-def test_the_alerts_are_rules_that_prometheus_takes(tmp_path):
-    """Its own checker of rules finds no fault in them."""
-    rules = tmp_path / "rules.json"  # YAML has JSON in it
+def test_prometheus_accepts_the_alerts(tmp_path):
+    """Prometheus's own checker accepts the rules."""
+    rules = tmp_path / "rules.json"  # JSON is valid YAML
     rules.write_text(json.dumps({"groups": [{"name": "mcp-lenient", "rules": RULES}]}))
     found = subprocess.run(  # noqa: S603 - our own file
         [str(shutil.which("promtool")), "check", "rules", str(rules)],

@@ -1,4 +1,4 @@
-"""Where events go: the application's structlog or stderr, and never at the price of a call."""
+"""Test that events go to the application's structlog or to stderr, and never break a call."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ assert not structlog.is_configured()
 
 @pytest.fixture(autouse=True)
 def structlog_as_it_comes():
-    """Each test starts and ends without an application's configuration."""
+    """Start and end each test without a configuration of structlog."""
     structlog.reset_defaults()
     yield
     structlog.contextvars.clear_contextvars()
@@ -56,28 +56,28 @@ def structlog_as_it_comes():
 
 
 class RaisingSink:
-    """A log sink of an application that is broken."""
+    """A broken log sink of an application."""
 
     def __init__(self, error):
         self.error = error
 
     def info(self, *_args, **_fields):
-        """Fail as sinks do."""
+        """Raise the error."""
         raise self.error
 
     warning = debug = info
 
 
 class RaisingHandler(logging.Handler):
-    """A standard handler that raises rather than to report an error."""
+    """A standard handler that raises instead of reporting an error."""
 
     def emit(self, record):
-        """Fail."""
+        """Raise an error."""
         raise RuntimeError(record.name)
 
 
 def captured(wrapper_class=None):
-    """Configure structlog as an application would, and return what it gets to see."""
+    """Configure structlog as an application would, and return the list of its entries."""
     capture = LogCapture()
     structlog.configure(processors=[capture], wrapper_class=wrapper_class)
     return capture.entries
@@ -86,7 +86,7 @@ def captured(wrapper_class=None):
 @pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_an_unconfigured_process(encoding):
-    """Without a configuration stdout stays empty and stderr gets JSON lines, whatever its encoding."""
+    """Without a configuration, stdout is empty and stderr gets JSON lines in any encoding."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", SCRIPT],
         capture_output=True,
@@ -110,7 +110,7 @@ def test_an_unconfigured_process(encoding):
 
 
 def test_a_line_on_stderr(capsys):
-    """A line starts with what people look for, leaves out what is empty, and reads back as the event."""
+    """A line starts with the main fields, omits empty ones, and can be read back."""
     EventLog().emit(REJECTED)
     out, err = capsys.readouterr()
     assert out == ""
@@ -148,7 +148,7 @@ def test_levels(event, level):
 
 
 def test_a_later_configuration_is_followed(capsys):
-    """An application may configure structlog at any time, also anew, and take it back."""
+    """An application may configure structlog at any time, change it and reset it."""
     log = EventLog()
     log.emit(REPAIRED)
     first = captured()
@@ -174,7 +174,7 @@ def test_capture_logs_sees_the_events():
 
 
 def test_the_level_of_an_application(capsys):
-    """What the application filters out is not wanted and not written."""
+    """Events that the application filters out are not wanted and not written."""
     entries = captured(structlog.make_filtering_bound_logger(logging.WARNING))
     log = EventLog()
     log.emit(REPAIRED)
@@ -187,15 +187,15 @@ def test_the_level_of_an_application(capsys):
 @pytest.mark.parametrize(
     ("wrapper_class", "wanted"),
     [
-        pytest.param(None, True, id="structlog's default, which filters nothing"),
-        pytest.param(structlog.make_filtering_bound_logger(logging.DEBUG), True, id="from debug on"),
-        pytest.param(structlog.make_filtering_bound_logger(logging.INFO), False, id="from info on"),
-        pytest.param(structlog.BoundLogger, True, id="a logger that knows no levels"),
-        pytest.param(structlog.stdlib.BoundLogger, True, id="a logger that does not fit its sink"),
+        pytest.param(None, True, id="structlog's default without a filter"),
+        pytest.param(structlog.make_filtering_bound_logger(logging.DEBUG), True, id="debug"),
+        pytest.param(structlog.make_filtering_bound_logger(logging.INFO), False, id="info"),
+        pytest.param(structlog.BoundLogger, True, id="logger without levels"),
+        pytest.param(structlog.stdlib.BoundLogger, True, id="logger that does not fit its sink"),
     ],
 )
 def test_accepted_calls_are_logged_only_on_request(wrapper_class, wanted):
-    """Whether accepted calls are logged is the application's choice, and asking writes nothing."""
+    """The application's level decides whether accepted calls are logged, and checking it writes nothing."""
     log = EventLog()
     assert log.wants("call_accepted") is False
     entries = captured(wrapper_class)
@@ -206,7 +206,7 @@ def test_accepted_calls_are_logged_only_on_request(wrapper_class, wanted):
 
 
 def test_standard_logging(caplog):
-    """An application that leads structlog to the standard library gets our records under our name."""
+    """If an application routes structlog to the standard library, our records have our logger's name."""
     structlog.configure(
         processors=[structlog.stdlib.filter_by_level, structlog.stdlib.render_to_log_kwargs],
         wrapper_class=structlog.stdlib.BoundLogger,
@@ -225,14 +225,14 @@ def test_standard_logging(caplog):
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 async def test_an_asynchronous_logger():
-    """The old asynchronous logger of structlog writes the event too, at once."""
+    """The old asynchronous logger of structlog writes the event too, and at once."""
     entries = captured(structlog.stdlib.AsyncBoundLogger)
     EventLog().emit(REPAIRED)
     assert [entry["event"] for entry in entries] == ["call_repaired"]
 
 
 def test_context_variables_and_the_applications_time():
-    """What the application binds and stamps is in the line, and the line still reads back."""
+    """Context variables and the application's timestamp are in the line, which can still be read back."""
     sink = io.StringIO()
     structlog.configure(
         processors=[
@@ -273,7 +273,7 @@ def test_context_variables_stay_out_of_our_own_lines(capsys):
     ],
 )
 def test_a_raising_sink_fails_no_call(error, caplog):
-    """Events that cannot be written raise nothing; the first is reported by its type."""
+    """A sink that raises breaks nothing, and the first error is reported by its type."""
     structlog.configure(processors=[], logger_factory=lambda *_: RaisingSink(error))
     log = EventLog()
     for _ in range(3):
@@ -284,7 +284,7 @@ def test_a_raising_sink_fails_no_call(error, caplog):
 
 
 def test_a_raising_factory_fails_no_call(caplog):
-    """A configuration that cannot make a logger is reported once and retried each time."""
+    """A configuration that cannot create a logger is reported once, and tried again each time."""
     structlog.configure(logger_factory=lambda: RaisingSink(OSError()))
     log = EventLog()
     assert log.wants("call_accepted") is True
@@ -297,7 +297,7 @@ def test_a_raising_factory_fails_no_call(caplog):
 
 
 def test_a_broken_standard_logger_fails_no_call():
-    """Not even the report of a broken sink can raise."""
+    """Not even the report of a broken sink raises."""
     handler = RaisingHandler()
     logging.getLogger("mcp_lenient").addHandler(handler)
     structlog.configure(processors=[], logger_factory=structlog.stdlib.LoggerFactory())
@@ -317,14 +317,14 @@ def test_a_closed_stderr_fails_no_call(monkeypatch, caplog):
 
 
 def test_a_missing_stderr_fails_no_call(monkeypatch, caplog):
-    """Where there is no stderr at all, nothing is written and nothing is wrong."""
+    """Without stderr nothing is written, and nothing fails."""
     monkeypatch.setattr(sys, "stderr", None)
     EventLog().emit(REPAIRED)
     assert caplog.records == []
 
 
 def test_warnings_are_logged_once():
-    """Each kind of warning is said once for each subject, and by each log for itself."""
+    """Each kind of warning is logged once per subject, by each log separately."""
     entries = captured()
     log = EventLog()
     for subject in ("a", "b", "a"):
@@ -341,7 +341,7 @@ def test_warnings_are_logged_once():
 
 
 def test_warnings_are_escaped_and_bounded(capsys):
-    """A stranger's tool name and schema cannot break the line, and their number has an end."""
+    """A stranger's tool name and schema cannot break the line, and the number of warnings is bounded."""
     log = EventLog()
     log.warn_once("hook_unavailable", "a\n\x1b[31m\ud800" + "b" * 2**20, "\n" * 2**20)
     for number in range(2000):
@@ -354,6 +354,6 @@ def test_warnings_are_escaped_and_bounded(capsys):
 
 
 def test_another_thread_may_be_importing_structlog(monkeypatch):
-    """As long as it is not done, the application has not configured it."""
+    """While another thread is still importing structlog, it counts as unconfigured."""
     monkeypatch.setitem(sys.modules, "structlog", ModuleType("structlog"))
     assert EventLog().wants("call_rejected")

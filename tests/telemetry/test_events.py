@@ -1,4 +1,4 @@
-"""The log event: what it holds, what it never holds, and that it reads back."""
+"""Test the log event: what it contains, what it never contains, and that it can be read back."""
 
 from __future__ import annotations
 
@@ -72,12 +72,12 @@ events = written.map(CallEvent.model_validate)
 
 
 def unsafe(text: str) -> list[str]:
-    """The characters that must not reach a log as they are."""
+    """Return the characters that must be escaped in a log."""
     return [character for character in text if not character.isprintable()]
 
 
 def strings(value: object) -> list[str]:
-    """All text within a JSON value, keys included."""
+    """Return all text in a JSON value, keys included."""
     if isinstance(value, dict):
         return [text for item in value.items() for text in strings(list(item))]
     if isinstance(value, list):
@@ -92,12 +92,12 @@ def strings(value: object) -> list[str]:
         pytest.param("größe 日本", "größe 日本", id="letters of any script"),
         pytest.param("a\nb\x1b[31m", "a\\nb\\u001b[31m", id="controls"),
         pytest.param("\ud800", "\\ud800", id="lone surrogate"),
-        pytest.param("x" * 128, "x" * 128, id="as long as may be"),
-        pytest.param("x" * 129, "x" * 127 + "…", id="one too many"),
+        pytest.param("x" * 128, "x" * 128, id="longest"),
+        pytest.param("x" * 129, "x" * 127 + "…", id="too long"),
     ],
 )
 def test_escaped(given_text, shown):
-    """Text on one line stays as it is; the rest is escaped and cut."""
+    """Printable text stays unchanged. Other text is escaped and cut."""
     assert escaped(given_text) == shown
 
 
@@ -120,13 +120,13 @@ def test_escaped(given_text, shown):
     ],
 )
 def test_escaped_pointer(pointer, shown):
-    """A pointer keeps its shape, part by part; a key that is a value is not shown."""
+    """A pointer keeps its structure. A key that contains a value is not shown."""
     assert escaped_pointer(pointer) == shown
 
 
 @given(texts)
 def test_escaping_twice_changes_nothing(text):
-    """What is escaped is printable, bounded and stays as it is."""
+    """Escaped text is printable, bounded and stays the same when escaped again."""
     once = escaped(text, limit=64)
     assert not unsafe(once)
     assert len(once) <= 64
@@ -135,7 +135,7 @@ def test_escaping_twice_changes_nothing(text):
 
 @given(pointers)
 def test_escaping_a_pointer_twice_changes_nothing(pointer):
-    """What is escaped is printable, bounded and stays as it is."""
+    """An escaped pointer is printable, bounded and stays the same when escaped again."""
     once = escaped_pointer(pointer)
     assert not unsafe(once)
     assert len(once) <= 16 * 65
@@ -171,7 +171,7 @@ def test_smuggled_through_findings(hostile):
 
 
 def test_values_stay_out():
-    """Messages, received values, fixes and arguments that came as a key are not in the event."""
+    """Messages, received values, fixes and arguments sent as a key are not in the event."""
     violation = Violation(
         f'/{{"password": "{PRIVATE}"}}',
         PRIVATE,
@@ -186,7 +186,7 @@ def test_values_stay_out():
 
 
 def test_every_finding_is_in_the_event():
-    """An event says what became of the call, by whom it was made, and what was found."""
+    """An event has the outcome of the call, its caller and all findings."""
     event = call_event(
         "call_rejected",
         **FACTS,
@@ -225,14 +225,14 @@ def test_every_finding_is_in_the_event():
 
 
 def test_long_lists_are_cut_and_counted():
-    """Fifty repairs and violations are listed, all are counted."""
+    """Fifty repairs and violations are listed, and all are counted."""
     event = call_event("call_rejected", **FACTS, violations=VIOLATIONS * 70, repairs=REPAIRS * 40)
     assert (len(event.violations), event.violation_count) == (LISTED, 70)
     assert (len(event.repairs), event.repair_count) == (LISTED, 80)
 
 
 def test_a_type_that_is_not_json():
-    """What is no JSON type is recorded as unknown."""
+    """A type that is not a JSON type is recorded as unknown."""
     event = call_event("call_repaired", **FACTS, repairs=[Repair("my_rule", "/when", "datetime", "string")])
     assert (event.repairs[0].before, event.repairs[0].after) == ("unknown", "string")
 
@@ -249,7 +249,7 @@ def test_a_type_that_is_not_json():
     ],
 )
 def test_no_unsafe_event_can_be_built(changes):
-    """The model itself refuses what a log must not hold."""
+    """The model itself refuses unsafe fields."""
     with pytest.raises(ValidationError):
         CallEvent.model_validate({"schema_version": 1, "event": "call_accepted", "tool": "t", **changes})
 
@@ -262,14 +262,14 @@ def test_an_event_is_frozen():
 
 @given(events)
 def test_a_written_event_reads_back_equal(event):
-    """A line gives the event it was made from, with and without its empty fields."""
+    """A line gives the event that it was made from, with and without empty fields."""
     assert read_event(event.model_dump_json()) == event
     assert read_event(json.dumps(event.model_dump(mode="json", exclude_defaults=True))) == event
 
 
 @given(written)
 def test_a_line_of_the_log_reads_back_equal(known):
-    """What is written without being validated is what the model takes, gives and reads."""
+    """A line written without validation equals the one that the model would write."""
     event = CallEvent.model_validate(known)
     line = json_line(None, "info", dict(known))
     assert line.isascii()
@@ -286,14 +286,14 @@ def test_the_published_schema_describes_the_lines(event):
 
 
 def test_an_event_is_written_in_the_order_of_its_model():
-    """The writer and the model name the same fields, in one order."""
+    """The writer and the model have the same fields in the same order."""
     found = {"violations": VIOLATIONS, "repairs": REPAIRS, "hints": ["/note"], "sent": ({}, {"limit": 1})}
     event = event_fields("call_rejected", **FACTS, error_code="C", **found)
     assert list(event) == list(CallEvent.model_fields)
 
 
 def test_the_schema_describes_every_field():
-    """No field of the published schema is left without a sentence."""
+    """Every field of the published schema has a description."""
     schema = CallEvent.model_json_schema()
     described = [schema, *schema["$defs"].values()]
     assert [
@@ -319,7 +319,7 @@ def test_the_schema_describes_every_field():
     ],
 )
 def test_the_time_of_an_application(written, instant):
-    """The application's own time format is read where it can be, and loses no event where not."""
+    """The application's own time format is read if possible. Otherwise only the time is lost."""
     line = {"schema_version": 1, "event": "call_accepted", "tool": "t", "timestamp": written}
     event = read_event(json.dumps(line))
     assert event is not None
@@ -360,11 +360,11 @@ def test_fields_added_by_an_application_are_ignored():
     ],
 )
 def test_foreign_lines(line):
-    """A line that is not an event is None, not an error."""
+    """A line that is not an event gives None, not an error."""
     assert read_event(line) is None
 
 
 @given(st.text())
 def test_no_line_raises(line):
-    """Any text at all is read as an event or as none."""
+    """Any text gives None and raises nothing."""
     assert read_event(line) is None

@@ -1,4 +1,4 @@
-"""Traces and metrics as they leave the process by OTLP, seen by a stand-in for a collector."""
+"""Export traces and metrics by OTLP to a local stand-in for a collector."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ asyncio.run(main())
 
 
 class Collector(BaseHTTPRequestHandler):
-    """Takes what is exported and keeps it with its server."""
+    """A collector that keeps what it receives on its server."""
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -65,12 +65,12 @@ class Collector(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_):
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="module")
 def exported():
-    """What a process of its own exported and logged while it answered four calls."""
+    """Return what another process exported and logged while it answered four calls."""
     with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as collector:
         collector.received = []
         threading.Thread(target=collector.serve_forever, daemon=True).start()
@@ -86,12 +86,12 @@ def exported():
 
 
 def labels(point):
-    """A point's or span's attributes."""
+    """Return the attributes of a point or span."""
     return {each.key: each.value.string_value for each in point.attributes}
 
 
 def test_metrics_reach_a_collector(exported):
-    """Counters are cumulative sums, the added time is a histogram of seconds with fine steps."""
+    """Counters are cumulative sums. The added time is a histogram in seconds with fine buckets."""
     found = {}
     for path, body in exported[0]:
         if path == "/v1/metrics":
@@ -122,7 +122,7 @@ def test_metrics_reach_a_collector(exported):
 
 
 def test_spans_reach_a_collector_with_the_ids_of_the_log(exported):
-    """The span of a refused call is failed, and its ids are those of the event."""
+    """The span of a refused call has an error status and the ids of the event."""
     received, log = exported
     spans = [
         span
@@ -140,7 +140,7 @@ def test_spans_reach_a_collector_with_the_ids_of_the_log(exported):
 
 
 def test_no_value_is_exported(exported):
-    """What the server exports of a call, and what it logs, holds no argument value of it."""
+    """Neither the exported metrics nor the log contain an argument value."""
     received, log = exported
     assert received
     for path, body in received:

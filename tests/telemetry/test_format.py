@@ -1,4 +1,4 @@
-"""The published form of an event: its JSON Schema, and lines of version 1 that stay readable for good."""
+"""Test the published format of events: the JSON Schema, and sample lines of version 1."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ LINES = (Path(__file__).parent / "events.v1.jsonl").read_text(encoding="utf-8").
 
 
 def test_the_schema_in_the_docs_is_that_of_the_model():
-    """The file is made by ``line_schema``; write it anew when the model has changed."""
+    """The published file equals the output of ``line_schema``. Rewrite it when the model changes."""
     assert json.loads(SCHEMA.read_text(encoding="utf-8")) == line_schema()
 
 
 @each_row("line", LINES)
 def test_lines_of_version_1_are_read(line):
-    """A line that was written once is read with all it says, whatever else it contains."""
+    """A line of version 1 is read with all its fields, and other keys are ignored."""
     event = read_event(line)
     assert event is not None
     written = {name: value for name, value in json.loads(line).items() if name in CallEvent.model_fields}
@@ -32,7 +32,7 @@ def test_lines_of_version_1_are_read(line):
 
 
 def test_the_sample_lines_have_every_field():
-    """The lines of version 1 show every event and every field of it."""
+    """The sample lines contain every event and every field."""
     kept = [json.loads(line) for line in LINES]
     assert {line["event"] for line in kept} == set(LEVELS)
     assert set(CallEvent.model_fields) <= {name for line in kept for name in line}
@@ -40,7 +40,7 @@ def test_the_sample_lines_have_every_field():
 
 @each_row("line", LINES)
 def test_the_schema_describes_the_lines(line):
-    """A reader in another language that goes by the schema takes the lines as they are."""
+    """The published schema accepts the sample lines, for readers in other languages."""
     validator = jsonschema_rs.validator_for(json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert validator.is_valid(json.loads(line))
     assert not validator.is_valid({**json.loads(line), "tool": 5})
@@ -48,6 +48,6 @@ def test_the_schema_describes_the_lines(line):
 
 @pytest.mark.parametrize("line", [None, 5, {}, b"{}"])
 def test_non_text_is_not_a_line(line):
-    """A caller who gives something else than a line is told so."""
+    """An argument that is not a string is a TypeError."""
     with pytest.raises(TypeError, match=rf"^read_event: line must be a str, got {type(line).__name__}\.$"):
         read_event(line)

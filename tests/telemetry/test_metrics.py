@@ -1,4 +1,4 @@
-"""Metrics: what is counted, and that no client can choose a label."""
+"""Test what the metrics count, and that no client can choose a label."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def tool(tags: list[str], limit: int = 5) -> list[str]:
 
 
 def labels(**values: str) -> tuple[tuple[str, str], ...]:
-    """Labels as they are counted by."""
+    """Return labels in the form in which points are counted."""
     return tuple(sorted(values.items()))
 
 
@@ -39,7 +39,7 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
     ],
 )
 async def test_each_call_is_counted_once(name, arguments, outcome, reported, counted):
-    """A call is one in ``mcp_lenient.calls`` and one in the histogram of added time, by its outcome."""
+    """A call adds one to ``mcp_lenient.calls`` and one to the histogram of added time."""
     await call(lenient(tool, published(n={"type": "integer"})), name, arguments)
     found = counted()
     assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=reported): 1}
@@ -47,7 +47,7 @@ async def test_each_call_is_counted_once(name, arguments, outcome, reported, cou
 
 
 async def test_observed_calls_are_counted(counted):
-    """In a server that only observes, what would have been done is counted."""
+    """In observe mode the outcome and the violations are counted."""
     await call(lenient(tool, policy=Policy(mode="observe")), "tool", {"tags": 5})
     found = counted()
     assert found["mcp_lenient.calls"] == {labels(outcome="observed", tool="tool"): 1}
@@ -55,7 +55,7 @@ async def test_observed_calls_are_counted(counted):
 
 
 async def test_repairs_are_counted_by_rule_tool_and_client(counted):
-    """Each repair is one."""
+    """Each repair counts as one."""
     result = await call(lenient(tool), "tool", FLAGS)
     assert counted()["mcp_lenient.repairs"] == {
         labels(rule=rule, tool="tool", client=CLIENT.split()[0]): 1 for rule in rules(result)
@@ -63,7 +63,7 @@ async def test_repairs_are_counted_by_rule_tool_and_client(counted):
 
 
 async def test_violations_are_counted_by_code(counted):
-    """Each violation is one."""
+    """Each violation counts as one."""
     await call(lenient(tool), "tool", {"tags": 5, "limit": {}, "more": 1})
     assert counted()["mcp_lenient.violations"] == {
         labels(code="type", tool="tool", client=CLIENT.split()[0]): 2,
@@ -72,7 +72,7 @@ async def test_violations_are_counted_by_code(counted):
 
 
 async def test_a_mounted_tool_is_counted_once(counted):
-    """Parent and child with the middleware count a call once, by the name that the parent publishes."""
+    """If parent and child have the middleware, a call counts once, by the name that the parent publishes."""
     parent = lenient(name="parent")
     parent.mount(lenient(tool, name="child"), namespace="ns")
     await call(parent, "ns_tool", {"tags": ["a"]})
@@ -98,7 +98,7 @@ async def test_a_mounted_tool_is_counted_once(counted):
 )
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_a_client_cannot_choose_its_label(name, label, mode, counted):
-    """A client is distinguished if it is well known or the operator names it; all others are one."""
+    """Well-known clients and those named by the operator have their own label. All others share one."""
     server = lenient(tool)
     server.middleware[:] = [LenientMiddleware(clients=["ACME-agent"])]
     async with Client(server, **in_era(mode), client_info=Implementation(name=name, version="1")) as client:
@@ -108,13 +108,13 @@ async def test_a_client_cannot_choose_its_label(name, label, mode, counted):
 
 @pytest.mark.parametrize("clients", ["acme-agent", [1]], ids=["one name", "no names"])
 def test_clients_are_names(clients):
-    """What is no collection of names is refused when the middleware is built."""
+    """A value that is not a collection of names is refused when the middleware is built."""
     with pytest.raises(TypeError, match="clients must be names of clients"):
         LenientMiddleware(clients=clients)
 
 
-async def test_the_names_of_unknown_tools_are_no_labels(counted):
-    """However many tools a client makes up, there is one label for all of them."""
+async def test_unknown_tools_share_one_label(counted):
+    """All unknown tool names share one label."""
     server = lenient(tool)
     async with Client(server) as client:
         for number in range(20):
@@ -123,7 +123,7 @@ async def test_the_names_of_unknown_tools_are_no_labels(counted):
 
 
 async def test_metrics_agree_with_the_log(counted, events: Log):
-    """Metrics and log agree on what became of calls."""
+    """Metrics and log have the same outcomes of calls."""
     server = lenient(tool)
     for arguments in ({"tags": ["a"]}, {"tags": '["a"]'}, {"tags": 5}):
         await call(server, "tool", arguments)
@@ -133,7 +133,7 @@ async def test_metrics_agree_with_the_log(counted, events: Log):
 
 
 def test_well_known_names_are_in_lower_case():
-    """The table holds what is compared: names in lower case, none of them one of the words for others."""
+    """All well-known names are lowercase, and none starts like a label for others."""
     assert {name.lower() for name in CLIENTS} == CLIENTS
     assert not any(name.startswith("(") for name in CLIENTS)
 
@@ -148,7 +148,7 @@ def test_well_known_names_are_in_lower_case():
     ],
 )
 async def test_calls_on_the_official_sdk_are_counted_the_same(name, arguments, outcome, reported, counted):
-    """By the same metrics and labels, the client's name included."""
+    """Calls on the official SDK have the same metrics and labels, including the client's name."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool()(tool)
     async with SdkClient(server) as client:

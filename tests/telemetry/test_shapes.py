@@ -1,4 +1,4 @@
-"""What an event says of arguments where a policy asks for it: their shape, and nothing of their values."""
+"""Test the shapes of arguments that an event has if the policy allows it, without any values."""
 
 from __future__ import annotations
 
@@ -41,18 +41,18 @@ JSON = st.recursive(
     ],
 )  # fmt: skip
 def test_a_value_has_a_shape(value, shape):
-    """Type, length and kinds of characters are recorded, never a value."""
+    """Type, length and kinds of characters are recorded, but never the value."""
     assert shapes_of({}, {"p": value}) == [{"pointer": "/p", **shape}]
 
 
 def test_the_outer_places_come_first():
-    """What is inside follows, by its place."""
+    """Outer places come first, and those inside follow in order."""
     pointers = [each["pointer"] for each in shapes_of({}, {"a": [{"b": 1}], "c": 2})]
     assert pointers == ["/a", "/c", "/a/0", "/a/0/b"]
 
 
 def test_only_the_place_of_a_secret_is_listed():
-    """Neither its type nor its length, nor what is inside."""
+    """For a secret only the place is listed, without type, length or contents."""
     assert shapes_of({}, {"api_key": {"x": "y"}, "pin": 1}, frozenset({"pin"})) == [
         {"pointer": "/api_key", "type": "secret"},
         {"pointer": "/pin", "type": "secret"},
@@ -61,14 +61,14 @@ def test_only_the_place_of_a_secret_is_listed():
 
 @given(st.dictionaries(st.text(), JSON))
 def test_any_arguments_make_a_valid_event(arguments):
-    """Whatever was sent, the event is bounded and can be read back."""
+    """For any arguments, the event is bounded and valid."""
     event = CallEvent.model_validate(event_fields("call_rejected", "t", sent=({}, arguments)))
     assert len(event.shapes) <= LISTED
 
 
 @pytest.mark.parametrize("depth", [10_000])
 def test_deep_or_long_values_are_cheap(depth):
-    """A list in a list, again and again, is told to a depth of eight."""
+    """Nested lists are described to a depth of eight."""
     deep: Any = 1
     for _ in range(depth):
         deep = [deep]
@@ -80,7 +80,7 @@ def test_deep_or_long_values_are_cheap(depth):
 
 @pytest.fixture
 def server():
-    """A server with a tool that takes tags and secrets."""
+    """Return a server with a tool that has secret parameters."""
     mcp = FastMCP("notes")
 
     @mcp.tool
@@ -96,19 +96,19 @@ def server():
 
 
 SENT = {"tags": '["sesame"]', "word": "sesame", "note": "sesame"}
-TOLD = [
+LOGGED = [
     {"pointer": "/tags", "type": "string", "length": 10, "characters": ["bracket", "letter", "quote"]},
     {"pointer": "/word", "type": "secret"},
     {"pointer": "/note", "type": "secret"},
 ]
 
 
-async def test_events_have_shapes_where_the_policy_asks_for_them(server, events):
-    """Shapes are of what the caller sent, not of what the tool got; values are nowhere."""
+async def test_events_have_shapes_if_the_policy_allows_them(server, events):
+    """Shapes describe the sent arguments, not the repaired ones, and contain no value."""
     server.add_middleware(LenientMiddleware(SHAPES))
     async with Client(server) as client:
         await client.call_tool("store", SENT)
-    assert events[0]["shapes"] == TOLD
+    assert events[0]["shapes"] == LOGGED
     assert "sesame" not in json.dumps(events)
 
 
@@ -122,15 +122,15 @@ async def test_shapes_are_off_by_default(server, events):
 
 
 async def test_a_lenient_session_logs_shapes_too(server, events):
-    """A client's own events have them as well."""
+    """Events of a client's lenient session have shapes too."""
     async with lenient_session(Client(server), SHAPES) as session:
         await session.call_tool("store", SENT)
-    assert events[0]["shapes"] == TOLD
+    assert events[0]["shapes"] == LOGGED
 
 
 @not_on_3(THREAD)
 async def test_a_decorated_tool_logs_shapes_too(events):
-    """Without a middleware the policy of ``@lenient`` counts."""
+    """Without a middleware, the policy of ``@lenient`` decides."""
     mcp = FastMCP("notes")
 
     @mcp.tool
@@ -145,6 +145,6 @@ async def test_a_decorated_tool_logs_shapes_too(events):
 
 
 def test_another_word_is_refused():
-    """There are two values, and the error names them."""
+    """An unknown option is refused with the allowed ones."""
     with pytest.raises(PolicyError, match="log_values must be one of 'none', 'shapes'"):
         Policy(log_values="values")

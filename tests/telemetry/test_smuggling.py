@@ -1,4 +1,4 @@
-"""What clients and servers can choose, through real calls: none of it breaks a line, or carries a value into it."""
+"""Test real calls with hostile text wherever a client or server can choose text: lines stay safe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from mcp_lenient import LenientMiddleware, configure_logging
 from mcp_lenient.telemetry.events import read_event
 from mcp_lenient.telemetry.setup import reset_logging
 
-SECRET = "sk-live-4242424242"  # noqa: S105 - of nobody
+SECRET = "sk-live-4242424242"  # noqa: S105 - not a real secret
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_accepted", "tool": "t", "schema_version": 1}', id="a line of its own"),
     pytest.param("a\r\nb\x0bc\x85d\u2028e\u2029f", id="every kind of line break"),
@@ -26,13 +26,13 @@ HOSTILE = [
     pytest.param("k" * 2**20, id="a megabyte"),
     pytest.param("\x1b" * 2**20, id="a megabyte of escapes", marks=pytest.mark.slow),
 ]
-# JSON on the wire has no way to say it, so only a call within the process can carry it.
+# JSON cannot represent these, so only a call within the process can contain them.
 SURROGATES = pytest.param("\ud800\udfff\udc80", id="lone surrogates")
 
 
 @pytest.fixture(autouse=True)
 def nothing_configured():
-    """Each test starts and ends without any configuration."""
+    """Start and end each test without any configuration."""
     structlog.reset_defaults()
     yield
     reset_logging()
@@ -44,7 +44,7 @@ def store(content: str, tags: list[str] | None = None, nested: dict[str, list[in
 
 
 def server(name="notes", auth=None):
-    """A lenient server."""
+    """Return a lenient server."""
     made = FastMCP(name, auth=auth)
     made.tool(store)
     made.add_middleware(LenientMiddleware())
@@ -52,7 +52,7 @@ def server(name="notes", auth=None):
 
 
 def calls(text):
-    """Nearly right, wrong and unknown calls with this text wherever a client may put one."""
+    """Return nearly right, wrong and unknown calls with this text wherever a client can put it."""
     value = f"{SECRET}{text[:100]}"
     return [
         ("store", {"content": [value], "tags": value}),
@@ -63,7 +63,7 @@ def calls(text):
 
 
 def checked(written, *, most=6000):
-    """The events of a log that is safe: a bounded line each, printable, without the secret."""
+    """Return the lines of a log, after checking that each is bounded, printable and without the secret."""
     lines = written.split("\n")
     assert lines.pop() == ""
     for line in lines:
@@ -74,7 +74,7 @@ def checked(written, *, most=6000):
 
 
 def texts(value):
-    """All text within a JSON value, keys included."""
+    """Return all text in a JSON value, keys included."""
     if isinstance(value, dict):
         return [text for item in value.items() for text in texts(list(item))]
     if isinstance(value, list):
@@ -83,7 +83,7 @@ def texts(value):
 
 
 def read(lines):
-    """The events of these lines, all of them read back, with printable text only."""
+    """Return the events of these lines, after checking that all can be read and have printable text only."""
     events = [read_event(line) for line in lines]
     assert None not in events
     for line in lines:
@@ -94,8 +94,8 @@ def read(lines):
 @pytest.mark.quick_rows("a line of its own-auto", "a megabyte-legacy")
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_a_client_within_the_process(text, mode, capsys):
-    """Client name and version, tool names, parameter names at any depth, meta, and the server's own name."""
+async def test_a_client_in_the_same_process(text, mode, capsys):
+    """Client name and version, tool and parameter names, meta, and the server's name are escaped."""
     configure_logging(accepted=1)
     info = Implementation(name=text, version=text)
     async with Client(server(text), client_info=info, **in_era(mode)) as client:
@@ -108,8 +108,8 @@ async def test_a_client_within_the_process(text, mode, capsys):
 
 @pytest.mark.quick_rows("a megabyte")
 @pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
-async def test_text_for_people(text, capsys):
-    """As text for people the lines are as safe."""
+async def test_text_style(text, capsys):
+    """Lines in the text style are safe too."""
     configure_logging(style="text", accepted=1)
     made = server("notes")
     for tool, arguments in calls(text)[:3]:
@@ -120,7 +120,7 @@ async def test_text_for_people(text, capsys):
 @pytest.mark.quick_rows("lone surrogates")
 @pytest.mark.parametrize("text", [*HOSTILE, SURROGATES])
 async def test_in_process_calls(text, capsys):
-    """Calls that a program makes itself may carry what JSON cannot, and leave lines that read back."""
+    """Calls within the process may contain what JSON cannot represent, and give readable lines."""
     made = server("notes")
     for tool, arguments in calls(text):
         await made.call_tool(tool, arguments)
@@ -131,7 +131,7 @@ async def test_in_process_calls(text, capsys):
 @pytest.mark.parametrize("kind", ["stateful", "modern"])
 @pytest.mark.parametrize("text", HOSTILE[:4])
 def test_raw_requests(text, kind, capsys):
-    """What no client library would send over HTTP: arguments under hostile names, and meta of any shape."""
+    """Requests that no client library would send over HTTP give safe lines."""
     with http(server(), kind) as wire:
         for tool, arguments in calls(text)[:3]:
             meta = {text: text, "progressToken": 7}
@@ -146,7 +146,7 @@ def test_raw_requests(text, kind, capsys):
 @pytest.mark.quick_rows("every kind of line break")
 @pytest.mark.parametrize("text", HOSTILE[:4])
 async def test_the_subject_of_a_token(text, tmp_path):
-    """Whom a token speaks for is in the event, escaped; the token itself is not."""
+    """The subject of a token is in the event, escaped. The token itself is not."""
     configure_logging(file=tmp_path / "events.jsonl")
     tokens = {SECRET: {"client_id": "its-client", "scopes": [], "sub": text, "claims": {"sub": text}}}
     with serving(server(auth=StaticTokenVerifier(tokens))) as url:

@@ -1,4 +1,4 @@
-"""What became of a call, on its OpenTelemetry span."""
+"""Test what an OpenTelemetry span records of a call."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ VIOLATIONS = (Violation("/limit", "limit", "type", f"got {PRIVATE}", received_va
 
 @pytest.fixture
 def exporter():
-    """Where ended spans are kept."""
+    """Return the exporter that keeps ended spans."""
     return InMemorySpanExporter()
 
 
 @pytest.fixture
 def tracer(exporter):
-    """A tracer of the SDK that exports at once."""
+    """Return a tracer of the SDK that exports at once."""
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     return provider.get_tracer("test")
 
 
 def recorded(tracer, exporter, event, **found):
-    """The span of one call of which this was recorded."""
+    """Return the span of one call with these findings."""
     with tracer.start_as_current_span("tools/call store_context"):
         record(event, **found)
     (span,) = exporter.get_finished_spans()
@@ -44,7 +44,7 @@ def recorded(tracer, exporter, event, **found):
 
 
 def test_a_repaired_call(tracer, exporter):
-    """A repaired call names its rules and is no failure."""
+    """A repaired call names its rules and does not fail the span."""
     span = recorded(tracer, exporter, "call_repaired", repairs=REPAIRS)
     assert dict(span.attributes) == {
         "mcp_lenient.outcome": "repaired",
@@ -60,7 +60,7 @@ def test_a_repaired_call(tracer, exporter):
 
 
 def test_a_rejected_call(tracer, exporter):
-    """A rejected call marks the span as failed, with the envelope's code."""
+    """A rejected call fails the span with the envelope's code."""
     span = recorded(tracer, exporter, "call_rejected", violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
     assert dict(span.attributes) == {
         "mcp_lenient.outcome": "rejected",
@@ -77,14 +77,14 @@ def test_a_rejected_call(tracer, exporter):
 
 @pytest.mark.parametrize("event", sorted(set(LEVELS) - {"call_rejected"}))
 def test_forwarded_calls_do_not_fail_the_span(tracer, exporter, event):
-    """A call that went on is not failed by us, whatever would have been said of it."""
+    """A call that went on does not fail the span, whatever its violations."""
     span = recorded(tracer, exporter, event, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
     assert span.attributes["mcp_lenient.outcome"] == event.removeprefix("call_")
     assert span.status.status_code is StatusCode.UNSET
 
 
 def test_values_and_client_text_stay_out(tracer, exporter):
-    """No value reaches a span, and no client-chosen text as it came."""
+    """A span contains no value, and client-chosen text only escaped."""
     hostile = "\x1b[31m\n\ud800" + "k" * 2**20
     span = recorded(
         tracer,
@@ -103,20 +103,20 @@ def test_values_and_client_text_stay_out(tracer, exporter):
 
 
 def test_long_lists_are_cut(tracer, exporter):
-    """Fifty repairs and violations are recorded at most."""
+    """At most fifty repairs and violations are recorded."""
     span = recorded(tracer, exporter, "call_observed", repairs=REPAIRS * 40, violations=VIOLATIONS * 70)
     assert len(span.attributes["mcp_lenient.repairs"]) == 50
     assert len(span.events[0].attributes["mcp_lenient.violations"]) == 50
 
 
 def test_without_a_span():
-    """Without a span there are no ids and nothing happens."""
+    """Without a span there are no ids, and recording does nothing."""
     record("call_rejected", repairs=REPAIRS, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
     assert trace_fields() == {"trace_id": None, "span_id": None}
 
 
 def test_a_span_that_is_not_sampled():
-    """A span that is not recorded keeps its ids for the log and gets nothing else."""
+    """A span that is not sampled provides its ids for the log and records nothing."""
     with TracerProvider(sampler=ALWAYS_OFF).get_tracer("test").start_as_current_span("call") as span:
         record("call_rejected", error_code="INVALID_LIMIT_TYPE")
         trace_id, span_id = trace_fields().values()
@@ -125,7 +125,7 @@ def test_a_span_that_is_not_sampled():
 
 
 def test_trace_fields(tracer):
-    """The ids are those of the current span, in the form in which traces are looked up."""
+    """The ids are those of the current span, in hexadecimal."""
     with tracer.start_as_current_span("call") as span:
         trace_id, span_id = trace_fields().values()
     assert int(trace_id, 16) == span.get_span_context().trace_id
