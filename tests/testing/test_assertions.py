@@ -1,4 +1,4 @@
-"""assert_repairs and assert_refuses, on servers, tools and functions of every kind."""
+"""Test assert_repairs and assert_refuses with servers, tools and functions of every kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Point(BaseModel):
 
 
 class _Cache(Middleware):
-    """Answers every call itself."""
+    """A middleware that answers every call itself."""
 
     async def on_call_tool(self, context: Any, call_next: Any) -> ToolResult:
         _ = context, call_next
@@ -92,7 +92,7 @@ _KINDS = [
 @pytest.mark.quick_rows("function", "namespace")
 @pytest.mark.parametrize("subject", _KINDS)
 def test_a_nearly_right_call_gives_the_same_result(subject):
-    """The repaired call reaches the tool like the right one, the repairs are returned, and no body runs."""
+    """The repaired call reaches the tool like the valid one, the repairs are returned, and no body runs."""
     repairs = assert_repairs(subject, _SENT, _WANTED)
     assert [(repair.rule, repair.pointer) for repair in repairs] == [("json_text_to_array", "/tags")]
     assert assert_repairs(subject, _WANTED, _WANTED) == ()
@@ -148,7 +148,7 @@ def test_a_wrong_call_is_refused(subject):
             store,
             {"content": "任务", "limit": "5"},
             {"content": "任务", "limit": 5},
-            id="what-pydantic-reads",
+            id="text-that-pydantic-converts",
         ),
         pytest.param(
             store, {"content": "a", "limit": "7"}, {"content": "a", "limit": 7.0}, id="same-to-the-function"
@@ -156,12 +156,12 @@ def test_a_wrong_call_is_refused(subject):
     ],
 )
 def test_every_kind_of_tool_is_supported(subject, sent, wanted):
-    """What counts is what the function is called with, whatever stands before it."""
+    """The function's arguments are compared, whatever kind of tool wraps the function."""
     assert_repairs(subject, sent, wanted)
 
 
 def test_a_transformed_tool_of_a_mounted_server_is_supported():
-    """Names are those that the outer server publishes, and the recorder stands on the inner one."""
+    """A transformed tool of a mounted server is called by the outer server's names."""
     child = _child(middleware=False)
     parent = _parent(middleware=False, child=child)
     inner = asyncio.run(parent.get_tool("store"))
@@ -171,14 +171,14 @@ def test_a_transformed_tool_of_a_mounted_server_is_supported():
 
 
 def test_a_proxied_tool_is_supported():
-    """Of a tool behind a proxy, the arguments that are sent on count."""
+    """For a tool behind a proxy, the forwarded arguments are compared."""
     server = lenient_server()
     server.mount(create_proxy(plain(store)))
     assert_repairs(server, _SENT, _WANTED)
 
 
-def test_works_inside_a_running_event_loop():
-    """An async test calls it like any other."""
+def test_assertions_work_inside_a_running_event_loop():
+    """An async test can use the assertions like any other test."""
 
     async def test() -> int:
         return len(assert_repairs(lenient_server(store), _SENT, _WANTED))
@@ -187,7 +187,7 @@ def test_works_inside_a_running_event_loop():
 
 
 async def test_other_calls_of_the_server_run_meanwhile():
-    """A server under test serves its other callers as ever, and is left as it was."""
+    """A server under test still serves its other callers, and is unchanged afterwards."""
 
     def echo(tags: list[str]) -> list[str]:
         return tags
@@ -205,7 +205,7 @@ async def test_other_calls_of_the_server_run_meanwhile():
 
 
 def test_the_policy_of_a_middleware_before_the_server():
-    """With a policy, a server is tested as if a middleware with it stood before; it is left as it was."""
+    """With a policy, a server is tested as if it had a middleware with that policy, and stays unchanged."""
     server = plain(store)
     assert_repairs(server, {"text": "a"}, {"content": "a"}, policy=Policy(aliases={"content": ("text",)}))
     assert_refuses(server, _SENT, policy=Policy.strict(), code="INVALID_TAGS_TYPE")
@@ -215,7 +215,7 @@ def test_the_policy_of_a_middleware_before_the_server():
 
 
 def test_one_of_several_tools_is_named():
-    """A server with several tools is asked for one by name; without or with a wrong one it says what it has."""
+    """With several tools, the test must name one. Without a valid name, the error lists the tools."""
     server = lenient_server(store, mode)
     assert_repairs(server, {"mode": "READ", "count": 1}, {"mode": "read", "count": 1}, tool="mode")
     with pytest.raises(ValueError, match=r"with tool=\.\.\.; the server has store, mode"):
@@ -278,7 +278,7 @@ got: {"content": "a", "tags": ["b"], "limit": 5}""",
 @pytest.mark.quick_rows("something-else")
 @pytest.mark.parametrize(("assertion", "message"), _FAILURES)
 def test_a_failure_shows_the_calls_and_the_difference(assertion, message):
-    """A failed assertion shows what was sent, wanted and got, what was repaired, and where they differ."""
+    """A failed assertion shows what was sent, wanted and got, the repairs, and the difference."""
     with pytest.raises(AssertionError) as caught:
         assertion()
     assert str(caught.value) == message
@@ -314,14 +314,14 @@ def test_a_failure_shows_the_calls_and_the_difference(assertion, message):
     ],
 )
 def test_a_failure_shows_the_envelope(assertion, words):
-    """Where a call was refused otherwise than was expected, the message shows how."""
+    """If a call was refused with another code or parameter, the message shows the envelope."""
     with pytest.raises(AssertionError) as caught:
         assertion()
     assert [word for word in words if word not in str(caught.value)] == []
 
 
 def test_an_answer_of_another_middleware_is_reported():
-    """A call that never comes to the tool fails the assertion with the answer."""
+    """If a call never reaches the tool, the assertion fails and shows the answer."""
     server = lenient_server(store)
     server.add_middleware(_Cache())
     with pytest.raises(AssertionError, match=re.escape("without the envelope: from the cache")):

@@ -1,4 +1,4 @@
-"""When two values are the same to a tool."""
+"""Test when two values are the same for a tool."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ class _Model(BaseModel):
     ],
 )
 def test_equality_is_by_type_and_value(left, right, same):
-    """Values are the same when they are equal and of the same types throughout."""
+    """Values are identical if they are equal and have the same types throughout."""
     assert identical(left, right) is same

@@ -1,4 +1,4 @@
-"""Texts that are written by a pattern."""
+"""Test text generated for a pattern."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tables import each_row
 
 from mcp_lenient.testing.example_arguments import pattern_text
 
-FITTING = [
+SUPPORTED = [
     r"^[A-Z]{2}-\d{4}$",
     r"^(foo|bar)+_[a-z0-9]{3,8}$",
     r"^[\w.-]+@[\w-]+\.\w{2,}$",
@@ -34,9 +34,9 @@ FITTING = [
 
 
 @pytest.mark.quick_rows("^[A-Z]{2}-\\\\d{4}$", "^[0-9a-f]{128}$")
-@pytest.mark.parametrize("pattern", FITTING)
-def test_a_text_fits_its_pattern(pattern):
-    """For a plain pattern every text that is written fits it, whatever the seed."""
+@pytest.mark.parametrize("pattern", SUPPORTED)
+def test_generated_text_matches_its_pattern(pattern):
+    """For a supported pattern, the text generated with any seed matches it."""
     for seed in range(50):
         text = pattern_text(pattern, Random(seed))  # noqa: S311 - nothing is secret
         assert text is not None
@@ -49,37 +49,37 @@ def test_a_text_fits_its_pattern(pattern):
         pytest.param(r"^\p{L}+$", id="class of Unicode"),
         pytest.param("a++b", id="possessive repetition"),
         pytest.param("(?>a)b", id="atomic group"),
-        pytest.param("[a", id="bracket that stays open"),
-        pytest.param("(a", id="group that stays open"),
-        pytest.param("a)", id="group that never began"),
+        pytest.param("[a", id="unclosed bracket"),
+        pytest.param("(a", id="unclosed group"),
+        pytest.param("a)", id="unopened group"),
         pytest.param("*a", id="repetition of nothing"),
-        pytest.param(r"[^\x20-\x7e]", id="nothing that can be seen"),
-        pytest.param("(?:(?:a{9999}){9999}){9999}", id="more than anybody sends"),
+        pytest.param(r"[^\x20-\x7e]", id="nothing printable"),
+        pytest.param("(?:(?:a{9999}){9999}){9999}", id="too long to generate"),
         pytest.param("a{99999999999}", id="a long one"),
         pytest.param("(" * 5000, id="deep"),
     ],
 )
 def test_unsupported_patterns_have_no_text(pattern):
-    """A pattern that is not read here has no text, and that is soon known."""
+    """An unsupported pattern quickly gives no text."""
     assert pattern_text(pattern, Random(0)) is None  # noqa: S311 - nothing is secret
 
 
 @given(st.text(alphabet=r"ab01[](){}?*+|^$\.-,:=!<>Pdwsx"), st.integers(0, 9))
 def test_any_text_is_tolerated_as_a_pattern(pattern, seed):
-    """Whatever stands in a schema as a pattern gives a text or none, and the same for the same seed."""
+    """Any pattern gives text or None, and the same for the same seed."""
     first, second = (pattern_text(pattern, Random(seed)) for _ in range(2))  # noqa: S311 - nothing is secret
     assert first == second
 
 
-def test_a_named_group_as_json_schema_spells_it():
-    """ECMA-262 has no ``P`` before the name; a lookbehind is none."""
+def test_named_groups_of_ecma_262_are_supported():
+    """ECMA-262 writes a named group without ``P``. A lookbehind does not count as one."""
     random = Random(0)  # noqa: S311 - nothing is secret
     assert re.fullmatch(r"\d{4}", pattern_text(r"^(?<year>\d{4})$", random))
     assert pattern_text("(?<=a)b(?<!c)", random) == "b"
 
 
 def test_texts_are_visible_and_short():
-    """No control characters, and nothing much longer than it must be."""
+    """Generated text has no control characters and is not much longer than necessary."""
     for seed in range(50):
         text = pattern_text(r"^.+[^/\s]*\W[\s\S]$", Random(seed))  # noqa: S311 - nothing is secret
         assert text.isprintable()
@@ -88,7 +88,7 @@ def test_texts_are_visible_and_short():
 
 @pytest.mark.slow
 def test_a_text_is_the_same_in_every_process():
-    """A seed gives one text, however Python hashes."""
+    """A seed gives the same text in every process, with any hash seed."""
     code = (
         "from random import Random\n"
         "from mcp_lenient.testing.example_arguments import pattern_text\n"

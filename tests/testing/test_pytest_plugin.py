@@ -1,4 +1,4 @@
-"""pytest --lenient-stress, in a run of pytest within this one."""
+"""Test ``pytest --lenient-stress`` in a pytest run within this one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ broken.add_middleware(LenientMiddleware(Policy(rules=rules)))
 
 @pytest.fixture
 def run(pytester, monkeypatch):
-    """Run pytest with these options, in a folder with a module ``served``."""
+    """Run pytest with these options in a folder with a module ``served``."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(served=_SERVER)
     pytester.syspathinsert()
@@ -45,7 +45,7 @@ def run(pytester, monkeypatch):
 
 @pytest.fixture
 def run_alone(pytester, monkeypatch):
-    """Run pytest in a process of its own."""
+    """Run pytest in a separate process."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTHONPATH", f"{Path(mcp_lenient.__file__).parents[1]}{os.pathsep}{pytester.path}")
     pytester.makepyfile(served=_SERVER)
@@ -55,7 +55,7 @@ def run_alone(pytester, monkeypatch):
 @pytest.mark.parametrize("how", ["run", pytest.param("run_alone", marks=pytest.mark.slow)])
 @not_on_3(STRICT)
 def test_a_server_is_one_more_test(how, request):
-    """A server that corrupts no call passes, without a test file."""
+    """A server without corrupted calls passes, without a test file."""
     result = request.getfixturevalue(how)("--lenient-stress", "served:right", "-v")
     result.assert_outcomes(passed=1)
     result.stdout.fnmatch_lines(["*lenient-stress?served:right?*PASSED*"])
@@ -64,7 +64,7 @@ def test_a_server_is_one_more_test(how, request):
 @pytest.mark.slow
 @not_on_3(STRICT)
 def test_a_corrupted_call_fails_with_the_report(run):
-    """A server that corrupts calls fails, and the report shows which; each server is a test of its own."""
+    """A server with corrupted calls fails with a report, and each server is a separate test."""
     result = run("--lenient-stress", "served:right", "--lenient-stress", "served:broken")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
@@ -79,14 +79,14 @@ def test_a_corrupted_call_fails_with_the_report(run):
 @pytest.mark.parametrize("where", ["served:nothing", "served"])
 @not_on_3(STRICT)
 def test_a_wrong_name_is_reported(run, where):
-    """What names no server fails with how it is to be written."""
+    """A wrong server name fails with the correct syntax."""
     result = run("--lenient-stress", where)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines([f"*takes MODULE:SERVER*'{where}' names nothing*"])
 
 
 def test_a_missing_module_is_reported(run):
-    """Where the module is not found the failure says so, and not how imports work."""
+    """If the module is not found, the failure says so without a traceback of the import."""
     result = run("--lenient-stress", "elsewhere:mcp")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
@@ -96,13 +96,13 @@ def test_a_missing_module_is_reported(run):
 
 
 def test_without_the_option_nothing_is_run(run):
-    """The plugin alone adds no test."""
+    """Without the option the plugin adds no test."""
     assert run().ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
 @not_on_3(STRICT)
-def test_a_server_of_which_nothing_could_be_tried_fails(run):
-    """A green test is never one that tried nothing."""
+def test_a_server_without_tools_fails(run):
+    """A server without anything to try fails instead of passing."""
     result = run("--lenient-stress", "served:empty")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["Nothing was tested: empty has no tools; see the report."])

@@ -1,4 +1,4 @@
-"""stress: what becomes of damaged calls, and how it is reported."""
+"""Test ``stress``: the outcomes of damaged calls and how they are reported."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _many(
 
 
 def _doubling(site: Any) -> Any:
-    """A rule that is wrong: it makes text of numbers that were texts, twice as large."""
+    """Double numbers sent as text: a wrong rule."""
     return (lambda value: (int(value) * 2,)) if site.shape.is_only("integer") else None
 
 
@@ -77,7 +77,7 @@ def _odd(value: Annotated[int, AfterValidator(_even)]) -> None:
 
 
 def one_on_null(value: Any) -> Any:
-    """A normalizer that reads null as one."""
+    """Return 1 for null."""
     return 1 if value is None else value
 
 
@@ -87,7 +87,7 @@ def _declared(count: int = 2) -> None:
 
 
 class _Silent(Middleware):
-    """Answers calls with more than one argument itself."""
+    """A middleware that answers calls with more than one argument itself."""
 
     async def on_call_tool(self, context: Any, call_next: Any) -> ToolResult:
         if len(context.message.arguments) > 1:
@@ -105,7 +105,7 @@ def _counts(report: StressReport) -> dict[str, int]:
     "strict", [pytest.param(False, id="lax", marks=pytest.mark.full), pytest.param(True, id="strict")]
 )
 def test_no_call_is_corrupted(strict):
-    """With the default policy no damaged call of a tool with every kind of parameter gets another meaning."""
+    """With the default policy, no damaged call of a tool with all kinds of parameters is corrupted."""
     report = stress(lenient_server(_many, store, mode, strict=strict), per_tool=6)
     assert report.corrupted == []
     assert report.skipped == {}
@@ -127,7 +127,7 @@ def _send(order: _Order) -> None:
 
 @pytest.mark.slow
 def test_a_respelled_nested_name_is_repaired_or_refused():
-    """Names of a model's fields in another style reach the tool as what was meant, or do not reach it."""
+    """Field names of a nested model in another style are repaired or refused."""
     report = stress(lenient_server(_send), per_tool=6)
     found = [call for call in report.calls if call.damage == "nested_name_style"]
     assert {call.outcome for call in found} <= {"repaired", "refused"}
@@ -135,7 +135,7 @@ def test_a_respelled_nested_name_is_repaired_or_refused():
 
 
 def test_a_wrong_rule_is_found():
-    """A repair that gives a call another meaning is in ``corrupted``, with what was sent, wanted and got."""
+    """A corrupted call is in ``corrupted``, with the sent, wanted and received arguments."""
     report = stress(lenient_server(mode, policy=_BROKEN, strict=True))
     found = report.corrupted
     assert {call.damage for call in found} == {"number_as_text", "number_as_spaced_text"}
@@ -150,7 +150,7 @@ def test_a_wrong_rule_is_found():
 
 @pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
-    """All arguments come from the seed."""
+    """A seed determines all arguments."""
     server = lenient_server(_many)
     assert stress(server, seed=7) == stress(server, seed=7)
     assert stress(server, seed=7).calls != stress(server, seed=8).calls
@@ -158,7 +158,7 @@ def test_the_same_seed_gives_the_same_report():
 
 @pytest.mark.slow
 def test_more_per_tool_are_more_calls():
-    """``per_tool`` says how many right calls are damaged, at least one."""
+    """``per_tool`` is the number of valid calls that are damaged, at least one."""
     server = lenient_server(_many)
     assert len(stress(server, per_tool=4).calls) > len(stress(server, per_tool=1).calls)
     with pytest.raises(ValueError, match="per_tool must be at least 1, got 0"):
@@ -167,7 +167,7 @@ def test_more_per_tool_are_more_calls():
 
 @pytest.mark.slow
 def test_supplied_arguments_replace_generated_ones():
-    """A tool whose right arguments nobody could guess gets them from the caller."""
+    """A caller can supply valid arguments for a tool for which none can be generated."""
     server = lenient_server(_odd, strict=True)
     assert "does not accept" in stress(server).skipped["_odd"]
     report = stress(server, arguments={"_odd": [{"value": 314}]})
@@ -223,7 +223,7 @@ def _pay(
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))])
 def test_arguments_are_generated_until_the_tool_accepts_them(seed):
-    """A tool that takes less than its schema says gets other arguments until it takes some."""
+    """If a tool is stricter than its schema, other arguments are generated until it accepts some."""
     report = stress(lenient_server(_pay), seed=seed)
     assert report.skipped == {}
     assert report.tried == ["_pay"]
@@ -231,20 +231,20 @@ def test_arguments_are_generated_until_the_tool_accepts_them(seed):
 
 
 def test_a_server_without_tools_is_reported():
-    """Where there is no tool, nothing was tested, and that is the report."""
+    """For a server without tools the report says that nothing was tested."""
     assert str(stress(FastMCP("empty"))) == "Nothing was tested: empty has no tools\n"
 
 
 @pytest.mark.slow
-def test_a_schema_that_nothing_fits_is_skipped():
-    """A tool for which no arguments can be made up is reported with the reason."""
+def test_a_tool_without_generated_arguments_is_skipped():
+    """A tool for which no arguments can be generated is reported with the reason."""
     tool = published(code={"type": "string", "pattern": "^(?=a)b$"})
     assert stress(tool).skipped == {"published": "no generated value is valid at code"}
 
 
 @pytest.mark.slow
-def test_bodies_run_only_when_asked():
-    """``run=True`` runs the tools, and tells which of them failed."""
+def test_bodies_run_only_on_request():
+    """``run=True`` runs the tools and reports the failed ones."""
     ran = []
 
     def note(text: str) -> str:
@@ -263,7 +263,7 @@ def test_bodies_run_only_when_asked():
 
 @pytest.mark.slow
 def test_a_server_without_middleware_is_reported():
-    """A server is tested as it is; a policy shows what it would be with the middleware."""
+    """A server is tested unchanged. A policy tests it as if it had the middleware."""
     server = plain(mode, store)
     alone = stress(server)
     assert alone.unprotected == ("mode", "store")
@@ -285,7 +285,7 @@ def test_a_mounted_server_is_stressed_through_its_parent():
 
 
 def test_forwarded_invalid_calls_are_reported():
-    """A tool with nothing but a schema gets what cannot be repaired, which is no repair and no acceptance."""
+    """Calls that a tool with only a schema gets unrepaired are reported as forwarded."""
     report = stress(published(rows={"type": "array", "items": {"type": "integer"}}))
     outcomes = {(call.damage, call.outcome) for call in report.calls}
     assert ("unknown_key", "forwarded") in outcomes
@@ -293,8 +293,8 @@ def test_forwarded_invalid_calls_are_reported():
     assert report.corrupted == []
 
 
-def test_declared_normalizers_are_no_finding():
-    """A value that only the author's own normalizer has changed is reported as normalized."""
+def test_declared_normalizers_are_not_reported_as_corruption():
+    """A value changed only by the author's normalizer is reported as normalized."""
     report = stress(lenient_server(_declared), arguments={"_declared": [{"count": 3}, {"count": 99}]})
     assert report.skipped == {}
     assert report.corrupted == []
@@ -304,7 +304,7 @@ def test_declared_normalizers_are_no_finding():
 
 @not_on_3(RAW)
 def test_an_answer_of_another_middleware_is_reported():
-    """A call that never came to the tool and yet succeeded is reported as answered."""
+    """A call that succeeds without reaching the tool is reported as answered."""
     server = lenient_server(mode)
     server.middleware.insert(0, _Silent())
     assert "does not accept" in stress(server).skipped["mode"]
@@ -315,7 +315,7 @@ def test_an_answer_of_another_middleware_is_reported():
 
 
 def test_the_report_is_json():
-    """``as_dict`` counts by tool, damage and outcome, and survives JSON."""
+    """``as_dict`` counts by tool, damage and outcome, and can be written as JSON."""
     report = stress(lenient_server(mode), per_tool=1)
     reported = report.as_dict()
     assert json.loads(json.dumps(reported)) == reported
@@ -330,7 +330,7 @@ def test_the_report_is_json():
 
 
 def test_the_report_prints_as_tables():
-    """Rich and ``str`` show the same: tools and kinds of damage by outcome."""
+    """Rich and ``str`` print the same tables of tools and damage by outcome."""
     report = stress(lenient_server(mode, store), per_tool=1)
     file = StringIO()
     Console(file=file, width=120, color_system=None).print(report)

@@ -1,4 +1,4 @@
-"""Valid arguments made up from schemas."""
+"""Test that generated arguments are valid by their schema."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SCHEMAS = [
     pytest.param({"type": "string", "maxLength": 2}, id="short-text"),
     pytest.param({"type": "string", "minLength": 3, "maxLength": 3}, id="exact-text"),
     pytest.param({"type": "string", "pattern": "^[A-Z]{3}$"}, id="pattern"),
-    pytest.param({"type": "string", "pattern": "^q{17}$"}, id="pattern-of-no-sample"),
+    pytest.param({"type": "string", "pattern": "^q{17}$"}, id="pattern-without-a-sample"),
     pytest.param({"type": "string", "pattern": r"^(?:ab|cd)[x-z]{3,5}-\d+\.?$"}, id="pattern-of-parts"),
     pytest.param({"type": "string", "format": "date-time"}, id="format"),
     pytest.param({"enum": ["a", 1, None]}, id="enum"),
@@ -37,7 +37,7 @@ _SCHEMAS = [
     pytest.param({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, id="unique"),
     pytest.param(
         {"type": "array", "items": {"enum": [1, 2, 3]}, "uniqueItems": True, "minItems": 3},
-        id="all-there-are",
+        id="all-members",
     ),
     pytest.param(
         {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "minItems": 2}, id="tuple"
@@ -50,11 +50,11 @@ _SCHEMAS = [
             "propertyNames": {"enum": ["x", "y"]},
             "minProperties": 2,
         },
-        id="map-of-these-names",
+        id="map-with-names-from-an-enum",
     ),
     pytest.param(
         {"type": "object", "additionalProperties": True, "propertyNames": {"pattern": "^[a-z]{2}_[0-9]$"}},
-        id="map-of-such-names",
+        id="map-with-names-by-pattern",
     ),
     pytest.param(
         {
@@ -106,18 +106,18 @@ def _tool(value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.usual_rows(
-    "bounds", "narrow", "pattern-of-no-sample", "union", "all-of", "recursive-by-null", "true"
+    "bounds", "narrow", "pattern-without-a-sample", "union", "all-of", "recursive-by-null", "true"
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", _SCHEMAS)
 def test_generated_arguments_are_valid(schema):
-    """What is made up for a schema is taken by it, at every seed, with and without what is optional."""
+    """Generated arguments are valid with any seed, with and without optional parameters."""
     tool = _tool(schema)
-    judge = PublishedSchemaValidator(tool)
+    validator = PublishedSchemaValidator(tool)
     for seed in range(20):
         for optional in (0.0, 1.0):
             made = valid_arguments(tool, Random(seed), optional=optional)  # noqa: S311 - nothing is secret
-            assert judge.accepts(made)
+            assert validator.accepts(made)
             assert ("other" in made) == bool(optional)
 
 
@@ -133,21 +133,21 @@ def test_generated_arguments_are_valid(schema):
     ],
 )
 def test_schemas_without_generated_arguments_are_reported(schema, why):
-    """A schema that nothing is made up for says which part of it, or why it cannot be read."""
+    """If nothing can be generated for a schema, the error names the part or the reason."""
     with pytest.raises(NoValueError, match=why):
         valid_arguments(_tool(schema), Random(0), optional=1.0)  # noqa: S311 - nothing is secret
 
 
 @given(st.integers())
 def test_the_same_seed_makes_the_same_arguments(seed):
-    """All choices come from the seed."""
+    """A seed determines all choices."""
     tool = _tool({"$ref": "#/$defs/tree"})
     first, second = (valid_arguments(tool, Random(seed), optional=0.5) for _ in range(2))  # noqa: S311 - as above
     assert first == second
 
 
-def test_json_in_a_text_is_of_its_schema():
-    """A text that holds JSON holds what its own schema takes."""
+def test_json_in_text_is_valid_by_its_content_schema():
+    """JSON in generated text is valid by the content schema."""
     content = {"type": "array", "items": {"type": "integer"}, "minItems": 1}
     text = {"type": "string", "contentMediaType": "application/json", "contentSchema": content}
     for seed in range(20):
@@ -156,8 +156,8 @@ def test_json_in_a_text_is_of_its_schema():
 
 
 @pytest.mark.parametrize("wide", [False, True])
-def test_a_number_or_text_is_a_number(wide):
-    """What is published as a number or any text, as decimals are, is a number or a text of its digits."""
+def test_a_number_or_string_is_generated_as_a_number(wide):
+    """For a number or any string, as decimals are published, a number or its digits are generated."""
     decimal = {"anyOf": [{"type": "number"}, {"type": "string"}]}
     for seed in range(20):
         made = valid_arguments(_tool(decimal), Random(seed), optional=0.0, wide=wide)  # noqa: S311 - as above

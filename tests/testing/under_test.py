@@ -1,4 +1,4 @@
-"""Servers for the tests of the testing tools, and calls of what they test."""
+"""Servers and tools for the tests of the testing tools."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from mcp_lenient import LenientMiddleware, Policy
 
 
 def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[str]:
-    """Store a text; its body must not run."""
+    """Store a text. The body must not run."""
     raise SystemError(content, tags, limit)
 
 
 def mode(mode: Literal["read", "write"], count: int) -> str:
-    """Take a mode; its body must not run."""
+    """Take a mode. The body must not run."""
     raise SystemError(mode, count)
 
 
 def lenient(*tools: Tool | Callable[..., Any], policy: Policy | None = None, strict: bool = False) -> FastMCP:
-    """A server with these tools and the middleware."""
+    """Return a server with these tools and the middleware."""
     server = plain(*tools, strict=strict)
     server.add_middleware(LenientMiddleware(policy))
     return server
 
 
 def plain(*tools: Tool | Callable[..., Any], strict: bool = False) -> FastMCP:
-    """A server with these tools and no middleware."""
+    """Return a server with these tools and no middleware."""
     server: FastMCP = FastMCP("server", strict_input_validation=strict)
     for tool in tools:
         server.add_tool(tool)
@@ -37,15 +37,15 @@ def plain(*tools: Tool | Callable[..., Any], strict: bool = False) -> FastMCP:
 
 
 class Published(Tool):
-    """A tool of an author's own kind, of which only the schema is known."""
+    """A tool of an author's own class that is known only by its schema."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Its body must not run."""
+        """Raise an error, because the body must not run."""
         raise SystemError(arguments)
 
 
 def published(**properties: Any) -> Published:
-    """A tool that publishes these parameters, all of them required."""
+    """Return a tool that publishes these parameters, all of them required."""
     schema = {
         "type": "object",
         "properties": properties,
