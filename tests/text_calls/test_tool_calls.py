@@ -1,4 +1,4 @@
-"""Tool calls in text: what is parsed, and what is refused."""
+"""Test which tool calls in text are parsed and which are refused."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ _REFUSED = [
     pytest.param(
         "<find>{}</find> <tool_call>{}",
         "<tool_call> contains no tool call",
-        id="nothing-in-tool-call-left-open",
+        id="nothing-in-open-tool-call",
     ),
     pytest.param(
         "<tool_call>what now?</tool_call>", "<tool_call> contains no tool call", id="nothing-in-tool-call"
@@ -211,20 +211,20 @@ _REFUSED = [
         "mixes tool calls with other values",
         id="list-with-data",
     ),
-    pytest.param("<find>{}</find></think><open>{}</open>", "may be reasoning", id="a-thought-or-not"),
+    pytest.param("<find>{}</find></think><open>{}</open>", "may be reasoning", id="possible-reasoning"),
 ]
 
 
 @each_row(("text", "call"), _ONE)
 def test_one_call_is_parsed(text, call):
-    """A text with one call gives its server, tool and arguments, whatever prose is around."""
+    """Text with one call gives its server, tool and arguments, even with prose around it."""
     assert parse_tool_call(text) == call
     assert parse_tool_calls(text) == (call,)
 
 
 @each_row(("text", "calls"), _SEVERAL)
 def test_several_calls_are_parsed_in_order(text, calls):
-    """All calls of a text are returned in order; if one is expected, they are refused."""
+    """All calls in text are returned in order. If one is expected, several are refused."""
     assert parse_tool_calls(text) == tuple(calls)
     with pytest.raises(ToolCallError, match=rf"contains {len(calls)} tool calls, but one was expected"):
         parse_tool_call(text)
@@ -232,7 +232,7 @@ def test_several_calls_are_parsed_in_order(text, calls):
 
 @each_row(("text", "what"), _REFUSED)
 def test_ambiguous_or_missing_calls_are_refused(text, what):
-    """A text without a call, or with an ambiguous part, is refused in one sentence."""
+    """Text without a call, or with an ambiguous part, is refused in one sentence."""
     with pytest.raises(ToolCallError) as caught:
         parse_tool_calls(text)
     message = str(caught.value)
@@ -249,7 +249,7 @@ def test_error_for_several_calls_lists_names_and_positions():
 
 
 def test_names_in_errors_are_escaped_and_shortened():
-    """A part of the text in a message is on one line and short."""
+    """Text quoted in a message is on one line and short."""
     with pytest.raises(ToolCallError) as caught:
         parse_tool_calls(json.dumps({"name": "a\n\x1b" + "b" * 200, "arguments": [1]}))
     assert str(caught.value).isprintable()
@@ -266,7 +266,7 @@ def test_names_in_errors_are_escaped_and_shortened():
     ],
 )
 def test_limits_apply(text, limits, what):
-    """A text beyond the limits is refused, and parsed without them."""
+    """Text beyond the limits is refused, and parsed without them."""
     assert parse_tool_calls(text)
     with pytest.raises(ToolCallError, match=what):
         parse_tool_calls(text, limits=limits)
@@ -336,7 +336,7 @@ _HOSTILE = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 def test_hostile_text_is_bounded(text):
-    """A text made to take long is refused fast (a guard against hanging, not a measurement)."""
+    """Text designed to be slow is refused fast. The bound guards against hanging and is not a measurement."""
     started = time.process_time()
     with pytest.raises(ToolCallError):
         parse_tool_calls(text)
@@ -451,14 +451,14 @@ _NATIVE = [
 
 @each_row(("dialect", "text", "calls"), _NATIVE)
 def test_native_dialects_are_parsed(dialect, text, calls):
-    """Each family's own form is parsed, whether its dialect is given or detected."""
+    """The format of each model family is parsed, with its dialect given or detected."""
     assert list(parse_tool_calls(text)) == calls
     assert list(parse_tool_calls(text, dialect=dialect)) == calls
 
 
 @each_row(("dialect", "text", "calls"), _NATIVE)
 def test_cut_off_native_call_is_refused(dialect, text, calls):
-    """A text cut off before the end of its last call gives no other call."""
+    """Text cut off before the end of its last call gives no other call."""
     for at in range(1, len(text)):
         try:
             read = list(parse_tool_calls(text[:at], dialect=dialect))
@@ -525,7 +525,7 @@ _NATIVE_REFUSED = [
 
 @each_row(("text", "what"), _NATIVE_REFUSED)
 def test_ambiguous_native_call_is_refused(text, what):
-    """An ambiguous native call is refused; the error names the problem and its position."""
+    """An ambiguous native call is refused. The error names the problem and its position."""
     with pytest.raises(ToolCallError, match=what) as raised:
         parse_tool_calls(text)
     assert str(raised.value).startswith("At line ")
@@ -553,7 +553,7 @@ _DEFINED = [
 
 @each_row("tools", _DEFINED)
 def test_schemas_decide_which_values_are_strings(tools):
-    """In a dialect that does not mark strings, a value is a string if its schema accepts one, and JSON otherwise."""
+    """If a dialect does not mark strings, the schema decides whether a value is a string or JSON."""
     sent = {"n": "7", "s": "7", "t": "null", "b": "True", "o": '{"a": 1.50}'}
     pairs = "".join(f"<arg_key>{key}</arg_key><arg_value>{value}</arg_value>" for key, value in sent.items())
     call = parse_tool_call(f"<tool_call>f{pairs}</tool_call>", tools=tools)
@@ -571,7 +571,7 @@ def test_schemas_decide_which_values_are_strings(tools):
     ],
 )
 def test_unknown_tools_are_refused(text):
-    """A call of a tool that was not given is refused by its name."""
+    """A call of a tool that is not among the given ones is refused by name."""
     assert parse_tool_call(text).tool == "g"
     assert parse_tool_call(text, tools=["f", "g"]).tool == "g"
     with pytest.raises(ToolCallError, match=r"'g' .*is not among the given tools"):
@@ -579,7 +579,7 @@ def test_unknown_tools_are_refused(text):
 
 
 def test_unknown_dialect_is_refused():
-    """A dialect that does not exist is an error that lists the existing ones."""
+    """An unknown dialect is an error that lists the known ones."""
     with pytest.raises(
         ValueError, match=r"dialect must be one of deepseek, gemma, glm, .*, but is 'klingon'"
     ):
@@ -631,7 +631,7 @@ _FORMS = st.sampled_from(
 
 @given(st.lists(st.tuples(_CALLS, _FORMS, _PROSE), min_size=1, max_size=4))
 def test_rendered_calls_are_parsed_back(calls):
-    """Calls written in any of the forms, with prose between them, are parsed to the same calls."""
+    """Calls written in any format, with prose between them, are parsed to the same calls."""
     text = "".join(prose + form(call) for call, form, prose in calls)
     read = parse_tool_calls(text)
     assert json.dumps([call.arguments for call in read]) == json.dumps(
@@ -646,7 +646,7 @@ def test_rendered_calls_are_parsed_back(calls):
     )
 )
 def test_cut_off_text_gives_no_other_call(cut):
-    """A cut-off text gives an error, never a call."""
+    """Cut-off text gives an error and never a call."""
     text, at = cut
     with pytest.raises(ToolCallError):
         parse_tool_calls(text[: min(at, len(text) - 1)])
@@ -688,19 +688,19 @@ def test_any_text_gives_calls_or_a_tool_call_error(text):
     ],
 )
 def test_an_empty_tag_of_a_known_tool_is_a_call(text, server):
-    """A known tool's name in a tag without content is a call without arguments."""
+    """A known tool's name in an empty tag is a call without arguments."""
     assert parse_tool_calls(text, tools=["go_back"]) == (ToolCall(server, "go_back", {}),)
 
 
 @pytest.mark.parametrize("text", ["<go_back></go_back>", "<web><go_back></go_back></web>"])
-def test_an_empty_tag_of_an_unknown_tool_is_no_call(text):
-    """Where tools are not known, or not this one, an empty tag is prose, or asks for its arguments."""
+def test_an_empty_tag_of_an_unknown_tool_is_not_a_call(text):
+    """If the tools are not known, or the name is not among them, an empty tag is not a call."""
     for tools in (None, ["search"]):
         with pytest.raises(ToolCallError):
             parse_tool_calls(text, tools=tools)
 
 
-def test_an_empty_tag_in_a_sentence_is_no_call():
-    """A sentence may name a tool in tags."""
+def test_an_empty_tag_in_a_sentence_is_not_a_call():
+    """A tool's name in tags inside a sentence is not a call."""
     with pytest.raises(NoToolCallError):
         parse_tool_calls("Use <go_back></go_back> to return.", tools=["go_back"])
