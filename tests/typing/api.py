@@ -1,4 +1,4 @@
-"""What type checkers see of the public names; checked by mypy, never executed."""
+"""The public names as type checkers see them. Checked by mypy, never executed."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ mcp.add_middleware(LenientMiddleware(tools={"pay_*": Policy.strict()}))
 
 @lenient
 def bare(content: str, limit: int = 5) -> list[str]:
-    """Without parentheses."""
+    """Decorated without parentheses."""
     return [content] * limit
 
 
 @lenient(content=strip(), limit=(aliases("count"), clamp(1, 10)), policy=Policy.strict())
 async def asynchronous(content: str, *, limit: int = 5) -> list[str]:
-    """With declarations."""
+    """Decorated with declarations."""
     return [content] * limit
 
 
 @lenient()
 def generator(content: str) -> Iterator[str]:
-    """With empty parentheses."""
+    """Decorated with empty parentheses."""
     yield content
 
 
 @lenient(content=strip())
 async def async_generator(content: str, ctx: Context) -> AsyncIterator[str]:
-    """With a context."""
+    """Decorated, with a context parameter."""
     await ctx.info("one is coming")
     yield content
 
@@ -64,40 +64,40 @@ async def async_generator(content: str, ctx: Context) -> AsyncIterator[str]:
 @mcp.tool
 @lenient(tags=tags())
 def registered(tags: list[str] | None = None) -> int:
-    """Below the server's decorator."""
+    """Decorated below the server's decorator."""
     return len(tags or [])
 
 
 @tool
 @lenient(tags=tags())
 def standalone(tags: list[str] | None = None) -> int:
-    """Below the standalone decorator."""
+    """Decorated below the standalone decorator."""
     return len(tags or [])
 
 
 class Shelf:
-    """Methods of each kind."""
+    """Decorated methods of each kind."""
 
     @lenient(content=strip())
     def put(self, content: str) -> str:
-        """Of an instance."""
+        """An instance method."""
         return content
 
     @classmethod
     @lenient(content=strip())
     def of_class(cls, content: str) -> str:
-        """Of the class."""
+        """A class method."""
         return content
 
     @staticmethod
     @lenient(content=strip())
     def of_none(content: str) -> str:
-        """Of nothing."""
+        """A static method."""
         return content
 
 
 def refuse(value: Any) -> Any:
-    """A normalizer of an author's own."""
+    """An author's own normalizer."""
     if value == "":
         code, message = "EMPTY_{PARAMETER}", "send a text that is not empty"
         raise NormalizationError(code, message)
@@ -107,14 +107,14 @@ def refuse(value: Any) -> Any:
 def annotated(
     content: Annotated[str, strip(), normalizer(refuse)], tags: Annotated[list[str], tags()]
 ) -> str:
-    """Marked types stay what they are."""
+    """Annotated types keep their type."""
     assert_type(content, str)
     assert_type(tags, list[str])
     return content
 
 
 def seen() -> None:
-    """Each decorated function has the type that it had."""
+    """Each decorated function keeps its type."""
     assert_type(bare("a"), list[str])
     assert_type(bare(content="a", limit=3), list[str])
     assert_type(generator("a"), Iterator[str])
@@ -130,7 +130,7 @@ def seen() -> None:
 
 
 def without_a_server() -> None:
-    """A schema, arguments, and what becomes of them."""
+    """Normalize arguments with a schema."""
     schema = {"type": "object"}
     assert_type(normalize(schema, {"a": 1}), Normalized)
     assert_type(normalize(schema, '{"a": 1}', Policy.strict()), Normalized)
@@ -138,12 +138,12 @@ def without_a_server() -> None:
 
 
 def seen_by(decision: Decision) -> None:
-    """What an application does with a decision."""
+    """Use a decision in an application."""
     assert_type(decision.tool, str | None)
 
 
 def hosts(session: ClientSession, **settings: Unpack[HostSettings]) -> None:
-    """Every host takes the same settings, and so may a function of one's own."""
+    """Every host accepts the same settings, and so may a function of the application."""
     assert_type(lenient_session(session, Policy(), **settings), LenientSession)
     assert_type(make_lenient(MCPServer("types"), reload=True, definitions="tools.yaml"), MCPServer)
     LenientServerMiddleware(on_decision=seen_by, decision_values=True, clients=["acme"])
@@ -155,7 +155,7 @@ def hosts(session: ClientSession, **settings: Unpack[HostSettings]) -> None:
 
 
 def refused() -> None:
-    """Wrong calls and wrong declarations are seen; an ignore that is not needed would be an error."""
+    """Wrong calls and declarations are type errors. mypy reports an ignore that is not needed."""
     bare(5)  # type: ignore[arg-type]
     bare("a", "b")  # type: ignore[arg-type]
     asynchronous("a", 3)  # type: ignore[call-arg, unused-coroutine]
