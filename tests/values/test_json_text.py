@@ -1,4 +1,4 @@
-"""Arrays and objects in text: what is parsed, and what is refused."""
+"""Test which arrays and objects in text are parsed and which are refused."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse(
 
 
 def read(text: str) -> tuple[Any, Dialect] | None:
-    """Return the value in JSON's terms and the dialect."""
+    """Return the value as JSON and the dialect."""
     parsed = parse(text)
     return None if parsed is None else (plain(parsed.value), parsed.dialect)
 
@@ -85,7 +85,7 @@ def same(one: Any, other: Any) -> bool:
     ],
 )
 def test_json_is_parsed(text: str, value: Any) -> None:
-    """One JSON array or object is parsed, whatever is around it."""
+    """One JSON array or object is parsed, despite space, fences or quotes around it."""
     assert read(text) == (value, "json")
 
 
@@ -102,8 +102,8 @@ def test_json_is_parsed(text: str, value: Any) -> None:
         pytest.param("{null: 1, lambda: 2}", {"null": 1, "lambda": 2}, id="bare-words-as-keys"),
         pytest.param("[1, // one\n2]", [1, 2], id="line-comment"),
         pytest.param("/* list */ [1, /* , 2 */ 3]", [1, 3], id="block-comment"),
-        pytest.param("[1] // end", [1], id="comment-behind"),
-        pytest.param("[1] //" + "a" * 999, [1], id="long-comment-behind"),
+        pytest.param("[1] // end", [1], id="comment-at-the-end"),
+        pytest.param("[1] //" + "a" * 999, [1], id="long-comment-at-the-end"),
         pytest.param("[1, // one\n]", [1], id="trailing-comma-and-comment"),
         pytest.param("['// no comment']", ["// no comment"], id="comment-in-a-string"),
         pytest.param("{a: true, b: null}", {"a": True, "b": None}, id="json-words"),
@@ -129,7 +129,7 @@ def test_json_is_parsed(text: str, value: Any) -> None:
     ],
 )
 def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
-    """An unambiguous JSON5 text is parsed if JSON refuses it."""
+    """Unambiguous JSON5 text is parsed if it is not JSON."""
     assert read(text) == (value, "json5")
 
 
@@ -152,7 +152,7 @@ def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
     ],
 )
 def test_python_literals_are_parsed(text: str, value: Any) -> None:
-    """A text that is only a Python literal is parsed as Python."""
+    """Text that is only a Python literal is parsed as Python."""
     assert read(text) == (value, "python")
 
 
@@ -171,7 +171,7 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
         pytest.param("```json\n[1]", id="open-fence"),
         pytest.param("```\n[1]end", id="open-fence-and-a-word"),
         pytest.param("```json [1] ```", id="fence-whose-language-ends-with-a-space"),
-        pytest.param('```x{"a": 1}```', id="fence-with-a-head"),
+        pytest.param('```x{"a": 1}```', id="fence-with-a-prefix"),
         pytest.param("```12[1]```", id="fence-with-a-number"),
         pytest.param("```json x\n[1]\n```", id="fence-with-words"),
         *(
@@ -202,17 +202,17 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
         pytest.param("```\n```\n[1]\n```\n```", id="fence-in-a-fence"),
         pytest.param("```\n[1]\n```\n```\n[2]\n```", id="two-fences"),
         pytest.param("Here: [1]", id="prose-before"),
-        pytest.param("[1] is the list", id="prose-behind"),
+        pytest.param("[1] is the list", id="prose-after"),
         pytest.param("[1] [2]", id="two-values"),
         pytest.param("[1], [2]", id="bare-tuple"),
         pytest.param("[see above]", id="words"),
         pytest.param("[a, b]", id="bare-items"),
         pytest.param("{a}", id="bare-name"),
         pytest.param("//only/a/comment", id="comment-only"),
-        pytest.param("[1] //" + "a" * 1000, id="too-long-a-comment-behind"),
+        pytest.param("[1] //" + "a" * 1000, id="too-long-comment-at-the-end"),
         pytest.param("/usr/bin", id="path"),
         pytest.param("/* five */ 5 //", id="number-among-comments"),
-        pytest.param("// none\nnull", id="null-behind-a-comment"),
+        pytest.param("// none\nnull", id="null-after-a-comment"),
         pytest.param("/* */]", id="comment-and-a-closing-bracket"),
         pytest.param(
             json.dumps(json.dumps(json.dumps(json.dumps("a/b")))), id="four-layers-of-quotes-around-a-path"
@@ -220,7 +220,7 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
     ],
 )
 def test_text_must_be_one_container(text: str) -> None:
-    """A text that is not one whole array or object is refused."""
+    """Text that is not one whole array or object is refused."""
     assert parse(text) is None
 
 
@@ -258,7 +258,7 @@ def test_cut_off_text_is_refused(text: str) -> None:
     ],
 )
 def test_duplicate_keys_are_refused(text: str) -> None:
-    """A duplicate key refuses the text in every grammar, even with equal values."""
+    """Text with a duplicate key is refused in every grammar, even if the values are equal."""
     assert parse(text) is None
 
 
@@ -287,7 +287,7 @@ _NOT_JSON_NUMBERS = [
 
 
 def test_non_json_numbers_are_refused() -> None:
-    """A number that is not spelled as JSON or would lose a digit refuses the text in every grammar."""
+    """Text with a number that is not spelled as in JSON, or would lose a digit, is refused."""
     templates = ("[%s]", "[%s,]", "{'a': %s}", "(None, %s)")
     texts = [template % number for template in templates for number in _NOT_JSON_NUMBERS]
     assert [text for text in texts if parse(text) is not None] == []
@@ -321,7 +321,7 @@ def test_non_json_numbers_are_refused() -> None:
             for prefix in ["b", "u", "r", "f", "rb", "B"]
         ),
         pytest.param("[...]", id="ellipsis"),
-        pytest.param("[1, ...]", id="ellipsis-behind"),
+        pytest.param("[1, ...]", id="ellipsis-at-the-end"),
         pytest.param("{'a', 'b'}", id="set"),
         pytest.param("{'a'}", id="set-of-one"),
         pytest.param("{1: 'a'}", id="integer-key"),
@@ -371,7 +371,7 @@ def test_ambiguous_syntax_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["['a\\/b']", '["a\\/b",]', "[None, 'a\\/b']", "['\\\\\\/']"])
 def test_texts_that_grammars_read_differently_are_refused(text: str) -> None:
-    r"""An escaped slash is a slash in JSON5 and keeps its backslash in Python: refused if both are possible."""
+    r"""An escaped slash means different text in JSON5 and Python, so it is refused if both are possible."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert parse(text) is None
@@ -379,7 +379,7 @@ def test_texts_that_grammars_read_differently_are_refused(text: str) -> None:
 
 
 def test_json5_comments_are_not_parsed_as_python() -> None:
-    """Their content could make the interpreter warn."""
+    """JSON5 comments are not parsed as Python, which could warn about their content."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert read("['\\n', //1if\n]") == (["\n"], "json5")
@@ -387,7 +387,7 @@ def test_json5_comments_are_not_parsed_as_python() -> None:
 
 
 def test_only_enabled_dialects_are_parsed() -> None:
-    """Only the requested grammars are used; plain JSON does not count as another."""
+    """Only the requested grammars are used. Plain JSON does not count as one of the others."""
     json5: frozenset[Dialect] = frozenset({"json5"})
     python: frozenset[Dialect] = frozenset({"python"})
     assert parse("[1]", dialects=json5 | python) is None
@@ -413,7 +413,7 @@ def test_floats_keep_their_spelling() -> None:
 
 
 def test_length_limits_apply() -> None:
-    """Text up to its limit is parsed, longer text is not."""
+    """Text up to its limit is parsed. Longer text is refused."""
     assert parse("[1, 2]", max_text=6) is not None
     assert parse("[1, 2]", max_text=5) is None
     assert parse("[1, 2,]", max_relaxed=7) is not None
@@ -437,19 +437,19 @@ def test_length_limits_apply() -> None:
     ],
 )
 def test_depth_limit_applies(nested: Any) -> None:
-    """Nesting up to the limit is parsed, one level more is not; brackets in strings do not count."""
+    """Nesting up to the limit is parsed, one more level is refused. Brackets in strings do not count."""
     assert parse(nested(40), max_depth=40) is not None
     assert parse(nested(41), max_depth=40) is None
 
 
 def test_json_at_the_depth_limit_is_json() -> None:
-    """It is parsed as JSON, not as JSON5."""
+    """JSON at the depth limit is parsed as JSON, not as JSON5."""
     assert parse("[[1], [2]]", max_depth=2) == Parsed([[1], [2]], "json")
     assert parse("[[[1]], [2]]", max_depth=3) == Parsed([[[1]], [2]], "json")
 
 
 def test_many_shallow_containers_are_parsed() -> None:
-    """Depth is not the number of brackets."""
+    """Many brackets without deep nesting are parsed."""
     rows = [{"id": number, "tags": ["a", "]"]} for number in range(1000)]
     assert read(json.dumps(rows)) == (rows, "json")
     assert read(repr(rows)) == (rows, "json5")
@@ -488,7 +488,7 @@ def test_many_shallow_containers_are_parsed() -> None:
     ],
 )
 def test_hostile_text_is_refused_fast(text: str, max_depth: int) -> None:
-    """Text made to stall or overflow a parser is refused fast and without an error, at any limits."""
+    """Text designed to stall or overflow a parser is refused fast, without an error, at any limits."""
     started = time.process_time()
     parsed = parse(text, max_depth=max_depth)
     assert time.process_time() - started < 5
@@ -522,7 +522,7 @@ def test_looks_like_json_accepts_beginnings_of_json(text: str) -> None:
     ["", " ", "urgent", "a [1]", "42", "null", "(see below)", "'quoted'", "it's", "`code`", "// x", "-[1]"],
 )
 def test_looks_like_json_refuses_other_text(text: str) -> None:
-    """Any other text does not, so it may be a list item."""
+    """Other text does not look like JSON, so it may be a list item."""
     assert not looks_like_json(text)
 
 
@@ -544,7 +544,7 @@ containers = st.lists(values, max_size=4) | st.dictionaries(texts, values, max_s
     st.fixed_dictionaries({"ensure_ascii": st.booleans(), "indent": st.sampled_from([None, 1, "\t"])}),
 )
 def test_dumped_json_is_read_back(value: Any, form: dict[str, Any]) -> None:
-    """The output of json.dumps is parsed to an equal value, as JSON, with the same types."""
+    """The output of json.dumps is parsed as JSON to an equal value with the same types."""
     parsed = parse(json.dumps(value, **form))
     assert parsed is not None
     assert parsed.dialect == "json"
@@ -553,7 +553,7 @@ def test_dumped_json_is_read_back(value: Any, form: dict[str, Any]) -> None:
 
 @given(containers, st.integers(1, 3))
 def test_quoted_json_is_read_back(value: Any, layers: int) -> None:
-    """JSON that was encoded twice is parsed as if it had been encoded once."""
+    """JSON encoded several times is parsed like JSON encoded once."""
     text = json.dumps(value)
     for _ in range(layers):
         text = json.dumps(text)
@@ -591,7 +591,7 @@ def test_repr_of_printable_values_is_read(value: list[Any]) -> None:
 
 @st.composite
 def json5_texts(draw: st.DrawFn, value: Any) -> str:
-    """A value written in JSON5: other quotes, bare keys, comments and trailing commas."""
+    """Write a value in JSON5, with other quotes, bare keys, comments and trailing commas."""
     if isinstance(value, str):
         body = json.dumps(value, ensure_ascii=draw(st.booleans()))[1:-1]
         if draw(st.booleans()):
@@ -668,8 +668,8 @@ soups = st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join)
 wrapped_soups = st.tuples(st.sampled_from("[{("), soups, st.sampled_from("]})")).map("".join)
 
 
-def python_reading(text: str) -> str | None:
-    """Return Python's value of a literal, in JSON's terms."""
+def python_value(text: str) -> str | None:
+    """Return Python's value of a literal, as JSON."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -680,7 +680,7 @@ def python_reading(text: str) -> str | None:
 
 @given(st.text() | soups | wrapped_soups)
 def test_any_text_is_parsed_or_refused(text: str) -> None:
-    """No text makes the parser raise or warn, and a parsed value is parsed again from its JSON."""
+    """No text makes the parser raise or warn, and JSON of a parsed value can be parsed again."""
     looks_like_json(text)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -696,15 +696,15 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 @example("['a\\/b',]")
 @example("[(1)]")
 def test_python_literals_are_read_as_python_or_refused(text: str) -> None:
-    """A relaxed text that is a Python literal is parsed as Python does, or not at all."""
+    """Relaxed text that is a Python literal is parsed as Python would, or refused."""
     parsed = parse(text)
     if parsed is not None and parsed.dialect != "json":
-        assert python_reading(text.strip()) in {None, json.dumps(parsed.value)}
+        assert python_value(text.strip()) in {None, json.dumps(parsed.value)}
 
 
 @given(containers, st.data())
 def test_prefixes_are_refused(value: Any, data: st.DataObject) -> None:
-    """No text without its end is parsed."""
+    """Text without its end is refused."""
     text = json.dumps(value)
     cut = text[: data.draw(st.integers(0, len(text) - 1))]
     assert parse(cut) is None

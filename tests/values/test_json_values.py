@@ -1,4 +1,4 @@
-"""JSON values: type names, equality, size."""
+"""Test type names, equality, size and pointers of JSON values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class _Text(str):
     ],
 )
 def test_json_type_names_every_type(value: Any, name: str) -> None:
-    """Each value has its JSON Schema type name; a subclass has that of its base."""
+    """Each value has its JSON Schema type name. A subclass has the name of its base."""
     assert json_type(value) == name
 
 
@@ -71,14 +71,14 @@ def test_json_type_names_every_type(value: Any, name: str) -> None:
     ],
 )
 def test_same_json_compares_as_json(left: Any, right: Any, same: bool) -> None:
-    """Values are equal if JSON says so, whatever Python says."""
+    """Values are equal if they are equal in JSON, even if Python disagrees."""
     assert same_json(left, right) is same
     assert same_json(right, left) is same
 
 
 @given(LOOSE_JSON)
 def test_same_json_is_reflexive(value: Any) -> None:
-    """Every value is the same JSON as itself."""
+    """Every value is equal to itself."""
     assert same_json(value, value)
 
 
@@ -125,7 +125,7 @@ def test_measured_names_the_first_exceeded_limit(
     ],
 )
 def test_measured_counts_characters_and_values(value: Any, characters: int, items: int) -> None:
-    """A subclass of a JSON type has the size of that type; any value but a string or a long number counts as eight characters."""
+    """A subclass of a JSON type counts like that type. Short numbers and other scalars count as eight."""
     assert measured(value, Limits())[:2] == (characters, items)
 
 
@@ -143,7 +143,7 @@ def test_measured_counts_characters_and_values(value: Any, characters: int, item
     ],
 )
 def test_holds_many_counts_values_and_characters_at_any_depth(arguments: Any, many: bool) -> None:
-    """More than 100 values, the arguments among them, or more than 10,000 characters are many."""
+    """More than 100 values, including the arguments object, or more than 10,000 characters are many."""
     assert holds_many(arguments) is many
 
 
@@ -158,7 +158,7 @@ def test_holds_many_counts_values_and_characters_at_any_depth(arguments: Any, ma
     ],
 )
 def test_takes_long_looks_at_the_top_level(arguments: Any, long: bool) -> None:
-    """Many arguments, many values of one and a long text take long."""
+    """Many arguments, an argument with many values, or long text take long."""
     assert takes_long(arguments) is long
 
 
@@ -187,7 +187,7 @@ def test_nests_less_counts_levels(value: Any, levels: int) -> None:
 
 @pytest.mark.parametrize("place", [lambda each: each, lambda each: [0, each], lambda each: {"a": [each]}])
 def test_rounds_finds_an_integer_anywhere(place: Any) -> None:
-    """An integer, parsed from text, that a double would round is found in lists and objects; others are not."""
+    """An integer parsed from text that a double would round is found in lists and objects."""
     assert rounds(place(ParsedInteger(9007199254740993)))
     assert not rounds(place(ParsedInteger(9007199254740992)))
 
@@ -217,17 +217,17 @@ def _nested(levels: int, inner: Any) -> Any:
     ],
 )
 def test_a_shallow_value_has_at_most_a_thousand_levels_or_is_plain(value: Any, shallow: bool) -> None:
-    """What Python itself writes is shallow; of anything else the levels are counted."""
+    """A value of plain JSON types is shallow if Python can write it. Otherwise its levels are counted."""
     assert is_shallow(value) is shallow
 
 
 @each_row("key", ["a", "a~b", "a/b", "~1", "a/~b", ""])
-def test_a_key_comes_back_from_its_pointer(key):
-    """What a JSON Pointer escapes in a key is read back from it."""
+def test_a_key_survives_a_pointer_round_trip(key):
+    """A key escaped in a JSON Pointer is read back unchanged."""
     assert tokens_of(pointer(("rows", key, 0))) == ["rows", key, "0"]
 
 
 @each_row(("key", "escaped"), [("a~b", "/a~0b"), ("a/b", "/a~1b")])
-def test_a_pointer_escapes_what_has_a_meaning_in_it(key, escaped):
-    """As RFC 6901 writes it."""
+def test_a_pointer_escapes_tildes_and_slashes(key, escaped):
+    """Keys in a pointer are escaped as in RFC 6901."""
     assert pointer((key,)) == escaped

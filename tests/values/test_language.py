@@ -1,4 +1,4 @@
-"""Texts in other languages: how they are found, completed and joined."""
+"""Test how translated texts are found, filled in and joined."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ def test_english_and_chinese_are_known():
     ],
 )
 def test_a_tag_falls_back_to_its_language(tag, name):
-    """A tag is read from the most to the least specific."""
+    """A tag is resolved from the most to the least specific language."""
     assert resolved(tag) == name
 
 
 def test_values_are_not_read_as_placeholders():
-    """Braces in a value stay as they are, however often it is put into a sentence."""
+    """Braces in a value stay unchanged, however often it is inserted into a sentence."""
     words = language("zh")
     reported = words.either(["{place}", "{0}", "}{"])
     assert "{place}、{0}或}{" in words("It must be {expected}.", expected=reported)
 
 
 def test_a_text_of_the_library_is_translated_and_an_authors_is_not():
-    """A Text is English by itself; another language completes its translation with the same values."""
+    """A Text is English by default, and its translation is filled in with the same values."""
     text = Text("send {count} items at most", count=3)
     assert text == "send 3 items at most"
     assert language("zh").of(text) == "最多发送 3 项"
@@ -58,12 +58,12 @@ def test_a_text_survives_pickling():
 
 @pytest.mark.parametrize(("count", "reported"), [(0, "0 items"), (1, "1 item"), (2, "2 items")])
 def test_a_number_chooses_the_form(count, reported):
-    """English has one form for one, and another for any other number."""
+    """English has a singular for one and a plural for any other number."""
     assert Language().plural("{count} item", "{count} items", count) == reported
 
 
 def test_a_language_is_loaded_once():
-    """Threads that need a language for the first time get the same one."""
+    """Threads that need a language for the first time get the same object."""
     language.cache_clear()
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(language, ["zh"] * 64))

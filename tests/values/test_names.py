@@ -1,4 +1,4 @@
-"""Names that are equal but for case style or number, and names that only look so."""
+"""Test names that differ only in case style or number, and names that only look similar."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ NAMES = st.lists(NAME | ANY_TEXT, max_size=6, unique=True)
         pytest.param("max results", "max_results", True, id="words-snake"),
         pytest.param("maxresults", "max_results", True, id="run-together"),
         pytest.param("userID", "user_id", True, id="acronym"),
-        pytest.param("HTTPServer", "http_server", True, id="acronym-in-front"),
+        pytest.param("HTTPServer", "http_server", True, id="leading-acronym"),
         pytest.param("page_2", "page2", True, id="one-number"),
         pytest.param("x1_y2", "x1Y2", True, id="numbers-apart-by-letters"),
         pytest.param("v1_2", "v12", False, id="two-numbers-or-one"),
@@ -49,7 +49,7 @@ NAMES = st.lists(NAME | ANY_TEXT, max_size=6, unique=True)
         pytest.param(
             "\u03bb\u03bf\u03b3\u03bf\u03c2", "\u03bb\u03bf\u03b3\u03bf\u03c3", True, id="final-sigma"
         ),
-        pytest.param("maße", "masse", False, id="sharp-s-is-no-ss"),
+        pytest.param("maße", "masse", False, id="sharp-s-is-not-ss"),
         pytest.param("user.name", "user_name", False, id="a-dot-is-a-path"),
         pytest.param("page1", "page2", False, id="digits-differ"),
         pytest.param("_", "-", False, id="nothing-but-separators"),
@@ -57,7 +57,7 @@ NAMES = st.lists(NAME | ANY_TEXT, max_size=6, unique=True)
     ],
 )
 def test_fold_name_ignores_case_style_only(one, other, same):
-    """Two names fold alike if they differ in case style alone."""
+    """Two names fold to the same key if they differ only in case style."""
     assert (fold_name(one) == fold_name(other)) is same
 
 
@@ -69,19 +69,19 @@ def test_fold_name_ignores_case_style_only(one, other, same):
         pytest.param("maxresults", ["max_results", "maxResults"], None, id="two-fold-alike"),
         pytest.param("maxresults", ["max_results", "maxResults", "MaxResults"], None, id="three-fold-alike"),
         pytest.param("from", ["_from"], "_from", id="underscore-added"),
-        pytest.param("class", ["class_"], "class_", id="underscore-behind"),
-        pytest.param("class_", ["class"], "class", id="underscore-behind-away"),
+        pytest.param("class", ["class_"], "class_", id="trailing-underscore"),
+        pytest.param("class_", ["class"], "class", id="trailing-underscore-removed"),
         pytest.param("_meta", ["meta"], None, id="private-key-stays-private"),
         pytest.param("_Meta", ["_meta"], "_meta", id="private-on-both-sides"),
-        pytest.param("-date", ["date"], None, id="sign-in-front"),
+        pytest.param("-date", ["date"], None, id="leading-sign"),
         pytest.param("--limit", ["limit"], None, id="flag"),
         pytest.param("_", ["__"], None, id="no-letters"),
-        pytest.param("limit ", ["limit"], "limit", id="space-behind"),
+        pytest.param("limit ", ["limit"], "limit", id="trailing-space"),
         pytest.param("tag", ["tags"], None, id="plural-is-another-rule"),
     ],
 )
 def test_case_target_finds_the_only_equal_fold(sent, declared, target):
-    """A name leads to the only declared name with the same fold; a leading underscore is never removed."""
+    """A name matches the only declared name with the same fold. A leading underscore is never removed."""
     assert case_target(sent, folded_names(declared)) == target
 
 
@@ -105,8 +105,8 @@ def test_case_target_finds_the_only_equal_fold(sent, declared, target):
         pytest.param("cookie", ["cookies"], "cookies", id="ie-s"),
         pytest.param("id", ["ids"], "ids", id="two-letters"),
         pytest.param("ip", ["ips"], "ips", id="two-letters-ip"),
-        pytest.param("api", ["apis"], "apis", id="is-after-all-a-plural"),
-        pytest.param("menu", ["menus"], "menus", id="us-after-all-a-plural"),
+        pytest.param("api", ["apis"], "apis", id="plural-that-ends-in-is"),
+        pytest.param("menu", ["menus"], "menus", id="plural-that-ends-in-us"),
         pytest.param("user_id", ["user_ids"], "user_ids", id="last-word"),
         pytest.param("userId", ["user_ids"], "user_ids", id="across-styles"),
         pytest.param("users_id", ["user_id"], None, id="not-the-last-word"),
@@ -131,7 +131,7 @@ def test_case_target_finds_the_only_equal_fold(sent, declared, target):
     ],
 )
 def test_plural_target_finds_regular_plurals(sent, declared, target):
-    """A name leads to its regular English plural, never back to a singular."""
+    """A name matches its regular English plural, but never a singular."""
     assert plural_target(sent, by_singular(declared, declared)) == target
 
 
@@ -147,23 +147,23 @@ def test_targets_are_declared_and_never_the_name_itself(sent, declared):
 
 @given(ANY_TEXT | NAME, NAMES, st.randoms(use_true_random=False))
 def test_order_of_declared_names_does_not_matter(sent, declared, random):
-    """The target is the same in any order of the declared names."""
+    """The target does not depend on the order of the declared names."""
     shuffled = random.sample(declared, len(declared))
     assert case_target(sent, folded_names(declared)) == case_target(sent, folded_names(shuffled))
     assert plural_target(sent, by_singular(declared)) == plural_target(sent, by_singular(shuffled))
 
 
 @given(NAME, NAME)
-def test_names_that_fold_alike_are_no_targets(one, other):
-    """If two declared names fold alike, neither is a target."""
+def test_names_that_fold_alike_are_not_targets(one, other):
+    """If two declared names fold to the same key, neither is a target."""
     if one != other and fold_name(one) == fold_name(other):
         assert case_target(one.upper(), folded_names([one, other])) is None
         assert plural_target(one[:-1], by_singular([one, other])) is None
 
 
 @given(NAME, NAME)
-def test_plural_differs_by_its_ending_alone(one, other):
-    """A name that is renamed to a plural keeps its letters, except a y before ies."""
+def test_plural_differs_only_in_its_ending(one, other):
+    """A name renamed to a plural keeps its letters, except a y before ies."""
     if plural_target(one, by_singular([other])) is not None:
         assert fold_name(other).startswith(fold_name(one).removesuffix("y"))
         assert 1 <= len(fold_name(other)) - len(fold_name(one)) <= 2
@@ -183,8 +183,8 @@ def test_folding_is_idempotent(text):
         pytest.param("categories", "category", 1.0, id="ies"),
         pytest.param("ids", "id", 1.0, id="s"),
         pytest.param("ties", "tie", 1.0, id="short-ies"),
-        pytest.param("is", "i", 0.0, id="two-letters-are-no-plural"),
-        pytest.param("pass_a", "pas_b", 0.0, id="ss-is-no-plural"),
+        pytest.param("is", "i", 0.0, id="two-letters-are-not-a-plural"),
+        pytest.param("pass_a", "pas_b", 0.0, id="ss-is-not-a-plural"),
         pytest.param("tgas", "tags", 0.95, id="one-slip"),
         pytest.param("a" * 99 + "bc", "a" * 99 + "cb", 0.8, id="slip-cut-in-two"),
         pytest.param("a" * 100 + "b", "a" * 100 + "c", 0.0, id="letter-replaced-beyond-the-limit"),
@@ -213,7 +213,7 @@ def test_folding_is_idempotent(text):
     ],
 )
 def test_likeness_grades_what_two_names_share(sent, name, value):
-    """The same words are liker than one slip, that than fewer words, and those than a common beginning."""
+    """The same words score highest, then one slip, then fewer words, then a common beginning."""
     assert likeness(sent, name) == pytest.approx(value)
 
 
@@ -225,18 +225,18 @@ def test_likeness_grades_what_two_names_share(sent, name, value):
     "origin/destination departure/arrival open/close next/previous include/exclude".split(),
 )
 def test_opposites_are_never_alike(pair):
-    """Each pair of opposites is less alike than names that have nothing in common."""
+    """Each pair of opposites scores lower than names with nothing in common."""
     one, other = pair.split("/")
     assert likeness(f"{one}_time", f"{other}_time") < 0
 
 
-def test_near_leaves_out_names_that_are_less_than_half_alike():
-    """A name that shares one of many words is not near."""
+def test_near_omits_names_with_few_common_words():
+    """A name that shares only one of many words is not near."""
     assert near("user_name", ["file_name", "city", "users_name"]) == ["users_name"]
 
 
-def test_near_leaves_out_a_name_of_twenty_words_more():
-    """A name is near by one word only if it has fewer than twenty others."""
+def test_near_omits_a_name_with_twenty_more_words():
+    """A name that shares one word is near only if it has fewer than twenty others."""
     words = ["name", *"abcdefghijklmnopqrst"]
     assert near("name", ["_".join(words)]) == []
     assert near("name", ["_".join(words[:-1])]) == ["_".join(words[:-1])]
@@ -257,17 +257,17 @@ def test_near_leaves_out_a_name_of_twenty_words_more():
     ],
 )
 def test_is_replaced_allows_one_other_letter(sent, name, replaced):
-    """Two names of four letters or more differ in exactly one letter, and in no digit."""
+    """Two names of at least four letters may differ in exactly one letter, but in no digit."""
     assert is_replaced(sent, name) is replaced
 
 
-def test_near_names_of_one_likeness_come_by_the_alphabet():
-    """Names that are equally alike have an order that does not depend on the declared one."""
+def test_equally_similar_names_are_sorted_alphabetically():
+    """The order of equally similar names does not depend on the declared order."""
     assert near("name", ["name_b", "name_a"]) == ["name_a", "name_b"]
 
 
 def test_near_reads_only_the_beginning_of_a_long_name():
-    """What comes after 128 characters of a sent name is not compared."""
+    """Only the first 128 characters of a sent name are compared."""
     assert near("a" * 128 + "_bc", ["a" * 128]) == ["a" * 128]
     assert likeness("a" * 128 + "_bc", "a" * 128) < 1
     assert near("a" * 127 + "_b", ["a" * 127]) == ["a" * 127]
@@ -284,7 +284,7 @@ def test_near_reads_only_the_beginning_of_a_long_name():
     ],
 )
 def test_words_of_splits_at_separators_case_and_digits(name, words):
-    """The words of a name are folded and in its order."""
+    """The words of a name are folded and in order."""
     assert words_of(name) == words
 
 
@@ -310,7 +310,7 @@ def test_words_of_splits_at_separators_case_and_digits(name, words):
     ],
 )
 def test_tool_target_is_the_only_listed_tool_of_that_name(sent, listed, servers, target):
-    """A tool's name may differ by case, separators and the prefix of its server; two that it may mean are none."""
+    """A tool's name may differ in case, separators and server prefix. An ambiguous name has no target."""
     assert tool_target(sent, listed, servers) == target
 
 
@@ -319,12 +319,12 @@ def test_tool_target_is_the_only_listed_tool_of_that_name(sent, listed, servers,
     [("my-notes", "My.Notes", True), ("_notes", "notes", False), ("notes", "note", False)],
 )
 def test_same_tool_name_ignores_case_and_separators(one, other, same):
-    """Two names of tools are the same but for case, hyphens, underscores and dots, not in front."""
+    """Tool names are the same if only case, hyphens, underscores and dots differ, except at the start."""
     assert same_tool_name(one, other) is same
 
 
 def test_the_name_with_the_most_words_in_common_is_nearest():
-    """Of names whose words all occur in the sent one, the one that lacks fewer words comes first."""
+    """Of names whose words are all in the sent one, the one with more words comes first."""
     assert near("user_full_name", ["name", "user_name"]) == ["user_name", "name"]
 
 
@@ -336,7 +336,7 @@ def test_the_name_with_the_most_words_in_common_is_nearest():
     ],
 )
 def test_tool_target_reads_separators_within_a_name(sent, server, target):
-    """The names of a server and of a tool may have two underscores of their own."""
+    """The names of a server and of a tool may contain two underscores."""
     found = tool_target(sent, [target, "other"], [server])
     assert found is not None
     assert found.name == target
@@ -344,12 +344,12 @@ def test_tool_target_reads_separators_within_a_name(sent, server, target):
 
 @pytest.mark.parametrize("sent", ["mcp__notes__", "mcp____notes"])
 def test_tool_target_reads_no_name_into_an_empty_one(sent):
-    """A prefix without a server or a tool behind it means no tool."""
+    """A prefix without a server or without a tool has no target."""
     assert tool_target(sent, ["notes", "_notes"], ["other"]) is None
 
 
 def test_long_names_are_not_compared():
-    """A name of a megabyte costs no more than reading it."""
+    """Even a name of a megabyte is handled fast."""
     started = time.process_time()
     for sent in ("a_" * 500_000, "1_" * 500_000, "A" * 1_000_000, "\ud800" * 1_000_000):
         assert plural_target(sent, by_singular(["a_bs"])) is None

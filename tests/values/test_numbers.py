@@ -1,4 +1,4 @@
-"""Numbers in text and text from numbers: no digit is lost or invented."""
+"""Test numbers in text and text from numbers: no digit is lost or invented."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ NOT_A_JSON_NUMBER = [
 
 @each_row("text", NOT_A_JSON_NUMBER)
 def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
-    """A text that is not spelled as a JSON number is not a number."""
+    """Text that is not spelled as a JSON number is not a number."""
     assert number_in_text(text) is None
     assert integer_in_text(text) is None
 
@@ -111,12 +111,12 @@ def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
         pytest.param("0.1000000000000000055511151231257827", 0.1, id="more-digits-of-a-double"),
         pytest.param("5.960464477539063e-08", 2.0**-24, id="digits-rounded-half-up"),
         pytest.param("1." + "0" * 100, 1.0, id="many-zeros"),
-        pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-holds"),
+        pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-represents"),
         pytest.param("-0.10000000000000001", -0.1, id="negative-with-seventeen-digits-of-a-double"),
     ],
 )
 def test_number_in_text_parses_json_numbers(text: str, number: float) -> None:
-    """A JSON number that loses no digit is parsed, an integer as int, any other as float."""
+    """A JSON number that loses no digit is parsed, an integer as int and any other number as float."""
     read = number_in_text(text)
     assert read == number
     assert type(read) is type(number)
@@ -141,13 +141,13 @@ def test_number_in_text_parses_json_numbers(text: str, number: float) -> None:
     ],
 )
 def test_numbers_that_lose_digits_are_refused(text: str) -> None:
-    """A number that a double cannot represent exactly is refused, not rounded."""
+    """A number that a double cannot represent exactly is refused and not rounded."""
     assert number_in_text(text) is None
     assert integer_in_text(text) is None
 
 
 def test_negative_zero_keeps_its_sign() -> None:
-    """-0 is a float, which keeps the sign."""
+    """-0 is parsed as a float, which keeps the sign."""
     assert str(number_in_text("-0")) == "-0.0"
     assert str(number_in_text("-0.0")) == "-0.0"
     assert type(number_in_text("-0")) is float
@@ -177,7 +177,7 @@ def test_negative_zero_keeps_its_sign() -> None:
     ],
 )
 def test_integer_in_text_parses_whole_numbers(text: str, integer: int | None) -> None:
-    """A text is an integer if its number is whole and loses no digit or sign."""
+    """Text is an integer if its number is whole and loses no digit or sign."""
     read = integer_in_text(text)
     assert read == integer
     assert type(read) is type(integer)
@@ -200,7 +200,7 @@ def test_integer_in_text_parses_whole_numbers(text: str, integer: int | None) ->
     ],
 )
 def test_whole_float_converts_exact_integers(value: float, integer: int | None) -> None:
-    """A float is an integer if it is whole and no larger than 2**53."""
+    """A float is an integer if it is whole and at most 2**53."""
     whole = whole_float(value)
     assert whole == integer
     assert type(whole) is type(integer)
@@ -214,8 +214,8 @@ def test_whole_float_converts_exact_integers(value: float, integer: int | None) 
         pytest.param(0, "0", id="zero"),
         pytest.param(SAFE, str(SAFE), id="largest-safe"),
         pytest.param(-SAFE, str(-SAFE), id="smallest-safe"),
-        pytest.param(SAFE + 1, str(SAFE + 1), id="no-double-holds-it"),
-        pytest.param(SAFE + 2, None, id="a-double-holds-it"),
+        pytest.param(SAFE + 1, str(SAFE + 1), id="no-double-represents-it"),
+        pytest.param(SAFE + 2, None, id="a-double-represents-it"),
         pytest.param(10**20, None, id="round-and-large"),
         pytest.param(10**20 + 1, str(10**20 + 1), id="large-and-exact"),
         pytest.param(10**400, str(10**400), id="beyond-doubles"),
@@ -235,12 +235,12 @@ def test_whole_float_converts_exact_integers(value: float, integer: int | None) 
         pytest.param(SpelledFloat(3.1, "3.10"), "3.10", id="spelled"),
         pytest.param(SpelledFloat(1000.0, "1e3"), "1e3", id="spelled-exponent"),
         pytest.param(SpelledFloat(-0.0, "-0"), "-0", id="spelled-negative-zero"),
-        pytest.param(2**13287 - 1, str(2**13287 - 1), id="as-long-as-one-that-is-read"),
-        pytest.param(10**MAX_SPELLING + 1, None, id="longer-than-any-that-is-read"),
+        pytest.param(2**13287 - 1, str(2**13287 - 1), id="longest-that-is-parsed"),
+        pytest.param(10**MAX_SPELLING + 1, None, id="longer-than-any-that-is-parsed"),
     ],
 )
 def test_number_as_text_requires_a_certain_spelling(value: float, text: str | None) -> None:
-    """A number becomes text only if its sender's spelling is certain."""
+    """A number becomes text only if its sender can have spelled it in just one way."""
     assert number_as_text(value) == text
 
 
@@ -257,7 +257,7 @@ def _few_digits() -> Iterator[None]:
 
 @pytest.mark.usefixtures("_few_digits")
 def test_lower_interpreter_digit_limit_refuses() -> None:
-    """If the interpreter's digit limit is lower, longer numbers are refused without an error."""
+    """If the interpreter has a lower digit limit, longer numbers are refused without an error."""
     assert number_in_text("9" * 700) is None
     assert integer_in_text("9" * 700) is None
     assert number_as_text(10**700 + 1) is None
@@ -268,13 +268,13 @@ def test_lower_interpreter_digit_limit_refuses() -> None:
     [("3.10", "3.10"), ("1e3", "1e3"), ("0.30000000000000004", "0.30000000000000004"), ("1e999", None)],
 )
 def test_read_float_keeps_the_spelling(spelling: str, repeated: str | None) -> None:
-    """A float parsed from text returns its source spelling."""
+    """A float parsed from text keeps its source spelling."""
     read = read_float(spelling)
     assert (None if read is None else number_as_text(read)) == repeated
 
 
 def test_longest_number_of_json_text() -> None:
-    """A longer number is refused, whatever its digits."""
+    """A number beyond the maximum length is refused, whatever its digits."""
     assert read_integer("9" * MAX_SPELLING) == 10**MAX_SPELLING - 1
     assert read_integer("9" * (MAX_SPELLING + 1)) is None
     assert read_float("1.".ljust(MAX_SPELLING, "0")) == 1
@@ -282,7 +282,7 @@ def test_longest_number_of_json_text() -> None:
 
 
 def test_read_integer_keeps_the_sign_of_zero() -> None:
-    """-0 is the only number without point and exponent that is a float."""
+    """-0 is the only number without a point or exponent that becomes a float."""
     assert isinstance(read_integer("-0"), SpelledFloat)
     assert type(read_integer("0")) is int
 
@@ -316,7 +316,7 @@ def _floats(value: Any) -> list[float]:
 
 
 def test_plain_replaces_every_spelled_float() -> None:
-    """Spelled floats become floats at every depth; the original keeps them."""
+    """Spelled floats are replaced at every depth, and the original keeps them."""
     untouched = ["x", {"y": 1}]
     given_value = {
         "a": SpelledFloat(1.5, "1.50"),
@@ -338,7 +338,7 @@ def test_plain_replaces_in_shared_lists() -> None:
 
 
 def test_plain_handles_deep_nesting() -> None:
-    """Nesting far beyond the recursion limit is no problem."""
+    """Nesting far beyond the recursion limit is handled."""
     value: Any = SpelledFloat(1.5, "1.50")
     for _ in range(20_000):
         value = [value]
@@ -382,7 +382,7 @@ def test_floats_are_parsed_exactly(value: float) -> None:
 
 @given(st.integers() | st.floats())
 def test_number_as_text_parses_back(value: float) -> None:
-    """The text of a number parses back to that number."""
+    """The text of a number is parsed back to that number."""
     text = number_as_text(value)
     assert text is None or number_in_text(text) == value
 

@@ -1,4 +1,4 @@
-"""Which names are secret, and which names and keys may be shown."""
+"""Test which names are secret, and which names and keys may be shown."""
 
 from __future__ import annotations
 
@@ -43,17 +43,17 @@ _ORDINARY = """
 
 
 def test_names_with_a_secret_stem_are_secret():
-    """A name with a secret's stem is secret, in any case, with or without separators."""
+    """A name with the stem of a secret is secret in any case, with or without separators."""
     assert [name for name in _SECRET if not secret_name(name)] == []
 
 
 def test_ordinary_names_are_not_secret():
-    """Names that only look secret are not, so that errors can show their values."""
+    """Names that only resemble secret names are not secret, so errors can show their values."""
     assert [name for name in _ORDINARY if secret_name(name)] == []
 
 
 def test_full_width_secret_names_are_secret():
-    """A name in full-width letters is read as the same name."""
+    """A name in full-width letters counts as the same name."""
     assert secret_name("".join(chr(ord(letter) + 0xFEE0) for letter in "password"))
 
 
@@ -71,12 +71,12 @@ def test_once_secret_names_stay_secret(name):
     st.sampled_from(["password", "accesstoken", "clientsecret", "credentials", "signature"]),
 )
 def test_prefix_of_a_stem_does_not_matter(around, stem):
-    """A long stem is found in any name that ends in it."""
+    """A name that ends in a long stem is secret."""
     assert secret_name(around + stem)
 
 
 def test_long_names_are_secret():
-    """A name too long to be one is secret without a search."""
+    """An overlong name is secret without a search."""
     assert secret_name("a" * 2**20)
 
 
@@ -91,7 +91,7 @@ def test_policy_names_are_secret():
     "name", ["search", "get-note", "v1.search", "mcp__server__tool", "a/b.c-d_e", "größe", "x" * 128, "2fa"]
 )
 def test_valid_tool_names_are_shown(name):
-    """At most 128 letters, digits and ``_-./`` are a name."""
+    """Up to 128 letters, digits and ``_-./`` are shown as a name."""
     assert shown_name(name) == name
 
 
@@ -126,7 +126,7 @@ def test_valid_tool_names_are_shown(name):
     ],
 )
 def test_other_tool_names_are_masked(name):
-    """Any other text is masked entirely."""
+    """Other text is masked entirely."""
     assert shown_name(name) == HIDDEN
 
 
@@ -148,7 +148,7 @@ def test_other_tool_names_are_masked(name):
     ],
 )
 def test_keys_like_parameter_names_are_shown(key):
-    """A key is shown if it has the form of a parameter name or an index."""
+    """A key with the form of a parameter name or an index is shown."""
     assert shown_key(key) == key
 
 
@@ -187,7 +187,7 @@ def test_keys_like_parameter_names_are_shown(key):
     ],
 )
 def test_other_keys_are_masked(key):
-    """Separators, spaces, long numbers and other text are masked entirely."""
+    """Keys with separators, spaces, long numbers and other text are masked entirely."""
     assert shown_key(key) == HIDDEN
 
 
@@ -208,5 +208,5 @@ def test_usual_labels_are_shown(text):
 
 @each_row("text", ["a: b", "a=b", '{"a": 1}', "a\nb", "a\u200b", "x" * 129, "", "key'x'", 5, None])
 def test_labels_that_may_contain_values_are_refused(text):
-    """A text that could contain a value is not a label."""
+    """Text that could contain a value is not a label."""
     assert not is_label(text)

@@ -1,4 +1,4 @@
-"""Misspelled names that are noticed, though no rule renames them."""
+"""Test which misspelled names are detected, although no rule renames them."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def test_squashed_drops_case_and_separators(name, letters):
 
 
 def test_by_letters_groups_equal_names():
-    """Declared names that differ in case style alone have one entry."""
+    """Declared names that differ only in case style share one entry."""
     assert by_letters(["dry_run", "tag", "dryRun"]) == {"dryrun": ("dry_run", "dryRun"), "tag": ("tag",)}
 
 
 def test_by_letters_but_one_drops_each_letter():
-    """Each letter is left out in turn, but no digit; if two names become equal, both are kept."""
+    """Each letter but no digit is dropped in turn. If two names become equal, both are kept."""
     shortened = by_letters_but_one(by_letters(["tag2", "tab2", "t_ab2"]))
     assert shortened == {
         "ag2": ("tag2",),
@@ -48,7 +48,7 @@ def test_by_letters_but_one_drops_each_letter():
     ("sent", "declared"),
     [
         pytest.param("tagss", "tags", id="one-too-many"),
-        pytest.param("xtags", "tags", id="one-in-front"),
+        pytest.param("xtags", "tags", id="one-at-the-start"),
         pytest.param("tagg", "tag", id="one-too-many-of-a-short-name"),
         pytest.param("tas", "tags", id="one-missing"),
         pytest.param("tag", "tags", id="the-last-missing"),
@@ -57,7 +57,7 @@ def test_by_letters_but_one_drops_each_letter():
         pytest.param("Tas-", "$tags", id="other-marks"),
         pytest.param("tag1s", "tags1s", id="before-a-digit"),
         pytest.param("a" * 98 + "bc", "a" * 98 + "c", id="the-longest"),
-        pytest.param("a" * 99, "a" * 100, id="of-the-longest"),
+        pytest.param("a" * 99, "a" * 100, id="missing-in-the-longest"),
     ],
 )
 def test_one_slip_away_finds_one_letter_slips(sent, declared):
@@ -84,7 +84,7 @@ def test_one_slip_away_finds_one_letter_slips(sent, declared):
         pytest.param("ba", "ab", id="both-too-short"),
     ],
 )
-def test_larger_differences_are_no_slips(sent, declared):
+def test_larger_differences_are_not_slips(sent, declared):
     """Names that differ by more, by a digit, or are too short or too long are not slips."""
     assert slips(sent, declared, "other") == []
     assert not is_slip(sent, declared)
