@@ -147,7 +147,7 @@ async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], receive
     received.clear()
     result = await client.call_tool_mcp(tool, sent)
     if not received:
-        assert result.is_error, "the tool did not run, and its caller does not know"
+        assert result.is_error, "the tool did not run, but its caller got no error"
         assert "mcp_lenient" in (result.meta or {}), f"refused without an envelope: {result.content!r:.300}"
         return REFUSED
     return received[-1]

@@ -242,7 +242,7 @@ class ChangingServer(RuleBasedStateMachine):
         may_be = self._recent[name]
         if serial is not None:
             kinds = [kind for kind, number in may_be if number == serial]
-            assert kinds, f"{name} was answered by a tool that it did not stand for"
+            assert kinds, f"{name} was answered by a tool that did not have this name"
         else:
             kinds = [kind for kind, _ in may_be]
         allowed = [self._run(_reference(kind, name, value)) for kind in kinds]

@@ -149,7 +149,7 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
 
 @pytest.mark.usual_rows("tail-1")
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes break in another way there")
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes behave differently there")
 @pytest.mark.parametrize("unbuffered", ["1", pytest.param("", marks=pytest.mark.full)])
 @pytest.mark.parametrize(
     ("words", "code"),

@@ -334,9 +334,11 @@ CLAIMS = [
     pytest.param({"repairs": 5}, id="repairs are a number"),
     pytest.param({"repairs": [{"rule": "x"}]}, id="repair without a place"),
     pytest.param({"repairs": [dict.fromkeys(Repair._fields, 5)]}, id="repair of numbers"),
-    pytest.param({"repairs": [dict.fromkeys(Repair._fields, "scalar_to_array")]}, id="pointer is none"),
+    pytest.param(
+        {"repairs": [dict.fromkeys(Repair._fields, "scalar_to_array")]}, id="pointer is not a pointer"
+    ),
     pytest.param({"error_code": 5}, id="code is a number"),
-    pytest.param({"error_code": "X", "details": "y"}, id="details are a text"),
+    pytest.param({"error_code": "X", "details": "y"}, id="details are text"),
     pytest.param({"error_code": "X", "details": {"violations": [1]}}, id="violations are numbers"),
     pytest.param({"error_code": "X", "details": {}}, id="envelope of our shape"),
     pytest.param(

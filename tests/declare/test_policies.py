@@ -33,12 +33,12 @@ def operator_policy(tmp_path, tool, **settings):
     [
         pytest.param("read", {}, "observe", id="file for the server"),
         pytest.param("read", {"policy": Policy(mode="off")}, "off", id="constructor before file"),
-        pytest.param("read", {"policy": Policy(drop={"x"})}, "observe", id="constructor says nothing of it"),
-        pytest.param("read", {"mode": "repair"}, "repair", id="mode in a word"),
+        pytest.param("read", {"policy": Policy(drop={"x"})}, "observe", id="constructor without it"),
+        pytest.param("read", {"mode": "repair"}, "repair", id="mode as an option"),
         pytest.param("pay", {}, "off", id="file for the tool"),
         pytest.param("pay", {"policy": Policy(mode="observe")}, "off", id="tool before server"),
         pytest.param("pay", {"tools": {"p*": Policy(mode="observe")}}, "observe", id="pattern before file"),
-        pytest.param("pay", {"tools": {"p*": Policy(drop={"x"})}}, "off", id="pattern says nothing of it"),
+        pytest.param("pay", {"tools": {"p*": Policy(drop={"x"})}}, "off", id="pattern without it"),
         pytest.param("read", {"tools": {"r*": Policy()}}, "repair", id="pattern in place of the server's"),
     ],
 )

@@ -306,19 +306,19 @@ def test_injected_arguments_are_refused_when_the_server_is_built(wrapped, name):
 
 @tool(response_format="content_and_artifact")
 def _with_artifact(text: str) -> tuple[str, Any]:
-    """Return what a model does not read beside the text."""
+    """Return text and an artifact that a model does not read."""
     return text, {"rows": [1, 2]}
 
 
 @tool(response_format="content_and_artifact")
 def _with_blocks(text: str) -> tuple[str, Any]:
-    """Return what an adapter of MCP returns: blocks that are no text."""
+    """Return text and blocks that are not text, as an MCP adapter does."""
     return text, [{"type": "image", "data": _PIXEL, "mimeType": "image/png"}]
 
 
 @tool(response_format="content_and_artifact")
 def _with_object(text: str) -> tuple[str, Any]:
-    """Return an object that has no JSON."""
+    """Return an object that cannot be written as JSON."""
     return text, object()
 
 

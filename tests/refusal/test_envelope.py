@@ -112,7 +112,7 @@ def test_several_faults():
         pytest.param("", None, "size", "ARGUMENTS_TOO_LARGE", id="size"),
         pytest.param("", None, "value", "INVALID_ARGUMENTS", id="the call as a whole"),
         pytest.param("/größe", "größe", "type", "INVALID_GR_E_TYPE", id="not ASCII"),
-        pytest.param("/名", "名", "type", "INVALID_PARAMETER_TYPE", id="nothing of ASCII"),
+        pytest.param("/名", "名", "type", "INVALID_PARAMETER_TYPE", id="no ASCII"),
     ],
 )
 def test_error_code(pointer, parameter, code, expected):

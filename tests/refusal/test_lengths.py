@@ -11,7 +11,7 @@ from mcp_lenient import LenientMiddleware
 
 
 async def test_one_fault_takes_few_characters():
-    """For one error, the message is no longer than FastMCP's text and the text block at most 2.4 times."""
+    """For one error, the message is no longer than FastMCP's text, and the text block at most 2.4 times."""
     found = await lengths.one_fault()
     assert len(found) == len(lengths.ONE_FAULT)
     assert max(each.message_times for each in found) <= lengths.MOST_MESSAGE

@@ -306,16 +306,18 @@ async def test_a_full_disk_fails_no_call(caplog):
             {"style": "xml"}, "style must be one of 'json', 'console', 'text', but is 'xml'", id="style"
         ),
         pytest.param(
-            {"level": 10}, "level must be one of 'info', 'warning', 'error', but is 10", id="no text"
+            {"level": 10}, "level must be one of 'info', 'warning', 'error', but is 10", id="not text"
         ),
         pytest.param({"level": "debug"}, "level must be one of 'info', 'warning', 'error'", id="level"),
         pytest.param({"accepted": 2}, "accepted must be a number from 0 to 1, but is 2", id="accepted"),
-        pytest.param({"accepted": True}, "accepted must be a number from 0 to 1", id="accepted is no switch"),
-        pytest.param({"accepted": float("nan")}, "accepted must be a number from 0 to 1", id="no number"),
+        pytest.param(
+            {"accepted": True}, "accepted must be a number from 0 to 1", id="accepted is not a boolean"
+        ),
+        pytest.param({"accepted": float("nan")}, "accepted must be a number from 0 to 1", id="not a number"),
         pytest.param({"max_bytes": -1}, "max_bytes must be a whole number", id="max_bytes"),
         pytest.param({"backups": 1.5}, "backups must be a whole number", id="backups"),
         pytest.param({"file": "/no/such/folder/x"}, "file must be one that can be written to", id="file"),
-        pytest.param({"file": 5}, "file must be a path, but is 5", id="no path"),
+        pytest.param({"file": 5}, "file must be a path, but is 5", id="not a path"),
         pytest.param({"file": "/"}, "file must be one that can be written to", id="folder"),
     ],
 )

@@ -83,7 +83,7 @@ async def test_a_mounted_tool_is_counted_once(counted):
     }
 
 
-@pytest.mark.quick_rows("auto-well known", "legacy-nearly known")
+@pytest.mark.quick_rows("auto-well known", "legacy-almost well known")
 @pytest.mark.parametrize(
     ("name", "label"),
     [
@@ -93,7 +93,7 @@ async def test_a_mounted_tool_is_counted_once(counted):
         pytest.param("acme-agent", "acme-agent", id="named by the operator"),
         pytest.param("sk-live-4242424242", "(other)", id="unknown"),
         pytest.param("x" * 2**20, "(other)", id="a megabyte"),
-        pytest.param("claude-ai\n", "(other)", id="nearly known"),
+        pytest.param("claude-ai\n", "(other)", id="almost well known"),
     ],
 )
 @pytest.mark.parametrize("mode", ["auto", "legacy"])

@@ -16,7 +16,7 @@ from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 _SCHEMAS = [
     pytest.param({"type": "integer", "minimum": 3, "exclusiveMaximum": 5}, id="bounds"),
     pytest.param({"type": "integer", "multipleOf": 7, "maximum": -15}, id="multiple-below-zero"),
-    pytest.param({"type": "integer", "multipleOf": 7, "minimum": -15, "maximum": -14}, id="one-multiple"),
+    pytest.param({"type": "integer", "multipleOf": 7, "minimum": -15, "maximum": -14}, id="single-multiple"),
     pytest.param({"type": "integer", "minimum": 1000}, id="above-all-samples"),
     pytest.param({"type": "integer", "maximum": -1000}, id="below-all-samples"),
     pytest.param({"type": "integer", "multipleOf": 7, "minimum": 15}, id="multiple"),

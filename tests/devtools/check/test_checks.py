@@ -153,7 +153,7 @@ FOUND = [
     pytest.param(codes, "enum_without_description", "level", "warning", id="codes"),
     pytest.param(one_slip, "names_one_slip_apart", "query", "warning", id="letters swapped"),
     pytest.param(two_numbers, "names_one_slip_apart", "tag", "warning", id="singular and plural"),
-    pytest.param(list_beside_item, "names_one_slip_apart", "tag", "note", id="the type tells them apart"),
+    pytest.param(list_beside_item, "names_one_slip_apart", "tag", "note", id="distinguished by type"),
     pytest.param(two_styles, "names_one_slip_apart", "user_id", "warning", id="case style"),
     pytest.param(python_none, "python_in_description", "name", "warning", id="None"),
     pytest.param(python_list, "python_in_description", "", "warning", id="single quotes"),
@@ -200,7 +200,7 @@ FOREIGN = [
     pytest.param(
         {"type": "object", "properties": {}, "required": ["a"], "additionalProperties": False},
         ("required_undeclared", "a", "error"),
-        id="no call can be right",
+        id="no valid call",
     ),
     pytest.param(
         {"type": "object", "properties": {}, "required": ["a"]},
@@ -214,7 +214,7 @@ FOREIGN = [
             "required": ["n"],
         },
         ("schema_invalid", "n", "warning"),
-        id="a word of an older draft",
+        id="a keyword of an older draft",
     ),
 ]
 

@@ -215,14 +215,14 @@ def from_clients(count, *violations, tool="search"):
     return [line(tool=tool, client_name=f"c{at}", violations=list(violations)) for at in range(count)]
 
 
-@pytest.mark.usual_rows("the types that came", "a name within")
+@pytest.mark.usual_rows("the received types", "a nested name")
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
         pytest.param(
             [line(violations=[wrong("type", "/x", came)]) for came in ("string", "array", "string") * 2],
             "6 calls of search by agent 1.0 failed at /x, with the wrong JSON type (came: array, string), one of",
-            id="the types that came",
+            id="the received types",
         ),
         pytest.param(
             from_clients(5, wrong("value", "/rows/0/a"), wrong("value", "/rows/1/a")),
@@ -238,12 +238,12 @@ def from_clients(count, *violations, tool="search"):
         pytest.param(
             [line(client_name=None, client_version=None, violations=[wrong("enum", "")])] * 5,
             "by an unnamed client failed at the arguments as a whole, with none of the allowed values",
-            id="the whole, by nobody",
+            id="whole arguments, unnamed client",
         ),
         pytest.param(
             [line("call_forwarded", violations=[wrong("unknown", "/x/y")])] * 5,
             "/x/y, with a name that is not known there, one of the most frequent mistakes in this log. See which",
-            id="a name within",
+            id="a nested name",
         ),
     ],
 )
@@ -300,26 +300,24 @@ def test_mistakes_covered_by_other_advice_are_not_repeated(lines, kind, tmp_path
 
 NO_ADVICE = [
     pytest.param([line(violations=SWAPPED)] * 2, id="too few"),
-    pytest.param(
-        [line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 4, id="two names that may be meant"
-    ),
+    pytest.param([line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 4, id="two candidate names"),
     *(
         pytest.param(
             [line(violations=[wrong("missing", "/task"), wrong("unknown", f"/{name}")])] * 4,
-            id=f"arguments that came under {name}",
+            id=f"arguments sent under {name}",
         )
         for name in ("args", "arguments", "input", "kwargs", "parameters", "params", "properties")
     ),
     pytest.param(
         [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 4,
-        id="a name that is hidden",
+        id="a hidden name",
     ),
     pytest.param(
         [line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 4,
         id="names in different objects",
     ),
     pytest.param(
-        [line(violations=[wrong("format", "/x")])] * 4, id="a format that one client alone gets wrong"
+        [line(violations=[wrong("format", "/x")])] * 4, id="a format that only one client gets wrong"
     ),
     pytest.param(
         [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 4,
@@ -328,7 +326,7 @@ NO_ADVICE = [
 ]
 
 
-@pytest.mark.usual_rows("too few", "arguments that came under arguments", "text for a number")
+@pytest.mark.usual_rows("too few", "arguments sent under arguments", "text for a number")
 @pytest.mark.parametrize("lines", NO_ADVICE)
 def test_uncertain_findings_give_no_advice(lines, tmp_path):
     """If the calls do not show what was meant, there is no advice."""

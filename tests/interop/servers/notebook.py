@@ -53,7 +53,7 @@ def find_note(number: int) -> Note:
 
 @mcp.tool(annotations=ToolAnnotations(destructive_hint=True), meta={"shelf": 4})
 def remove_notes(numbers: list[int]) -> list[int]:
-    """Remove notes. This tool stands on the second page."""
+    """Remove notes. This tool is on the second page."""
     return numbers
 
 
