@@ -83,7 +83,7 @@ def _validator(*, strict: bool = False) -> FunctionValidator:
 
 
 def test_validators_of_one_function_are_equal():
-    """Two validators of one function are equal, so nothing is compiled again. Strictness matters."""
+    """Two equally strict validators of one function are equal, so that nothing is compiled again."""
     assert _validator() == _validator()
     assert _validator() != _validator(strict=True)
     assert hash(_validator()) == hash(_validator())

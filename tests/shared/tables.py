@@ -96,8 +96,8 @@ def table(*rows: Any) -> Callable[[Test], Test]:
 def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], Test]:
     """Run all rows in one test, and report each failed row under its name.
 
-    It accepts the arguments of ``pytest.mark.parametrize`` and is for pure functions, because pytest's overhead
-    per test exceeds the time of such a row. Two tables are combined into all pairs of rows.
+    It accepts the arguments of ``pytest.mark.parametrize`` and is for pure functions, because pytest's
+    overhead per test exceeds the time of such a row. Two tables are combined into all pairs of rows.
     """
     names = tuple(re.split(r",\s*", names)) if isinstance(names, str) else names
     rows = [_row(row, names) for row in rows]
