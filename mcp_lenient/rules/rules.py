@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
@@ -131,6 +131,9 @@ class Rule:
         reads_text: Whether ``apply`` also takes the call's
             :class:`mcp_lenient.values.json_values.TextParseCache`, which parses each text once.
         keeps_value: Whether the result keeps the sent value; other rules are off in destructive tools.
+
+    Attributes:
+        cost: A number that orders candidates: by worst tier first, then by the number of rules of each tier.
     """
 
     name: str
@@ -142,11 +145,10 @@ class Rule:
     again: bool = False
     reads_text: bool = False
     keeps_value: bool = True
+    cost: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def cost(self) -> int:
-        """A number that orders candidates: by worst tier first, then by the number of rules of each tier."""
-        return 1 << (_BITS_PER_TIER * TIERS.index(self.tier))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cost", 1 << (_BITS_PER_TIER * TIERS.index(self.tier)))
 
 
 def made(value: Any) -> tuple[Any, ...]:
