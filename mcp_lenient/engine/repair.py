@@ -265,6 +265,7 @@ class KeyChanges(NamedTuple):
         return sum(rule.cost for rule in self.dropped.values()), repairs
 
 
+_NAMES_PER_STEP: Final = 8
 _CASE_RULE = "rename_case"
 _PLURAL_RULE = "rename_plural"
 NO_KEY_CHANGES = KeyChanges()
@@ -321,6 +322,7 @@ def _renamed(
     targets = absent if shape.closed else absent & shape.required
     if not targets:
         return {}
+    session.steps -= len(unknown) // _NAMES_PER_STEP
     found: dict[str, Rename] = {}
     for key in unknown:
         rename = _rename(node, key, value[key], targets, session)
@@ -509,11 +511,12 @@ def _of_discriminated(
     repaired_tag = found[0]
     branch = node.union.discriminator.owner(repaired_tag.value)
     assert branch is not None  # noqa: S101 - the tag node accepts no other value
-    # The key itself is renamed within the branch.
+    # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
+    below = None if repaired_tag.cost or key != name else scope
     tagged = {**value, key: repaired_tag.value} if repaired_tag.cost else value
     return [
         Candidate(inner.value, repaired_tag.cost + inner.cost, (*repaired_tag.repairs, *inner.repairs))
-        for inner in candidates(branch, tagged, path, session, None if repaired_tag.cost else scope)
+        for inner in candidates(branch, tagged, path, session, below)
     ]
 
 
@@ -528,11 +531,20 @@ def _of_object(
     node: SchemaNode, value: dict[str, Any], path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     by_schema = scope is None or scope.full
+    if by_schema and _has_too_many_names(node, value, session):
+        return []
     names = key_changes(node, value, session, scope)
     if (scope is None or scope.full or scope.names) and not _names_are_valid(node, value, names):
         return []
     found = walk_object(candidates, node, value, path, session, scope, names)
     return found if node is session.plan.top or not by_schema else _accepted(node, found, session)
+
+
+def _has_too_many_names(node: SchemaNode, value: Mapping[str, Any], session: RepairSession) -> bool:
+    """Return whether renaming cannot make an object's names valid; only the arguments' own names may be dropped."""
+    shape = node.shape
+    fixed = shape.closed and not shape.patterns and node is not session.plan.top
+    return fixed and len(value) > len(shape.properties)
 
 
 def _accepted(node: SchemaNode, found: list[Candidate], session: RepairSession) -> list[Candidate]:

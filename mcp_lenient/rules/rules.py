@@ -30,7 +30,6 @@ from mcp_lenient.values.json_values import (
     exact_number_in_text,
     integer_in_text,
     looks_like_json,
-    may_be_container,
     number_as_text,
     parse_container,
     whole_float,
@@ -369,7 +368,7 @@ def object_to_array(site: Site) -> Apply | None:
 
 
 def _object_in(text: str, texts: TextParseCache) -> dict[str, Any] | None:
-    parsed = texts.parse(text, JSON) if may_be_container(text) else None
+    parsed = texts.parse(text, JSON)
     return parsed.value if parsed is not None and isinstance(parsed.value, dict) else None
 
 
@@ -431,9 +430,6 @@ def _text_to(json_type: str, python_type: type, dialect: Dialect) -> Callable[[S
         dialects = JSON if dialect == "json" else _in_force(site, json_type)
 
         def apply(text: str, texts: TextParseCache) -> _Values:
-            # mutant: saves time only
-            if not may_be_container(text):
-                return ()
             parsed = texts.parse(text, dialects)
             if parsed is None or parsed.dialect != dialect or not isinstance(parsed.value, python_type):
                 return ()

@@ -570,7 +570,8 @@ class TextParseCache:
         if key not in self._parsed:
             # Plain JSON is not parsed as another dialect.
             known = self._parsed.get((text, JSON)) is not None and "json" not in dialects
-            self._parsed[key] = None if known else parse_container(text, self._limits, dialects)
+            parses = not known and may_be_container(text)
+            self._parsed[key] = parse_container(text, self._limits, dialects) if parses else None
         return self._parsed[key]
 
 

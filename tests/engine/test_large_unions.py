@@ -106,3 +106,17 @@ def test_unsearchable_union_refuses_a_repaired_call():
         outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
         assert outcome.status == status
     assert outcome == Outcome("refused", sent, issues=(ValidationIssue(("n",), "type"),))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("{" + ",".join(f'"name_{at}": 1' for at in range(20_000)) + "}", id="names"),
+        pytest.param(" " * 400_000, id="white space"),
+    ],
+)
+def test_long_text_is_not_searched_for_each_branch(text):
+    """The names and the beginning of a text are looked at in bounded time, however many branches there are."""
+    started = process_time()
+    assert normalize(tagged(MANY), {"x": text}).violations
+    assert process_time() - started < SECONDS

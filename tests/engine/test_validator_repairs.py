@@ -209,6 +209,11 @@ def test_object_refused_as_a_whole_may_be_a_wrapper():
             {"kind": "spoken", "words": ["a"], "count": 1000},
             id="the kind in another case",
         ),
+        pytest.param(
+            {"Kind": "spoken", "words": ["a"], "count": "1e3"},
+            {"kind": "spoken", "words": ["a"], "count": 1000},
+            id="the name of the kind in another case",
+        ),
     ],
 )
 def test_only_refused_fields_are_repaired_for_a_sent_discriminator(sent, expected):
