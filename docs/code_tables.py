@@ -1,6 +1,6 @@
-"""The tables of the documents that come from the code; ``cog -r`` writes them into the pages.
+"""Tables of the documentation that are generated from the code; ``cog -r`` writes them into the pages.
 
-Each worked example is run when it is written, so that what a page shows is what the library does.
+Each example is run when its table is written, so that the pages show what the library does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 
 
 def rules() -> str:
-    """One row for each family of rules, with a call that it repairs; each links to its page."""
+    """Return one row for each family of rules, with a call that it repairs and a link to its page."""
     rows = (
         (
             str(_TIERS[_first(family)]),
@@ -46,16 +46,17 @@ def _sample(family: Family) -> tuple[str, str]:
 
 
 def rule(name: str) -> str:
-    """The page of the family that a rule belongs to, below its heading."""
+    """Return the page of a rule's family, below the heading."""
     family = FAMILY_OF[name]
     rows = ((_code(each), sent) for each, sent in family.rules.items())
     return "\n\n".join(
         (
-            f"**Tier** {_TIERS[name]}. **Repairs** {family.does}.",
-            f"**Not where** {family.unless}.",
-            _table(("rule", "what was sent"), rows),
-            "## At work",
-            _worked(family),
+            f"**Repairs**: {family.does}.",
+            f"**Exceptions**: {family.unless}.",
+            f"**[Tier](../rules.md#how-a-repair-is-chosen)**: {_TIERS[name]}.",
+            _table(("rule", "the mistake"), rows),
+            "## Examples",
+            _examples(family),
             "## Turn it off",
             f"`Policy(disable={{{', '.join(map(_quoted, family.rules))}}})`.",
         )
@@ -63,16 +64,16 @@ def rule(name: str) -> str:
 
 
 def error_codes() -> str:
-    """Which envelope code follows from which fault, at the top and inside a parameter's value."""
+    """Return the error code of the envelope for each kind of violation, of a parameter and inside its value."""
     rows = (
-        (_code(code), _code(_told(code, "/parameter")), _code(_told(code, "/parameter/0")))
+        (_code(code), _code(_error_code(code, "/parameter")), _code(_error_code(code, "/parameter/0")))
         for code in get_args(ViolationCode)
     )
-    return _table(("what is wrong", "of a parameter", "inside its value"), rows)
+    return _table(("violation", "of a parameter", "inside its value"), rows)
 
 
 def options(command: str) -> str:
-    """The options of one command: how each is written, what it means, and its default."""
+    """Return the options of one command: how each is written, what it does, and its default."""
     arguments = app[command].assemble_argument_collection(parse_docstring=True)
     rows = (
         (_written(each), " ".join((each.parameter.help or "").split()), _default(each))
@@ -95,10 +96,10 @@ def _default(argument: Argument) -> str:
     return "" if default is None or default == () else _code(str(default))
 
 
-def _told(code: ViolationCode, pointer: str) -> str:
-    told = error_code([Violation(pointer, "parameter", code, "")])
+def _error_code(code: ViolationCode, pointer: str) -> str:
+    shown = error_code([Violation(pointer, "parameter", code, "")])
     return (
-        told.replace("PARAMETER_", "<PARAMETER>_")
+        shown.replace("PARAMETER_", "<PARAMETER>_")
         .replace("_PARAMETER", "_<PARAMETER>")
         .replace("UNKNOWN_<PARAMETER>", "UNKNOWN_PARAMETER")
     )
@@ -126,12 +127,12 @@ def _schema(family: Family) -> Mapping[str, Any]:
 
 
 def _tool_name(sent: str) -> tuple[str, str]:
-    """What becomes of a tool's name on the server ``notes``, which has one tool."""
+    """Return a tool's name as sent and the outcome on the server ``notes``, which has one tool."""
     meant = tool_target(sent, ["store_context"], ["notes"])
     return f"tool {_code(sent)}", "refused" if meant is None else f"tool {_code(meant.name)}"
 
 
-def _worked(family: Family) -> str:
+def _examples(family: Family) -> str:
     if not family.repaired:
         sent = (
             "storeContext",
@@ -140,11 +141,11 @@ def _worked(family: Family) -> str:
             "mcp__mail__store_context",
             "store",
         )
-        table = _table(("sent", "becomes"), map(_tool_name, sent))
+        table = _table(("sent", "outcome"), map(_tool_name, sent))
         return f"On the server `notes`, which has the tool `store_context`:\n\n{table}"
     rows = (_outcome(_schema(family), sent) for sent in (*family.repaired, *family.refused))
     types = "; ".join(f"`{name}`: {_type(node)}" for name, node in family.properties.items())
-    return f"With {types}:\n\n{_table(('sent', 'becomes'), rows)}"
+    return f"With {types}:\n\n{_table(('sent', 'outcome'), rows)}"
 
 
 def _outcome(schema: Mapping[str, Any], sent: Mapping[str, Any]) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Docstrings as the site shows them: examples as code, names of the library as links."""
+"""Convert docstrings for the site: examples to code blocks, names of the library to links."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PROMPT = re.compile(r"^(?:>>>|\.\.\. )")
 
 
 class Docstrings(griffe.Extension):
-    """Turns each docstring of the library into Markdown before it is parsed."""
+    """Converts each docstring of the library to Markdown before it is parsed."""
 
     def on_instance(self, *, obj: griffe.Object, **_: Any) -> None:
-        """Rewrite the docstring of one object, if it has one."""
+        """Convert the docstring of one object, if it has one."""
         if obj.docstring is not None:
             obj.docstring.value = _fenced(_ROLE.sub(_linked, obj.docstring.value))
 
@@ -31,7 +31,7 @@ def _linked(role: re.Match[str]) -> str:
 
 
 def _fenced(text: str) -> str:
-    """The text with each example of a session in a fence; without one, Markdown takes it for a quotation."""
+    """Put each example session into a code fence; otherwise Markdown reads ``>>>`` as a quotation."""
     lines: list[str] = []
     inside = False
     for line in text.splitlines():

@@ -43,11 +43,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "json_text_to_array": "a list, written as JSON text",
             "json_text_to_object": "an object, written as JSON text",
         },
-        does="JSON text where a list or object belongs; also in a code fence, encoded twice, or with raw "
+        does="JSON text where a list or object is expected; also in a code fence, encoded twice, or with raw "
         "control characters",
-        unless="the text is not one whole JSON value of the expected kind: cut off, a key twice, `NaN`, a "
-        "number that overflows; a fence that goes on in its first line; `\\b` or `\\f` in a string, which are "
-        "a regex or a Windows path more often than control characters",
+        unless="the text is not one complete JSON value of the expected type: it is cut off, or has a duplicate key, `NaN` or "
+        "a number that overflows; a code fence whose first line continues; `\\b` or `\\f` in a string, which are "
+        "more often part of a regex or a Windows path than control characters",
         properties={"tags": _TEXTS, "filter": _FILTER},
         repaired=({"tags": '["a", "b"]'}, {"filter": '{"city": "Oslo"}'}, {"tags": '"[\\"a\\"]"'}),
         refused=(
@@ -60,13 +60,14 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {
             "json5_text_to_array": "a list as text with trailing commas, comments or single quotes",
-            "json5_text_to_object": "an object as text with bare keys, comments or single quotes",
-            "python_text_to_array": "a list or tuple as Python writes it, in a text",
-            "python_text_to_object": "a dict as Python writes it, in a text",
+            "json5_text_to_object": "an object as text with unquoted keys, comments or single quotes",
+            "python_text_to_array": "a Python list or tuple as text",
+            "python_text_to_object": "a Python dict as text",
         },
-        does="trailing commas, comments, single quotes, bare keys; `True`, `None`, tuples",
-        unless="a number that JSON spells differently, a string prefix, strings side by side, `...`, a set, "
-        "a key that is not a string, a backslash outside of a JSON escape; the two grammars give different values",
+        does="JSON5 or Python text where a list or object is expected: trailing commas, comments, single quotes, unquoted "
+        "keys, `True`, `None`, tuples",
+        unless="a number that JSON writes differently, a string prefix, adjacent strings, `...`, a set, a key that is not "
+        "a string, a backslash that is not part of a JSON escape; the two grammars give different values",
         properties={"tags": _TEXTS, "filter": _FILTER},
         repaired=({"tags": '["a", "b",]'}, {"filter": "{city: 'Oslo'}"}, {"tags": "('a', 'b')"}),
         refused=({"tags": "{'a', 'b'}"}, {"tags": r"['C:\dir']"}),
@@ -85,16 +86,16 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"text_to_boolean": 'true or false in quotes, or "yes", "no", "on", "off"'},
-        does="true/false, yes/no, on/off, 1/0, in any case",
-        unless="where a text or number is allowed as well, only true and false count",
+        does="the texts true/false, yes/no, on/off, 1/0, in any case, for a boolean",
+        unless="if a text or number is allowed too, only true and false are read",
         properties={"active": _BOOLEAN},
         repaired=({"active": "true"}, {"active": "No"}),
         refused=({"active": "maybe"},),
     ),
     Family(
         {"integer_to_boolean": "1 or 0 for true or false"},
-        does="`1` and `0` for true and false",
-        unless="the number is neither 1 nor 0",
+        does="the numbers `1` and `0` for a boolean",
+        unless="other numbers",
         properties={"active": _BOOLEAN},
         repaired=({"active": 1},),
         refused=({"active": 2},),
@@ -102,17 +103,17 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"number_to_text": "a number without its quotes"},
         does="a number where a text is expected; a list of numbers where texts are expected",
-        unless="the number may have been rounded or may have lost a zero on the way (`3.1`); the text has a "
-        "`format`; the list is mixed",
+        unless="the number may have been rounded or lost a zero on the way (`3.1`); the text has a `format`; the list is "
+        "mixed",
         properties={"zip": _TEXT, "tags": _TEXTS},
         repaired=({"zip": 90210}, {"tags": [1, 2]}),
         refused=({"zip": 3.1}, {"tags": ["a", 1]}),
     ),
     Family(
         {"fold_enum": "an allowed value in another spelling: case, spaces, hyphens or quotes"},
-        does="case, outer space, quotes, and `-`, `_` or space between letters, for one of the allowed "
-        'values; `"2"` for the allowed `2`',
-        unless="more than one value fits; another case where case has a meaning: a text of one letter (`s` for "
+        does="an allowed value in another case, with outer spaces or quotes, or with another of `-`, `_` and space between "
+        'letters; `"2"` for the allowed `2`',
+        unless="more than one value fits; another case, if case has a meaning: a text of one letter (`s` for "
         "`S`), a single letter in a text with digits (`1M` for `1m`), a text and a value that are two units of "
         "measurement exactly as written (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are not units), or "
         "two patterns of dates (`mm` for `MM`, `%D` for `%d`); the only allowed value, unless it is the "
@@ -146,7 +147,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {
             "null_text_to_null": 'null in quotes: "null" or "None"',
-            "null_text_to_absent": '"null" or "None" for what may be left out',
+            "null_text_to_absent": '"null" or "None" for an optional parameter',
         },
         does='`"null"` and `"None"` for a nullable or optional parameter; `"none"` for a nullable one',
         unless="the parameter accepts text; in destructive tools",
@@ -157,12 +158,12 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {
-            "null_to_absent": "null for what may be left out",
-            "empty_text_to_absent": 'an empty text ("") for what may be left out',
+            "null_to_absent": "null for an optional parameter",
+            "empty_text_to_absent": 'an empty text ("") for an optional parameter',
         },
         does='`null` or `""` for an optional parameter, which is left out',
         unless='the tool accepts it unchanged; it is a map entry or list item; `""` for a list, for an enum with a '
-        "default other than null, or for a text with a `minLength`; `null` where the enum has a word for it; in destructive tools",
+        "default other than null, or for a text with a `minLength`; `null` if the enum has a word for it; in destructive tools",
         properties={
             "country": _TEXT,
             "limit": _INTEGER,
@@ -175,16 +176,16 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"rename_case": "the right name in another case style, such as maxResults for max_results"},
         does="a declared name in another case style or with other separators",
-        unless="more than one name fits; the name is there already; the object accepts any name and has all the names "
-        "it requires: if such a call needs another repair, it is refused, since the tool would ignore the name",
+        unless="more than one name fits; the declared name was sent too; the object accepts any name and no required name is "
+        "missing: if such a call needs another repair, it is refused, since the tool would ignore the name",
         properties={"max_results": _INTEGER},
         repaired=({"maxResults": 5}, {"max-results": 5}),
         refused=({"maxResults": 5, "max_results": 6},),
     ),
     Family(
-        {"rename_alias": "another name, which the author or operator declared"},
-        does="another name that `Policy(aliases={...})`, `aliases(...)` or a file declares",
-        unless="the name itself was sent too",
+        {"rename_alias": "an alias that the author or operator declared"},
+        does="an alias declared by `Policy(aliases={...})`, `aliases(...)` or a file",
+        unless="the declared name was sent too",
         properties={"query": _TEXT},
         repaired=({"q": "tea"},),
         refused=({"q": "tea", "query": "coffee"},),
@@ -193,18 +194,18 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"rename_plural": "the singular of a list's name, such as tag for tags"},
         does="the singular of a list's name: `tag` for `tags`, `entry` for `entries`",
         unless="the list was sent too; it accepts the value neither unchanged nor as its only item; two names fit. A "
-        "slip (`tgas`, `langage`) is refused with the likely name as its first fix; synonyms are never renamed",
+        "typo (`tgas`, `langage`) is refused, with the likely name as its first fix; synonyms are never renamed",
         properties={"tags": _TEXTS, "language": _TEXT},
         repaired=({"tag": ["a"]},),
         refused=({"tgas": ["a"]}, {"langage": "no"}, {"labels": ["a"]}),
     ),
     Family(
-        {"drop_injected": "a key that clients add by themselves, such as n8n's toolCallId"},
-        does="leaves out what known clients add: `toolCallId`, `wait_for_previous`, `waitForPreviousTools`, "
-        "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only beside `toolCallId`; further ones by "
-        "`Policy(drop={...})`",
+        {"drop_injected": "a key that clients add, such as n8n's toolCallId"},
+        does="keys that known clients add, which are left out: `toolCallId`, `wait_for_previous`, `waitForPreviousTools`, "
+        "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only together with `toolCallId`; "
+        "more with `Policy(drop={...})`",
         unless="the tool declares the name or accepts any name; the key is below the top level; in destructive tools "
-        "only `toolCallId` and what n8n sends beside it",
+        "only `toolCallId` and the keys that n8n sends with it",
         properties={"query": _TEXT},
         repaired=({"query": "tea", "toolCallId": "call_1"},),
         refused=({"query": "tea", "sessionId": "s1"}, {"query": "tea", "_limit": 5}),
@@ -229,8 +230,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"array_to_scalar": "a single value in a list, such as [5]"},
-        does="a list of one item where one value belongs",
-        unless="there is more than one item; the item would have to be converted as well",
+        does="a list of one item where a single value is expected",
+        unless="there is more than one item; the item would also have to be converted",
         properties={"limit": _INTEGER, "name": _TEXT},
         repaired=({"limit": [5]},),
         refused=({"limit": [5, 6]}, {"limit": ["5"]}, {"name": [1]}),
@@ -240,11 +241,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "scalar_to_array": "a single value without its list",
             "object_to_array": "a single object without its list, also as JSON text",
         },
-        does="one value where a list of such values belongs",
+        does="one value where a list of such values is expected",
         unless="a text that looks like JSON, is empty, or says null or n/a; a text that may be several items, "
-        "which is every text except: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
-        "space; words of letters and digits with single spaces between (not in Han, Kana or Thai), and none of "
-        "them an allowed value or example by itself; within a list of lists; an object with keys that the item "
+        "that is, every text except: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
+        "space; words of letters and digits, separated by single spaces (not in Han, Kana or Thai), none of "
+        "which is an allowed value or example by itself; within a list of lists; an object with keys that the item "
         "does not declare",
         properties={"tags": _TEXTS, "filters": {"type": "array", "items": _FILTER}},
         repaired=(
@@ -265,7 +266,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"delimited_text_to_array": 'a list as text with commas, such as "1, 2, 3"'},
-        does="numbers or allowed values in one text, with commas between them",
+        does="numbers or allowed values in one text, separated by commas",
         unless="a list of free texts; thousands (`1,234,567`); two integers without a space",
         properties={"ids": {"type": "array", "items": _INTEGER}, "tags": _TEXTS},
         repaired=({"ids": "1, 2, 3"},),
@@ -273,9 +274,10 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
-        does='`{"args": {...}}`, `input`, `params` and the like; the whole call as JSON text in place of a key; the call as its '
+        does='a wrapper such as `{"args": {...}}`, `input` or `params`; all arguments as JSON text in place of a key; the call as its '
         'own arguments, `{"name": "this_tool", "arguments": {...}}`; all arguments inside one parameter',
-        unless="there is another key; the name is declared, or accepts an object; the content is not accepted",
+        unless="there is another key; the wrapper's name is a declared parameter, or the parameter around all arguments "
+        "accepts an object; the content is not accepted",
         properties={"query": _TEXT, "limit": _INTEGER},
         repaired=(
             {"args": {"query": "tea"}},
@@ -291,18 +293,19 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"wrap_arguments": "the fields of the tool's one object parameter, without that object"},
-        does="flat fields for a tool whose only parameter is an object, or whose only missing parameter accepts any name",
-        unless="a key that the object does not declare; another parameter is missing too; the content is not accepted",
+        does="flat fields for a tool whose only parameter is an object, or whose only missing parameter is an object that "
+        "accepts any name",
+        unless="the object does not declare a key; another parameter is missing too; the content is not accepted",
         properties={"filter": _FILTER},
         repaired=({"city": "Oslo"},),
         refused=({"town": "Oslo"},),
         required=("filter",),
     ),
     Family(
-        {"rename_tool": "the tool's name in another spelling, or with the prefix that some clients show"},
+        {"rename_tool": "the tool's name in another spelling, or with a prefix that some clients show"},
         does="another case, other separators (`-`, `_`, `.`) or a prefix `mcp__server__` in the name of the tool; "
         "the call starts again under the tool's own name, at the outermost middleware",
-        unless="there is such a tool; more than one listed tool is meant; the prefix names another server; the tool is "
+        unless="a tool of the sent name exists; more than one listed tool fits; the prefix names another server; the tool is "
         "destructive",
         properties={},
         repaired=(),
