@@ -1,4 +1,4 @@
-"""``python -m fuzz TARGET [--seconds 600]``: attack one target; ``--help`` names them."""
+"""``python -m fuzz TARGET [--seconds 600]``: attack one target; ``--help`` lists them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPTIONS = ("-max_len=2000", "-len_control=0", "-timeout=30", "-print_final_stat
 
 
 def main() -> None:
-    """Attack until the time is up or a law is broken; the input that broke it is kept as ``crash-*``."""
+    """Attack until the time is up or a law is broken; keep the input that breaks a law as ``crash-*``."""
     parser = argparse.ArgumentParser(prog="python -m fuzz", description=main.__doc__)
     parser.add_argument("target", choices=TARGETS)
     parser.add_argument("--seconds", type=int, default=600, help="how long; 600 when left out")

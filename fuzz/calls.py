@@ -1,4 +1,4 @@
-"""Schemas, and arguments that nearly fit them, from a fuzzer's choices."""
+"""Make schemas, and arguments that nearly fit them, from a fuzzer's choices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mcp_lenient.values.names import fold_name
 Schema = dict[str, Any]
 
 CANARY: Final = "c4n4ry-9f3e"
-"""Stands only where it must not be repeated: under secret names, and under names that no schema declares."""
+"""A value used only where it must not be repeated: under secret names, and under undeclared names."""
 
 NAMES: Final = """
     tags tag max_results maxResults id user_id item items type value kind name _id args input query data a b
@@ -76,7 +76,7 @@ _REFS: Final = ("#/$defs/Node", "#/$defs/Leaf", "#", "#/$defs/absent", "https://
 
 
 def input_schema(choices: Choices) -> Schema:
-    """The schema of a tool, mostly an object, with two definitions that may refer to each other."""
+    """Return a tool's schema, usually an object, with two definitions that may refer to each other."""
     top = _object(choices, 3) if choices.below(16) else _schema(choices, 3)
     if choices.flag():
         top["$defs"] = {"Node": _schema(choices, 2), "Leaf": _schema(choices, 1)}
@@ -149,7 +149,7 @@ def _folded(schema: Schema) -> set[str]:
 
 
 def arguments(choices: Choices, schema: Schema) -> Any:
-    """Arguments that follow the schema for the most part; now and then anything at all."""
+    """Return arguments that mostly fit the schema, and sometimes any value."""
     if not choices.below(16):
         return _loose(choices, 3)
     made = _value(choices, schema, schema, 6)

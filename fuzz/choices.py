@@ -1,4 +1,4 @@
-"""The bytes of a fuzzer as choices, so that each byte means something and none is wasted."""
+"""Read a fuzzer's bytes as choices, so that every byte has a meaning."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ T = TypeVar("T")
 
 
 class Choices:
-    """Reads bytes from the front; when they are used up, every choice is the first."""
+    """Choices read from bytes, front to back; when no bytes are left, every choice is the first one."""
 
     __slots__ = ("_at", "_data")
 
@@ -19,35 +19,35 @@ class Choices:
 
     @property
     def spent(self) -> bool:
-        """Whether all bytes are read."""
+        """Return whether all bytes have been read."""
         return self._at >= len(self._data)
 
     def below(self, bound: int) -> int:
-        """A number from 0 on and below ``bound``, which is at most 256."""
+        """Return a number from 0 to below ``bound``, which is at most 256."""
         if self.spent:
             return 0
         self._at += 1
         return self._data[self._at - 1] % bound
 
     def one_of(self, values: Sequence[T]) -> T:
-        """One of the values."""
+        """Return one of the values."""
         return values[self.below(len(values))]
 
     def flag(self) -> bool:
-        """True or false, false when the bytes are used up."""
+        """Return true or false; false when no bytes are left."""
         return self.below(2) == 1
 
     def some_of(self, values: Sequence[T], most: int) -> list[T]:
-        """Some of the values, each at most once, in the order in which they were chosen."""
+        """Return some of the values, each at most once, in the order in which they were chosen."""
         return list(dict.fromkeys(self.one_of(values) for _ in range(self.below(most + 1))))
 
     def text(self) -> str:
-        """Up to 255 bytes as they stand there."""
+        """Return up to 255 bytes unchanged, as text."""
         length = self.below(256)
         return self._as_text(length)
 
     def rest(self) -> str:
-        """All bytes that are left, as one text."""
+        """Return all remaining bytes as one text."""
         return self._as_text(len(self._data))
 
     def _as_text(self, length: int) -> str:

@@ -1,4 +1,4 @@
-"""``python -m fuzz.corpus normalize [FOUND]``: keep the inputs that reach something no smaller one does."""
+"""``python -m fuzz.corpus normalize [FOUND]``: keep the inputs that reach lines which no smaller input reaches."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ CORPUS = Path(__file__).parent / "corpus"
 _ATTACKED = str(Path(__file__).parents[1] / "mcp_lenient")
 
 Step = tuple[str, int, int]
-"""From one line of a file to another."""
+"""A step from one line of a file to another."""
 
 
 def main() -> None:
-    """Make a target's corpus anew from itself and the inputs found, smallest first."""
+    """Rebuild a target's corpus from its current inputs and new ones, smallest first."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.corpus", description=main.__doc__)
     parser.add_argument("target", choices=TARGETS)
-    parser.add_argument("found", type=Path, nargs="*", help="directories of inputs, as --found has made them")
+    parser.add_argument("found", type=Path, nargs="*", help="folders of inputs, as written by --found")
     chosen = parser.parse_args()
     corpus = CORPUS / chosen.target
     inputs = [path for folder in (corpus, *chosen.found) for path in folder.iterdir()]
-    # What has a name of its own stands for a fault that was found; a fuzzer names by 40 digits.
+    # An input with a readable name stands for a bug that was found; a fuzzer's names have 40 digits.
     inputs.sort(key=lambda path: (len(path.name) == 40, path.stat().st_size))
     reached: set[Step] = set()
     kept: dict[str, bytes] = {}
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 def _steps(target: str, data: bytes) -> set[Step]:
-    """The steps from line to line that an input takes through the library."""
+    """Return the steps from line to line that an input takes through the library."""
     found: set[Step] = set()
     before: dict[FrameType, int] = {}
 
@@ -62,7 +62,7 @@ def _steps(target: str, data: bytes) -> set[Step]:
     try:
         TARGETS[target](data)
     except AssertionError as error:
-        # A tracer slows everything down: time is not what is looked at here.
+        # A tracer slows everything down, so time limits do not count here.
         if "took too long" not in str(error):
             raise
     finally:

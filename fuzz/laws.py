@@ -1,4 +1,4 @@
-"""Laws that take a generator of their own: spelling, odd schemas, and what reaches the log."""
+"""Targets that generate inputs for one law: source spelling, odd schemas, and the log."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS: Final = 2.0
 
 
 class Number(str):
-    """A number as it is written."""
+    """A number in its source spelling."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ _WRAPPERS: Final = ("args", "input", "arguments", "params", "kwargs")
 
 
 def one_spelling(data: bytes) -> None:
-    """Law 4: a number in a text that was parsed reaches a text parameter as it was written."""
+    """Check law 4: a number in a parsed text reaches a text parameter in its source spelling."""
     choices = Choices(data)
     function = choices.one_of(FUNCTIONS).__name__
     kind = choices.one_of((*KINDS, "normalize"))
@@ -82,7 +82,7 @@ def _digits(choices: Choices) -> str:
 def _sent(choices: Choices, name: str, tree: dict[str, Tree]) -> dict[str, Any]:
     how = choices.below(4)
     wrapper = choices.one_of(_WRAPPERS)
-    # A text for a parameter that is a text stays as it is: only the arguments as a whole are parsed.
+    # A text for a text parameter stays unchanged; only the arguments as a whole are parsed.
     if how == 0 or name == "version":
         return {wrapper: _text(choices, tree)}
     text = _text(choices, tree[name])
@@ -105,7 +105,7 @@ def _written(tree: Tree) -> str:
 
 
 def _texts(tree: Tree) -> Tree:
-    """The tree with plain texts; a number that stayed one differs from each of them."""
+    """Return the tree with plain texts; a value that is still a number differs from all of them."""
     if isinstance(tree, Mapping):
         return {key: _texts(each) for key, each in tree.items()}
     if isinstance(tree, list):
@@ -163,7 +163,7 @@ _SENTINEL: Final = "sentinel_number"
 
 
 def one_schema(data: bytes) -> None:
-    """Any schema compiles, and an odd place in it keeps nothing from repair beside it."""
+    """Check that any schema compiles, and that the rest of a schema with an odd place is still repaired."""
     choices = Choices(data)
     odd = input_schema(choices)
     places = _places(odd)
@@ -171,7 +171,7 @@ def one_schema(data: bytes) -> None:
         keyword, values = choices.one_of(_ODD)
         choices.one_of(places)[keyword] = choices.one_of(values)
     if odd.get("required") is True:
-        del odd["required"]  # by draft 3 the call without it would be wrong
+        del odd["required"]  # in draft 3 a call without it would be wrong
     schema = {
         "type": "object",
         "properties": {_SENTINEL: {"type": "integer"}, "odd": odd},
@@ -189,7 +189,7 @@ def one_schema(data: bytes) -> None:
 
 
 def _places(schema: Any) -> list[Schema]:
-    """All nodes of a schema, the root first: a bounded walk, since what is walked was made just now."""
+    """Return all nodes of a schema, the root first; the schema was just generated, so the walk is bounded."""
     found: list[Schema] = []
     waiting = [schema]
     while waiting and len(found) < 200:
@@ -209,14 +209,14 @@ def _places(schema: Any) -> list[Schema]:
 
 _LONGEST_NAME: Final = 128
 _IN_KEYS: Final = (":", "=", "(", '({"password": "', "'", '"', "{", "?token=", "[")
-"""What no name of a parameter has: a key with it holds more than a name."""
+"""Text that no parameter name contains, so a key with it contains more than a name."""
 _IN_TOOLS: Final = (*_IN_KEYS, " ", "\n", "\x1b[31m", "&", "~1", "$")
 
 
 def one_log(data: bytes) -> None:
-    """No name of a tool or key that holds more than a name reaches the log, nor a key of a secret map."""
+    """Check that the log has no tool name or key that contains more than a name, and no key of a secret map."""
     if CANARY.encode() in data:
-        return  # the fuzzer has learnt the word, and writes it where it may be told
+        return  # the fuzzer has learned the word, and writes it where it may be shown
     choices = Choices(data)
     tool = f"{choices.one_of(KINDS)}_{choices.one_of(FUNCTIONS).__name__}"
     how = choices.below(8)
@@ -234,7 +234,7 @@ def one_log(data: bytes) -> None:
 
 
 def _hidden_name(choices: Choices, within: tuple[str, ...]) -> str:
-    """A name with the canary in it that is no plain short name."""
+    """Return a name that contains the canary and is not a plain short name."""
     before, after = choices.one_of(("", "search", "password", "a.b")), choices.text()
     name = f"{before}{choices.one_of(within)}{CANARY}{after}"
     assert not _plain(name)

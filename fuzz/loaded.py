@@ -1,7 +1,7 @@
-"""Mutants in functions that are loaded already, against tests that are collected already: a fork is all that each costs.
+"""Run mutants of loaded functions against collected tests, so that each mutant only costs a fork.
 
-What was made of a function before the fork keeps the code without the mutant, so that a mutant which nobody notices
-here may yet be noticed where everything is loaded anew.
+Objects made from a function before the fork keep its original code. So a mutant that is not noticed here may
+still be noticed when everything is loaded again.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from fuzz.mutants import Mutant
 _CASES_SECONDS: Final = 10
 _TESTS_SECONDS: Final = 300
 _MEMORY: Final = 2**33
-"""What one mutant may take, many times what is needed: some loop without end."""
+"""Seconds for one mutant, many times more than needed: some mutants loop forever."""
 
 
 def noticed_loaded(
     mutants: Sequence[Mutant], tests: Sequence[Sequence[str]], options: Iterable[str]
 ) -> set[Mutant]:
-    """The mutants that the table of cases or one of their tests notices.
+    """Return the mutants that the table of cases or one of their tests notices.
 
     Args:
-        mutants: Mutants; those that loading their module runs are passed over.
-        tests: For each mutant the tests that may notice it, in the order in which they are to run.
+        mutants: The mutants; those in code that runs when a module is loaded are skipped.
+        tests: For each mutant, the tests that may notice it, in the order in which to run them.
         options: Options of pytest.
     """
     files = sorted({test.split("::")[0] for chosen in tests for test in chosen})
@@ -52,19 +52,19 @@ def noticed_loaded(
 
 
 class _Loop:
-    """Runs, in place of all tests that were collected, those of each mutant in a process of its own."""
+    """A pytest plugin that runs only each mutant's tests, in a separate process per mutant."""
 
     def __init__(self, mutants: Sequence[Mutant], tests: Sequence[Sequence[str]], found: int) -> None:
         self._mutants = mutants
         self._tests = tests
         self._found = found
-        self._shown = os.dup(1)  # pytest captures what is printed
+        self._shown = os.dup(1)  # pytest captures the output
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         items = {item.nodeid: item for item in session.items}
         cases = table_of_cases()
         session.config.pluginmanager.unregister(name="terminalreporter")
-        gc.freeze()  # or the first collection in each child copies all that is loaded
+        gc.freeze()  # otherwise the first collection in each child copies all of memory
         failure = _FirstFailure(self._shown)
         session.config.pluginmanager.register(failure)
         needed = {test for chosen in self._tests for test in chosen}
@@ -82,7 +82,7 @@ class _Loop:
 
 
 class _FirstFailure:
-    """Ends the process at the first test that fails, and says which where there is anybody to tell."""
+    """A pytest plugin that ends the process at the first failing test, and reports it if there is a listener."""
 
     def __init__(self, shown: int) -> None:
         self.shown: int | None = shown
@@ -113,7 +113,7 @@ def _is_noticed(mutant: Mutant | None, cases: Sequence[Any], items: Sequence[pyt
 
 
 def alone(*, table: bool) -> None:
-    """Keep this process silent, and end it before it takes all that the machine has."""
+    """Keep this process silent, and limit its memory and time."""
     silent = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silent, 1)
     os.dup2(silent, 2)
@@ -122,13 +122,13 @@ def alone(*, table: bool) -> None:
 
 
 def bound(seconds: int) -> None:
-    """End this process when it has worked so much longer."""
+    """End this process after this many more seconds of processor time."""
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + seconds, most))
 
 
 def planted(mutant: Mutant) -> bool:
-    """Give the function that the mutant is in the code with the mutant, if it can be found."""
+    """Replace the code of the mutant's function with the mutated code, if the function can be found."""
     module = importlib.import_module(".".join(mutant.file.with_suffix("").parts).removesuffix(".__init__"))
     code = compile(mutant.compiled(), str(mutant.file.absolute()), "exec", dont_inherit=True)
     found: Any = module
@@ -153,14 +153,14 @@ def _function(found: Any) -> FunctionType | None:
 
 
 def table_of_cases() -> Sequence[Any]:
-    """The cases of the conformance suite."""
+    """Return the cases of the conformance suite."""
     from benchmarks.conformance import load_cases
 
     return load_cases(Path("tests/cases"))
 
 
 def answers_cases(cases: Collection[Any]) -> bool:
-    """Whether ``normalize`` answers every case rightly, though the mutant is in the code."""
+    """Return whether ``normalize`` still answers every case correctly with the mutant."""
     from benchmarks.conformance import verdict
     from benchmarks.conformance.ours import call
 

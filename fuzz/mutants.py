@@ -1,4 +1,4 @@
-"""Faults put into the code on purpose: every place where a small change could be made, and the change."""
+"""Find faults to put into the code: every place for a small change, and the change."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Any, Final
 
 Change = Callable[[Any], Iterator[tuple[str, ast.AST]]]
-"""From a part of the code to what may stand in its place, each with a word for it."""
+"""Maps a part of the code to its possible replacements, each with a name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change to one file: which part of it, as the walk counts them, and which of its changes."""
+    """One change to one file: the index of the part, in the order of the walk, and of the change."""
 
     file: Path
     part: int
@@ -26,17 +26,17 @@ class Mutant:
 
     @property
     def title(self) -> str:
-        """Where it is and what it does, as the list of survivors names it."""
+        """Return the place and the change, for the list of survivors."""
         return f"{self.file}:{self.line} {self.words}"
 
     @property
     def is_remarked(self) -> bool:
-        """Whether a remark in the file says why no test can notice a fault in this line."""
+        """Return whether a remark in the file says why no test can notice a fault in this line."""
         return self.line in _remarked(self.file.read_text())
 
     @property
     def function(self) -> tuple[str, ...]:
-        """The names that lead to the outermost function it is in; none where loading the module runs it."""
+        """Return the qualified name of its outermost function; empty for code that runs when the module is loaded."""
         tree = ast.parse(self.file.read_text())
         wanted = _parts(tree)[self.part]
         for names, function in _functions(tree, ()):
@@ -45,7 +45,7 @@ class Mutant:
         return ()
 
     def compiled(self) -> str:
-        """The source of the file with the change in it."""
+        """Return the source of the file with the change."""
         tree = ast.parse(self.file.read_text())
         if self.part < 0:
             return ast.unparse(tree)
@@ -55,12 +55,12 @@ class Mutant:
 
 
 def unchanged(file: Path) -> Mutant:
-    """A mutant that is none, by which to see that no test fails for another reason."""
+    """Return a mutant without a change, to check that no test fails for another reason."""
     return Mutant(file, -1, 0, 0, "nothing")
 
 
 def mutants_of(file: Path) -> list[Mutant]:
-    """All changes that could be made to a file, in the order of its lines."""
+    """Return all possible changes to a file, in the order of its lines."""
     return [
         Mutant(file, at, number, _line(part), words)
         for at, part in enumerate(_parts(ast.parse(file.read_text())))
@@ -72,7 +72,7 @@ _REMARK: Final = "# mutant:"
 
 
 def _remarked(source: str) -> set[int]:
-    """The lines of each statement below a remark; where the statement has a body, those of its head."""
+    """Return the lines of each statement below a remark; of a statement with a body, only the head."""
     lines = source.splitlines()
     starts = {
         next(at for at in range(remark, len(lines)) if not lines[at].lstrip().startswith("#")) + 1
@@ -112,7 +112,7 @@ class _Replaced(ast.NodeTransformer):
 
 
 def _parts(tree: ast.Module) -> list[ast.AST]:
-    """The parts of the code that do something: no annotations, docstrings, imports or types."""
+    """Yield the parts of the code that have an effect: no annotations, docstrings, imports or types."""
     found: list[ast.AST] = []
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -140,7 +140,7 @@ def _says_nothing(part: ast.AST) -> bool:
     if isinstance(part, ast.Call):
         return isinstance(part.func, ast.Name) and part.func.id == "TypeVar"
     if isinstance(part, ast.keyword):
-        # It asserts that two lists are of one length.
+        # It asserts that two lists have the same length.
         return part.arg == "strict" and isinstance(part.value, ast.Constant) and part.value.value is True
     return isinstance(part, ast.Assign) and any(
         isinstance(target, ast.Name) and target.id in _NO_BEHAVIOR for target in part.targets
@@ -148,7 +148,7 @@ def _says_nothing(part: ast.AST) -> bool:
 
 
 _NO_BEHAVIOR: Final = {"__slots__", "__all__", "msg"}
-"""Names of what is no behavior: ``msg`` is the text of an exception."""
+"""Names that have no effect on behavior: ``msg`` is the text of an exception."""
 
 
 def _changes(part: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -233,7 +233,7 @@ def _decided(part: Any) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _returned(part: ast.Return) -> Iterator[tuple[str, ast.AST]]:
-    # False is as untrue as None; it is made True by another change.
+    # False and None are both falsy; another change makes it True.
     says_no = isinstance(part.value, ast.Constant) and part.value.value in {False, None}
     if part.value is not None and not says_no:
         yield f"return {ast.unparse(part.value)[:40]} -> None", ast.Return(ast.Constant(None))

@@ -1,9 +1,10 @@
 """``python -m fuzz.mutation [--sample 300] [--seed 1]``: do the tests notice faults put into the code?
 
-Each mutant runs in a process of its own: against the table of cases, then against the tests that reach its line,
-quickest first, until one of them fails. Where it is within a function it is first put into one that is loaded already
-(:mod:`fuzz.loaded`); what is not noticed there, and what loading the module runs, is put into a module that is loaded
-anew, with all that imports it. What the quickest tests do not notice is at last run against all others that reach it.
+Each mutant runs in a separate process: against the table of cases, then against the tests that reach its line,
+fastest first, until one fails. A mutant inside a function is first put into the loaded function
+(:mod:`fuzz.loaded`). Mutants that are not noticed there, and those in code that runs when a module is loaded, are put
+into a module that is loaded again with the modules that import it. Mutants that the fastest tests do not notice are
+finally run against all other tests that reach them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import pytest
 from fuzz.loaded import alone, answers_cases, noticed_loaded, table_of_cases
 from fuzz.mutants import Mutant, mutants_of, unchanged
 
-# Not rules/catalogue.py: it is what the documentation says of the rules, and tests/docs/test_docs.py holds it to them.
+# Without rules/catalogue.py, the documentation of the rules, which tests/rules/test_catalogue.py checks.
 ATTACKED: Final = """
     rules/[!c]*.py values/json_values.py values/names.py engine/repair.py engine/schema_validator.py schema/unions.py
     adapters/fastmcp/tools.py
@@ -42,30 +43,30 @@ _LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5
 _QUICK: Final = 40
 _FEW: Final = 150
 _MOST: Final = 800
-"""Tests that each mutant is run against, the quickest of those that reach it: the rest takes longer than all of these."""
+"""Number of tests to run for each mutant, the fastest that reach it; the others together take longer than these."""
 _OPTIONS: Final = [
     "-x",
     "-q",
     "-q",
     "--no-header",
     "--tb=no",
-    "--assert=plain",  # the modules that it would rewrite are loaded already
+    "--assert=plain",  # the modules that it would rewrite are already loaded
     "-p",
     "no:cacheprovider",
     "-rN",
-    "--hypothesis-seed=0",  # what is noticed is noticed again
+    "--hypothesis-seed=0",  # noticed mutants would be noticed again
 ]
 
 Reach = dict[str, dict[int, list[str]]]
-"""By file and line, the tests that reach it, quickest first."""
+"""Tests that reach each line of each file, fastest first."""
 
 
 def main() -> int:
-    """Print what became of each mutant, the survivors last, and the share that was noticed where no remark is."""
+    """Print the outcome of each mutant, survivors last, and the share noticed on lines without a remark."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.mutation", description=main.__doc__)
     parser.add_argument("--sample", type=int, default=300, help="mutants chosen at random; 0 for all")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="", help="only mutants whose title holds this text")
+    parser.add_argument("--only", default="", help="only mutants whose title contains this text")
     parser.add_argument("--share", default="1/1", help="2/3 for the second third of the sample")
     chosen = parser.parse_args()
     os.environ["FAST"] = "1"
@@ -73,7 +74,7 @@ def main() -> int:
     mutants = [mutant for file in files for mutant in mutants_of(file) if chosen.only in mutant.title]
     print(f"{len(mutants)} mutants in {len(files)} files", flush=True)
     if 0 < chosen.sample < len(mutants):
-        # Unsorted, so that a run that is ended early is a sample too.
+        # Unsorted, so that an interrupted run is a sample too.
         mutants = random.Random(chosen.seed).sample(mutants, chosen.sample)
     part, parts = map(int, chosen.share.split("/"))
     return _attack(mutants[part - 1 :: parts], _reach())
@@ -95,7 +96,7 @@ def _attack(mutants: Sequence[Mutant], reach: Reach) -> int:
 
 
 def _counted(mutants: Sequence[Mutant], survived: Collection[Mutant]) -> int:
-    """Print the share that was noticed, of the lines without a remark; return 1 if any mutant there survived."""
+    """Print the share noticed on lines without a remark; return 1 if a mutant there survived."""
     counted = [mutant for mutant in mutants if not mutant.is_remarked]
     apart = [mutant for mutant in mutants if mutant.is_remarked]
     survivors = [mutant for mutant in counted if mutant in survived]
@@ -110,10 +111,10 @@ def _counted(mutants: Sequence[Mutant], survived: Collection[Mutant]) -> int:
 
 
 def _survivors(mutants: Sequence[Mutant], reach: Reach, noticed: set[Mutant]) -> list[Mutant]:
-    """Those that the quickest tests do not notice either where their module is loaded anew."""
+    """Return the mutants that the fastest tests do not notice even when their module is loaded again."""
     survivors = []
     for number, mutant in enumerate(mutants, 1):
-        # What was tried already has only to be tried with what is made of a function when its module is loaded.
+        # Mutants in functions were already tried in the loaded function, so a few tests are enough.
         most = _FEW if mutant.function else _MOST
         outcome = "killed" if mutant in noticed else _outcome(mutant, _tests(mutant, reach)[:most])
         if outcome == "survived":
@@ -137,7 +138,7 @@ def _tests(mutant: Mutant, reach: Reach) -> list[str]:
 
 
 def _around(file: Path, reach: Reach) -> list[str]:
-    """A table is read when its module is loaded: whatever runs code of the module, or of its package, may tell."""
+    """Return the tests for code that runs when a module is loaded: those that run code of the module or its package."""
     files = (str(file), *(name for name in reach if name.startswith(f"{file.parent}/")))
     lines = next(
         filter(None, ([test for found in reach.get(name, {}).values() for test in found] for name in files)),
@@ -147,19 +148,19 @@ def _around(file: Path, reach: Reach) -> list[str]:
 
 
 def _answers_cases(mutant: Mutant) -> bool:
-    """Whether ``normalize`` answers every case of the table rightly, though the mutant is in the code."""
+    """Return whether ``normalize`` still answers every case of the table correctly with the mutant."""
     return _in_child(mutant, lambda: answers_cases(table_of_cases()))
 
 
 def _passes(mutant: Mutant, tests: Sequence[str]) -> bool:
-    """Whether these tests pass, though the mutant is in the code."""
+    """Return whether these tests still pass with the mutant."""
     return _in_child(
         mutant, lambda: pytest.main([*_OPTIONS, *_files(tests)], plugins=[_Only(tests)]) == pytest.ExitCode.OK
     )
 
 
 def _in_child(mutant: Mutant, succeeds: Callable[[], bool]) -> bool:
-    """Whether something succeeds in a process of its own that loads the mutant."""
+    """Return whether an action succeeds in a separate process that loads the mutant."""
     child = os.fork()
     if child == 0:
         alone(table=False)
@@ -173,7 +174,7 @@ def _in_child(mutant: Mutant, succeeds: Callable[[], bool]) -> bool:
 
 
 class _Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Loads the module that has the mutant in it."""
+    """An import hook that loads the mutated module."""
 
     def __init__(self, mutant: Mutant) -> None:
         self._mutant = mutant
@@ -196,7 +197,7 @@ class _Planted(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Only:
-    """Has pytest run these tests and no others, in this order."""
+    """A pytest plugin that runs only these tests, in this order."""
 
     def __init__(self, tests: Iterable[str]) -> None:
         self._order = {test: at for at, test in enumerate(tests)}
@@ -249,7 +250,7 @@ def _measure(kept: Path) -> int:
 
 
 class _Watch:
-    """Tells the measurement which test runs, and notes how long each takes."""
+    """A pytest plugin that tells the coverage measurement which test runs, and records how long each takes."""
 
     def __init__(self, measured: Any) -> None:
         self._measured = measured

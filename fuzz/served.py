@@ -1,4 +1,4 @@
-"""A server whose tools note what they received, called with what a fuzzer makes up."""
+"""A server whose tools record what they receive, called with a fuzzer's inputs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Release(BaseModel):
 
 
 Tree = Any
-"""Arguments as a tree, in which each number stands as the text it is written with."""
+"""Arguments as a tree in which each number is its source text."""
 
 
 def version(version: str) -> str:
@@ -68,7 +68,7 @@ def models(values: list[Release]) -> str:
 
 
 def vault(api_keys: dict[str, int]) -> str:
-    """Take a map whose keys are as secret as its name says."""
+    """Take a map with a secret name, whose keys are secret too."""
     return str(api_keys)
 
 
@@ -78,7 +78,7 @@ KINDS: Final = ("function", "decorated", "custom")
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """A server, the loop on which it is called, and what its tools received."""
+    """A server, the event loop of its calls, and what its tools received."""
 
     server: FastMCP[Any]
     loop: asyncio.AbstractEventLoop
@@ -140,7 +140,7 @@ def _as_json(value: Any) -> Any:
 
 @contextmanager
 def logged() -> Iterator[list[str]]:
-    """Collect what is logged meanwhile, each event as one text."""
+    """Collect the events logged meanwhile, each as one text."""
     events: list[str] = []
 
     def write(_logger: Any, _level: str, event: structlog.typing.EventDict) -> Any:

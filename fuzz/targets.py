@@ -1,4 +1,4 @@
-"""What is attacked, each with the laws that hold for any bytes: one function a target, which raises when one is broken."""
+"""The targets. Each is a function that takes any bytes, and raises an error if a law is broken."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.telemetry.events import CallEvent, event_fields, read_event
 
 SECONDS: Final = 2.0
-"""Processor time that one input of a few kilobytes may take, by far."""
+"""Seconds of processor time allowed for an input of a few kilobytes, far more than needed."""
 
 _DESTRUCTIVE: Final = frozenset(
     rule.name for rule in DEFAULT_RULES if rule.tier <= 2 and not rule.name.startswith("rename_")
 ) | {"rename_case", "rename_alias"}
-"""What may be done in a destructive tool: tiers 1 and 2, and names alike but for case."""
+"""Repairs allowed in a destructive tool: tiers 1 and 2, and names that differ only in case."""
 _RENAMING: Final = frozenset(rule.name for rule in DEFAULT_RULES if rule.name.startswith("rename_"))
 _MOVING: Final = frozenset({"unwrap_arguments", "wrap_arguments", "wrapped_value", "item_wrapper_to_array"})
 
@@ -51,9 +51,9 @@ _POLICIES: Final = (
 
 
 def one_normalize(data: bytes) -> None:
-    """``normalize`` answers, keeps what is accepted, repairs to what is accepted, and repeats no secret."""
+    """Check that ``normalize`` answers, keeps accepted arguments, repairs to accepted ones, and repeats no secret."""
     if CANARY.encode() in data:
-        return  # the fuzzer has learnt the word, and writes it where it may be told
+        return  # the fuzzer has learned the word, and writes it where it may be shown
     choices = Choices(data)
     policy = choices.one_of(_POLICIES)
     schema = input_schema(choices)
@@ -85,7 +85,7 @@ def one_normalize(data: bytes) -> None:
 
 
 def _keeps_values(repairs: Iterable[Repair]) -> None:
-    """Law 11: in a destructive tool nothing is left out, made null or renamed by likeness."""
+    """Check law 11: in a destructive tool nothing is left out, made null or renamed to a similar name."""
     for repair in repairs:
         assert repair.rule in _DESTRUCTIVE, f"{repair.rule} in a destructive tool"
         left_out = repair.after == "absent" and repair.rule != "drop_injected"
@@ -94,7 +94,7 @@ def _keeps_values(repairs: Iterable[Repair]) -> None:
 
 
 def _keeps_names(sent: Any, result: Normalized, policy: Policy) -> None:
-    """A renamed key is the sent one in another spelling, its plural, or declared as its other name."""
+    """Check that a renamed key is the sent one in another spelling, its plural, or has it as an alias."""
     rules = {repair.rule for repair in result.repairs}
     if not isinstance(sent, dict) or policy.aliases or not rules & _RENAMING or rules & _MOVING:
         return
@@ -105,7 +105,7 @@ def _keeps_names(sent: Any, result: Normalized, policy: Policy) -> None:
 
 
 def _objects_in_place(before: Any, after: Any) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Objects of both calls that lie at the same place, as far down as names are kept."""
+    """Yield the objects at the same place in both calls, as deep as names are kept."""
     if isinstance(before, dict) and isinstance(after, dict):
         yield before, after
         for key in before.keys() & after.keys():
@@ -134,7 +134,7 @@ def _is_repaired(schema: Any, judge: PublishedSchemaValidator, repaired: Any, po
 
 
 def one_tool_call(data: bytes) -> None:
-    """``parse_tool_call`` reads one call or says why not, and reads what it wrote as the same call."""
+    """Check that ``parse_tool_call`` reads one call or says why not, and reads a written call back."""
     choices = Choices(data)
     limits = choices.one_of((None, None, Limits(text=200), Limits(depth=3, relaxed_text=50)))
     text = choices.rest()
@@ -166,11 +166,11 @@ def one_tool_call(data: bytes) -> None:
 _CALLER: Final = tuple(CallEvent.model_fields)[
     list(CallEvent.model_fields).index("server") : list(CallEvent.model_fields).index("schema_version")
 ]
-"""The fields of an event that say who called."""
+"""The fields of an event that identify the caller."""
 
 
 def one_event(data: bytes) -> None:
-    """``read_event`` gives an event or None for any line; an event that is written is read as the same."""
+    """Check that ``read_event`` returns an event or None for any line, and reads a written event back."""
     choices = Choices(data)
     if choices.flag():
         caller = {name: choices.text() for name in choices.some_of(_CALLER, 8)}
@@ -216,7 +216,7 @@ def _near_event(choices: Choices) -> Any:
 
 
 def exactly(value: Any) -> Any:
-    """A form in which 1, 1.0 and true differ, and NaN is itself."""
+    """Return a form in which 1, 1.0 and true differ, and NaN equals itself."""
     if isinstance(value, Mapping):
         return [(exactly(key), exactly(entry)) for key, entry in value.items()]
     if isinstance(value, (list, tuple)):
@@ -236,4 +236,4 @@ TARGETS: Final[Mapping[str, Callable[[bytes], None]]] = MappingProxyType(
         "log": one_log,
     }
 )
-"""The targets by name; each takes any bytes."""
+"""The targets by name."""
