@@ -1,4 +1,4 @@
-"""``python -m benchmarks NAME``: each script prints its tables; ``--help`` names them and their options."""
+"""``python -m benchmarks NAME``: print the tables of a script; ``--help`` lists the scripts and their options."""
 
 from __future__ import annotations
 
@@ -31,33 +31,33 @@ _SCRIPTS = {
     "hosts": (),
     "structure": (),
 }
-"""The scripts, each a module of this package with ``main(console, ...)``, and the options it takes."""
+"""The scripts, which are modules of this package with ``main(console, ...)``, and their options."""
 
 
 _NO_TABLES = ("differences", "trust")
-"""Left out by ``all``: one needs files, the other repeats figures of the rest."""
+"""Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
 _JSON = "cases: write each outcome; side_by_side: write the figures"
 
 
 def main() -> int:
-    """Print the tables that were asked for; return the exit code."""
+    """Print the chosen tables; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description="Print the figures of mcp-lenient."
     )
     parser.add_argument("which", choices=(*_SCRIPTS, "all"))
-    parser.add_argument("files", nargs="*", help="differences: two files of cases --json")
-    parser.add_argument("--alone", action="store_true", help="cases: FastMCP without the middleware")
-    parser.add_argument("--marked", action="store_true", help="cases: with @lenient on every function")
-    parser.add_argument("--verbose", action="store_true", help="cases, differences: everything in full")
-    parser.add_argument("--millions", type=int, default=1, help="report: how many million lines the log has")
+    parser.add_argument("files", nargs="*", help="differences: two files written by cases --json")
+    parser.add_argument("--alone", action="store_true", help="cases: measure FastMCP without the middleware")
+    parser.add_argument("--marked", action="store_true", help="cases: put @lenient on every function")
+    parser.add_argument("--verbose", action="store_true", help="cases, differences: print everything")
+    parser.add_argument("--millions", type=int, default=1, help="report: size of the log in million lines")
     parser.add_argument(
-        "--matrix", action="store_true", help="report: threads, memory limits and numbers of files"
+        "--matrix", action="store_true", help="report: try threads, memory limits and numbers of files"
     )
-    parser.add_argument("--calls", type=int, default=5_000, help="load: how many calls are sent")
+    parser.add_argument("--calls", type=int, default=5_000, help="load: number of calls to send")
     parser.add_argument("--json", dest="json_file", metavar="FILE", help=_JSON)
     parser.add_argument("--envelopes", action="store_true", help="differences: compare refusals in detail")
-    parser.add_argument("--damaged", type=int, default=0, help="cases, trust: so many damaged right calls")
-    parser.add_argument("--seed", type=int, default=1, help="cases, trust: of the choice of damages")
+    parser.add_argument("--damaged", type=int, default=0, help="cases, trust: number of damaged calls")
+    parser.add_argument("--seed", type=int, default=1, help="cases, trust: seed for choosing damage")
     chosen = parser.parse_args()
     tables = [name for name in _SCRIPTS if name not in _NO_TABLES]
     codes = [_run(name, chosen) for name in (tables if chosen.which == "all" else (chosen.which,))]
@@ -67,7 +67,7 @@ def main() -> int:
 def _run(name: str, chosen: argparse.Namespace) -> int:
     script = import_module(f"benchmarks.{name}")
     options = {option: getattr(chosen, option) for option in _SCRIPTS[name]}
-    # A script that finds a difference says so by its exit code; the others only print.
+    # Scripts that find differences return an exit code; the others only print.
     return script.main(Console(soft_wrap=False), **options) or 0
 
 

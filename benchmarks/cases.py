@@ -1,4 +1,4 @@
-"""The table of recorded calls: how many run as meant, end to end through a FastMCP server."""
+"""Count the recorded calls that run as meant, end to end through a FastMCP server."""
 
 from __future__ import annotations
 
@@ -39,21 +39,21 @@ _EXPECTED_NOT_RIGHT = {
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """The scores of one set on tools of one kind."""
+    """The scores of one set of calls on tools of one kind."""
 
     title: str
     kind: str
     scores: list[Score]
 
     def counts(self, verdicts: tuple[str, ...]) -> list[str]:
-        """Return how many rows there are, and how many of each verdict."""
+        """Return the number of rows, and of rows with each verdict."""
         found = Counter(score.verdict for score in self.scores)
         return [str(len(self.scores)), *(str(found[verdict]) for verdict in verdicts)]
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All that is measured on the recorded calls."""
+    """All results for the recorded calls."""
 
     first: list[Section]
     second: list[Section]
@@ -73,16 +73,16 @@ def main(
     damaged: int = 0,
     seed: int = 1,
 ) -> None:
-    """Print how the recorded calls fare.
+    """Print the results of the recorded calls.
 
     Args:
-        console: Where to.
-        alone: Without the middleware.
-        marked: With ``@lenient`` on every function.
-        verbose: With every row of the real invalid calls, and every refusal that is left open.
-        json_file: Where each outcome is written as a line of JSON, of all sets on all kinds of tools.
-        damaged: How many damaged right calls are tried as well.
-        seed: Of the choice of damages.
+        console: The output.
+        alone: Whether to leave out the middleware.
+        marked: Whether every function has ``@lenient``.
+        verbose: Whether to print every row of the real invalid calls, and every refusal that a row leaves open.
+        json_file: A file for each outcome as a line of JSON, of all sets on all kinds of tools.
+        damaged: The number of damaged correct calls to try as well.
+        seed: The seed for choosing damage.
     """
     servers.quiet()
     try:
@@ -103,7 +103,7 @@ def main(
 
 
 def refusing() -> Middleware:
-    """Return the middleware as it is measured: what it cannot repair it refuses on custom tools too."""
+    """Return the middleware to measure, which refuses what it cannot repair on custom tools too."""
     from mcp_lenient import LenientMiddleware, Policy
 
     return LenientMiddleware(policy=Policy(unrepairable="refuse"))
@@ -118,7 +118,7 @@ async def measure(
     damaged: int = 0,
     seed: int = 1,
 ) -> Measured:
-    """Call all recorded calls; ``everywhere`` also where a set is not scored."""
+    """Make all recorded calls; with ``everywhere`` also on kinds of tools where a set is not scored."""
     first = [section async for section in _first_sections(folder, middleware, marked=marked)]
     second = [section async for section in _second_sections(folder, middleware, marked=marked)]
     invalid = data.real_calls(folder, "invalid")
@@ -179,7 +179,7 @@ async def _second_sections(
 
 
 async def _more_sections(folder: Path, middleware: Middleware | None) -> AsyncIterator[Section]:
-    """Sets on kinds of tools on which they are not scored: only for comparing two commits."""
+    """Return sets on kinds of tools where they are not scored, for comparing two commits."""
     for title, cases, verdict in _first_sets(folder):
         yield Section(title, "schema", await scoring.scores(cases, verdict, middleware, "schema"))
     for name in ("valid", "invalid"):
@@ -296,7 +296,7 @@ def _second_table(title: str, sections: list[Section]) -> Table:
 
 
 def _print_rows(console: Console, title: str, sections: list[Section], *, verbose: bool) -> None:
-    """Print each row that is not right in one line, the kinds of tools where it is the same together."""
+    """Print one line for each row that is not right, combining kinds of tools with the same outcome."""
     lines: dict[tuple[str, str, str], list[str]] = {}
     for section in sections:
         for score in section.scores:
@@ -311,7 +311,7 @@ def _print_rows(console: Console, title: str, sections: list[Section], *, verbos
 
 
 def _note(score: Score, *, verbose: bool) -> str:
-    """Why it is kept, if it is; else what happened."""
+    """Return the reason if the difference is kept; otherwise what happened."""
     reason = REASONS.get(score.case.name) or _EXPECTED_NOT_RIGHT.get(score.case.name)
     if reason and not verbose and score.verdict not in (CORRUPTED, OWN):
         return reason
@@ -320,7 +320,7 @@ def _note(score: Score, *, verbose: bool) -> str:
 
 
 def _line(console: Console, text: str, *, verbose: bool) -> None:
-    """One line of the terminal, unless everything is asked for."""
+    """Limit a text to one line of the terminal, unless everything is printed."""
     how: dict[str, Any] = {"soft_wrap": True} if verbose else {"no_wrap": True, "overflow": "ellipsis"}
     console.print(text.replace("\n", " "), markup=False, highlight=False, **how)
 
@@ -334,7 +334,7 @@ def _happened(score: Score, *, brief: bool = False) -> str:
 
 
 def fixes(known: list[Known]) -> Counter[str]:
-    """Count what the first fixes of refused calls lead to."""
+    """Count the outcomes of the first fixes of refused calls."""
     return Counter(each.fix for each in known if each.fix)
 
 
@@ -359,14 +359,14 @@ def _print_damaged(console: Console, found: list[Result], *, verbose: bool) -> N
             table.add_row(kind, str(counts.total()), *(str(counts[each]) for each in damages.VERDICTS))
     console.print(table)
     others = [result for result in found if result.verdict == "another call"]
-    # A function shows more than was sent (defaults, models without extras), so custom tools tell most.
+    # A function receives more than was sent (defaults, models without extras), so custom tools are more exact.
     others.sort(key=lambda result: -servers.KINDS.index(result.kind))
     for result in others if verbose else others[:_SHOWN]:
         _line(console, f"{result.kind}, {result.damaged.name}: {_changed(result)}", verbose=verbose)
 
 
 def _changed(result: Result) -> str:
-    """What differs from the right call, as sent and as it ran."""
+    """Return what differs from the right call, as sent and as run."""
     right, sent, ran = result.damaged.case.sent, result.damaged.sent, result.reply.arguments
     names = [name for name in {**right, **ran} if name not in ran or ran[name] != right.get(name)]
     reported = [f"{name} {_short(sent.get(name))} ran as {_short(ran.get(name))}" for name in names]
@@ -419,7 +419,7 @@ def _print_answers(console: Console, title: str, chosen: list[Known], *, verbose
 
 
 def _wrong(score: Score) -> str:
-    """What differs from the closest answer, and whether it was so when it was sent."""
+    """Return what differs from the closest answer, and whether it already differed when sent."""
     if score.verdict != CORRUPTED:
         return ""
     sent, received = score.case.sent, score.reply.arguments

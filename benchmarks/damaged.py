@@ -1,4 +1,4 @@
-"""Right calls of real models, damaged as the property tests damage them: many calls that nobody wrote by hand."""
+"""Correct calls of real models, damaged as in the property tests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _TESTS = Path(__file__).resolve().parents[1] / "tests"
 _TWICE = 4
-"""One call in so many is damaged a second time."""
+"""One of this many calls is damaged a second time."""
 _MOST_WAYS = 400
-"""Ways to damage one call that are looked at; a call with a long list has far more."""
+"""Maximum number of ways to damage one call; a call with a long list has far more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Damaged:
-    """A right call and what it was damaged to; ``between`` is what a second damage was done to."""
+    """A correct call and its damaged form; ``between`` is the form before a second damage."""
 
     case: Case
     name: str
@@ -40,7 +40,7 @@ class Damaged:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A damaged call and what became of it on a tool of one kind."""
+    """A damaged call and its outcome on a tool of one kind."""
 
     damaged: Damaged
     kind: str
@@ -61,11 +61,11 @@ VERDICTS = ("undone", "refused", "run without a repair", "another call")
 
 
 def damaged_calls(cases: list[Case], count: int, seed: int) -> list[Damaged]:
-    """Return so many damaged calls, the same for the same seed."""
+    """Return this many damaged calls, the same for the same seed."""
     choose = random.Random(seed)  # noqa: S311 (a sample that can be repeated)
     ways_of = cache(lambda at: _ways(cases[at].schema, cases[at].sent))
     calls: list[Damaged] = []
-    # A call without arguments cannot be damaged: bounded, in case that all are such calls.
+    # A call without arguments cannot be damaged; the limit is for sets with only such calls.
     for number in range(count * 2):
         at = choose.randrange(len(cases))
         case, ways = cases[at], ways_of(at)
@@ -82,7 +82,7 @@ def damaged_calls(cases: list[Case], count: int, seed: int) -> list[Damaged]:
 
 @cache
 def _module() -> Any:
-    """The damages of the property tests, whose modules lie beside each other, as pytest finds them."""
+    """Import the damage of the property tests, with its folder on the path, as in pytest."""
     sys.path[:0] = [str(_TESTS / "shared")]
     return import_module("damage")
 
@@ -103,5 +103,5 @@ async def results(calls: list[Damaged], middleware: Middleware | None, kind: str
 
 
 def counts(found: list[Result]) -> Counter[str]:
-    """Count what became of damaged calls."""
+    """Count the outcomes of damaged calls."""
     return Counter(result.verdict for result in found)

@@ -1,4 +1,4 @@
-"""The recorded calls to measure with; they are other people's data and no part of this project."""
+"""Load the recorded calls, which are other people's data and not part of this project."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 VARIABLE = "MCP_LENIENT_CASES"
-"""The environment variable that names the folder; without it ``../shared/cases`` beside the project."""
+"""The environment variable that names the folder; by default ``../shared/cases`` next to the project."""
 
 SECOND = ("reported_calls_2", "peer_suites")
 """Sets collected after version 0.1; a folder may lack them."""
@@ -23,14 +23,14 @@ FILES = (
 
 
 class MissingCasesError(Exception):
-    """The folder with the recorded calls is not there; says where it was looked for."""
+    """The folder with the recorded calls is missing; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One recorded call: the tool's schema, what was sent, and what counts as right.
+    """One recorded call: the tool's schema, the arguments as sent, and the right outcomes.
 
-    ``row`` is the record as it stands in its file; ``name`` tells it from the others of the file.
+    ``row`` is the record in its file; ``name`` is unique in the file.
     """
 
     name: str
@@ -40,10 +40,10 @@ class Case:
 
 
 def cases_folder() -> Path:
-    """Where the recorded calls are.
+    """Return the folder with the recorded calls.
 
     Raises:
-        MissingCasesError: When a file of them is not there.
+        MissingCasesError: If a file is missing.
     """
     beside = Path(__file__).resolve().parents[2] / "shared" / "cases"
     folder = Path(os.environ.get(VARIABLE, beside))
@@ -55,30 +55,30 @@ def cases_folder() -> Path:
 
 
 def conversion_cases(folder: Path) -> list[Case]:
-    """One small conversion each, with the outcomes that count as right."""
+    """Return cases with one small conversion each, and their right outcomes."""
     rows = json.loads((folder / "conversion_cases.json").read_text(encoding="utf-8"))
     return [Case(row["id"], _closed(row["schema"]), row["sent"], row) for row in rows]
 
 
 def reported_calls(folder: Path, name: str = "reported_calls") -> list[Case]:
-    """Calls from public bug reports, their schemas closed at the top level as a function's is."""
+    """Return calls from public bug reports; like those of functions, their schemas are closed at the top level."""
     rows = _lines(folder / f"{name}.jsonl")
     return [Case(row["id"], _closed(row["param_schema"]), row["sent"], row) for row in rows]
 
 
 def peer_suites(folder: Path) -> list[Case]:
-    """Rows of peers' own tests, named by their line; the schemas are as written, open ones stay open."""
+    """Return rows of peers' own tests, named by their line, with unchanged schemas."""
     rows = _lines(folder / "peer_suites.jsonl")
     return [Case(f"p{line:03}", row["schema"], row["sent"], row) for line, row in enumerate(rows, 1)]
 
 
 def missing_second_sets(folder: Path) -> list[str]:
-    """Return the names of the second sets that the folder lacks."""
+    """Return the names of the second sets that are not in the folder."""
     return [name for name in SECOND if not (folder / f"{name}.jsonl").is_file()]
 
 
 def real_calls(folder: Path, kind: str) -> list[Case]:
-    """Calls that models made, ``valid`` or ``invalid``, their schemas closed at the top level."""
+    """Return ``valid`` or ``invalid`` calls of models, with schemas closed at the top level."""
     rows = _lines(folder / f"real_calls_{kind}.jsonl")
     return [
         Case(f"{number}:{row['id']}", _closed(row["schema"]), row["sent"], row)

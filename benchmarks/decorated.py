@@ -1,4 +1,4 @@
-"""What ``@lenient`` costs a call that was right, and to make many tools."""
+"""Measure what ``@lenient`` adds to a correct call, and to the creation of many tools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def one(limit: int) -> int:
 
 
 async def typed(since: date, labels: set[str], kind: Literal["new", "old"] = "new") -> str:
-    """Take what JSON spells in its own way."""
+    """Take types that JSON writes differently."""
     return f"{since}{labels}{kind}"
 
 
@@ -42,13 +42,13 @@ async def store(content: str, tags: list[str] | None = None, task: str = "keep",
 async def annotated(
     content: Annotated[str, strip()], tags: Annotated[list[str] | None, tags()] = None, limit: int = 10
 ) -> str:
-    """Store a text, with normalizers in the annotations; so has the undecorated one."""
+    """Store a text, with normalizers in the annotations, as the undecorated function has."""
     return f"{content}{tags}{limit}"
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """A function, its declarations, and a call that is right."""
+    """A function, its declarations, and a correct call."""
 
     title: str
     function: Callable[..., Any]
@@ -82,7 +82,7 @@ _MANY = (1_000, 10_000)
 
 
 def main(console: Console) -> None:
-    """Print what a decorated call costs, and whether registering is linear."""
+    """Print the cost of a decorated call, and whether registration is linear."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_calls()))
     console.print(_registrations())
@@ -106,7 +106,7 @@ async def _calls() -> Table:
 
 
 async def _medians(signature: Signature) -> list[float]:
-    """Microseconds for each server; they take turns, and each goes first as often as any other."""
+    """Return microseconds for each server; they take turns, and each goes first equally often."""
     functions = (signature.function, signature.function, lenient(**signature.declared)(signature.function))
     contenders = [_server(function) for function in functions]
     gc.collect()
@@ -128,7 +128,7 @@ def _registrations() -> Table:
 
 
 def _made(number: int, *, marks: bool) -> float:
-    """Seconds to define so many functions and make tools of them, which are all kept."""
+    """Return the seconds to define this many functions and their tools, which are all kept."""
     gc.collect()
     started = perf_counter_ns()
     functions = (_new_store() for _ in range(number))

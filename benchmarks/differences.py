@@ -1,4 +1,4 @@
-"""Compare the outcomes of two commits, as ``cases --json`` has written them."""
+"""Compare the outcomes of two commits, as written by ``cases --json``."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def main(console: Console, *, files: list[str], envelopes: bool = False, verbose: bool = False) -> int:
-    """Print each call whose outcome differs between two files; return 1 when one does.
+    """Print each call whose outcome differs between two files; return 1 if one does.
 
     Args:
-        console: Where to.
+        console: The output.
         files: The earlier file and the later one.
-        envelopes: Compare codes, violations and fixes of refusals as well.
-        verbose: Print whole values, not only as much as one line holds.
+        envelopes: Whether to compare codes, violations and fixes of refusals too.
+        verbose: Whether to print complete values instead of one line.
     """
     if len(files) != 2:
         console.print("differences needs two files, both made by: python -m benchmarks cases --json FILE")
@@ -66,6 +66,6 @@ def _text(value: Any) -> str:
 
 
 def _print(console: Console, text: str, *, verbose: bool) -> None:
-    # Values of strangers may look like markup, and a long one takes one line of the terminal.
+    # Values may look like markup; long ones are limited to one line of the terminal.
     how: dict[str, Any] = {"soft_wrap": True} if verbose else {"no_wrap": True, "overflow": "ellipsis"}
     console.print(text, markup=False, highlight=False, **how)

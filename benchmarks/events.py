@@ -1,4 +1,4 @@
-"""What an event costs: built from a real call's context and written, filtered out, and of accepted calls."""
+"""Measure the cost of an event: built from a real call's context and written, filtered out, and of accepted calls."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Event:
 
 
 def main(console: Console) -> None:
-    """Print what events cost, within a call over a connection of each era of the protocol."""
+    """Print what events cost within a call, over a connection of each protocol era."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_events_table()))
     console.print(asyncio.run(_accepted_table()))
@@ -159,7 +159,7 @@ _WAYS = {
 
 
 async def _accepted_table() -> Table:
-    """An accepted call beside a do-nothing middleware, without and with an SDK that collects metrics."""
+    """Compare an accepted call with a do-nothing middleware's, without and with an SDK that collects metrics."""
     from opentelemetry import metrics
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import InMemoryMetricReader

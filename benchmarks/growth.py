@@ -1,4 +1,4 @@
-"""How time grows with the size of the arguments: ten times as large should take ten times as long."""
+"""Measure how time grows with the size of the arguments: ten times the size should take ten times as long."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 SIZES = (4096, 40_960, 409_600, 4_096_000)
-"""Bytes of arguments, about."""
+"""Approximate size of the arguments in bytes."""
 
 TARGET = 11
-"""How many times the time ten times the arguments may take."""
+"""The allowed growth in time for ten times the arguments."""
 
 
 class Row(BaseModel):
@@ -55,7 +55,7 @@ async def one(content: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Floor:
-    """What a repair of a shape cannot do without, with nothing around it."""
+    """The minimum that a repair of a shape needs, with nothing around it."""
 
     title: str
     work: Callable[[dict[str, Any]], object]
@@ -72,7 +72,7 @@ class Growing:
 
     @property
     def accepted(self) -> bool:
-        """Whether FastMCP alone runs it too."""
+        """Return whether FastMCP alone runs it too."""
         return self.title.startswith("accepted")
 
 
@@ -140,7 +140,7 @@ async def _table() -> Table:
         table.add_column(f"{size // 1024} KiB", justify="right")
     table.add_column("ten times as large takes", justify="right")
     table.add_column("outcome")
-    # All of it before the first call, as close together in memory as it was made.
+    # All arguments are made before the first call, so that they are close together in memory.
     sent = [[growing.arguments(size) for size in SIZES] for growing in GROWING]
     for growing, calls in zip(GROWING, sent, strict=True):
         if growing.floor is not None:
@@ -202,7 +202,7 @@ def _growth(times: list[float]) -> Iterator[str]:
 async def _best(
     call: Callable[[dict[str, Any]], Awaitable[str]], arguments: dict[str, Any]
 ) -> tuple[float, str]:
-    """Milliseconds of the fastest of some calls, and what came of it."""
+    """Return the milliseconds of the fastest of some calls, and its outcome."""
     best, outcome = float("inf"), ""
     deadline = perf_counter() + 1.0
     gc.collect()

@@ -1,4 +1,4 @@
-"""Arguments and schemas that are meant to do harm: each is refused, soon, without an exception."""
+"""Check that malicious arguments and schemas are refused quickly and without an exception."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TARGET_MS = 50
 PATIENCE_S = 30
-"""How long a case may take before its process is ended."""
+"""Seconds after which the process of a case is ended."""
 
 Schema = Mapping[str, Any]
 _LEVELS = 10_000
@@ -35,10 +35,10 @@ _LEVELS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Hostile:
-    """A schema and arguments that it does not take.
+    """A schema and arguments that it does not accept.
 
-    ``parameter`` is the one of :func:`function` that gets the value of ``x`` too; ``may_run`` says that
-    there is one harmless reading, so that a repair is as right as a refusal.
+    ``parameter`` is the parameter of :func:`function` that also gets the value of ``x``. ``may_run`` means that there is
+    one harmless reading, so that a repair is as right as a refusal.
     """
 
     title: str
@@ -196,7 +196,7 @@ async def function(
 
 
 def main(console: Console) -> None:
-    """Print what each does to ``normalize``, to a custom tool and to a function tool."""
+    """Print the effect of each on ``normalize``, on a custom tool and on a function tool."""
     table = Table(title=f"Hostile arguments (target: refused in under {TARGET_MS} ms, no exception)")
     for name in ("case", *(name for probe in PROBES for name in (probe, "ms"))):
         table.add_column(name, justify="right" if name == "ms" else "left")
@@ -213,7 +213,7 @@ def _cells(case: Hostile, outcome: str, milliseconds: float) -> tuple[str, str]:
 
 
 def _isolated(at: int) -> list[tuple[str, float]]:
-    """One case in a process of its own, so that a crash or an endless loop is an outcome too."""
+    """Run one case in a separate process, so that a crash or an endless loop is an outcome too."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
     process = context.Process(target=_run, args=(there, at))
@@ -271,7 +271,7 @@ def _thrice(case: Hostile) -> Iterator[dict[str, Any]]:
 
 
 async def _called(server: FastMCP[Any], calls: list[dict[str, Any]]) -> tuple[str, float]:
-    """What becomes of the calls, and the median of their milliseconds; a call before them compiles the plan."""
+    """Return the outcome of the calls and their median in milliseconds; an earlier call compiles the plan."""
     from mcp_lenient import LenientMiddleware, Policy
 
     server.add_middleware(LenientMiddleware(policy=Policy(unrepairable="refuse")))

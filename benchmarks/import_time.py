@@ -1,4 +1,4 @@
-"""What starting takes: the engine alone, the middleware beside FastMCP, and the first call of each kind."""
+"""Measure the time to start: the engine alone, the middleware with FastMCP, and the first call of each kind."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _IMPORTS: Final = {
     "LenientMiddleware": (_SERVER, _OURS),
     "lenient, tags": (f"{_SERVER}; {_OURS}", "from mcp_lenient import lenient, tags"),
 }
-"""What is timed, and what its process has imported before. ``import fastmcp`` alone loads neither ``FastMCP`` nor
-what that stands on; every server does load it."""
+"""What is timed, and what its process has imported before. ``import fastmcp`` alone does not load ``FastMCP`` and its
+dependencies, but every server loads them."""
 
 _TIMED: Final = """
 import gc, json, sys, time
@@ -92,10 +92,10 @@ asyncio.run(main())
 
 
 def main(console: Console) -> None:
-    """Print medians of new processes that take turns: processor time, which other work disturbs least."""
+    """Print medians of new processes that take turns, in processor time, which other work disturbs least."""
     with TemporaryDirectory() as compiled:
-        # As an installer leaves packages: compiled. In an editable install, and where Python may not write, the
-        # package would be compiled anew by each process, and FastMCP would not.
+        # Compile the package, as an installer does. In an editable install, and where Python may not write, each
+        # process would otherwise compile the package again, but not FastMCP.
         environment = {
             name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
         } | {"PYTHONPYCACHEPREFIX": compiled}
@@ -148,7 +148,7 @@ _WITH: Final = {"FastMCP alone": False, "with mcp-lenient": True}
 
 
 def _in_turns(programs: dict[str, tuple[str, ...]], environment: dict[str, str]) -> dict[str, list[Any]]:
-    """What each program prints, in each round; a round before the first leaves the compiled modules."""
+    """Return the output of each program in each round; a round before the first compiles the modules."""
     printed: dict[str, list[Any]] = {name: [] for name in programs}
     for _ in range(ROUNDS + 1):
         for name, (program, *arguments) in programs.items():

@@ -1,4 +1,4 @@
-"""How differences from peers' tests are judged, and why some are kept; rows are named by their line alone."""
+"""Judgments on differences from peers' tests, and why some are kept; rows are named only by their line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def digest(arguments: Any) -> str:
-    """Return a short fingerprint of arguments, in which ``1.0`` is ``1`` and the order of keys is nothing."""
+    """Return a short fingerprint of arguments, in which ``1.0`` is ``1`` and the order of keys does not matter."""
     return hashlib.sha256(json.dumps(_plain(arguments), sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -47,7 +47,7 @@ _GROUPS = (
 REASONS: Mapping[str, str] = MappingProxyType(
     {name: reason for names, reason in _GROUPS for name in names.split()}
 )
-"""Why a row of the peers' suites that does not come out as theirs stays so."""
+"""Reasons to keep a row of the peers' suites whose outcome differs from theirs."""
 
 OUTCOMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -86,4 +86,4 @@ OUTCOMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "p109": ("5090861e128f",),
     }
 )
-"""Fingerprints of the arguments that count as right where the peer's own outcome is not in the row."""
+"""Fingerprints of the right arguments, for rows without the peer's own outcome."""

@@ -1,4 +1,4 @@
-"""How long a refusal is, in characters, against FastMCP's own text for the same call."""
+"""Compare the length of a refusal, in characters, with FastMCP's own text for the same call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST_ON_AVERAGE: Final = 1.5
 
 
 class Address(BaseModel):
-    """Where something is sent."""
+    """A postal address."""
 
     model_config = ConfigDict(extra="forbid")
     street: str
@@ -86,7 +86,7 @@ ONE_FAULT: Final[Sequence[tuple[str, Mapping[str, Any]]]] = (
     ("total", {"amounts": [1, 2, "three"]}),
     ("total", {"amounts": [1], "rates": {"a": "high"}}),
 )
-"""Calls with one fault each, of the kinds that are reported."""
+"""Calls with one fault each, of the kinds that users report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class Lengths:
     """The characters of one refusal.
 
     Attributes:
-        call: The tool and what was sent.
+        call: The tool and the arguments.
         fastmcp: FastMCP's text.
         message: The envelope's message.
         text: The first text block.
@@ -107,17 +107,17 @@ class Lengths:
 
     @property
     def message_times(self) -> float:
-        """How many times FastMCP's text the message is."""
+        """Return the length of the message as a multiple of FastMCP's text."""
         return self.message / self.fastmcp
 
     @property
     def text_times(self) -> float:
-        """How many times FastMCP's text the first text block is."""
+        """Return the length of the first text block as a multiple of FastMCP's text."""
         return self.text / self.fastmcp
 
 
 def main(console: Console) -> int:
-    """Print both tables; return 1 where something is longer than it may be."""
+    """Print both tables; return 1 if something is longer than allowed."""
     servers.quiet()
     found = anyio.run(one_fault)
     console.print(_table(found))
@@ -137,7 +137,7 @@ def main(console: Console) -> int:
 
 
 async def one_fault() -> list[Lengths]:
-    """Return the lengths of the calls of the table."""
+    """Return the lengths for the calls of the table."""
     bare, lenient = FastMCP("bare"), FastMCP("lenient", middleware=[LenientMiddleware()])
     for server in (bare, lenient):
         for function in (store, search, order, total):
@@ -151,7 +151,7 @@ async def invalid_set() -> list[Lengths]:
     """Return the lengths of all refusals of the recorded invalid calls.
 
     Raises:
-        MissingCasesError: When the calls are not there.
+        MissingCasesError: If the calls are missing.
     """
     cases = [
         case

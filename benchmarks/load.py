@@ -1,4 +1,4 @@
-"""Many mixed calls at once over streamable HTTP: is any answer lost, doubled or mixed up, and does memory stay?"""
+"""Send many mixed calls at once over HTTP: is an answer lost, doubled or mixed up, and does memory grow?"""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _PATIENCE_S = 60
 
 @dataclass(slots=True)
 class Load:
-    """What was found: ``wrong`` tells of answers that are not the one to their call, ten at most."""
+    """The results; ``wrong`` describes at most ten answers that belong to another call."""
 
     calls: int
     seconds: float = 0.0
@@ -53,7 +53,7 @@ class Load:
 
     @property
     def is_sound(self) -> bool:
-        """Whether each call has got its own answer, and each tool that was to run ran once."""
+        """Return whether each call got its own answer, and each tool ran exactly as often as expected."""
         return (
             self.answered == self.calls
             and not self.wrong
@@ -63,17 +63,17 @@ class Load:
 
     @property
     def growth_per_call(self) -> float:
-        """Bytes by which the server grew for each call of the second half."""
+        """Return the growth of the server's memory per call in the second half, in bytes."""
         half = len(self.memory_kib) // 2
         return (self.memory_kib[-1] - self.memory_kib[half]) * 1024 / (self.calls / 2)
 
 
 def measure(calls: int, *, bare: bool = False) -> Load:
-    """Send this many calls, 64 at a time by eight clients of both eras, to a server in a process of its own.
+    """Send this many calls, 64 at a time by eight clients of both eras, to a server in a separate process.
 
     Args:
-        calls: How many.
-        bare: Whether the server has no middleware; what needs repair is then left out.
+        calls: The number of calls.
+        bare: Whether the server has no middleware; calls that need repair are then left out.
     """
     with _server(calls, bare=bare) as (url, pid):
         return asyncio.run(_load(url, pid, calls, bare=bare))
@@ -83,7 +83,7 @@ def measure(calls: int, *, bare: bool = False) -> Load:
 
 
 def _sent(number: int, *, bare: bool) -> tuple[str, Any]:
-    """One of seven kinds of call, which carries its number in every part of it that varies."""
+    """Return a call of one of seven kinds, with its number in every part that varies."""
     word = f"w{number}"
     kinds: tuple[tuple[str, Any], ...] = (
         ("note", {"number": number, "tags": [word]}),
@@ -98,7 +98,7 @@ def _sent(number: int, *, bare: bool) -> tuple[str, Any]:
 
 
 def _issue(number: int, answer: Mapping[str, Any], *, bare: bool) -> str | None:
-    """What is wrong with the answer to a call, if anything is."""
+    """Return what is wrong with the answer to a call, if anything."""
     result = answer.get("result", {})
     if answer.get("id") != number or not result:
         return f"call {number} got the message {answer}"
@@ -141,7 +141,7 @@ async def _load(url: str, pid: int, calls: int, *, bare: bool) -> Load:
 
 
 class _Client:
-    """A client that does no more than it must, so that the server has the machine to itself."""
+    """A minimal client, which leaves the processor to the server."""
 
     def __init__(self, connection: httpx2.AsyncClient, url: str, *, is_modern: bool) -> None:
         self._connection = connection
@@ -234,7 +234,7 @@ def _lenient_server(calls: int, *, bare: bool) -> FastMCP:
 
 
 def main(console: Console, *, calls: int = CALLS) -> None:
-    """Print what becomes of the calls, with the middleware and, of right ones only, without it."""
+    """Print the outcomes of the calls with the middleware, and of correct calls without it."""
     for bare, name in ((False, "with mcp-lenient"), (True, "FastMCP alone, right calls only")):
         title = f"{calls:,} calls over streamable HTTP, {_AT_ONCE} at a time by {_CLIENTS} clients: {name}"
         table = Table(title=title, show_header=False)

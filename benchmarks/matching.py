@@ -1,4 +1,4 @@
-"""When two JSON values are the same, when an answer is a right one, and what a JSON Patch makes."""
+"""Compare JSON values and known answers, and apply JSON Patches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LOOSE = re.compile(r"[ ,./\-_*^]")
 
 
 def same(left: Any, right: Any) -> bool:
-    """Whether two JSON values are the same: ``1`` and ``1.0`` are, ``1`` and ``True`` are not."""
+    """Return whether two JSON values are the same: ``1`` and ``1.0`` are, ``1`` and ``True`` are not."""
     if isinstance(left, Mapping) and isinstance(right, Mapping):
         return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):
@@ -22,7 +22,7 @@ def same(left: Any, right: Any) -> bool:
 
 
 def identical(left: Any, right: Any) -> bool:
-    """Whether two JSON values are the same in every Python type too: ``1`` and ``1.0`` are not."""
+    """Return whether two JSON values also have the same Python types: ``1`` and ``1.0`` do not."""
     if type(left) is not type(right):
         return False
     if isinstance(left, dict):
@@ -38,16 +38,16 @@ def _equal(left: Any, right: Any) -> bool:
 
 
 def answers(arguments: Any, expected: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the arguments are among the known answers.
+    """Return whether the arguments are among the known answers.
 
-    An answer lists, per parameter, the values that count; ``""`` among them says that it may be left
-    out. Texts are compared as the recorded benchmarks compare them: without case, spaces and ``,./-_*^``.
+    An answer lists the right values for each parameter; ``""`` among them means that it may be left out. Texts are
+    compared as in the recorded benchmarks: without case, spaces and ``,./-_*^``.
     """
     return any(_answer(arguments, answer) for answer in expected)
 
 
 def differing(arguments: Mapping[str, Any], expected: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The names in which the arguments differ from the closest of the known answers."""
+    """Return the names in which the arguments differ from the closest known answer."""
     return min((_differing(arguments, answer) for answer in expected), key=len)
 
 
@@ -86,10 +86,10 @@ def _loose(text: str) -> str:
 
 
 def patched(document: Any, patch: Sequence[Mapping[str, Any]]) -> Any:
-    """The document after a JSON Patch (RFC 6902); the document itself stays as it is.
+    """Return the document after a JSON Patch (RFC 6902), without changing the original.
 
     Raises:
-        LookupError: When the patch does not fit the document.
+        LookupError: If the patch does not fit the document.
     """
     result = copy.deepcopy(document)
     for operation in patch:

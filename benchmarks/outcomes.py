@@ -1,4 +1,4 @@
-"""What became of each call, a line of JSON each, so that two commits can be compared."""
+"""Write the outcome of each call as a line of JSON, to compare two commits."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Row = dict[str, Any]
 Key = tuple[str, str, str]
 
 COMPARED = ("status", "arguments", "repairs")
-"""What counts as a difference; the envelope only when asked for."""
+"""The fields that count as a difference; the envelope only on request."""
 ENVELOPE = ("code", "violations", "fixes")
 
 
 def outcome(cases: str, kind: str, name: str, sent: Any, reply: Reply) -> Row:
-    """Return one row: which call it was, and what became of it."""
+    """Return one row: the call and its outcome."""
     details = reply.envelope.get("details", {})
     violations = details.get("violations", [])
     return {
@@ -43,7 +43,7 @@ def _fingerprint(value: Any) -> str:
 
 
 def write(path: Path, rows: Iterable[Row]) -> None:
-    """Write one outcome a line."""
+    """Write one outcome per line."""
     with path.open("w", encoding="utf-8") as lines:
         lines.writelines(f"{json.dumps(row)}\n" for row in rows)
 
@@ -52,7 +52,7 @@ def read(path: Path) -> dict[Key, Row]:
     """Read outcomes, by set, kind of tool and row.
 
     Raises:
-        ValueError: When a line is not an outcome.
+        ValueError: If a line is not an outcome.
     """
     with path.open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
@@ -66,7 +66,7 @@ def read(path: Path) -> dict[Key, Row]:
 def differences(
     before: Mapping[Key, Row], after: Mapping[Key, Row], parts: tuple[str, ...] = COMPARED
 ) -> Iterator[tuple[Key, tuple[str, ...]]]:
-    """Yield each call of both files whose outcome differs, and in which parts."""
+    """Yield each call of both files whose outcome differs, with the differing parts."""
     for key in before.keys() & after.keys():
         differing = tuple(part for part in parts if not _same(before[key].get(part), after[key].get(part)))
         if differing:
@@ -74,5 +74,5 @@ def differences(
 
 
 def _same(left: Any, right: Any) -> bool:
-    # As JSON text 1, 1.0 and true differ, and NaN is itself.
+    # As JSON text, 1, 1.0 and true differ, and NaN equals itself.
     return json.dumps(left) == json.dumps(right)

@@ -1,4 +1,4 @@
-"""What the middleware costs a call that was right, and what a repair costs."""
+"""Measure what the middleware adds to a correct call, and the cost of a repair."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 class DoNothing(Middleware):
-    """The middleware to compare with: it is called, and calls on."""
+    """The middleware to compare with: it only passes the call on."""
 
     async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Call on."""
+        """Pass the call on."""
         return await call_next(context)
 
 
@@ -146,14 +146,14 @@ BAD: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
 
 
 def figures() -> list[tuple[str, str, str]]:
-    """Return what accepted calls of five parameters cost as a multiple of a do-nothing middleware's."""
+    """Return the cost of accepted calls with five parameters, as a multiple of a do-nothing middleware's."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     return asyncio.run(_accepted_figures())
 
 
 async def _accepted_figures() -> list[tuple[str, str, str]]:
     contenders = _contenders()
-    # A large heap would be searched for garbage in whoever's call it falls.
+    # Garbage collection of a large heap would count against whichever call it interrupts.
     gc.collect()
     gc.freeze()
     found = []
@@ -173,7 +173,7 @@ def _contenders() -> list[FastMCP[Any]]:
 
 
 def main(console: Console) -> None:
-    """Print what an accepted call and a repair cost."""
+    """Print the cost of an accepted call and of a repair."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_accepted_table()))
     console.print(_repair_table())
@@ -209,7 +209,7 @@ async def _accepted_table() -> Table:
 
 
 async def _without_collection(contenders: Sequence[FastMCP[Any]], call: Accepted) -> float:
-    """The ratio while the garbage collector rests: with it, many new objects cost what the heap is large."""
+    """Return the ratio without garbage collection, whose cost depends on the size of the heap."""
     gc.collect()
     gc.disable()
     plain, _, lenient = await servers.medians(contenders, call.tool, call.arguments, call.calls)
@@ -232,7 +232,7 @@ def _repair_table() -> Table:
 
 
 def microseconds(function: Callable[..., object], *arguments: Any) -> float:
-    """The median of a hundred batches of a hundred calls, which outlast most of what disturbs them."""
+    """Return the median of a hundred batches of a hundred calls, long enough to outlast most disturbances."""
     gc.collect()
     batches = []
     for _ in range(100):

@@ -1,4 +1,4 @@
-"""Which files and functions of the package a call passes through, warm."""
+"""Count the files and functions of the package that a warm call passes through."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def store(content: str, tags: list[str] | None = None) -> str:
 
 
 def figures() -> list[tuple[str, str, str]]:
-    """Return the number of files and functions for each kind of call, with the most files allowed."""
+    """Return the number of files and functions for each kind of call, with the maximum number of files."""
     servers.quiet()
     found = asyncio.run(_passed())
     return [
@@ -51,7 +51,7 @@ def figures() -> list[tuple[str, str, str]]:
 
 
 def main(console: Console) -> None:
-    """Print the files that a right, a repaired and a refused call pass through."""
+    """Print the files that a correct, a repaired and a refused call pass through."""
     servers.quiet()
     table = Table("call", "files", "at most", "functions", "which", title="What a warm call passes through")
     for kind, (files, functions) in asyncio.run(_passed()).items():
@@ -68,7 +68,7 @@ async def _passed() -> dict[str, tuple[set[str], int]]:
 
 
 async def _traced(server: FastMCP[Any], arguments: Mapping[str, Any]) -> tuple[set[str], int]:
-    """Return the files of the package, relative to it, and how many functions of theirs ran."""
+    """Return the files of the package, relative to it, and the number of their functions that ran."""
     for _ in range(_WARM):
         await _call(server, arguments)
     functions: set[tuple[str, str]] = set()

@@ -1,4 +1,4 @@
-"""``python -m benchmarks.plot FIGURES.json IMAGE.svg``: the figures of ``side_by_side`` as a picture."""
+"""``python -m benchmarks.plot FIGURES.json IMAGE.svg``: draw the figures of ``side_by_side``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-# Read on a white and on a black page: GitHub shows one image on both.
+# Readable on a white and on a black page, since GitHub shows the same image on both.
 _COLORS: Final = {
     "right": "#2da44e",
     "refused": "#8c959f",
@@ -31,7 +31,7 @@ _ROW, _TOP, _LEFT, _WIDTH, _RIGHT = 30, 74, 244, 500, 90
 def main() -> None:
     """Draw the picture."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.plot")
-    parser.add_argument("figures", type=Path, help="what side_by_side --json has written")
+    parser.add_argument("figures", type=Path, help="the file written by side_by_side --json")
     parser.add_argument("image", type=Path, help="the SVG file to write")
     chosen = parser.parse_args()
     figures = json.loads(chosen.figures.read_text(encoding="utf-8"))
@@ -39,7 +39,7 @@ def main() -> None:
 
 
 def picture(figures: Mapping[str, Any]) -> str:
-    """An SVG with a bar for each contender, most right answers first."""
+    """Return an SVG with a bar for each contender, most right answers first."""
     rows = sorted(
         (each for each in figures["contenders"] if not each["skipped"]),
         key=lambda each: (each["verdicts"].get("corrupted", 0) > 0, -_parts(each)["right"]),
@@ -47,11 +47,9 @@ def picture(figures: Mapping[str, Any]) -> str:
     total = sum(rows[0]["verdicts"].values())
     height = _TOP + _ROW * len(rows) + 40
     width = _LEFT + _WIDTH + _RIGHT
-    reported = (
-        "Those that ran a call with wrong arguments come last. Printed by: python -m benchmarks side_by_side"
-    )
+    reported = "Contenders that ran a call with wrong arguments come last. Measured by: python -m benchmarks side_by_side"
     body = [
-        _said(12, 22, f"{total} tool calls: what becomes of them", size=16, weight=600),
+        _said(12, 22, f"The outcomes of {total} tool calls", size=16, weight=600),
         *_legend(),
         _said(_LEFT + _WIDTH + 12, 64, "corrupted"),
         *(part for at, row in enumerate(rows) for part in _row(row, _TOP + at * _ROW, total)),

@@ -1,4 +1,4 @@
-"""What the proxy adds to FastMCP's own: over stdio time for a call and for its start, over HTTP its own CPU time."""
+"""Compare the proxy with FastMCP's: over stdio the time for a call and for the start, over HTTP the CPU time."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ NEARLY: Mapping[str, Any] = {"query": "bees", "tags": '["a", "b"]', "limit": "5"
 
 
 def main(console: Console) -> None:
-    """Print what a call and a start cost through FastMCP's own proxy and through this one."""
+    """Print the cost of a call and of a start through FastMCP's proxy and through this one."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_table()))
     console.print(asyncio.run(_over_http()))
@@ -121,7 +121,7 @@ async def _over_http() -> Table:
 async def _calls_over_http(
     ports: Sequence[int], proxies: Sequence[subprocess.Popen[bytes]], mode: Any
 ) -> tuple[list[float], list[float]]:
-    """Microseconds for a call to each port, and milliseconds of each proxy's own CPU time for one."""
+    """Return microseconds for a call to each port, and milliseconds of each proxy's CPU time for it."""
     async with AsyncExitStack() as stack:
         clients = [
             await stack.enter_async_context(Client(f"http://127.0.0.1:{port}/mcp", mode=mode))
@@ -138,7 +138,7 @@ async def _calls_over_http(
 
 
 async def _server_and_client(port: int, server: subprocess.Popen[bytes], mode: Any) -> float:
-    """Return milliseconds of CPU time that FastMCP's server and client take for a call: a proxy is both."""
+    """Return the CPU time of FastMCP's server and client for a call, in milliseconds: a proxy is both."""
     async with Client(f"http://127.0.0.1:{port}/mcp", mode=mode) as client:
         await _in_turns([client], RIGHT, CALLS_OVER_HTTP // 10)
         before = _cpu(server) + process_time()
@@ -147,7 +147,7 @@ async def _server_and_client(port: int, server: subprocess.Popen[bytes], mode: A
 
 
 def _cpu(process: subprocess.Popen[bytes]) -> float:
-    """Return the seconds of CPU time that a process has used, by Linux's own account."""
+    """Return the CPU time of a process in seconds, from Linux's ``/proc``."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -177,7 +177,7 @@ def _transport(command: Sequence[str]) -> StdioTransport:
 
 
 async def _calls(contenders: Sequence[Sequence[str]], arguments: Mapping[str, Any]) -> list[float]:
-    """Microseconds for a call through each; they take turns, and each goes first as often as any other."""
+    """Return microseconds for a call through each; they take turns, and each goes first equally often."""
     async with AsyncExitStack() as stack:
         clients = [
             await stack.enter_async_context(Client(_transport(command), mode="legacy"))
@@ -202,7 +202,7 @@ async def _in_turns(clients: Sequence[Client[Any]], arguments: Mapping[str, Any]
 
 
 async def _starts(contenders: Sequence[Sequence[str]]) -> list[float]:
-    """Seconds from the start of each to its first list of tools, in turns."""
+    """Return the seconds from the start of each to its first list of tools, in turns."""
     times: list[list[float]] = [[] for _ in contenders]
     for _ in range(STARTS):
         for each, command in zip(times, contenders, strict=True):

@@ -1,4 +1,4 @@
-"""Schemas whose references multiply: what the first call costs, compiling included, right and wrong."""
+"""Measure the first correct and the first wrong call on schemas whose references multiply, with compilation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TARGET_MS = 100
 PATIENCE_S = 10
-"""How long one call may take before its process is ended."""
+"""Seconds after which the process of a call is ended."""
 LEVELS = 40
 
 Schema = Mapping[str, Any]
@@ -34,7 +34,7 @@ _NUMBERS = {"n": _INTEGER}
 
 @dataclass(frozen=True, slots=True)
 class Multiplying:
-    """A schema, arguments that it takes, and arguments that it does not take."""
+    """A schema, arguments that it accepts, and arguments that it does not accept."""
 
     title: str
     schema: Schema
@@ -43,7 +43,7 @@ class Multiplying:
 
 
 def _doubled(title: str, twice: Callable[[Schema], Schema], right: Any, wrong: Any) -> Multiplying:
-    """A chain of definitions, each of which refers twice to the next."""
+    """Return a chain of definitions, each of which refers to the next twice."""
     definitions: dict[str, Any] = {f"d{at}": twice({"$ref": f"#/$defs/d{at + 1}"}) for at in range(LEVELS)}
     definitions[f"d{LEVELS}"] = _INTEGER
     return _tool(title, {"$ref": "#/$defs/d0"}, right, wrong, definitions)
@@ -57,7 +57,7 @@ def _tool(
 
 
 def _dynamic(keyword: str, levels: int) -> Schema:
-    """As the doubled chain, written with ``$dynamicRef``."""
+    """Return the doubled chain, written with ``$dynamicRef``."""
     definitions: dict[str, Any] = {
         f"d{at}": {"$dynamicAnchor": f"a{at}", keyword: [{"$dynamicRef": f"#a{at + 1}"}] * 2}
         for at in range(levels)
@@ -184,7 +184,7 @@ CASES = (
 
 
 def main(console: Console) -> None:
-    """Print milliseconds for the first right and the first wrong call of each."""
+    """Print milliseconds for the first correct and the first wrong call of each."""
     table = Table(title=f"References, {LEVELS} levels; first call, compiled for it (target: {TARGET_MS} ms)")
     table.add_column("schema")
     for probe in _PROBES:
@@ -216,9 +216,9 @@ def _cell(milliseconds: float | None) -> str:
 
 
 def _isolated(at: int) -> list[float | None]:
-    """The milliseconds of each probe; None for one that had no answer, and for those after it.
+    """Return the milliseconds of each probe; None for one without an answer, and for those after it.
 
-    Each case has a process of its own, so that a crash or an endless loop is an outcome too.
+    Each case runs in a separate process, so that a crash or an endless loop is an outcome too.
     """
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -242,10 +242,10 @@ def _run(answer: Connection, at: int) -> None:
     for name, (measure, kind) in _PROBES.items():
         measure({**warm.schema, "title": name}, warm.wrong)
         case = CASES[at]
-        # Searching all that FastMCP imported for garbage takes 60 to 100 ms, in whoever's call it falls.
+        # A garbage collection of FastMCP's modules takes 60 to 100 ms, and would interrupt any call.
         gc.collect()
         gc.freeze()
-        # Another title, so that nothing that was compiled for the probe before is found again.
+        # Another title, so that nothing compiled for the previous probe is reused.
         answer.send(measure({**case.schema, "title": name}, case.right if kind == "right" else case.wrong))
 
 

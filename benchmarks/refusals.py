@@ -1,4 +1,4 @@
-"""What a refusal costs: against FastMCP's own, and how long it keeps the event loop from other work."""
+"""Measure a refusal: its time compared with FastMCP's own, and how long it blocks the event loop."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 MOST_TIMES = 6
-"""What 20 wrong of 20 may cost, as a multiple of FastMCP's own refusal."""
+"""The allowed cost of 20 wrong arguments of 20, as a multiple of FastMCP's own refusal."""
 MOST_LATE_MS = 20
-"""How late a ticker on the event loop may be while one call is refused."""
+"""How late a ticker on the event loop may be while one call is refused, in milliseconds."""
 
 _CALLS = 60
 _TICK_S = 0.001
@@ -38,7 +38,7 @@ _HOSTILE_CALLS = 7
 
 
 class Address(BaseModel):
-    """A nested model that takes no other names."""
+    """A nested model that forbids other names."""
 
     model_config = ConfigDict(extra="forbid")
     street: str
@@ -62,11 +62,11 @@ _SHAPES: Mapping[str, tuple[Any, Any]] = {
 }
 _MIXED = "mixed"
 _SEVERAL_FAULTS = {"nested models, a name wrong": "40 faults", "lists, three items wrong": "60 faults"}
-"""Shapes of which each argument has more than one fault, with the faults of 20 such arguments."""
+"""Shapes in which each argument has more than one fault, with the faults of 20 such arguments."""
 
 
 def _function(count: int, annotation_of: Callable[[int], Any]) -> Callable[..., str]:
-    """A function with so many parameters."""
+    """Return a function with this many parameters."""
 
     def tool(**_arguments: Any) -> str:
         return "ran"
@@ -80,7 +80,7 @@ def _function(count: int, annotation_of: Callable[[int], Any]) -> Callable[..., 
 
 
 def _call(shape: str, wrong: int, count: int) -> tuple[Callable[..., str], dict[str, Any]]:
-    """A function and arguments of which so many are wrong; the others are right integers."""
+    """Return a function and arguments of which this many are wrong; the others are right integers."""
     shapes = list(_SHAPES.values()) if shape == _MIXED else [_SHAPES[shape]]
     faulty = [shapes[at % len(shapes)] for at in range(wrong)]
     sent_as = "fjeldd_{}" if shape == "misspelt names" else "field_{}"
@@ -89,7 +89,7 @@ def _call(shape: str, wrong: int, count: int) -> tuple[Callable[..., str], dict[
 
 
 def _pair(function: Callable[..., Any]) -> tuple[FastMCP[Any], FastMCP[Any]]:
-    """A server without and one with the middleware, with the same tool."""
+    """Return a server without and one with the middleware, with the same tool."""
     return _server(function), _lenient(_server(function))
 
 
@@ -112,7 +112,7 @@ async def _on_server(server: FastMCP[Any], arguments: dict[str, Any]) -> None:
 
 
 async def _ratio(callers: list[Callable[[], Awaitable[object]]]) -> tuple[float, float]:
-    """The median microseconds of both, measured in turns."""
+    """Return the median microseconds of both, measured in turns."""
     times: list[list[int]] = [[] for _ in callers]
     for _ in range(_CALLS):
         for at, call in enumerate(callers):
@@ -285,7 +285,7 @@ class Lateness:
     """How late a ticker was while one call was refused, in milliseconds.
 
     ``collecting`` is the longest pause of Python's garbage collector meanwhile: a full collection looks at all
-    objects of the process, and may fall into any call.
+    objects of the process, and may interrupt any call.
     """
 
     worst: float
@@ -364,17 +364,17 @@ def _with(tool: Callable[..., Any] | Tool) -> FastMCP[Any]:
 
 
 async def _under(server: FastMCP[Any], load: Load) -> list[Lateness]:
-    """The lateness under several calls; two calls before them compile the plan and fill the caches."""
+    """Return the lateness during several calls; two earlier calls compile the plan and fill the caches."""
     for arguments in ({"never declared": True}, load.arguments()):
         await _on_server(server, arguments)
-    # Searching all that FastMCP imported for garbage takes 60 to 100 ms, in whoever's call it falls.
+    # A garbage collection of FastMCP's modules takes 60 to 100 ms, and would interrupt any call.
     gc.collect()
     gc.freeze()
     return [await _lateness_of(partial(_on_server, server, load.arguments())) for _ in range(_HOSTILE_CALLS)]
 
 
 def figures() -> list[tuple[str, str, str]]:
-    """Return what 20 wrong of 20 cost, and how late a ticker is at 2,000 unknown names."""
+    """Return the cost of 20 wrong arguments of 20, and how late a ticker is at 2,000 unknown names."""
     servers.quiet()
     return asyncio.run(_figures())
 

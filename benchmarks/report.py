@@ -1,4 +1,4 @@
-"""How long a report of many events takes, and how much memory: generated logs of many tools and clients."""
+"""Measure the time and memory of a report on generated logs of many tools and clients."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from rich.table import Table
 
 _MILLION: Final = 1_000_000
 _FILE_LINES: Final = 1_000_000
-# Each file fills several buffers of the engine, or nearly one where there are many; all cells take some minutes.
+# Each file fills several buffers of the engine, or nearly one if there are many files; all cells take some minutes.
 _MATRIX_FILES: Final = ((1, 80_000), (10, 20_000), (64, 5_000))
 _MATRIX_MEMORY: Final = ("64MB", "128MB", "512MB", "1GB", "2GB", "4GB")
 _MATRIX_PROCESSORS: Final = (1, 2, 8, 16)
 _MATRIX_SECONDS: Final = 60
-"""How long a cell of the matrix may take."""
+"""Time limit for a cell of the matrix, in seconds."""
 _START: Final = datetime(2026, 11, 1, tzinfo=timezone.utc)
 _VERBS: Final = ("search", "create", "update", "delete", "list", "export")
 _THINGS: Final = ("tickets", "contexts", "invoices", "pages", "users", "jobs")
@@ -54,7 +54,7 @@ _OTHER_LINES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of event: its name, how often it comes, and what it says besides."""
+    """A kind of event: its name, its frequency, and its other fields."""
 
     event: str
     weight: int
@@ -104,20 +104,20 @@ _KINDS: Final = (
 
 
 def _weights(client: str, tool: str) -> list[float]:
-    """How often each kind comes from this client at this tool: each has habits of its own."""
+    """Return the frequency of each kind for this client and tool, which differs between clients."""
     habits = random.Random(f"{client} {tool.partition('_')[0]}")  # noqa: S311 - figures, no secrets
     return [each.weight * habits.choice((0, 0.2, 1, 3)) + 0.01 for each in _KINDS]
 
 
 def _moment(share: float) -> datetime:
-    """When a call comes: more by day than by night, over three weeks."""
+    """Return the time of a call within three weeks: more often by day than by night."""
     days = 21 * share
     return _START + timedelta(days=days + 0.12 * math.sin(2 * math.pi * days))
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One file of a rotated log: its lines, and the server whose calls it has, with tools of its own."""
+    """One file of a rotated log: its lines, and its server, which has its own tools."""
 
     file: Path
     number: int
@@ -126,19 +126,19 @@ class Part:
 
     @property
     def server(self) -> str:
-        """The name of the server; users and tools carry its number too."""
+        """Return the name of the server; its users and tools have its number too."""
         return f"platform-{self.number}" if self.number else "platform"
 
     @property
     def suffix(self) -> str:
-        """What tells its tools and users from those of other parts."""
+        """Return the suffix that makes its tools and users differ from those of other parts."""
         return f"_{self.number}" if self.number else ""
 
 
 def _templates(part: Part) -> tuple[list[str], list[float]]:
-    """Lines with places for what differs from call to call, and how often each comes, added up."""
+    """Return line templates with placeholders, and their cumulative frequencies."""
     tools = [f"{verb}_{thing}" for verb in _VERBS for thing in _THINGS]
-    # The first tools are called most, as by the square of a chance.
+    # The first tools are called most often: the index is the square of a random number.
     shares = [math.sqrt((at + 1) / len(tools)) - math.sqrt(at / len(tools)) for at in range(len(tools))]
     lines, weights = [], []
     for (client, version, often), (tool, share) in product(_CLIENTS, zip(tools, shares, strict=True)):
@@ -172,7 +172,7 @@ def _template(part: Part, kind: Kind, tool: str, client: str, version: str) -> s
 
 
 def _lines(part: Part) -> Iterator[str]:
-    """The lines of one part: events in the order of their time, and one line in a hundred that is none."""
+    """Yield the lines of one part: events ordered by time, and one other line in a hundred."""
     chance = random.Random(7 + part.number)  # noqa: S311 - figures, no secrets
     templates, weights = _templates(part)
     chosen = chance.choices(templates, cum_weights=weights, k=part.lines)
@@ -199,7 +199,7 @@ def _write(part: Part) -> None:
 
 
 def write_logs(folder: Path, count: int) -> list[Path]:
-    """Write so many lines into files of a million each, as a log that is rotated; one process a processor."""
+    """Write this many lines into files of a million each, like a rotated log, with one process per processor."""
     parts = -(-count // _FILE_LINES)
     wanted = [
         Part(folder / f"events-{at:03}.jsonl", at, parts, min(_FILE_LINES, count - at * _FILE_LINES))
@@ -211,7 +211,7 @@ def write_logs(folder: Path, count: int) -> list[Path]:
 
 
 def _matrix(console: Console) -> None:
-    """Print what becomes of a report with so many processors, so much memory and so many files."""
+    """Print the outcome of a report for each number of processors, memory limit and number of files."""
     with tempfile.TemporaryDirectory() as name:
         for count, lines in _MATRIX_FILES:
             table = Table("files", "processors", "--memory", "seconds", "peak memory", "outcome")
@@ -250,11 +250,11 @@ def _cell(files: list[Path], memory: str, processors: int) -> list[str]:
 
 
 def main(console: Console, *, millions: int = 1, matrix: bool = False) -> None:
-    """Print seconds and peak memory of a report, its page included.
+    """Print the seconds and the peak memory of a report with its HTML page.
 
     Args:
-        console: Where the figures go.
-        millions: How many million lines the log has.
+        console: The output.
+        millions: The size of the log in million lines.
         matrix: Whether to try numbers of processors, memory limits and numbers of files instead.
     """
     if matrix:
@@ -290,7 +290,7 @@ def main(console: Console, *, millions: int = 1, matrix: bool = False) -> None:
 
 
 def _child() -> None:
-    """Report on the files that are named, write the page, and print the most memory this process had."""
+    """Report on the named files, write the page, and print the peak memory of this process."""
     from mcp_lenient.cli import run
 
     *files, page = sys.argv[1:]

@@ -1,4 +1,4 @@
-"""What becomes of recorded calls, end to end through a FastMCP server and its client, and how it counts."""
+"""Run recorded calls end to end through a FastMCP server and its client, and score their outcomes."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from benchmarks.servers import Caller, Reply
 
 Verdict = str
-"""``right``, ``corrupted`` (ran with other arguments), ``refused`` (and should not), ``own`` (see below)."""
+"""``right``, ``corrupted`` (ran with other arguments), ``refused`` (wrongly), ``own`` (see below)."""
 
 RIGHT, CORRUPTED, REFUSED, OWN = "right", "corrupted", "refused", "FastMCP's own"
 ALLOWED, KEPT = "refused as allowed", "kept"
-"""Of the second sets: a refusal that the row leaves open, and a difference that is kept for a reason."""
-"""``own``: FastMCP by itself runs the call with these arguments, so nobody asked the middleware."""
+"""Only in the second sets: a refusal that the row allows, and a difference kept for a reason."""
+"""``own``: FastMCP alone runs the call with these arguments, so the middleware does nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One case, what became of it, and how that counts."""
+    """One case, its outcome, and its verdict."""
 
     case: Case
     reply: Reply
@@ -38,7 +38,7 @@ class Score:
 
 
 def conversion_verdict(case: Case, reply: Reply) -> Verdict:
-    """Right is any of the accepted outcomes."""
+    """Return ``right`` for any of the accepted outcomes."""
     accepted = case.row["accepted"]
     if not reply.ran:
         return RIGHT if "REJECT" in accepted else REFUSED
@@ -46,7 +46,7 @@ def conversion_verdict(case: Case, reply: Reply) -> Verdict:
 
 
 def reported_verdict(case: Case, reply: Reply) -> Verdict:
-    """Right depends on what the report expects; an ambiguous call may be refused, left or run as wanted."""
+    """Return the verdict by what the report expects; an ambiguous call may be refused, unchanged or repaired."""
     expect, wanted, sent = (case.row[key] for key in ("expect", "wanted", "sent"))
     may_refuse, outcomes = {
         "repair": (False, [wanted]),
@@ -62,14 +62,14 @@ def reported_verdict(case: Case, reply: Reply) -> Verdict:
 
 
 def second_reported_verdict(case: Case, reply: Reply) -> Verdict:
-    """Right depends on what the report expects; a refusal that it leaves open is counted apart."""
+    """Return the verdict by what the report expects; a refusal that it allows counts separately."""
     if not reply.ran and case.row["expect"] in ("ambiguous", "unreachable"):
         return ALLOWED
     return reported_verdict(case, reply)
 
 
 def peer_verdict(case: Case, reply: Reply) -> Verdict:
-    """Right is what the peer expects, or our judgment where the row does not say what that is."""
+    """Return the verdict by what the peer expects, or by our judgment if the row does not say it."""
     expected = case.row["expected"]
     if expected is None:
         return _judged(case, reply)
@@ -96,7 +96,7 @@ def _ran_as(case: Case, reply: Reply, outcomes: Iterable[Any]) -> Verdict:
 
 
 def same_call(case: Case, received: Any, outcome: Any) -> bool:
-    """Whether the function got what the outcome says; a parameter that was left out may show its default."""
+    """Return whether the function got the expected arguments; an omitted parameter may have its default."""
     if not isinstance(outcome, dict):
         return False
     declared = case.schema.get("properties", {})
@@ -116,7 +116,7 @@ async def scores(
     *,
     marked: bool = False,
 ) -> list[Score]:
-    """Return each case called on a tool of this kind; what FastMCP does by itself counts apart for functions."""
+    """Return the score of each case on a tool of this kind; FastMCP's own conversions count separately."""
     replies = await _replies(cases, middleware, kind, marked=marked)
     verdicts = [verdict(case, reply) for case, reply in zip(cases, replies, strict=True)]
     if kind != "schema":
@@ -133,7 +133,7 @@ async def _replies(
 
 
 def callable_as(cases: list[Case], kind: str) -> list[Case]:
-    """Return the cases whose schema a tool of this kind can say in full."""
+    """Return the cases whose schema a tool of this kind can fully express."""
     return cases if kind == "schema" else [case for case in cases if expressible(case.schema)]
 
 
@@ -143,7 +143,7 @@ def _unless_own(verdict: Verdict, reply: Reply, alone: Reply) -> Verdict:
 
 
 def unchanged_verdict(case: Case, reply: Reply) -> Verdict:
-    """Right only when the very same values arrive."""
+    """Return ``right`` only if exactly the same values arrive."""
     if not reply.ran:
         return REFUSED
     return RIGHT if identical(reply.arguments, case.sent) else CORRUPTED
@@ -151,26 +151,26 @@ def unchanged_verdict(case: Case, reply: Reply) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """An invalid call with a known answer; ``fix`` says where a refused one's first fixes lead."""
+    """An invalid call with a known answer; ``fix`` is the outcome of a refused call's first fixes."""
 
     score: Score
     fix: str = ""
 
 
 def answer_verdict(case: Case, reply: Reply) -> Verdict:
-    """Right is one of the known answers; where none is known, only what happened is told."""
+    """Return ``right`` for one of the known answers; without known answers, return what happened."""
     if not reply.ran:
         return REFUSED
     return _answered(case, reply) if known(case) else "ran"
 
 
 def known(case: Case) -> bool:
-    """Whether the answer is known and the schema takes it."""
+    """Return whether the answer is known and the schema accepts it."""
     return bool(case.row["expected_params"]) and bool(case.row.get("expected_is_schema_valid"))
 
 
 async def known_scores(cases: list[Case], middleware: Middleware | None) -> list[Known]:
-    """Invalid calls with a known answer on custom tools, and the refused ones again with their first fixes."""
+    """Score invalid calls with a known answer on custom tools; send refused calls again with their first fixes."""
     async with servers.custom_tools(cases, middleware) as caller:
         return [await _known_score(caller, case) for case in cases]
 
@@ -187,12 +187,12 @@ def _answered(case: Case, reply: Reply) -> Verdict:
 
 
 async def _first_fixes(caller: Caller, case: Case, refused: Reply) -> str:
-    """What happens to a caller who applies each violation's first fix to what it sent, and sends again."""
+    """Return the outcome for a caller that applies each violation's first fix and sends the call again."""
     violations = refused.envelope.get("details", {}).get("violations", [])
     patches = [violation["fixes"][0] for violation in violations if violation.get("fixes")]
     if not patches:
         return "no fix"
-    # A missing name and the unknown one that is meant by it carry the same patch.
+    # A missing name and the unknown name meant by it have the same patch.
     once = [patch for at, patch in enumerate(patches) if patch not in patches[:at]]
     try:
         mended = patched(case.sent, [operation for patch in once for operation in patch])
@@ -209,7 +209,7 @@ async def _first_fixes(caller: Caller, case: Case, refused: Reply) -> str:
 
 
 async def unknown_scores(cases: list[Case], middleware: Middleware | None) -> list[Score]:
-    """Return invalid calls without a known answer on custom tools: only what happens counts."""
+    """Return the outcomes of invalid calls without a known answer on custom tools."""
     replies = await _replies(cases, middleware, "schema")
     return [
         Score(case, reply, "ran" if reply.ran else reply.outcome.split("_")[0].lower())

@@ -1,4 +1,4 @@
-"""FastMCP servers that note what their tools received, and clients that call them."""
+"""FastMCP servers that record what their tools receive, and clients that call them."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ KINDS = ("default", "strict", "schema")
 """Function tools of a default and of a strict server, and custom tools, of which only the schema is known."""
 
 ANNOTATIONS: Mapping[str, Mapping[str, Any]] = {"c034": {"arguments": dict}}
-"""Annotations that the published schema had lost, as the report of the call says."""
+"""Annotations that are missing in the published schema, according to the call's report."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of one call: ``arguments`` when the tool ran, else ``envelope`` or a bare ``error``."""
+    """The outcome of one call: ``arguments`` if the tool ran, otherwise ``envelope`` or only ``error``."""
 
     ran: bool
     arguments: Any = None
@@ -49,37 +49,37 @@ class Reply:
 
     @property
     def outcome(self) -> str:
-        """One word or error code for what happened."""
+        """Return one word or error code for the outcome."""
         return "ran" if self.ran else str(self.envelope.get("error_code") or self.error)
 
 
 class RecordingTool(Tool):
-    """A custom tool: it publishes a schema and takes whatever reaches it."""
+    """A custom tool, which publishes a schema and accepts any arguments."""
 
     _received: list[Any] = PrivateAttr(default_factory=list)
 
     @classmethod
     def noting(cls, name: str, schema: Mapping[str, Any], received: list[Any]) -> RecordingTool:
-        """A tool with this schema that appends its arguments to ``received``."""
+        """Return a tool with this schema that appends its arguments to ``received``."""
         tool = cls(name=name, parameters=dict(schema))
         tool._received = received
         return tool
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Note the arguments."""
+        """Record the arguments."""
         self._received.append(arguments)
         return ToolResult(content="ran")
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A connected client and the list into which the server's tools note their arguments."""
+    """A connected client, and the list in which the server's tools record their arguments."""
 
     client: Client[Any]
     received: list[Any]
 
     async def call(self, tool: str, sent: Any) -> Reply:
-        """One call over the client, whatever ``sent`` is: not only objects."""
+        """Make one call; ``sent`` may be any JSON value, not only an object."""
         self.received.clear()
         try:
             result = await self._send(tool, sent)
@@ -90,7 +90,7 @@ class Caller:
     async def _send(self, tool: str, sent: Any) -> Any:
         if isinstance(sent, dict):
             return await self.client.call_tool(tool, sent, raise_on_error=False)
-        # As a plain Request the parameters would be written by their declared type, without the arguments.
+        # A plain Request would serialize the parameters by their declared type, without the arguments.
         request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": sent})
         return await self.client.session.send_request(request, CallToolResult)
 
@@ -107,7 +107,7 @@ class Caller:
 def tools(
     kind: str, cases: Iterable[Case], middleware: Middleware | None, *, marked: bool = False
 ) -> AbstractAsyncContextManager[Caller]:
-    """A server of one of the ``KINDS`` with one tool for each case."""
+    """Start a server of one of the ``KINDS`` with one tool for each case."""
     if kind == "schema":
         return custom_tools(cases, middleware)
     return function_tools(cases, middleware, strict=kind == "strict", marked=marked)
@@ -117,7 +117,7 @@ def tools(
 async def function_tools(
     cases: Iterable[Case], middleware: Middleware | None, *, strict: bool, marked: bool = False
 ) -> AsyncIterator[Caller]:
-    """A server with one function tool for each case, called by the case's name; ``marked`` with ``@lenient``."""
+    """Start a server with one function tool for each case, named after the case; with ``@lenient`` if ``marked``."""
     server = FastMCP("function tools", strict_input_validation=strict)
     received: list[Any] = []
     with warnings.catch_warnings():
@@ -131,7 +131,7 @@ async def function_tools(
 
 @asynccontextmanager
 async def custom_tools(cases: Iterable[Case], middleware: Middleware | None) -> AsyncIterator[Caller]:
-    """A server with one custom tool for each case, called by the case's name."""
+    """Start a server with one custom tool for each case, named after the case."""
     server = FastMCP("custom tools")
     received: list[Any] = []
     for case in cases:
@@ -151,12 +151,12 @@ async def _connected(
 
 
 def tool_name(case: Case) -> str:
-    """A name for the case's tool that MCP allows."""
+    """Return a tool name for the case that MCP allows."""
     return "".join(char if char.isalnum() and char.isascii() else "_" for char in case.name)
 
 
 def quiet(level: int = logging.CRITICAL) -> None:
-    """Let FastMCP and the middleware log only from this level on."""
+    """Limit FastMCP's and the middleware's logs to this level and above."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
 
@@ -164,7 +164,7 @@ def quiet(level: int = logging.CRITICAL) -> None:
 async def medians(
     contenders: Sequence[FastMCP[Any]], tool: str, arguments: Mapping[str, Any], calls: int
 ) -> list[float]:
-    """Microseconds for each server; the servers take turns, and each goes first as often as any other."""
+    """Return microseconds for each server; they take turns, and each goes first equally often."""
     times: list[list[int]] = [[] for _ in contenders]
     order = list(range(len(contenders)))
     warm = calls // 10

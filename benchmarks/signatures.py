@@ -1,4 +1,4 @@
-"""Real Python functions from JSON Schemas, so that recorded calls can be made to function tools."""
+"""Make real Python functions from JSON Schemas, to send recorded calls to function tools."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pydantic_core import to_jsonable_python
 Schema = Mapping[str, Any]
 
 _ABSENT = object()
-"""The default of a parameter that may be left out but has no default in the schema; no call can send it."""
+"""The default of an optional parameter without a default in the schema; no call can send it."""
 
 _FORMATS: Mapping[str, Any] = {"date-time": datetime, "date": date, "uuid": UUID}
 _NUMBER_BOUNDS = {
@@ -39,25 +39,24 @@ _EXPRESSED = frozenset(
     {"$schema", "title", "description", "examples", "default", "type", "properties", "required", "items"}
     | {"additionalProperties", "enum", "const", "anyOf", "oneOf", "format"}
 )
-"""The keywords of which an annotation says the same."""
+"""The keywords that an annotation can express."""
 _BOUND_WORDS = frozenset(word for bounds in _BOUNDS.values() for word in bounds)
 
 
 def recording_function(
     schema: Schema, received: list[Any], *, annotations: Mapping[str, Any] | None = None
 ) -> Callable[..., Awaitable[str]]:
-    """A function whose published schema says what ``schema`` says; it notes its arguments as JSON.
+    """Return a function that publishes the equivalent of ``schema`` and records its arguments as JSON.
 
-    A model's fields that were not sent stay absent in the note, and so does a parameter without a
-    default that was left out.
+    The record does not contain a model's fields that were not sent, or an omitted parameter without a default.
 
     Args:
         schema: An object schema; its properties become the parameters.
         received: Gets one object for each run.
-        annotations: Annotations for parameters of which the schema does not tell the whole truth.
+        annotations: Annotations for parameters that the schema does not describe fully.
 
     Raises:
-        ValueError: When a property name cannot be a parameter's name.
+        ValueError: If a property name cannot be a parameter's name.
     """
 
     async def tool(**arguments: Any) -> str:
@@ -76,7 +75,7 @@ def recording_function(
 
 
 def expressible(schema: Schema) -> bool:
-    """Return whether a function can say all that the schema says, at every place."""
+    """Return whether a function can express the schema at every place."""
     names = schema.get("properties", {})
     return (
         schema.get("type") == "object"
@@ -188,7 +187,7 @@ def _field(key: str, child: Schema, required: bool) -> Any:  # noqa: FBT001
 
 
 def _hidden(key: str) -> bool:
-    """Whether a model's field of this name needs an alias."""
+    """Return whether a model's field of this name needs an alias."""
     return not key.isidentifier() or keyword.iskeyword(key) or key.startswith("_") or hasattr(BaseModel, key)
 
 

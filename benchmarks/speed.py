@@ -1,4 +1,4 @@
-"""What users notice: the added cost of a repair and a refusal, a compiled schema, many schemas, memory."""
+"""Measure what users notice: the added cost of a repair and a refusal, a compiled schema, many schemas, memory."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TOOLS = 20
 
 
 def figures() -> list[tuple[str, str, str]]:
-    """Return each figure with what is asked."""
+    """Return each figure with its target."""
     servers.quiet()
     gc.collect()
     gc.freeze()
@@ -44,7 +44,7 @@ def figures() -> list[tuple[str, str, str]]:
 
 
 def main(console: Console) -> None:
-    """Print each figure with what is asked."""
+    """Print each figure with its target."""
     table = Table("what", "measured", "asked", title="Speed, where users meet it")
     for row in figures():
         table.add_row(*row)
@@ -78,7 +78,7 @@ asyncio.run(main())
 
 
 def _first_calls() -> list[tuple[str, str, str]]:
-    """Return what the first wrong call of a process takes beyond the next ones, in the median of seven processes."""
+    """Return how much longer the first wrong call takes than later ones, as the median of seven processes."""
     program = _FIRST.replace("{right}", repr(_RIGHT)).replace("{wrong}", repr(_REFUSED))
 
     def beyond(kind: str) -> float:
@@ -101,7 +101,7 @@ def _server(*middleware: Any) -> FastMCP[Any]:
 async def _added() -> list[tuple[str, str, str]]:
     """Return what a repair and a refusal add to the same call through FastMCP alone.
 
-    In each round they come in another order: what came before leaves the processor's caches warm for the next.
+    The order differs in each round, since each call leaves the processor's caches warm for the next.
     """
     from mcp_lenient import LenientMiddleware
 
@@ -186,9 +186,9 @@ def _memory() -> tuple[str, str, str]:
 
 
 async def _kibibytes(*middleware: Any) -> float:
-    """Return the memory of a tool that was called once rightly and once wrongly."""
+    """Return the memory of a tool after one correct and one wrong call."""
     arguments = {f"parameter_{at}": at for at in range(_PARAMETERS)}
-    await _called(_wide(0, *middleware), "tool_0", arguments)  # what is loaded on first use
+    await _called(_wide(0, *middleware), "tool_0", arguments)  # load everything that is loaded on first use
     gc.collect()
     tracemalloc.start()
     server = _wide(_TOOLS, *middleware)

@@ -1,4 +1,4 @@
-"""The structure of the package: lines by folder, rooms, floors and circles of imports."""
+"""Measure the structure of the package: lines by folder, rooms, floors and circles of imports."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def figures() -> list[tuple[str, str, str]]:
 
 
 def main(console: Console) -> None:
-    """Print lines and files by folder, and what imports what."""
+    """Print lines and files by folder, and the imports between folders."""
     table = Table("folder", "files", "lines", "imports", title="mcp_lenient/")
     rooms = _rooms()
     lines = _lines()
@@ -45,7 +45,7 @@ def main(console: Console) -> None:
 
 
 def _rooms() -> dict[str, set[str]]:
-    """Return the folders and modules of the root, with those that each imports."""
+    """Return the folders and modules of the root, and which of them each imports."""
     graph = grimp.build_graph("mcp_lenient", cache_dir=None)
     found: dict[str, set[str]] = defaultdict(set)
     for module in graph.modules:
@@ -73,7 +73,7 @@ def _lines() -> dict[Path, int]:
 
 
 def _circles(rooms: dict[str, set[str]]) -> list[str]:
-    """Return the rooms that reach themselves; the root re-exports by name and imports nothing when it is loaded."""
+    """Return the rooms that import themselves through others; the root re-exports lazily and imports nothing."""
     return [room for room in rooms if room != "(root)" and room in _reached(rooms, room)]
 
 

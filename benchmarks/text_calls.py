@@ -1,4 +1,4 @@
-"""Calls that models wrote as text: the recorded outputs of the package ``canitoolcall``, read by ``parse_tool_calls``."""
+"""Read the recorded model outputs of the package ``canitoolcall`` with ``parse_tool_calls``."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ASKED = 380
 
 
 def figures() -> list[tuple[str, str, str]]:
-    """Return how many of the recorded outputs are read right."""
+    """Return how many of the recorded outputs are read correctly."""
     if find_spec(_PACKAGE) is None:
         return [("calls in text", f"skipped: pip install --no-deps {_PACKAGE}", "")]
     found = Counter(outcome for _, _, outcome in _outcomes(with_schemas=True))
@@ -38,7 +38,7 @@ def figures() -> list[tuple[str, str, str]]:
 
 
 def main(console: Console, *, verbose: bool = False) -> None:
-    """Print what becomes of each family of recorded outputs, by what is known of the tools."""
+    """Print the outcome for each family of recorded outputs, by what is known about the tools."""
     if find_spec(_PACKAGE) is None:
         console.print(f"Install the recorded outputs first: pip install --no-deps {_PACKAGE}")
         return
@@ -83,7 +83,7 @@ def _outcome(fixture: dict[str, Any], tools: Any) -> str:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return whether two JSON values are equal, ``true`` not being 1."""
+    """Return whether two JSON values are equal; ``true`` is not 1."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True) or (
         one == other and _kinds(one) == _kinds(other)
     )

@@ -1,4 +1,4 @@
-"""The figures of trust in one table: nothing corrupted, nothing stalled, every real schema read."""
+"""Print the main figures in one table: nothing corrupted, nothing stalled, every real schema read."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from benchmarks.cases import Measured, Section
 
 Figure = tuple[str, str, str]
-"""What was measured, what came out, and what is asked."""
+"""What was measured, the result, and the target."""
 
 _ROOT = Path(__file__).resolve().parents[1]
 _CORPUS = _ROOT / "tests" / "cases" / "attack"
@@ -41,12 +41,12 @@ _MODULES = {
 
 
 def main(console: Console, *, damaged: int = 0, seed: int = 1) -> None:
-    """Print what was measured beside what is asked.
+    """Print the results and their targets.
 
     Args:
-        console: Where to.
-        damaged: How many damaged right calls are tried as well.
-        seed: Of the choice of damages.
+        console: The output.
+        damaged: The number of damaged correct calls to try as well.
+        seed: The seed for choosing damage.
     """
     servers.quiet()
     table = Table("what", "measured", "asked", title="Trust")

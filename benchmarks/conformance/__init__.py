@@ -1,7 +1,7 @@
 """The cases as a conformance suite for any implementation, in any language.
 
-``python -m benchmarks.conformance tests/cases -- COMMAND`` starts the command, writes it one call a line and
-reads one answer a line, and prints which answers are right.
+``python -m benchmarks.conformance tests/cases -- COMMAND`` starts the command, writes one call per line to it,
+reads one answer per line, and prints which answers are right.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 Verdict = Literal["right", "corrupted", "refused", "miscoded", "unsupported"]
-"""What an answer is worth.
+"""The verdict on an answer.
 
 ``right``: as expected. ``corrupted``: the tool ran with other arguments, or ran where it must not.
-``refused``: refused though there is one reading. ``miscoded``: rightly refused, with a code that is not
-among the acceptable. ``unsupported``: the implementation cannot express the schema or what is declared.
+``refused``: refused although the call can be read only one way. ``miscoded``: correctly refused, but with a code
+that is not acceptable. ``unsupported``: the implementation cannot express the schema or the declarations.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What an implementation made of a call; ``codes`` only where it names any."""
+    """An implementation's answer to a call; ``codes`` is empty if it has none."""
 
     outcome: Literal["ran", "refused", "unsupported"]
     arguments: Any = None
@@ -45,12 +45,11 @@ class Reply:
 
 
 def verdict(case: Case, reply: Reply) -> Verdict:
-    """Judge a reply.
+    """Return the verdict on a reply.
 
     Args:
-        case: What was asked.
-        reply: What came back. A default that the schema declares for a name at the top may be in its
-            arguments or not.
+        case: The case.
+        reply: The reply. Its arguments may include defaults of the schema's top-level properties or not.
     """
     if reply.outcome == "unsupported":
         return "unsupported"
@@ -82,8 +81,8 @@ class CasesError(LenientError):
 class Expected:
     """The expected outcome of a call.
 
-    ``arguments`` are those that the tool gets: the repaired ones, or those that were sent where nothing may
-    change. ``codes`` are the violation codes that a refusal may name.
+    ``arguments`` are those that the tool gets: the repaired ones, or the sent ones if nothing may change. ``codes``
+    are the violation codes that a refusal may have.
     """
 
     outcome: Literal["repaired", "unchanged", "refused"]
@@ -96,14 +95,14 @@ class Case:
     """One call.
 
     Attributes:
-        id: The file's name and the case's own.
+        id: The name of the file and of the case.
         schema: The input schema of the tool.
-        arguments: What was sent.
-        expected: What is to become of it.
-        why: One sentence.
-        rule: The repair that is made here, or must not be made.
-        destructive: Whether the tool is marked as one that destroys.
-        declared: The ``aliases`` and the names to ``drop`` that the author or operator has declared.
+        arguments: The arguments as sent.
+        expected: The expected outcome.
+        why: The reason, in one sentence.
+        rule: The rule that applies or must not apply.
+        destructive: Whether the tool is marked as destructive.
+        declared: The ``aliases`` and the names to ``drop`` that the author or operator declared.
     """
 
     id: str
@@ -121,7 +120,7 @@ class Case:
         return self.expected.outcome != "repaired"
 
     def request(self) -> dict[str, Any]:
-        """Return what an adapter is given: everything but the expected outcome."""
+        """Return the request for an adapter: everything but the expected outcome."""
         return {
             "id": self.id,
             "schema": self.schema,
@@ -135,10 +134,10 @@ def load_cases(folder: str | Path) -> tuple[Case, ...]:
     """Load all cases of a folder, file by file in the order of their names.
 
     Args:
-        folder: Where the ``*.json`` files are; ``schema.json`` among them is not read.
+        folder: The folder with the ``*.json`` files; ``schema.json`` is not read.
 
     Raises:
-        CasesError: When there are none, or a file is not what it should be; names the file.
+        CasesError: If there are none, or a file is invalid; names the file.
     """
     files = sorted(file for file in Path(folder).glob("*.json") if file.name != _SCHEMA)
     if not files:
@@ -177,15 +176,15 @@ _PATIENCE: Final = 30.0
 
 
 class SubjectError(LenientError):
-    """A program that ended, was silent for too long, or wrote something that is no answer."""
+    """A program ended, was silent for too long, or wrote an invalid answer."""
 
 
 class Subject:
-    """A program that answers calls; entering starts it, leaving ends it.
+    """A program that answers calls; a context manager that starts and ends it.
 
     Args:
         command: The program and its arguments.
-        patience: Seconds that one answer may take.
+        patience: The time limit for one answer, in seconds.
     """
 
     def __init__(self, command: Sequence[str], *, patience: float = _PATIENCE) -> None:
@@ -197,7 +196,7 @@ class Subject:
         """Start the program.
 
         Raises:
-            SubjectError: When it cannot be started.
+            SubjectError: If it cannot be started.
         """
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the caller's own command
@@ -218,7 +217,7 @@ class Subject:
         self._process.kill()
         self._process.wait()
         self._reader.join()
-        with suppress(OSError):  # what was not taken any more cannot be flushed
+        with suppress(OSError):  # unread input cannot be flushed
             self._stdin.close()
 
     @property
@@ -234,10 +233,10 @@ class Subject:
         self._lines.put(None)
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Write one line to the program, and return the line it answers.
+        """Write one line to the program, and return its answer.
 
         Raises:
-            SubjectError: When no answer comes, or none to this request.
+            SubjectError: If there is no answer, or none to this request.
         """
         try:
             self._stdin.write(json.dumps(request) + "\n")
@@ -254,10 +253,10 @@ class Subject:
         return _answer(line, request)
 
     def call(self, case: Case) -> Reply:
-        """Return what the program makes of a case.
+        """Return the program's reply to a case.
 
         Raises:
-            SubjectError: When no answer comes, or none that follows the protocol.
+            SubjectError: If there is no answer, or it does not follow the protocol.
         """
         answer = self.ask(case.request())
         outcome = answer.get("outcome")
@@ -284,16 +283,16 @@ def _answer(line: str, request: dict[str, Any]) -> dict[str, Any]:
 
 
 Adapted: TypeAlias = Callable[[Mapping[str, Any]], Reply]
-"""An implementation: it is given a request with ``schema``, ``arguments``, ``destructive`` and ``declared``."""
+"""An implementation: it gets a request with ``schema``, ``arguments``, ``destructive`` and ``declared``."""
 
 
 def serve(call: Adapted, requests: IO[str] = sys.stdin, answers: IO[str] = sys.stdout) -> None:
-    """Answer one call a line until the requests end.
+    """Answer one call per line until the requests end.
 
     Args:
         call: The implementation.
-        requests: Where the calls come from.
-        answers: Where the answers go; nothing else may be printed there.
+        requests: The input with the calls.
+        answers: The output for the answers; nothing else may be printed there.
     """
     for line in requests:
         request = json.loads(line)

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str], console: Console) -> int:
     """Check a program against a folder of cases.
 
     Returns:
-        0 when every answer is right, 1 when one is not, 2 when the cases or the program cannot be used.
+        0 if every answer is right, 1 if one is not, 2 if the cases or the program cannot be used.
     """
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.conformance",

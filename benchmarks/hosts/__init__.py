@@ -1,4 +1,4 @@
-"""Do twelve calls come out alike on every host? Each is sent by a real client to a real server, and printed as a matrix."""
+"""Send twelve calls to every host with a real client, and print their outcomes as a matrix."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
 
 
 def main(console: Console) -> int:
-    """Print the matrix; return 1 where a call comes out otherwise than is said of the host."""
-    # The other modules run in the environments of the hosts, where little is installed.
+    """Print the matrix; return 1 if an outcome differs from the documented one."""
+    # The other modules run in the environments of the hosts, where few packages are installed.
     from benchmarks.hosts.matrix import main as print_matrix
 
     return print_matrix(console)

@@ -1,4 +1,4 @@
-"""Twelve calls that every host gets, and what becomes of them; standard library alone, to run in any environment."""
+"""Twelve calls for every host, and their outcomes; uses only the standard library, to run in any environment."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any, Final
 
 @dataclass(frozen=True)
 class SmokeCall:
-    """A call and what is to become of it.
+    """A call and its expected outcome.
 
     Attributes:
-        says: What it is, in a few words.
-        arguments: What is sent; a text is sent as it is, in place of an object.
-        ran: What the tool gets; None where it must not run.
-        code: The envelope's code where it must not.
-        tool: The tool that is called.
+        says: A short description.
+        arguments: The arguments to send; a text is sent unchanged, in place of an object.
+        ran: The arguments that the tool gets; None if it must not run.
+        code: The envelope's code if it must not run.
+        tool: The name of the tool.
     """
 
     says: str
@@ -69,7 +69,7 @@ SCHEMA: Final[Mapping[str, Any]] = {
     "required": ["content"],
     "additionalProperties": False,
 }
-"""What a low-level server publishes of ``store``."""
+"""The definition of ``store`` that a low-level server publishes."""
 
 
 def store(content: str, tags: list[str] | None = None, max_results: int = 10) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def store(content: str, tags: list[str] | None = None, max_results: int = 10) ->
 
 
 def outcome(call: SmokeCall, answer: Mapping[str, Any], event: str | None) -> str:
-    """Return what became of a call: ``accepted``, ``repaired``, ``refused``, or what the host made of it.
+    """Return the outcome of a call: ``accepted``, ``repaired``, ``refused``, or the host's own outcome.
 
     Args:
         call: The call.
-        answer: The result in the protocol's terms, or ``{"error": text}``.
-        event: What the log says of it.
+        answer: The protocol result, or ``{"error": text}``.
+        event: The log event of the call.
     """
     if "error" in answer:
         return f"host: {answer['error']}"

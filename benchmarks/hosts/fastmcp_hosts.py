@@ -1,4 +1,4 @@
-"""The calls to FastMCP servers, by FastMCP's own client, within one process or over stdio."""
+"""Send the calls to FastMCP servers with FastMCP's client, in one process or over stdio."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def server() -> FastMCP:
 
 
 async def in_memory() -> Mapping[str, Any]:
-    """Return the answer and the events of each call within one process."""
+    """Return the answer and the events of each call, in one process."""
     reported: dict[str, Any] = {}
     async with Client(server()) as client:
         for name, call in CALLS.items():
@@ -40,7 +40,7 @@ async def in_memory() -> Mapping[str, Any]:
 
 
 async def over_stdio() -> Mapping[str, Any]:
-    """Return the answer and the events of each call to a server in a process of its own."""
+    """Return the answer and the events of each call to a server in a separate process."""
     reported: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"

@@ -1,6 +1,6 @@
-"""The calls through LiteLLM's gateway, as the example starts it, by the official SDK's client; prints the answers.
+"""Send the calls through the example's LiteLLM gateway with the official SDK's client, and print the answers.
 
-It runs in an environment with LiteLLM.
+Runs in an environment with LiteLLM.
 """
 
 # mypy: ignore-errors

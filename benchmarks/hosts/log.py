@@ -1,4 +1,4 @@
-"""The events of one call, read from where this process logs them."""
+"""Read the events of one call from this process's log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mcp_lenient.telemetry.setup import reset_logging
 
 @contextmanager
 def events_of() -> Iterator[list[dict[str, Any]]]:
-    """Return a list that holds the events once the block is left."""
+    """Return a list that has the events after the block ends."""
     events: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "events.jsonl"
@@ -28,6 +28,6 @@ def events_of() -> Iterator[list[dict[str, Any]]]:
 
 
 def read_events(file: Path) -> list[dict[str, Any]]:
-    """Return the events that a file holds so far."""
+    """Return the events in a file so far."""
     lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else ()
     return [json.loads(line) for line in lines]

@@ -1,4 +1,4 @@
-"""The hosts, and the matrix of what becomes of each call on each of them."""
+"""The hosts, and the matrix of the outcomes of each call on each host."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class Host:
     """A host, and the program that sends the calls to it.
 
     Attributes:
-        title: How people call it.
-        program: The module, and its arguments.
-        needs: The packages of an environment of its own; empty for this one.
-        lost: The calls that come out otherwise there, and why.
-        is_agent: Whether the calls are repaired on the side of an agent, before they are sent.
+        title: Its name.
+        program: The module and its arguments.
+        needs: The packages of its own environment; empty if it runs in this one.
+        lost: The calls with a different outcome on this host, and why.
+        is_agent: Whether an agent repairs the calls before it sends them.
     """
 
     title: str
@@ -51,13 +51,13 @@ class Host:
 
 
 def _dependencies() -> tuple[str, ...]:
-    """Return what mcp-lenient needs."""
+    """Return the dependencies of mcp-lenient."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return tuple(project["dependencies"])
 
 
 def _engine() -> tuple[str, ...]:
-    """Return the same without FastMCP, which would bring an SDK of its own."""
+    """Return the dependencies without FastMCP, which would install its own SDK."""
     return tuple(each for each in _dependencies() if not each.startswith("fastmcp"))
 
 
@@ -105,10 +105,10 @@ HOSTS: Final[Mapping[str, Host]] = {
 
 
 def outcomes(host: Host) -> dict[str, str]:
-    """Return what became of each call, by its name.
+    """Return the outcome of each call, by its name.
 
     Raises:
-        NotInstalledError: When the host cannot be installed.
+        NotInstalledError: If the host cannot be installed.
     """
     reported = answers(host)
     return {
@@ -121,8 +121,8 @@ def answers(host: Host) -> dict[str, Any]:
     """Return the answer and the events of each call.
 
     Raises:
-        NotInstalledError: When the host cannot be installed.
-        RuntimeError: When its program fails; says how it ended.
+        NotInstalledError: If the host cannot be installed.
+        RuntimeError: If its program fails; says how it ended.
     """
     module, *arguments = host.program
     done = subprocess.run(  # noqa: S603 - our own programs
@@ -146,7 +146,7 @@ def _last(events: list[dict[str, Any]]) -> str | None:
 
 
 def main(console: Console) -> int:
-    """Print the matrix; return 1 where a call comes out otherwise than is said of the host."""
+    """Print the matrix; return 1 if an outcome differs from the documented one."""
     columns: dict[str, dict[str, str]] = {}
     for name, host in HOSTS.items():
         try:

@@ -1,6 +1,6 @@
-"""The calls to servers on the official SDK 1, by its own client within one process; prints the answers.
+"""Send the calls to servers on the official SDK 1 with its client, in one process, and print the answers.
 
-It runs in an environment with ``mcp<2``.
+Runs in an environment with ``mcp<2``.
 """
 
 # mypy: ignore-errors
@@ -32,7 +32,7 @@ def functions() -> FastMCP:
 
 
 def low_level() -> Server:
-    """Return a server that publishes schemas, by which the SDK validates."""
+    """Return a server that publishes schemas, against which the SDK validates."""
     server = Server("notes")
 
     @server.list_tools()
@@ -50,7 +50,7 @@ SERVERS = {"functions": functions, "low_level": low_level}
 
 
 async def answer(session: Any, call: SmokeCall) -> dict[str, Any]:
-    """Send one call as it is, and return the result in the protocol's terms."""
+    """Send one call unchanged, and return the protocol result."""
     params = types.CallToolRequestParams.model_construct(name=call.tool, arguments=call.arguments)
     request = types.ClientRequest.model_construct(
         root=types.CallToolRequest.model_construct(method="tools/call", params=params)

@@ -1,4 +1,4 @@
-"""The calls to servers on the official SDK 2, by its own client within one process; prints the answers."""
+"""Send the calls to servers on the official SDK 2 with its client, in one process, and print the answers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def functions() -> MCPServer:
 
 
 def low_level() -> Server[Any]:
-    """Return a server that publishes schemas, and runs whatever comes."""
+    """Return a server that publishes schemas, and runs every call."""
 
     async def list_tools(_ctx: object, _params: object) -> ListToolsResult:
         return ListToolsResult(tools=[Tool(name="store", input_schema=dict(SCHEMA))])
@@ -45,7 +45,7 @@ SERVERS = {"functions": functions, "low_level": low_level}
 
 
 async def answer(client: Any, call: SmokeCall, prefix: str = "") -> dict[str, Any]:
-    """Send one call as it is, and return the result in the protocol's terms."""
+    """Send one call unchanged, and return the protocol result."""
     request = Request[dict[str, Any], str](
         method="tools/call", params={"name": prefix + call.tool, "arguments": call.arguments}
     )

@@ -1,4 +1,4 @@
-"""This project beside what a user would pick instead, in one run on one machine."""
+"""Compare this project with its alternatives, in one run on one machine."""
 
 from benchmarks.side_by_side.tables import main
 

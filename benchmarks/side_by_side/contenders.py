@@ -1,4 +1,4 @@
-"""Who is compared: what a user would pick instead, and how it is used."""
+"""The contenders: alternatives to this project, and how they are used."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["function", "server"]
-"""Arguments to arguments, or a tool call through a server; only like is compared with like."""
+"""From arguments to arguments, or a tool call through a server; only contenders of one kind are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """One way to take a tool call.
+    """One way to handle a tool call.
 
     Attributes:
-        name: As the table shows it.
-        kind: What it is compared with.
+        name: Its name in the table.
+        kind: The kind of contender that it is compared with.
         adapter: The program and its arguments.
-        requirements: What its environment needs, pinned; none where it runs in the project's own.
+        requirements: The pinned packages of its environment; none if it runs in the project's own.
         used: How it is used, in one line.
-        quicker: Why it may take less time than this project.
+        quicker: Why it may be faster than this project.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A virtual environment for each contender that needs one, made once and kept under ``.benchmarks``."""
+"""Create a virtual environment for each contender that needs one, once, under ``.benchmarks``."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _READY = ".ready"
 
 
 class NotInstalledError(Exception):
-    """A contender's packages cannot be installed; says why in one line."""
+    """A contender's packages cannot be installed; gives the reason in one line."""
 
 
 def command(contender: Contender) -> list[str]:
-    """The command that starts a contender's adapter, its environment made where it is not there yet.
+    """Return the command that starts a contender's adapter; create its environment if it is missing.
 
     Raises:
-        NotInstalledError: When it cannot be made.
+        NotInstalledError: If it cannot be created.
     """
     program, *arguments = contender.adapter
     return [interpreter(contender.requirements), str(ADAPTERS / program), *arguments]
 
 
 def interpreter(requirements: tuple[str, ...]) -> str:
-    """The Python of an environment with these packages, which is made where it is not there yet.
+    """Return the Python of an environment with these packages; create it if it is missing.
 
     Raises:
-        NotInstalledError: When it cannot be made.
+        NotInstalledError: If it cannot be created.
     """
     if not requirements:
         return sys.executable

@@ -1,4 +1,4 @@
-"""All contenders through the case table and the workloads, taking turns."""
+"""Run all contenders on the case table and the workloads, in turns."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ ROUNDS = 5
 SECONDS = 0.08
 MOST_CRASHES = 5
 PATIENCE = 120
-"""Seconds for one answer: some need a minute to set up a thousand tools."""
+"""Time limit for one answer, in seconds: some need a minute to set up a thousand tools."""
 Told = Callable[[str], None]
 
 
 @dataclass(slots=True)
 class Figures:
-    """What was measured of one contender; times are microseconds, None where it does not do it."""
+    """The figures of one contender; times are microseconds, None if it cannot do the call."""
 
     name: str
     kind: str
@@ -53,7 +53,7 @@ class Figures:
 
 
 class Running:
-    """A contender's adapter, started anew where it died."""
+    """A contender's adapter, restarted after a crash."""
 
     def __init__(self, contender: Contender, started: list[str]) -> None:
         self.figures = Figures(contender.name, contender.kind, contender.used)
@@ -70,7 +70,7 @@ class Running:
         self._stack.close()
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """One answer; a crash or a silence is an answer too."""
+        """Return one answer; a crash or a timeout is an answer too."""
         if self._crashes > MOST_CRASHES:
             return {"outcome": "crashed", "reason": "crashed too often"}
         try:
@@ -82,7 +82,7 @@ class Running:
             return {"outcome": "crashed", "reason": str(error)}
 
     def describe(self) -> None:
-        """Versions, and the most memory so far."""
+        """Return versions, and the peak memory so far."""
         reported = self._subject.ask({"id": "describe", "op": "describe"})
         self.figures.versions = reported["versions"]
         self.figures.peak_mib = max(self.figures.peak_mib, reported["peak_mib"])
@@ -103,7 +103,7 @@ class Running:
                 self.figures.corrupted.append(case.id)
 
     def time(self, schemas: Sequence[Mapping[str, Any]], work: Workload) -> tuple[float | None, str]:
-        """Microseconds of one call, or None and what happens instead."""
+        """Return the microseconds of one call, or None and what happens instead."""
         request = {"op": "time", "schemas": schemas, "arguments": work.arguments, "seconds": SECONDS}
         answer = self.ask({"id": work.name, "destructive": False, "declared": {}, **request})
         if answer["outcome"] == "ran":
@@ -115,7 +115,7 @@ class Running:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return a description of the machine."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -133,7 +133,7 @@ def machine() -> dict[str, Any]:
 
 
 def measure(tell: Told) -> list[Figures]:
-    """The figures of all contenders, those that cannot be installed with the reason."""
+    """Return the figures of all contenders; for those that cannot be installed, the reason."""
     cases = [case for case in load_cases(CASES) if not case.declared and not case.destructive]
     skipped: list[Figures] = []
     with _all_running(skipped, tell) as running:
@@ -148,7 +148,7 @@ def measure(tell: Told) -> list[Figures]:
 
 @contextmanager
 def _all_running(skipped: list[Figures], tell: Told) -> Iterator[list[Running]]:
-    # An adapter finds its neighbours beside it, and the project where it runs in the project's environment.
+    # An adapter imports modules next to it, and the project if it runs in the project's environment.
     os.environ["PYTHONPATH"] = str(ADAPTERS)
     os.environ.setdefault("BAML_LOG", "off")
     running = []
@@ -187,7 +187,7 @@ def _rounds(
     schemas: Sequence[Mapping[str, Any]],
     work: Workload,
 ) -> None:
-    """The median of several rounds, in each of which the contenders take turns."""
+    """Return the median of several rounds, in which the contenders take turns."""
     times: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
         for each in running:

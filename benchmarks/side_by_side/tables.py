@@ -1,4 +1,4 @@
-"""The figures as tables and as JSON."""
+"""Show the figures as tables and as JSON."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def main(console: Console, *, json_file: str | None = None) -> None:
     """Print all contenders side by side.
 
     Args:
-        console: Where to.
-        json_file: Where the figures are written as JSON.
+        console: The output.
+        json_file: A file for the figures as JSON.
     """
     reported = Console(stderr=True, highlight=False)
     figures = measure(lambda line: reported.print(line, style="dim"))
@@ -37,7 +37,7 @@ def main(console: Console, *, json_file: str | None = None) -> None:
 
 
 def show(console: Console, figures: list[Figures], found: Mapping[str, Any]) -> None:
-    """Print figures, and the machine they were found on."""
+    """Print the figures and the machine."""
     on = f"{found['cpu']}, {found['cores']} cores, {found['system']}, Python {found['python']}, load {found['load']} on average"
     measured = [each for each in figures if not each.skipped]
     for table in (_scores(measured), *_times(measured), _growth(measured)):
@@ -52,7 +52,7 @@ def show(console: Console, figures: list[Figures], found: Mapping[str, Any]) -> 
 
 
 def _quicker(figures: list[Figures]) -> Iterator[str]:
-    """Who takes less time than this project, on which calls, and why."""
+    """Print which contenders are faster than this project, on which calls, and why."""
     by_name = {each.name: each for each in figures}
     reasons = {each.name: each.quicker for each in CONTENDERS}
     for each in figures:

@@ -1,4 +1,4 @@
-"""What is timed: calls that are right, nearly right and wrong, and how they grow."""
+"""The timed calls: correct, nearly right and wrong ones, of growing size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Group = Literal["accepted", "repair", "refusal"]
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """One call that is timed; ``expected`` is what must reach the tool, None for a refusal."""
+    """One timed call; ``expected`` must reach the tool, or is None for a refusal."""
 
     name: str
     head: str
@@ -73,13 +73,13 @@ TOOLS = (10, 100, 1000)
 
 
 def sized(kib: int) -> Workload:
-    """An accepted call with a list of texts of about this size."""
+    """Return an accepted call with a list of texts of about this size."""
     arguments = {"content": "x", "tags": [f"tag-{at:012}" for at in range(kib * 1024 // 20)]}
     return Workload(f"{kib} KiB", f"{kib} KiB", "accepted", _NOTE, arguments, arguments)
 
 
 def many_schemas(tools: int) -> list[dict[str, Any]]:
-    """As many schemas, each with a title of its own."""
+    """Return this many schemas, each with its own title."""
     return [{**_SEARCH, "title": f"tool {at}"} for at in range(tools)]
 
 

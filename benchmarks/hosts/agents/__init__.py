@@ -1,1 +1,1 @@
-"""Agent frameworks as hosts: the code of the documentation, with a scripted model, between twelve calls and a server."""
+"""Agent frameworks as hosts: run the code of the documentation with a scripted model and a server."""

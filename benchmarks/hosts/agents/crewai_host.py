@@ -1,4 +1,7 @@
-"""The calls through an agent of CrewAI; prints the answers. It runs in an environment of its own."""
+"""Send the calls through a CrewAI agent, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -19,17 +22,17 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(BaseLLM):
-    """Calls one tool, and records what it receives."""
+    """A model that calls one tool and records what it receives."""
 
     sent: tuple[str, Any] = ("", None)
     received: list[str] = Field(default_factory=list)
 
     def supports_function_calling(self) -> bool:
-        """Call by blocks, not by text."""
+        """Return whether calls are blocks instead of text."""
         return True
 
     def call(self, messages: Any, *_: Any, **__: Any) -> Any:
-        """Answer once with the call, then with a text."""
+        """Answer with the call first, then with a text."""
         if messages[-1]["role"] == "tool":
             self.received.append(messages[-1]["content"])
             return "done"
@@ -40,7 +43,7 @@ class Script(BaseLLM):
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     model = Script(model="script")
     names = names_of("agent-frameworks", "CrewAI", url, model=model)
 

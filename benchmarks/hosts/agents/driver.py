@@ -1,4 +1,4 @@
-"""Run the code of a page in its framework, with a model that is a script, and return what the model receives."""
+"""Run a page's code in its framework with a scripted model, and return what the model receives."""
 
 # mypy: ignore-errors
 
@@ -20,7 +20,7 @@ HOW_TO: Final = Path(__file__).parents[3] / "docs" / "how-to"
 URL: Final = "http://127.0.0.1:8000/mcp"
 
 Say = Callable[[str, Any], Awaitable[str]]
-"""Has the model call a tool, and returns what it receives; raises what the framework raises."""
+"""A function that makes the model call a tool, and returns what the model receives."""
 
 ALSO: Final[Mapping[str, tuple[str, Any]]] = {
     "echoed": ("echo", {"content": "x", "tags": ["a", "1", "null"], "max_results": 7}),
@@ -29,25 +29,25 @@ ALSO: Final[Mapping[str, tuple[str, Any]]] = {
     "destructive": ("remove", {"number": 1, "keep": None}),
     "destructive_repaired": ("remove", {"number": 1, "keep": "2"}),
 }
-"""More calls, for the tests: of what the server gets exactly, and of a tool that destroys."""
+"""More calls, for tests of the exact arguments that a server gets, and of a destructive tool."""
 
 
 def code(page: str, section: str) -> str:
-    """Return the code of a section that runs in an environment of its own."""
+    """Return the code of a section."""
     text = (HOW_TO / f"{page}.md").read_text(encoding="utf-8")
     found = re.search(rf"^##+ {re.escape(section)}\n.*?^```py\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     return found[1]
 
 
 def names_of(page: str, section: str, url: str, **given: Any) -> dict[str, Any]:
-    """Run the code of a section, and return what it defines."""
+    """Run the code of a section, and return the names that it defines."""
     names = {"__name__": section, **given}
     exec(compile(code(page, section).replace(URL, url), section, "exec"), names)  # noqa: S102 - our own page
     return names
 
 
 def answered(text: str) -> dict[str, Any]:
-    """Return what a model receives as a result in the protocol's terms; an envelope is an error."""
+    """Return what a model received as a protocol result; an envelope is an error."""
     try:
         read = json.loads(text)
     except ValueError:

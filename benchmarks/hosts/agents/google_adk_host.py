@@ -1,4 +1,7 @@
-"""The calls through an agent of Google's ADK; prints the answers. It runs in an environment of its own."""
+"""Send the calls through a Google ADK agent, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -18,7 +21,7 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(BaseLlm):
-    """Calls one tool, and records what it receives."""
+    """A model that calls one tool and records what it receives."""
 
     tool: str = ""
     arguments: Any = None
@@ -27,7 +30,7 @@ class Script(BaseLlm):
     async def generate_content_async(
         self, llm_request: LlmRequest, *_: Any, **__: Any
     ) -> AsyncIterator[LlmResponse]:
-        """Answer once with the call, then with a text."""
+        """Answer with the call first, then with a text."""
         response = llm_request.contents[-1].parts[0].function_response
         if response is not None:
             self.received.append(response.response)
@@ -39,7 +42,7 @@ class Script(BaseLlm):
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     logging.disable(logging.WARNING)
     model = Script(model="script")
     names = names_of("agent-frameworks", "Google ADK", url, model=model)

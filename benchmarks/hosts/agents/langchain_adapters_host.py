@@ -1,4 +1,7 @@
-"""The calls through ``langchain-mcp-adapters``, by an agent of LangChain; prints the answers. It runs in an environment of its own."""
+"""Send the calls through a LangChain agent with ``langchain-mcp-adapters``, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -15,7 +18,7 @@ from benchmarks.hosts.agents.langchain_script import Script
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     names = names_of("langchain", "An agent's tools through `langchain-mcp-adapters`", url)
     model = Script()
     agent = create_agent(model, await names["client"].get_tools())

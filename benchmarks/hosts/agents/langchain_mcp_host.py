@@ -1,4 +1,7 @@
-"""The calls through LangChain's own ``MCPAdapter``, by an agent; prints the answers. It runs in an environment of its own."""
+"""Send the calls through an agent with LangChain's ``MCPAdapter``, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -15,7 +18,7 @@ from benchmarks.hosts.agents.langchain_script import Script
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     model = Script()
     async with names_of("langchain", "An agent's tools through `MCPAdapter`", url)["adapter"] as adapter:
         yield partial(model.say, create_agent(model, await adapter.list_tools()))

@@ -1,4 +1,4 @@
-"""A model of LangChain that is a script."""
+"""A scripted model for LangChain."""
 
 # mypy: ignore-errors
 
@@ -13,7 +13,7 @@ from pydantic import Field
 
 
 class Script(BaseChatModel):
-    """Calls one tool, and records what it receives."""
+    """A model that calls one tool and records what it receives."""
 
     tool: str = ""
     arguments: Any = None
@@ -24,7 +24,7 @@ class Script(BaseChatModel):
         return "script"
 
     def bind_tools(self, _tools: Any, **_: Any) -> Script:
-        """Know them by heart."""
+        """Ignore the tools: the script knows its call."""
         return self
 
     def _generate(self, messages: list[BaseMessage], *_: Any, **__: Any) -> ChatResult:
@@ -36,7 +36,7 @@ class Script(BaseChatModel):
         return ChatResult(generations=[ChatGeneration(message=said)])
 
     async def say(self, agent: Any, tool: str, arguments: Any) -> str:
-        """Have an agent make a call, and return what this model receives."""
+        """Make an agent call a tool, and return what the model receives."""
         self.tool, self.arguments = tool, arguments
         await agent.ainvoke({"messages": [("user", "Go on.")]})
         content = self.received[-1].content

@@ -1,4 +1,4 @@
-"""A server of other people's, on loopback: it repairs nothing."""
+"""A server without mcp-lenient, on loopback."""
 
 # mypy: ignore-errors
 
@@ -21,15 +21,15 @@ _PATIENCE = 30.0
 
 
 class Echo(Tool):
-    """A tool that takes whatever it gets, and returns it as JSON."""
+    """A tool that accepts any arguments, and returns them as JSON."""
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        """Return what came."""
+        """Return the arguments."""
         return ToolResult(content=json.dumps(arguments))
 
 
 def server(middleware: Sequence[Middleware] = ()) -> FastMCP:
-    """Return a server with a function, a tool that echoes, and one that destroys."""
+    """Return a server with a function, an echo tool, and a destructive tool."""
     mcp = FastMCP("notes", middleware=list(middleware))
     mcp.tool(store, output_schema=None)
     mcp.add_tool(Echo(name="echo", description="Echo.", parameters=dict(SCHEMA)))
@@ -43,13 +43,13 @@ def server(middleware: Sequence[Middleware] = ()) -> FastMCP:
 
 
 def started(middleware: Sequence[Middleware] = ()) -> str:
-    """Serve it over HTTP from a thread of this process, and return its URL.
+    """Serve it over HTTP in a thread of this process, and return its URL.
 
     Args:
-        middleware: More of it, for tests.
+        middleware: Additional middleware, for tests.
 
     Raises:
-        TimeoutError: When it does not come up.
+        TimeoutError: If it does not start.
     """
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -1,4 +1,7 @@
-"""The calls through an agent of the OpenAI Agents SDK; prints the answers. It runs in an environment of its own."""
+"""Send the calls through an OpenAI Agents SDK agent, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -15,14 +18,14 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(Model):
-    """Calls one tool, and records what it receives."""
+    """A model that calls one tool and records what it receives."""
 
     def __init__(self) -> None:
         self.call: tuple[str, Any] = ("", None)
         self.received: list[str] = []
 
     async def get_response(self, *_: Any, **request: Any) -> ModelResponse:
-        """Answer once with the call, then with a text."""
+        """Answer with the call first, then with a text."""
         given = request["input"]
         last = given[-1] if isinstance(given, list) else {}
         if last.get("type") == "function_call_output":
@@ -40,13 +43,13 @@ class Script(Model):
         return ModelResponse(output=[said], usage=Usage(), response_id=None)
 
     def stream_response(self, *_: Any, **__: Any) -> Any:
-        """Nobody streams."""
+        """Raise an error: streaming is not used."""
         raise NotImplementedError
 
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     set_tracing_disabled(disabled=True)
     model = Script()
     names = names_of("agent-frameworks", "OpenAI Agents SDK", url, model=model)

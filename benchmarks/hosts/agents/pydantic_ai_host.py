@@ -1,4 +1,7 @@
-"""The calls through an agent of Pydantic AI; prints the answers. It runs in an environment of its own."""
+"""Send the calls through a Pydantic AI agent, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -16,7 +19,7 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     received: list[str] = []
     script: list[Any] = []
 

@@ -1,4 +1,7 @@
-"""The calls through an agent of Strands; prints the answers. It runs in an environment of its own."""
+"""Send the calls through a Strands agent, and print the answers.
+
+Runs in its own environment.
+"""
 
 # mypy: ignore-errors
 
@@ -15,25 +18,25 @@ from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
 
 
 class Script(Model):
-    """Calls one tool, and records what it receives."""
+    """A model that calls one tool and records what it receives."""
 
     def __init__(self) -> None:
         self.call: tuple[str, Any] = ("", None)
         self.received: list[str] = []
 
     def update_config(self, **_: Any) -> None:
-        """Have none."""
+        """Ignore the configuration."""
 
     def get_config(self) -> dict[str, Any]:
-        """Have none."""
+        """Return an empty configuration."""
         return {}
 
     def structured_output(self, *_: Any, **__: Any) -> Any:
-        """Nobody asks for it."""
+        """Raise an error: structured output is not used."""
         raise NotImplementedError
 
     async def stream(self, messages: list[Any], *_: Any, **__: Any) -> AsyncIterator[dict[str, Any]]:
-        """Answer once with the call, then with a text."""
+        """Answer with the call first, then with a text."""
         result = messages[-1]["content"][0].get("toolResult")
         start, delta, reason = {}, {"text": "done"}, "end_turn"
         if result is not None:
@@ -51,7 +54,7 @@ class Script(Model):
 
 @asynccontextmanager
 async def talking(url: str) -> Talking:
-    """Yield what has the model call a tool."""
+    """Yield a function that makes the model call a tool."""
     model = Script()
     names = names_of("agent-frameworks", "Strands", url, model=model)
 

@@ -1,1 +1,1 @@
-"""One program for each contender: it runs in an environment of its own and answers the suite's lines."""
+"""One program for each contender, which runs in its own environment and answers the suite's requests."""

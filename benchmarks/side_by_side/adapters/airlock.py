@@ -1,4 +1,4 @@
-"""agent-airlock: the function under its decorator, its audit file off, called with the arguments."""
+"""agent-airlock: a decorated function, called with the arguments, without its audit file."""
 
 import logging
 import warnings
@@ -9,11 +9,11 @@ from loop import RefusedError, UnsupportedError, serve
 from pydantic_types import plain
 from python_types import recording_function
 
-CONFIG = AirlockConfig(enable_audit_log=False)  # it would write a file beside whoever measures
+CONFIG = AirlockConfig(enable_audit_log=False)  # otherwise it writes a file into the current folder
 
 
 def build(schemas, request):
-    """One decorated function a schema."""
+    """Return calls with one decorated function per schema."""
     if not isinstance(request["arguments"], dict):
         msg = "arguments that are no object, within one process"
         raise UnsupportedError(msg)
@@ -29,7 +29,7 @@ def build(schemas, request):
 
 def _call(function, received, arguments):
     function(**arguments)
-    if not received:  # it answers a refusal with a value of its own
+    if not received:  # it returns a special value for a refusal
         raise RefusedError
     return received.pop()
 

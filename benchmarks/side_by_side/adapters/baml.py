@@ -19,7 +19,7 @@ _CHECKS = {
 
 
 class _Source:
-    """BAML source for one schema; remembers which field stands for which name."""
+    """BAML source for one schema, with the name that each field stands for."""
 
     def __init__(self, root) -> None:
         self.root = root
@@ -109,11 +109,11 @@ def _nullable(node):
 
 
 class _Made(dict):
-    """What a class of the schema became."""
+    """The BAML class of an object schema."""
 
 
 def build(schemas, request):
-    """One runtime a schema."""
+    """Return calls with one runtime per schema."""
     if request.get("declared"):
         msg = "aliases and keys to drop"
         raise UnsupportedError(msg)

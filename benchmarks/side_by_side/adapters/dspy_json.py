@@ -14,7 +14,7 @@ ADAPTER = dspy.JSONAdapter()
 
 
 def build(schemas, request):
-    """One signature a schema."""
+    """Return calls with one signature per schema."""
     if request.get("declared"):
         msg = "aliases and keys to drop"
         raise UnsupportedError(msg)

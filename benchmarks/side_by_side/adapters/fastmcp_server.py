@@ -18,7 +18,7 @@ STRICT = MODE.endswith("strict")
 
 
 def build(schemas, request):
-    """One server with a function tool for each schema."""
+    """Return calls to one server with a function tool for each schema."""
     if not isinstance(request["arguments"], dict):
         msg = "arguments that are no object, within one process"
         raise UnsupportedError(msg)

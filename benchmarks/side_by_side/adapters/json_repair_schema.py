@@ -8,7 +8,7 @@ from loop import RefusedError, UnsupportedError, serve
 
 
 def build(schemas, request):
-    """One partial a schema."""
+    """Return calls with one partial per schema."""
     if request.get("declared"):
         msg = "aliases and keys to drop"
         raise UnsupportedError(msg)
@@ -19,7 +19,7 @@ def _call(schema, arguments):
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
     try:
         value = json_repair.loads(text, schema=schema)
-    except ValueError:  # how it says that the text does not fit the schema
+    except ValueError:  # its error for a text that does not fit the schema
         raise RefusedError from None
     if not isinstance(value, dict):
         raise RefusedError

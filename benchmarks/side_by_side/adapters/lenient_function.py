@@ -10,7 +10,7 @@ DEFAULT = Policy()
 
 
 def policy_for(request):
-    """The request's policy; the same object where nothing is declared, as a user would have it."""
+    """Return the request's policy; without declarations always the same object, as users would have."""
     declared = request.get("declared") or {}
     if not declared and not request.get("destructive"):
         return DEFAULT
@@ -22,7 +22,7 @@ def policy_for(request):
 
 
 def build(schemas, request):
-    """One partial a schema."""
+    """Return calls with one partial per schema."""
     return [partial(_call, schema, policy_for(request)) for schema in schemas]
 
 

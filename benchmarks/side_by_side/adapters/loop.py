@@ -1,6 +1,6 @@
-"""What every adapter does: answer one request a line; time calls where they are made.
+"""The loop of every adapter: answer one request per line, and time calls.
 
-Only the standard library: this file runs in each contender's own environment.
+This file runs in each contender's environment, so it only uses the standard library.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from time import perf_counter_ns
 from typing import Any
 
 Call = Callable[[Any], Any]
-"""Arguments to what reaches the tool; a coroutine function for servers."""
+"""Takes the arguments, and returns what reaches the tool; a coroutine function for servers."""
 Build = Callable[[Sequence[Mapping[str, Any]], Mapping[str, Any]], list[Call]]
-"""Schemas, and a request with ``destructive`` and ``declared``, to one call for each schema."""
+"""Takes schemas, and a request with ``destructive`` and ``declared``; returns one call for each schema."""
 
 BATCH_NS = 2_000_000
 
 
 class RefusedError(Exception):
-    """The tool did not run; ``codes`` are the violation codes, where there are any."""
+    """The tool did not run; ``codes`` are the violation codes, if any."""
 
     def __init__(self, codes: Sequence[str] | None = None) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class RefusedError(Exception):
 
 
 class UnsupportedError(Exception):
-    """The contender has no way to express this."""
+    """The contender cannot express this."""
 
 
 def serve(build: Build, plain: Callable[[Any], Any], packages: Sequence[str]) -> None:
@@ -43,10 +43,10 @@ def serve(build: Build, plain: Callable[[Any], Any], packages: Sequence[str]) ->
 
     Args:
         build: Prepares tools.
-        plain: What reached a tool, as JSON values.
-        packages: Distributions whose versions are told.
+        plain: Converts what reached a tool to JSON values.
+        packages: Distributions whose versions are reported.
     """
-    answers, sys.stdout = sys.stdout, sys.stderr  # whatever a contender prints is no answer
+    answers, sys.stdout = sys.stdout, sys.stderr  # a contender's own output is not an answer
     asyncio.run(_serve(build, plain, packages, answers))
 
 
@@ -68,7 +68,7 @@ async def _serve(build: Build, plain: Callable[[Any], Any], packages: Sequence[s
 def _line(answer: dict[str, Any]) -> str:
     try:
         return json.dumps(answer) + "\n"
-    except (TypeError, ValueError):  # it ran with what JSON has no word for
+    except (TypeError, ValueError):  # it ran with a value that JSON cannot express
         return json.dumps({**answer, "arguments": None}) + "\n"
 
 
@@ -78,7 +78,7 @@ def _described(packages: Sequence[str]) -> dict[str, Any]:
 
 
 def _peak_kib() -> int:
-    """The most memory of this program; on Linux ``ru_maxrss`` starts with that of the program that started it."""
+    """Return the peak memory of this program; on Linux ``ru_maxrss`` includes that of the parent at its start."""
     status = Path("/proc/self/status")
     if status.exists():
         return next(
@@ -110,14 +110,14 @@ async def _made(call: Call, arguments: Any) -> Any:
 
 
 class Built:
-    """The tools that were timed last: the next round asks for the same."""
+    """The tools timed last, kept since the next round needs the same."""
 
     def __init__(self) -> None:
         self._schemas: Any = None
         self._calls: list[Call] = []
 
     def calls(self, build: Build, request: Mapping[str, Any]) -> list[Call]:
-        """One call for each schema."""
+        """Return one call for each schema."""
         if request["schemas"] != self._schemas:
             self._calls = build(request["schemas"], request)
             self._schemas = request["schemas"]
@@ -127,7 +127,7 @@ class Built:
 async def _timed(
     build: Build, plain: Callable[[Any], Any], request: Mapping[str, Any], built: Built
 ) -> dict[str, Any]:
-    """The median time of one call, over batches of about two milliseconds; each call goes to the next tool."""
+    """Return the median time of one call, over batches of about two milliseconds; each call uses the next tool."""
     arguments = request["arguments"]
     try:
         calls = built.calls(build, request)

@@ -13,7 +13,7 @@ from python_types import recording_function
 
 
 def build(schemas, request):
-    """One server with a function tool for each schema."""
+    """Return calls to one server with a function tool for each schema."""
     if not isinstance(request["arguments"], dict):
         msg = "arguments that are no object, within one process"
         raise UnsupportedError(msg)

@@ -46,7 +46,7 @@ def _struct(name, fields, required, defaults, closed):
 
 
 def build(schemas, request):
-    """One Struct a schema."""
+    """Return calls with one Struct per schema."""
     if request.get("declared"):
         msg = "aliases and keys to drop"
         raise UnsupportedError(msg)
@@ -57,7 +57,7 @@ def build(schemas, request):
             msgspec.convert({}, kind, strict=False)
         except msgspec.ValidationError:
             pass
-        except TypeError as error:  # a union that msgspec cannot tell apart
+        except TypeError as error:  # a union whose branches msgspec cannot distinguish
             raise UnsupportedError(str(error)) from error
         calls.append(partial(_call, kind))
     return calls

@@ -9,7 +9,7 @@ from python_types import Annotator
 
 
 def build(schemas, request):
-    """One model a schema."""
+    """Return calls with one model per schema."""
     if request.get("declared"):
         msg = "aliases and keys to drop"
         raise UnsupportedError(msg)

@@ -1,4 +1,4 @@
-"""Pydantic models for the annotator, and what they hold as JSON."""
+"""Pydantic models for the annotator, and their values as JSON."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _NAMES = {
 
 
 def bounded(annotation: Any, bounds: Mapping[str, Any]) -> Any:
-    """The annotation with bounds."""
+    """Return the annotation with bounds."""
     return Annotated[annotation, Field(**{_NAMES[key]: value for key, value in bounds.items()})]
 
 
 def make_model(
     name: str, fields: Mapping[str, Any], required: frozenset[str], defaults: Mapping[str, Any], closed: bool
 ) -> type[BaseModel]:
-    """A model with these fields."""
+    """Return a model with these fields."""
     hidden = {key: f"field_{at}" for at, key in enumerate(fields) if _is_hidden(key)}
     made: dict[str, Any] = {
         hidden.get(key, key): (
@@ -55,7 +55,7 @@ def _is_hidden(key: str) -> bool:
 
 
 def plain(value: Any) -> Any:
-    """What a tool received, as JSON: without what was left out."""
+    """Return what a tool received as JSON, without omitted parameters."""
     if isinstance(value, BaseModel):
         return {key: plain(each) for key, each in _sent(value).items()}
     if isinstance(value, dict):

@@ -1,6 +1,6 @@
-"""Python types for JSON Schemas, as somebody who writes the tool by hand would annotate it.
+"""Python types for JSON Schemas, as an author would annotate the tool by hand.
 
-Only the standard library, and Pydantic or msgspec where the caller passes what builds with it.
+Uses only the standard library, and Pydantic or msgspec through functions that the caller passes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Bounded = Callable[[Any, Mapping[str, Any]], Any]
 
 
 class Absent:
-    """What stands for a parameter that was left out; copies of it are the same object."""
+    """The value of an omitted parameter; copies of it are the same object."""
 
     def __copy__(self):
         return self
@@ -35,7 +35,7 @@ class Absent:
 
 
 ABSENT = Absent()
-"""The default of what may be left out and has no default in the schema; no call can send it."""
+"""The default of an optional parameter without a default in the schema; no call can send it."""
 
 BOUNDS = ("minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems", "pattern")
 _FORMATS: Mapping[str, Any] = {"date-time": datetime, "date": date}
@@ -43,12 +43,12 @@ _SCALARS: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "
 
 
 class Annotator:
-    """Annotations for the parts of one schema.
+    """Makes annotations for the parts of one schema.
 
     Args:
         root: The schema that references point into.
-        make_object: What builds a type with fields.
-        bounded: What adds bounds to an annotation.
+        make_object: A function that builds a type with fields.
+        bounded: A function that adds bounds to an annotation.
     """
 
     def __init__(self, root: Schema, make_object: MakeObject, bounded: Bounded) -> None:
@@ -58,10 +58,10 @@ class Annotator:
         self._open: list[str] = []
 
     def annotation(self, node: Schema, name: str) -> Any:
-        """The annotation for a part.
+        """Return the annotation for a part.
 
         Raises:
-            UnsupportedError: When no type says what the part says; names why.
+            UnsupportedError: If no type expresses the part; gives the reason.
         """
         if "$ref" in node:
             return self._referred(node["$ref"], name)
@@ -81,7 +81,7 @@ class Annotator:
         return _union(self._bound(self._typed(kind, node, name), node) for kind in kinds)
 
     def fields(self, node: Schema, name: str) -> dict[str, Any]:
-        """The annotation of each declared property."""
+        """Return the annotation of each declared property."""
         return {
             key: self.annotation(child, f"{name}_{at}")
             for at, (key, child) in enumerate(node["properties"].items())
@@ -162,10 +162,10 @@ class Recorder:
 
 
 def recording_function(schema: Schema, *, sync: bool = False) -> Recorder:
-    """A function whose keyword parameters are the schema's properties; needs Pydantic.
+    """Return a function whose keyword parameters are the schema's properties; needs Pydantic.
 
     Raises:
-        UnsupportedError: When no Python function has this schema.
+        UnsupportedError: If no Python function has this schema.
     """
     from pydantic_types import bounded, make_model, plain
 
