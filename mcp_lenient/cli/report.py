@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mcp_lenient.devtools.report.model import LogFigures
 
 _INTERRUPTED: Final = 130
-"""What shells take for the end by Ctrl-C."""
+"""The exit code after Ctrl-C, as shells define it."""
 _AGO: Final = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -40,7 +40,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
 ) -> int:
     """Summarize the calls in a log: which tools fail for which clients, and what to do about it.
 
-    The exit code is 0; 2 if a log cannot be read, none of its lines is an event, or `--memory` is too little; 130
+    The exit code is 0; 2 if a log cannot be read, none of its lines is an event, or `--memory` is too low; 130
     after Ctrl-C.
 
     Args:
