@@ -19,6 +19,7 @@ from mcp_lenient.schema.node import Position, SchemaNode, SchemaTree
 from mcp_lenient.types import Candidate, Outcome, Path, Repair, Tie, ValidationIssue, Validator
 from mcp_lenient.values.json_values import (
     PYTHON_TYPES,
+    SPELLED,
     TextParseCache,
     has_whole_float,
     json_type,
@@ -390,7 +391,10 @@ def candidates(
     ``scope`` has the parts that the validator refuses; None means all of it. ``wrong``: the value is known to be
     refused. ``optional``: it may be omitted, as ``ABSENT``. At most ``again`` rules are applied in a row.
     """
-    found = _candidates(node, value, path, session, scope, wrong=wrong, again=again)
+    found = None if wrong else _unchanged(node, value, path, session, scope)
+    if found is None:
+        found = structure(node, value, path, session, scope) if scope is None or scope.full else []
+        found = _by_rules(node, value, path, session, again, found)
     if optional:
         for rule, apply in session.plan.at(node).absence.get(type(value), ()):
             if apply(value):
@@ -399,29 +403,18 @@ def candidates(
     return found
 
 
-def _candidates(
-    node: SchemaNode,
-    value: Any,
-    path: Path,
-    session: RepairSession,
-    scope: Scope | None,
-    *,
-    wrong: bool,
-    again: int,
-) -> list[Candidate]:
-    partly = scope is not None and not scope.full
-    if not wrong:
-        session.steps -= 1
-        # mutant: a bound
-        if session.steps < 0:
-            raise OutOfSteps
-        found = structure(node, value, path, session, scope) if partly else []
-        if found:
-            return found
-        if takes(node, value, session):
-            return [Candidate(value, 0)]
-    found = [] if partly else structure(node, value, path, session, scope)
-    return _by_rules(node, value, path, session, again, found)
+def _unchanged(
+    node: SchemaNode, value: Any, path: Path, session: RepairSession, scope: Scope | None
+) -> list[Candidate] | None:
+    """Return the candidates that need no rule on the value itself, or None."""
+    session.steps -= 1
+    # mutant: a bound
+    if session.steps < 0:
+        raise OutOfSteps
+    found = [] if scope is None or scope.full else structure(node, value, path, session, scope)
+    if found:
+        return found
+    return [Candidate(value, 0)] if takes(node, value, session) else None
 
 
 def _by_rules(
@@ -431,13 +424,15 @@ def _by_rules(
     for rule, apply in session.plan.at(node).values.get(plain_type(value), ()):
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        for new in apply(value, session.texts) if rule.reads_text else apply(value):
+        values = apply(value, session.texts) if rule.reads_text else apply(value)
+        for new in values:
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             for inner in _after(node, new, path, session, again - 1 if rule.again else 0):
                 # `123` for a list of strings: an item that must be changed as well may not be one.
                 if rule.name not in _SHALLOW_WRAPS or worst_tier(inner.cost) < 2:
                     found.append(Candidate(inner.value, rule.cost + inner.cost, (record, *inner.repairs)))  # noqa: PERF401
-        found = cheapest(found)
+        if values:
+            found = cheapest(found)
     return found
 
 
@@ -531,7 +526,7 @@ def _of_object(
     node: SchemaNode, value: dict[str, Any], path: Path, session: RepairSession, scope: Scope | None
 ) -> list[Candidate]:
     by_schema = scope is None or scope.full
-    if by_schema and _has_too_many_names(node, value, session):
+    if by_schema and len(value) > len(node.properties) and _has_fixed_names(node, session):
         return []
     names = key_changes(node, value, session, scope)
     if (scope is None or scope.full or scope.names) and not _names_are_valid(node, value, names):
@@ -540,11 +535,9 @@ def _of_object(
     return found if node is session.plan.top or not by_schema else _accepted(node, found, session)
 
 
-def _has_too_many_names(node: SchemaNode, value: Mapping[str, Any], session: RepairSession) -> bool:
-    """Return whether renaming cannot make an object's names valid; only the arguments' own names may be dropped."""
-    shape = node.shape
-    fixed = shape.closed and not shape.patterns and node is not session.plan.top
-    return fixed and len(value) > len(shape.properties)
+def _has_fixed_names(node: SchemaNode, session: RepairSession) -> bool:
+    """Return whether an object has at most its declared names; only the arguments' own names may be dropped."""
+    return node.shape.closed and not node.shape.patterns and node is not session.plan.top
 
 
 def _accepted(node: SchemaNode, found: list[Candidate], session: RepairSession) -> list[Candidate]:
@@ -571,7 +564,7 @@ def walk_object(
     names: KeyChanges,
 ) -> list[Candidate]:
     """Return an object's candidates, built from those of its properties; none if a property has none."""
-    cost, repairs = names.records(value, path)
+    cost, repairs = (0, ()) if names is NO_KEY_CHANGES else names.records(value, path)
     declared = node.property_nodes if scope is None and value else {}
     kept: dict[str, Any] = {}
     visited: Iterable[tuple[str, Any]] = value.items()
@@ -642,7 +635,7 @@ def _is_mixed(items: list[Any]) -> bool:
 
 def takes(node: SchemaNode, value: Any, session: RepairSession) -> bool:
     """Return whether the schema accepts a value unchanged, with the validator's strictness about integers."""
-    if plain_type(value) is not type(value):
+    if type(value) in SPELLED:
         if node.shape.is_only("number") and rounds(value):
             return False
         value = plain(value)

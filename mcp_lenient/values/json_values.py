@@ -294,7 +294,8 @@ class ParsedInteger(int):
     __slots__ = ()
 
 
-_PLAIN: Final = {SpelledFloat: float, ParsedInteger: int}
+SPELLED: Final = {SpelledFloat: float, ParsedInteger: int}
+"""The types of numbers parsed from text, and the built-in types of their values."""
 
 
 def plain_type(value: Any) -> type:
@@ -304,7 +305,7 @@ def plain_type(value: Any) -> type:
     (<class 'float'>, <class 'bool'>)
     """
     kind = type(value)
-    return _PLAIN.get(kind, kind)
+    return SPELLED.get(kind, kind)
 
 
 def read_integer(spelling: str) -> int | SpelledFloat | None:
@@ -346,7 +347,7 @@ def _digits(spelling: str) -> str:
 
 def plain(value: Any) -> Any:
     """Return the value without source spellings; the same object if it has none."""
-    if type(value) in _PLAIN:
+    if type(value) in SPELLED:
         return plain_type(value)(value)
     if not isinstance(value, (list, dict)):
         return value
@@ -357,7 +358,7 @@ def plain(value: Any) -> Any:
             kind = type(child)
             if kind is dict or kind is list:
                 containers.append(child)  # breadth first: the list is the queue
-            elif kind in _PLAIN:
+            elif kind in SPELLED:
                 spelled = True
     return _without_spellings(containers) if spelled else value
 
@@ -368,7 +369,7 @@ def _without_spellings(containers: list[Any]) -> Any:
 
     def plain_child(child: Any) -> Any:
         kind = type(child)
-        return _PLAIN[kind](child) if kind in _PLAIN else rebuilt.get(id(child), child)
+        return SPELLED[kind](child) if kind in SPELLED else rebuilt.get(id(child), child)
 
     for container in reversed(containers):
         if isinstance(container, dict):
