@@ -79,6 +79,7 @@ def test_both_archives_pass_twine(archives):
     run(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=archives)
 
 
+@pytest.mark.full
 def test_the_wheel_has_types_license_and_demo(wheel):
     """The wheel has the marker of typed packages, the license and the demo's server, but no tests."""
     with zipfile.ZipFile(wheel) as archive:

@@ -56,7 +56,7 @@ def test_the_lowest_limit_works(tmp_path):
     assert read_report([tmp_path], memory="64MB").calls == 32_000
 
 
-@pytest.mark.usual_rows("2000-32000")
+@pytest.mark.full
 @pytest.mark.parametrize(("count", "length"), [(60, 1_000_000), (2_000, 32_000)])
 def test_the_limit_that_is_named_works(count, length, tmp_path):
     """If lines are too long for the limit, the limit that the error names is enough for them."""
