@@ -275,7 +275,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"unwrap_arguments": 'all arguments under one key, such as {"args": {..}}'},
         does='a wrapper such as `{"args": {...}}`, `input` or `params`; all arguments as JSON text in place of a key; the call as its '
-        'own arguments, `{"name": "this_tool", "arguments": {...}}`; all arguments inside one parameter',
+        'own arguments, `{"name": "this_tool", "arguments": {...}}`; all arguments inside one parameter; `{"": {}}` for a tool '
+        "without parameters",
         unless="there is another key; the wrapper's name is a declared parameter, or the parameter around all arguments "
         "accepts an object; the content is not accepted",
         properties={"query": _TEXT, "limit": _INTEGER},

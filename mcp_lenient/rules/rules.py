@@ -681,8 +681,8 @@ _CALL_KEYS = frozenset({"name", "arguments"})
 def unwrap_arguments(site: Site) -> Apply | None:
     """``{"args": {..}}`` to ``{..}``, also as JSON text, and ``params`` to a required ``arguments``.
 
-    Also unwraps the call as its own arguments (``{"name": "this_tool", "arguments": {..}}``), and all arguments
-    inside the first parameter (``{"name": {"name": .., "age": ..}}``).
+    Also unwraps the call as its own arguments (``{"name": "this_tool", "arguments": {..}}``), all arguments
+    inside the first parameter (``{"name": {"name": .., "age": ..}}``), and for a tool without parameters ``{"": {}}``.
     """
     declared = frozenset(site.shape.properties)
     objects = frozenset(
@@ -698,9 +698,16 @@ def unwrap_arguments(site: Site) -> Apply | None:
         readings = [_inside_first_parameter(arguments, declared, scalars)]
         if not arguments.keys() <= declared:
             readings += [_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits)]
+        if not declared and _is_nothing(arguments):
+            return ({},)
         return (*(() if own is None else (own,)), *filter(None, readings))
 
     return apply
+
+
+def _is_nothing(arguments: dict[str, Any]) -> bool:
+    """Return whether the arguments are a name without a character, with nothing in it."""
+    return arguments.keys() == {""} and (arguments[""] in ("", None) or arguments[""] in ({}, []))
 
 
 def _may_be_object(site: Site, name: str) -> bool:

@@ -163,6 +163,16 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"n": 5},
         "unwrap_arguments ",
     ),
+    *(
+        repairs_call_to(f"no name and no value: {value!r}", closed(), {"": value}, {}, "unwrap_arguments ")
+        for value in ("", None, {}, [])
+    ),
+    refuses_call("no name, but a value", closed(), {"": "a"}),
+    refuses_call("no name, but a number", closed(), {"": 0}),
+    refuses_call("no name, but false", closed(), {"": False}),
+    refuses_call("no name, and a tool with parameters", closed(field=STRING), {"": ""}),
+    refuses_call("no name, and another key", closed(), {"": "", "a": ""}),
+    keeps_call("no name, in an open object", {"type": "object"}, {"": ""}),
     refuses_call("with a slip in it", FILTER, {"args": {"feild": "a"}}),
     refuses_call(
         "with another container to wrap inside",
