@@ -141,6 +141,12 @@ class NodeRules:
         return json_type_name in (shape.types or frozenset(map(json_type, shape.enum or ())))
 
     @cached_property
+    def parsers(self) -> tuple[Compiled, ...]:
+        """The rules that parse a text here, or in a branch here."""
+        rules = (self._plan.at(each).values.get(str, ()) for each in self._node.branches or (self._node,))
+        return tuple(compiled for own in rules for compiled in own if compiled[0].reads_text)
+
+    @cached_property
     def absence(self) -> Mapping[type, tuple[Compiled, ...]]:
         """The rules that omit this property, by the Python type they accept."""
         return _by_type([] if Position.KEPT in self._node.position else self._compiled("property"))
@@ -740,9 +746,7 @@ def _rewrap_arguments(arguments: dict[str, Any], plan: Plan) -> Candidate | None
 def _parse_text(node: SchemaNode, text: str, path: Path, session: RepairSession) -> Candidate:
     found = [
         Candidate(new, 0, (Repair(rule.name, pointer(path), "string", json_type(new)),))
-        for each in node.branches or (node,)
-        for rule, apply in session.plan.at(each).values.get(str, ())
-        if rule.reads_text
+        for rule, apply in session.plan.at(node).parsers
         for new in apply(text, session.texts)
     ]
     return found[0] if len(distinct(found)) == 1 else Candidate(text, 0)
