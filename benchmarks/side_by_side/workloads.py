@@ -37,6 +37,8 @@ _SEARCH = _closed(
 )
 _RIGHT = {"query": "tea", "limit": 5, "tags": ["a", "b"], "kind": "old", "exact": True}
 _NOTE = _closed(["content"], content=_TEXT, tags=_TEXTS)
+_ROW = _closed(["name"], name=_TEXT, amount={"type": "number"})
+_ROWS = _closed(["rows"], rows={"type": "array", "items": _ROW})
 
 WORKLOADS = (
     Workload("five parameters", "right", "accepted", _SEARCH, _RIGHT, _RIGHT),
@@ -64,6 +66,14 @@ WORKLOADS = (
         _closed(["max_results"], max_results={"type": "integer"}),
         {"maxResults": 5},
         {"max_results": 5},
+    ),
+    Workload(
+        "text for a number in each of 50 objects",
+        "50",
+        "repair",
+        _ROWS,
+        {"rows": [{"name": f"row {at}", "amount": "12.5"} for at in range(50)]},
+        {"rows": [{"name": f"row {at}", "amount": 12.5} for at in range(50)]},
     ),
     Workload("number for a list", "refused", "refusal", _NOTE, {"content": "x", "tags": 123}, None),
 )
