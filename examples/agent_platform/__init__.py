@@ -13,7 +13,10 @@ class Group:
     def tools(self) -> list[Callable[..., Any]]:
         """The functions that are served."""
         names = [name for name in vars(type(self)) if name[0] != "_" and name not in {"tools", "close"}]
-        return [getattr(self, name) for name in names]
+        return [self._guarded(getattr(self, name)) for name in names]
+
+    def _guarded(self, tool: Callable[..., Any]) -> Callable[..., Any]:
+        return tool
 
     async def close(self) -> None:
         """Close what is open."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 import importlib.util
 import os
 import re
 import shutil
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from html import escape
 from pathlib import Path
 from time import strftime
@@ -20,13 +20,14 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from shared.documents import Library, best_sentences
+from shared.documents import Library, Passage, best_sentences
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Page, Request, Route
+    from playwright.async_api import BrowserContext, Locator, Page, Route
 
 SITE = "http://platform.example"
 PAGES = Path(__file__).with_name("site")
+HTML, TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ELEMENTS = (
     "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [role=link], "
@@ -37,9 +38,6 @@ DESCRIBE = """elements => elements.map(each => [
     " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
 ].join("").trim().slice(0, 80))"""
 LINKS = "links => links.map(link => [link.innerText, link.href])"
-OPTIONS = """menu => menu.options && {
-    options: [...menu.options].map(one => one.text), selected: menu.selectedOptions[0]?.text ?? null
-}"""
 SCROLL = "amount => { scrollBy(0, amount); return [scrollY, document.body.scrollHeight - innerHeight] }"
 
 Task = Annotated[str, "What to do: search, open, click, type, press, scroll. 要执行的任务描述。"]
@@ -89,16 +87,10 @@ class BrowserUse(Group):
 
     def __init__(self, data: Path, library: Library) -> None:
         self._data, self._library = data / "browser", library
-        self._opening, self._loaded = asyncio.Lock(), asyncio.Event()
-        self._running = contextlib.AsyncExitStack()
+        self._opening, self._running = asyncio.Lock(), AsyncExitStack()
         self._context: BrowserContext | None = None
         self._page = cast("Page", None)  # every tool that needs it finds it open
         self._log: list[str] = []
-
-    @property
-    def tools(self) -> list[Callable[..., Any]]:
-        """The functions that are served."""
-        return [self._guarded(tool) for tool in super().tools]
 
     async def close(self) -> None:
         """Close the browser."""
@@ -125,18 +117,14 @@ class BrowserUse(Group):
         return call
 
     async def browser_use_execute_task(
-        self,
-        task: Task,
-        max_steps: MaxSteps = 50,
-        use_vision: UseVision = True,  # noqa: FBT002 - called by name
+        self, task: Task, max_steps: MaxSteps = 50, *, use_vision: UseVision = True
     ) -> State:
         """Carry out a task in words, step by step, and return what was done and found (执行复杂的浏览器任务)."""
         steps, done, error = plan(task), list[State](), None
         try:
             for name, given in steps[:max_steps]:
                 await self._guarded(self._step)(name, *given)
-                url = (await self._state(settled=True))["url"]
-                done.append({"action": name, "given": given, "url": url})
+                done.append({"action": name, "given": given, "url": (await self._state())["url"]})
         except ToolError as failed:
             error = str(failed)
         found = (await self.browser_extract_content(task))["content"]
@@ -163,7 +151,7 @@ class BrowserUse(Group):
     async def browser_click_element(self, index: Index) -> State:
         """Click the element with this number (通过索引点击页面元素)."""
         await (await self._element(index)).click()
-        return await self._state(settled=True)
+        return await self._state()
 
     async def browser_input_text(self, index: Index, text: Value) -> State:
         """Type a text into the element with this number (在指定元素中输入文本)."""
@@ -173,8 +161,8 @@ class BrowserUse(Group):
 
     async def browser_send_keys(self, keys: Keys) -> State:
         """Press a key or shortcut (发送特殊键或快捷键)."""
-        await self._page.keyboard.press(keys)
-        return await self._state(settled=True)
+        await self._page.locator("body, :focus").last.press(keys)
+        return await self._state()
 
     async def browser_scroll_down(self, amount: Amount = None) -> State:
         """Scroll down (向下滚动页面)."""
@@ -206,7 +194,7 @@ class BrowserUse(Group):
         await self._open()
         return await self._state()
 
-    async def browser_extract_content(self, goal: Goal, include_links: Links = False) -> State:  # noqa: FBT002 - as above
+    async def browser_extract_content(self, goal: Goal, *, include_links: Links = False) -> State:
         """Return the sentences of the page that fit a goal best (从页面提取特定内容)."""
         text = await self._page.inner_text("body")
         found: State = {"url": self._page.url, "content": best_sentences(text, goal, 5) or [text[:1000]]}
@@ -227,10 +215,12 @@ class BrowserUse(Group):
 
     async def browser_get_dropdown_options(self, index: Index) -> State:
         """List the options of a drop-down (获取下拉菜单的所有选项)."""
-        read: State | None = await (await self._element(index)).evaluate(OPTIONS)
-        if read is None:
+        menu = await self._element(index)
+        options = await menu.locator("option").all_inner_texts()
+        if not options:
             raise ToolError(f"Element {index} is no drop-down.")
-        return read
+        selected = await menu.locator("option:checked").all_inner_texts()
+        return {"options": options, "selected": selected[0] if selected else None}
 
     async def browser_select_dropdown_option(self, index: Index, text: Option) -> State:
         """Choose an option of a drop-down by its text (选择下拉菜单中的选项)."""
@@ -323,29 +313,23 @@ class BrowserUse(Group):
         browser = await self._running.enter_async_context(await playwright.chromium.launch(**options))
         context = await browser.new_context(base_url=SITE)
         context.set_default_timeout(5000)
-        context.on("request", self._asked)
-        context.on("requestfailed", self._settled)
-        context.on("page", lambda page: page.on("domcontentloaded", self._settled))
         await context.route(f"{SITE}/**", self._serve)
         return context
 
-    def _asked(self, request: Request) -> None:
-        if request.is_navigation_request():
-            self._loaded.clear()
-
-    def _settled(self, _: Any) -> None:
-        self._loaded.set()
-
     async def _serve(self, route: Route) -> None:
-        page = await asyncio.to_thread(page_at, route.request.url, self._library)
-        kind = "text/html; charset=utf-8"
-        await route.fulfill(status=200 if page else 404, content_type=kind, body=page or "No such page.")
+        """Answer a request to the example's site."""
+        address = urlsplit(route.request.url)
+        if address.path == "/search":
+            query = dict(parse_qsl(address.query)).get("q", "")
+            found = await asyncio.to_thread(self._library.search, query, 10)
+            await route.fulfill(content_type=HTML, body=_results(query, found))
+        elif path := await asyncio.to_thread(_file_at, address.path, self._library):
+            await route.fulfill(content_type=HTML if path.suffix == ".html" else TEXT, path=path)
+        else:
+            await route.fulfill(status=404, body="No such page.")
 
-    async def _state(self, *, settled: bool = False) -> State:
-        if settled:
-            await self._page.wait_for_timeout(200)  # until a page that was asked for begins to load
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(self._loaded.wait(), 5)
+    async def _state(self) -> State:
+        await self._page.wait_for_load_state("domcontentloaded")  # what is clicked or pressed may open a page
         if not self._log or self._log[-1] != self._page.url:
             self._log.append(self._page.url)
         return {
@@ -363,9 +347,8 @@ class BrowserUse(Group):
         return elements.nth(_checked("element", index, await elements.count()))
 
     async def _scroll(self, direction: int, amount: int | None) -> State:
-        at, most = await self._page.evaluate(
-            SCROLL, direction * (amount or await self._page.evaluate("innerHeight"))
-        )
+        pixels = amount or await self._page.evaluate("innerHeight")
+        at, most = await self._page.evaluate(SCROLL, direction * pixels)
         return {"scrolled_to": at, "end": most}
 
     async def _point(self, selector: str | None, x: int | None, y: int | None) -> tuple[float, float]:
@@ -391,7 +374,7 @@ class BrowserUse(Group):
             "type": lambda text, name: (
                 page.get_by_label(name).or_(page.get_by_placeholder(name)).first.fill(text)
             ),
-            "press": page.keyboard.press,
+            "press": self.browser_send_keys,
             "scroll": self.browser_scroll_down,
         }
         await actions[name](*given)
@@ -421,40 +404,24 @@ def plan(task: str) -> list[tuple[str, tuple[str, ...]]]:
     """Read a task as steps; what names no step is searched for."""
     flags = re.IGNORECASE | re.DOTALL
     parts = [part.strip() for part in re.split(BREAK, task, flags=re.IGNORECASE) if part.strip()]
-    readings = (
-        [(name, re.fullmatch(rf"(?:{verbs})\s*{rest}", part, flags)) for name, verbs, rest in STEPS]
-        for part in parts
-    )
+    patterns = [(name, re.compile(rf"(?:{verbs})\s*{rest}", flags)) for name, verbs, rest in STEPS]
+    readings = ([(name, pattern.fullmatch(part)) for name, pattern in patterns] for part in parts)
     return [next((name, found.groups()) for name, found in each if found) for each in readings]
 
 
-def page_at(url: str, library: Library) -> str | None:
-    """Return the page at an address of the site; None where there is none."""
-    address = urlsplit(url)
-    if address.path == "/search":
-        query = dict(parse_qsl(address.query)).get("q", "")
-        return _page(f"Search: {query}", _results(query, library))
+def _file_at(address: str, library: Library) -> Path | None:
+    """Return the file at an address of the example's site: one of its pages, or a document of the library."""
     files = {f"/document/{path.relative_to(library.root).as_posix()}": path for path in library.files()}
     files |= {f"/{path.name}": path for path in PAGES.iterdir()} | {"/": PAGES / "index.html"}
-    path = files.get(unquote(address.path))
-    text = path.read_text("utf-8", "replace") if path else None
-    return (
-        text
-        if path is None or text is None or path.parent == PAGES
-        else _page(path.name, f"<pre>{escape(text)}</pre>")
+    return files.get(unquote(address))
+
+
+def _results(query: str, found: list[Passage]) -> str:
+    """Write the page of a search."""
+    results = "".join(
+        f'<p><a class="result" href="/document/{quote(hit.source)}">{escape(hit.heading)}</a> '
+        f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
+        for hit in found
     )
-
-
-def _results(query: str, library: Library) -> str:
-    return (
-        "".join(
-            f'<p><a class="result" href="/document/{quote(hit.source)}">{escape(hit.heading)}</a> '
-            f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
-            for hit in library.search(query, 10)
-        )
-        or "<p>Nothing was found.</p>"
-    )
-
-
-def _page(title: str, content: str) -> str:
-    return f"<!doctype html><title>{escape(title)}</title><h1>{escape(title)}</h1>{content}"
+    title = escape(f"Search: {query}")
+    return f"<!doctype html><title>{title}</title><h1>{title}</h1>{results or '<p>Nothing was found.</p>'}"
