@@ -36,7 +36,7 @@ Package = Annotated[str, Field(pattern=r"^\w[\w.-]*(\[[\w,.-]+\])?$", descriptio
 Exact = Annotated[str, Field(pattern=r"^[\w.!+*-]+$")]
 Version = Annotated[Exact | None, Field(description="Its version; by default the newest. 包版本。")]
 Age = Annotated[int | None, Field(ge=0, description="Idle seconds allowed, 3600 by default. 最大年龄秒数。")]
-Answer = dict[str, Any]
+Reply = dict[str, Any]
 
 
 @dataclass(slots=True)
@@ -67,12 +67,7 @@ class Microsandbox(Group):
         for name in [*self._sessions]:
             await self._stop(name)
 
-    async def microsandbox_execute(
-        self,
-        code: Code,
-        session_id: Id = None,
-        timeout: Timeout = None,  # noqa: ASYNC109 - a parameter of the tool
-    ) -> Answer:
+    async def microsandbox_execute(self, code: Code, session_id: Id = None, timeout: Timeout = None) -> Reply:  # noqa: ASYNC109 - a parameter of the tool
         """Run Python code in a sandbox; return its output and the value of its last expression (执行 Python 代码)."""
         name = session_id or f"once-{uuid4().hex[:8]}"
         session = self._session(name)
@@ -86,13 +81,13 @@ class Microsandbox(Group):
 
     async def microsandbox_install_package(
         self, package_name: Package, version: Version = None, session_id: Id = None
-    ) -> Answer:
+    ) -> Reply:
         """Install a Python package for one session or for all (安装 Python 包)."""
         folder = self._data if session_id is None else self._session(session_id).folder
         requirement = package_name if version is None else f"{package_name}=={version}"
         return {"installed": await install(requirement, folder / "packages"), "session_id": session_id}
 
-    async def microsandbox_list_sessions(self) -> list[Answer]:
+    async def microsandbox_list_sessions(self) -> list[Reply]:
         """List the sessions with their age, files and whether their process runs (列出活跃会话)."""
         now = time.time()
         return [
@@ -107,16 +102,15 @@ class Microsandbox(Group):
             for name, session in self._sessions.items()
         ]
 
-    async def microsandbox_close_session(self, session_id: Open) -> Answer:
+    async def microsandbox_close_session(self, session_id: Open) -> Reply:
         """Close a session and remove its files (关闭会话)."""
         if session_id not in self._sessions:
-            raise ToolError(
-                f"There is no session {session_id!r}. Open are: {', '.join(self._sessions) or 'none'}."
-            )
+            known = ", ".join(self._sessions) or "none"
+            raise ToolError(f"There is no session {session_id!r}. Open are: {known}.")
         await self._stop(session_id)
         return {"closed": session_id}
 
-    async def microsandbox_cleanup_expired(self, max_age: Age = None) -> Answer:
+    async def microsandbox_cleanup_expired(self, max_age: Age = None) -> Reply:
         """Close the sessions that have been idle for too long (清理过期会话)."""
         oldest = time.time() - (3600 if max_age is None else max_age)
         found = self._sessions.items()
@@ -125,7 +119,7 @@ class Microsandbox(Group):
             await self._stop(name)
         return {"closed": expired, "left": list(self._sessions)}
 
-    async def microsandbox_get_performance_stats(self) -> Answer:
+    async def microsandbox_get_performance_stats(self) -> Reply:
         """Count runs, errors and timeouts; give times and memory (获取性能统计)."""
         times = self._seconds
         return {
@@ -135,7 +129,7 @@ class Microsandbox(Group):
             "memory_mb": {name: session.memory_mb for name, session in self._sessions.items()},
         }
 
-    async def microsandbox_get_health_status(self) -> Answer:
+    async def microsandbox_get_health_status(self) -> Reply:
         """Start a sandbox and say whether it answers, how it is isolated and what its limits are (获取健康状态)."""
         answer = await self.microsandbox_execute("6 * 7", timeout=20)
         return {
@@ -151,29 +145,25 @@ class Microsandbox(Group):
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
             if len(self._sessions) >= MOST_SESSIONS:
-                raise ToolError(
-                    f"{MOST_SESSIONS} sessions are open. Close one with microsandbox_close_session first."
-                )
+                raise ToolError(f"{MOST_SESSIONS} sessions are open. Close one first.")
             self._sessions[name] = Session(self._data / "sessions" / f"{name}-{uuid4().hex[:8]}")
             self._sessions[name].folder.mkdir(parents=True)
-        session = self._sessions[name]
-        session.used = time.time()
-        return session
+        self._sessions[name].used = time.time()
+        return self._sessions[name]
 
-    async def _answer(self, session: Session, code: str, seconds: int) -> Answer:
+    async def _answer(self, session: Session, code: str, seconds: int) -> Reply:
         session.process = process = session.process or await self._start(session)
         session.runs += 1
         self._counts["runs"] += 1
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - they are pipes
-        answer: Answer = {}
+        answer: Reply = {}
         try:
             process.stdin.write(json.dumps({"code": code}).encode() + b"\n")
             answer = json.loads(await asyncio.wait_for(process.stdout.readline(), seconds))
         except asyncio.TimeoutError:
             self._counts["timeouts"] += 1
-            raise ToolError(
-                f"The code was stopped after {seconds} s. The session lost its variables, not its files."
-            ) from None
+            lost = "The session lost its variables, not its files."
+            raise ToolError(f"The code was stopped after {seconds} s. {lost}") from None
         except ValueError:  # it ended, or wrote what is no answer
             return {"success": False, "error": "The sandbox's process ended."}
         finally:
@@ -214,11 +204,7 @@ class Microsandbox(Group):
 
 
 async def install(requirement: str, folder: Path) -> list[str]:
-    """Install a package and what it needs from wheels, which run no code when they are installed.
-
-    Raises:
-        ToolError: When pip cannot install it; says pip's reason.
-    """
+    """Install a package and what it needs from wheels, which run no code when they are installed."""
     pip = "-m pip install --disable-pip-version-check --no-input --only-binary=:all: --upgrade --target"
     command = [sys.executable, *pip.split(), str(folder), "--", requirement]
     done = await anyio.run_process(command, check=False)

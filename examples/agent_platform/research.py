@@ -8,10 +8,12 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any
 
 import anyio
+import yaml
 from fastmcp.exceptions import ToolError
 from pydantic import Field
 
@@ -29,24 +31,7 @@ for path in map(pathlib.Path, sys.argv[2:]):
         if pattern.search(line):
             print(path, number, line[:300], sep="\\0")
 """
-NEEDS = {
-    r"code|script|comput|calculat|python|chart|plot|visuali|data|代码|计算|运行|图表|可视化|数据": (
-        "microsandbox_execute microsandbox_install_package"
-    ),
-    r"web|site|page|browser|click|form|网页|网站|浏览器|点击|表单": (
-        "browser_use_execute_task browser_navigate browser_extract_content"
-    ),
-    r"pdf|screenshot|print|截图|打印": "browser_save_pdf browser_screenshot",
-    r"research|find out|compare|report|trend|why|研究|调查|比较|报告|趋势": "quick_research comprehensive_research",
-    r"file|function|class|refactor|bug|文件|函数|重构": "search_file_content list_code_definitions",
-}
-PACKAGES = {
-    r"pdf": "pypdf",
-    r"excel|xlsx|spreadsheet|表格": "openpyxl",
-    r"chart|plot|visuali|图表|可视化": "matplotlib",
-    r"csv|statistic|data ?frame|统计": "pandas",
-    r"image|photo|图片|图像|照片": "pillow",
-}
+NEEDS = yaml.safe_load(Path(__file__).with_name("needs.yaml").read_text("utf-8"))
 
 Question = Annotated[str, Field(min_length=1, description="What is to be found out. 研究问题或查询。")]
 Queries = Annotated[list[str] | None, "Searches to make beside the question. 初始查询列表。"]
@@ -101,9 +86,7 @@ class DeepSearch(Group):
 
     def _report(self, question: str, queries: list[str], most: int) -> Report:
         """Search, and search on for the headings of what was found, until nothing new turns up."""
-        asked: list[str] = []
-        found: dict[Passage, None] = {}
-        loops = 0
+        asked, found, loops = list[str](), dict[Passage, None](), 0
         while queries and loops < most:
             loops += 1
             asked += queries
@@ -158,32 +141,25 @@ class SearchTool(Group):
     def list_code_definitions(self, file_path: Python = None, directory_path: Folder = None) -> Report:
         """List the functions and classes of Python files (列出代码定义)."""
         tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
-        found = [
-            {"file": self._name(path), "line": line, "name": name, "kind": kind}
-            for top in tops
-            for path in _files(top)
-            if path.suffix == ".py"
-            for line, name, kind in _definitions(path)
-        ]
+        files = [file for top in tops for file in _files(top) if file.suffix == ".py"]
+        found = [{"file": self._name(file), **each} for file in files for each in _definitions(file)]
         return {"count": len(found), "definitions": found[:MOST]}
 
     def analyze_tool_needs(self, task_description: Task) -> Report:
         """Say which tools of the platform a task needs, and which packages would help (分析任务的工具需求)."""
-        tools = " ".join(_fitting(NEEDS, task_description)).split()
-        return {"tools": [*dict.fromkeys(tools)], "packages": _fitting(PACKAGES, task_description)}
+        return {what: _fitting(what, task_description) for what in ("tools", "packages")}
 
     async def search_and_install_tools(self, task_description: Task, reason: Reason = None) -> Report:
         """Find Python packages for a task and install them for all sandboxes (搜索并安装新工具)."""
-        wanted = _fitting(PACKAGES, f"{task_description} {reason or ''}")
+        wanted = _fitting("packages", f"{task_description} {reason or ''}")
         installed = [one for package in wanted for one in await install(package, self._packages)]
         return {"packages": wanted, "installed": installed, "reason": reason}
 
     def _path(self, path: str) -> Path:
         found = (self._root / path).resolve()
         if not found.is_relative_to(self._root) or not found.exists():
-            raise ToolError(
-                f"There is no {path!r} in the project. Paths are relative to its folder, such as README.md."
-            )
+            hint = "Paths are relative to its folder, such as README.md."
+            raise ToolError(f"There is no {path!r} in the project. {hint}")
         return found
 
     def _name(self, path: str | Path) -> str:
@@ -192,26 +168,25 @@ class SearchTool(Group):
 
 def _files(top: Path) -> list[Path]:
     """List a file, or the files of a folder that are not hidden."""
+    if top.is_file():
+        return [top]
     found = (path for path in sorted(top.rglob("*")) if path.is_file())
-    return (
-        [top]
-        if top.is_file()
-        else [path for path in found if "/." not in f"/{path.relative_to(top).as_posix()}"]
-    )
+    return [path for path in found if "/." not in f"/{path.relative_to(top).as_posix()}"]
 
 
-def _definitions(path: Path) -> Iterator[tuple[int, str, str]]:
-    """Read line, name and kind of each function and class, the methods of a class after its name."""
+def _definitions(file: Path) -> Iterator[Report]:
+    """Read the functions and classes of a file, a method with the name of its class."""
     with suppress(SyntaxError, ValueError):
-        nodes: list[tuple[ast.AST, str]] = [(ast.parse(path.read_bytes()), "")]
+        nodes: list[tuple[ast.AST, str]] = [(ast.parse(file.read_bytes()), "")]
         for node, owner in nodes:
             for child in ast.iter_child_nodes(node):
                 if isinstance(child, ast.ClassDef):
                     nodes.append((child, f"{owner}{child.name}."))
                 if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                     kind = "class" if isinstance(child, ast.ClassDef) else "function"
-                    yield child.lineno, owner + child.name, kind
+                    yield {"line": child.lineno, "name": owner + child.name, "kind": kind}
 
 
-def _fitting(words: dict[str, str], text: str) -> list[str]:
-    return [each for pattern, each in words.items() if re.search(pattern, text, re.IGNORECASE)]
+def _fitting(what: str, text: str) -> list[str]:
+    fitting = [each for words, each in NEEDS[what].items() if re.search(words, text, re.IGNORECASE)]
+    return [*dict.fromkeys(chain.from_iterable(fitting))]
