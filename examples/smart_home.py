@@ -12,19 +12,19 @@ import json
 import re
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fastmcp import FastMCP
-from fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from mcp_lenient import LenientMiddleware, tool_error
+from shared.documents import tokens, transaction
 from shared.transcript import DATA, Call, Scene, run_example
 
 SYSTEM = (
@@ -72,7 +72,7 @@ DEVICES = (
                {"lock": {"lock": "locked"}}),
 )  # fmt: skip
 
-NOTHING: TypeAdapter[Any] = TypeAdapter(Annotated[tuple[Any, ...], Field(max_length=0)])
+NOTHING: TypeAdapter[Any] = TypeAdapter(tuple[()])
 PERCENT: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=100)]])
 KELVIN: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=2200, le=6500)]])
 CELSIUS: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[float, Field(ge=5, le=35)]])
@@ -130,9 +130,8 @@ class Home:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, which is made where it is not there yet; other calls wait until the block ends."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.file)) as connection, connection:
+        """Open the file, which begins with the devices above; other calls wait until the block ends."""
+        with transaction(self.file) as connection:
             connection.row_factory = sqlite3.Row
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(TABLE)
@@ -176,18 +175,15 @@ class Home:
         until: Annotated[str | None, "When it ends, such as '22:00'; null for never."] = None,
     ) -> dict[str, Any]:
         """Set an air conditioner in one call."""
-        heat = ("thermostatHeatingSetpoint", "setHeatingSetpoint", [temperature])
-        self.execute_commands(device_id, [_command(*heat), _command("switch", power)])
+        capability, command = "thermostatHeatingSetpoint", "setHeatingSetpoint"
+        heat = Command(capability=capability, command=command, arguments=[temperature])
+        self.execute_commands(device_id, [heat, Command(capability="switch", command=power)])
         return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
 
 
 def _row(seed: DeviceSeed) -> tuple[str, ...]:
     words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
     return (words, seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
-
-
-def _command(capability: str, command: str, arguments: Sequence[Any] = ()) -> Command:
-    return Command(capability=capability, command=command, arguments=list(arguments))
 
 
 def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
@@ -199,27 +195,11 @@ def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str
     return state
 
 
-_NO_WORDS = frozenset("的 了 the a an in of my".split())
-
-
-def tokens(text: str) -> list[str]:
-    """Split a text into words; each Han character is one.
-
-    >>> tokens("客厅的 ceiling light")
-    ['客', '厅', 'ceiling', 'light']
-    """
-    words = re.findall(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+", text.casefold())
-    return [word for word in words if word not in _NO_WORDS]
-
-
 def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, Any]:
     """Return the attribute that a command sets, and its value."""
-    known = CAPABILITIES.get(command.capability, {}) if command.capability in state else {}
-    if not known:
-        raise _unsupported("capability", command.capability, list(state), f"{where}.capability")
-    effect = known.get(command.command)
-    if effect is None:
-        raise _unsupported("command", command.command, list(known), f"{where}.command")
+    supported = {capability: CAPABILITIES[capability] for capability in state}
+    commands = _known("capability", command.capability, supported, where)
+    effect: Effect = _known("command", command.command, commands, where)
     try:
         values = effect.takes.validate_python(tuple(command.arguments))
     except ValidationError as error:
@@ -229,13 +209,15 @@ def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, A
     return effect.attribute, values[0] if values else effect.value
 
 
-def _unsupported(what: str, sent: str, allowed: list[str], parameter: str) -> ToolError:
-    holding = [each for each in allowed if sent.casefold() in each.casefold()]
-    near = get_close_matches(sent, allowed, n=1) or holding
-    meant = f" Did you mean {near[0]!r}?" if near else ""
+def _known(what: str, sent: str, known: dict[str, Any], where: str) -> Any:
+    """Return what is known by a name; an unknown one is an error that lists those that are known."""
+    if sent in known:
+        return known[sent]
+    allowed = list(known)
+    meant = "".join(f" Did you mean {near!r}?" for near in get_close_matches(sent, allowed, n=1, cutoff=0.4))
     message = f"The device has no {what} {sent!r}.{meant} It has: {', '.join(allowed)}. Nothing was changed."
     code = f"UNSUPPORTED_{what.upper()}"
-    return tool_error(code, message, parameter, received_value=sent, allowed_values=allowed)
+    raise tool_error(code, message, f"{where}.{what}", received_value=sent, allowed_values=allowed)
 
 
 class Wording(NamedTuple):
@@ -279,34 +261,32 @@ def interpret_command(
     """Choose the command that a sentence means, in Chinese or English, for execute_commands."""
     known = [wording for wording in WORDINGS if wording.capability in device_capabilities]
     for wording in () if _NOT.search(user_input) else known:
-        if not re.search(wording.said, user_input, re.IGNORECASE):
-            continue
-        effect = CAPABILITIES[wording.capability][wording.command]
-        if effect.takes is NOTHING:
-            return _command(wording.capability, wording.command)
-        number = _number(user_input, wording, effect, current_state or {})
-        if number is None:
-            break
-        return _command(wording.capability, wording.command, [number])
+        if re.search(wording.said, user_input, re.IGNORECASE):
+            arguments = _arguments(user_input, wording, current_state or {})
+            if None in arguments:
+                break
+            return Command(capability=wording.capability, command=wording.command, arguments=arguments)
     has = ", ".join(device_capabilities) or "nothing"
     message = f"It is not clear what to do. The device has: {has}. Ask the user."
     raise tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=device_capabilities)
 
 
-def _number(said: str, wording: Wording, effect: Effect, state: dict[str, Any]) -> float | None:
-    """Return the number that is meant; "2 degrees warmer" and "warmer" need the current one to go on from."""
+def _arguments(said: str, wording: Wording, state: dict[str, Any]) -> list[float | None]:
+    """Return what is meant; "2 degrees warmer" and "warmer" need the current number to go on from."""
+    effect = CAPABILITIES[wording.capability][wording.command]
+    if effect.takes is NOTHING:
+        return []
     named = _NUMBER.search(said)
-    said_number = None if named is None else float(named[0]) if "." in named[0] else int(named[0])
-    if not wording.step or (said_number is not None and _TO.search(said)):
-        return said_number
+    number = None if named is None else float(named[0]) if "." in named[0] else int(named[0])
+    if not wording.step or (number is not None and _TO.search(said)):
+        return [number]
     part = state.get(wording.capability)  # a state is written by capability, as get_status does, or flat
     current = (part if isinstance(part, dict) else state).get(effect.attribute)
     if not isinstance(current, (int, float)):
-        return wording.otherwise if said_number is None else None
-    step = wording.step if said_number is None else said_number * (1 if wording.step > 0 else -1)
+        return [wording.otherwise if number is None else None]
+    step = wording.step if number is None else number * (1 if wording.step > 0 else -1)
     (bounds,) = effect.takes.json_schema()["prefixItems"]
-    moved: float = min(max(current + step, bounds["minimum"]), bounds["maximum"])
-    return moved
+    return [min(max(current + step, bounds["minimum"]), bounds["maximum"])]
 
 
 def build(folder: Path, lenient: bool, *, strict: bool = False) -> FastMCP:  # noqa: FBT001

@@ -1,10 +1,12 @@
-"""A full-text index over documents and code, in SQLite; every Han character is a token of its own."""
+"""SQLite files, and a full-text index over documents and code; every Han character is a token of its own."""
 
 from __future__ import annotations
 
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
@@ -17,9 +19,17 @@ BEST = """
 SELECT source, line, heading, text FROM passage WHERE passage MATCH ? ORDER BY bm25(passage, 4, 1) LIMIT ?
 """
 COMMON = frozenset(
-    "a an and are as be by can do does for from how i in is it of on or that the this to was what when where which "
-    "who why with you your 的 了 是 在 和".split()
+    "a an and are as be by can do does for from how i in is it my of on or that the this to was what when where "
+    "which who why with you your 的 了 是 在 和".split()
 )
+
+
+@contextmanager
+def transaction(file: str | Path) -> Iterator[sqlite3.Connection]:
+    """Open a database, whose file is made where it is not there yet; the block is one transaction."""
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(file)) as database, database:
+        yield database
 
 
 class Passage(NamedTuple):
@@ -52,19 +62,19 @@ class Library:
     def __init__(self, root: Path = PROJECT, parts: tuple[str, ...] = PARTS) -> None:
         self.root, self._parts = root.resolve(), parts
         self._lock = Lock()
-        self._database: sqlite3.Connection | None = None
+
+    @cached_property
+    def _index(self) -> sqlite3.Connection:
+        index = sqlite3.connect(":memory:", check_same_thread=False)
+        for path in self.files():
+            source = path.relative_to(self.root).as_posix()
+            store(index, split(source, path.read_text("utf-8", "replace")))
+        return index
 
     def search(self, query: str, limit: int) -> list[Passage]:
         """Find the passages that match a query best, the best first."""
         with self._lock:
-            if self._database is None:
-                self._database = sqlite3.connect(":memory:", check_same_thread=False)
-                for path in self.files():
-                    store(
-                        self._database,
-                        split(path.relative_to(self.root).as_posix(), path.read_text("utf-8", "replace")),
-                    )
-            return search(self._database, query, limit)
+            return search(self._index, query, limit)
 
     def files(self) -> list[Path]:
         """List the files that are indexed."""
@@ -75,9 +85,8 @@ class Library:
     def close(self) -> None:
         """Drop the index."""
         with self._lock:
-            if self._database is not None:
-                self._database.close()
-            self._database = None
+            if index := vars(self).pop("_index", None):
+                index.close()
 
 
 def split(source: str, text: str) -> Iterator[Passage]:
@@ -97,6 +106,15 @@ def split(source: str, text: str) -> Iterator[Passage]:
 def spaced(text: str) -> str:
     """Put spaces around each Han character."""
     return HAN.sub(r" \1 ", text)
+
+
+def tokens(text: str) -> list[str]:
+    """Split a text into words, without those that only join others; each Han character is one.
+
+    >>> tokens("客厅的 ceiling light")
+    ['客', '厅', 'ceiling', 'light']
+    """
+    return [word for word in re.findall(r"\w+", spaced(text.casefold())) if word not in COMMON]
 
 
 def terms(query: str) -> list[str]:
