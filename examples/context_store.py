@@ -2,10 +2,7 @@
 
 python examples/context_store.py            a transcript of a few conversations
 python examples/context_store.py --serve    the server over stdio, with the file of the data folder
-python examples/context_store.py notes.db   the server over stdio, with this file
-
-CONTEXT_STORE_DB may name the file instead. When a file is served, LENIENT=0 leaves the middleware out, and STRICT=1
-has FastMCP validate in strict mode: two switches with which the demo shows the difference.
+python examples/context_store.py notes.db   the server over stdio, with this file; with LENIENT=0 without mcp-lenient
 """
 
 from __future__ import annotations
@@ -33,9 +30,7 @@ TABLE = """
 CREATE TABLE IF NOT EXISTS contexts (id INTEGER PRIMARY KEY AUTOINCREMENT, content TEXT NOT NULL, tags TEXT NOT NULL)
 """
 INSERT = "INSERT INTO contexts (content, tags) VALUES (?, ?) RETURNING *"
-UPDATE = (
-    "UPDATE contexts SET content = coalesce(?, content), tags = coalesce(?, tags) WHERE id = ? RETURNING *"
-)
+UPDATE = "UPDATE contexts SET content = ifnull(?, content), tags = ifnull(?, tags) WHERE id = ? RETURNING *"
 SEARCH = """
 SELECT * FROM contexts
 WHERE instr(lower(content), lower(:query))
@@ -92,8 +87,7 @@ class ContextStore:
             connection.execute(TABLE)
             rows = connection.execute(statement, values).fetchall()
         return [
-            StoredContext(context_id=one, content=content, tags=json.loads(tags))
-            for one, content, tags in rows
+            StoredContext(context_id=key, content=text, tags=json.loads(tags)) for key, text, tags in rows
         ]
 
 
@@ -101,15 +95,9 @@ def _json(tags: Iterable[str]) -> str:
     return json.dumps(sorted(set(tags)))
 
 
-def build_server(file: Path, *, lenient: bool = True, strict: bool = False) -> FastMCP:
-    """Make a server for the contexts in a file, by default one that repairs nearly right calls.
-
-    Args:
-        file: Where the contexts are kept; it is made by the first call.
-        lenient: Whether nearly right calls are repaired.
-        strict: Whether FastMCP validates arguments in Pydantic's strict mode.
-    """
-    mcp = FastMCP("context-store", strict_input_validation=strict)
+def build_server(file: Path, *, lenient: bool = True) -> FastMCP:
+    """Make a server for the contexts in a file, which the first call creates; by default it repairs calls."""
+    mcp = FastMCP("context-store")
     if lenient:
         mcp.add_middleware(LenientMiddleware(warm=True))
     store = ContextStore(file)
@@ -156,17 +144,10 @@ def transcript() -> int:
     return run_example("Context store", build, scenes, system="You keep the user's notes.")
 
 
-def main(arguments: list[str]) -> int:
-    """Serve a file that is named, or play the transcript."""
-    named = arguments[0] if arguments else os.environ.get("CONTEXT_STORE_DB", "")
-    if not named or named.startswith("-"):
-        return transcript()
-    lenient, strict = os.environ.get("LENIENT") != "0", os.environ.get("STRICT") == "1"
-    build_server(Path(named), lenient=lenient, strict=strict).run(show_banner=False)
-    return 0
-
-
 mcp = build(Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data"), lenient=True)
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    if sys.argv[1:] and not sys.argv[1].startswith("-"):
+        build_server(Path(sys.argv[1]), lenient=os.environ.get("LENIENT") != "0").run(show_banner=False)
+    else:
+        sys.exit(transcript())

@@ -230,7 +230,11 @@ async def _ask(sections: Sequence[Section], *, lenient: bool, folder: Path) -> l
     transport = PythonStdioTransport(
         SERVER,
         args=[str(folder / f"{strict=}, {lenient=}.db")],
-        env={"LENIENT": str(int(lenient)), "STRICT": str(int(strict)), "NO_COLOR": "1"},
+        env={
+            "LENIENT": str(int(lenient)),
+            "FASTMCP_STRICT_INPUT_VALIDATION": str(int(strict)),
+            "NO_COLOR": "1",
+        },
         keep_alive=False,
         log_file=_log(folder, lenient=lenient),
     )
