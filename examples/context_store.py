@@ -108,7 +108,7 @@ def build_server(file: Path, *, lenient: bool = True) -> FastMCP:
     return mcp
 
 
-def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001
+def build(folder: Path, *, lenient: bool) -> FastMCP:
     """Make a server for the store in a folder."""
     return build_server(folder / "context_store.db", lenient=lenient)
 

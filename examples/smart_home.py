@@ -289,7 +289,7 @@ def _arguments(said: str, wording: Wording, state: dict[str, Any]) -> list[float
     return [min(max(current + step, bounds["minimum"]), bounds["maximum"])]
 
 
-def build(folder: Path, lenient: bool, *, strict: bool = False) -> FastMCP:  # noqa: FBT001
+def build(folder: Path, *, lenient: bool, strict: bool = False) -> FastMCP:
     """Make a server for the home in a folder; strict is FastMCP's strict input validation."""
     server = FastMCP("smart-home", strict_input_validation=strict)
     if lenient:

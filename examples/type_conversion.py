@@ -45,9 +45,8 @@ def pillars(
     solar = hour + ((place.longitude - 120) / 15 if place else 0)
     days = born.toordinal() + 14 + (solar >= 23) - (solar < -1)
     lunar = year - ((month, day) < (2, 4)) - 4
-    hours = int((solar + 1) // 2) % 12
-    hour_pillar = STEMS[(days % 10 * 2 + hours) % 10] + BRANCHES[hours]
-    found = {"year": _pillar(lunar), "day": _pillar(days), "hour": hour_pillar}
+    hours = days * 12 + int((solar + 1) // 2) % 12
+    found = {"year": _pillar(lunar), "day": _pillar(days), "hour": _pillar(hours)}
     named = {"animal": ANIMALS[lunar % 12]} if animal else {}
     return {**found, **named, "gender": "男" if gender else "女"}
 
@@ -84,4 +83,4 @@ mcp = create_lenient_proxy(server)
 
 
 if __name__ == "__main__":
-    sys.exit(run_example("Type conversion", lambda *_: server, SCENES, session=lenient_session))
+    sys.exit(run_example("Type conversion", lambda *_, **__: server, SCENES, session=lenient_session))

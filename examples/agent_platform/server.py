@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,11 +32,9 @@ DEFINITIONS = Path(__file__).with_name("tools.yaml")
 PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
 
 
-def groups(
-    data: Path = DATA / "agent_platform", root: Path = PROJECT, parts: tuple[str, ...] = PARTS
-) -> dict[str, Group]:
-    """Make the groups of tools by the id of their server: what they write is in data, what they search in root."""
-    library = Library(root, parts)
+def groups(folder: Path = DATA, root: Path = PROJECT, parts: tuple[str, ...] = PARTS) -> dict[str, Group]:
+    """Make the groups of tools by the id of their server: they write to a folder, and search in root."""
+    data, library = folder / "agent_platform", Library(root, parts)
     return {
         "microsandbox": Microsandbox(data),
         "browser_use": browser_use.BrowserUse(data, library),
@@ -45,11 +43,8 @@ def groups(
     }
 
 
-def build_server(
-    served: Mapping[str, Group] | None = None, *, lenient: bool = True, strict: bool = False
-) -> FastMCP:
-    """Make a server of these groups, by default of all four; strict is FastMCP's strict input validation."""
-    served = served or groups()
+def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMCP:
+    """Make one server of these groups."""
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
@@ -60,7 +55,7 @@ def build_server(
             await group.close()
 
     name = "agent-platform" if len(served) > 1 else next(iter(served))
-    mcp = FastMCP(name, strict_input_validation=strict, lifespan=lifespan)
+    mcp = FastMCP(name, lifespan=lifespan)
     tools = [tool for group in served.values() for tool in group.tools]
     if lenient:
         mcp.add_middleware(_middleware({tool.__name__ for tool in tools}))
@@ -79,12 +74,13 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
         return LenientMiddleware.from_file(path)
 
 
-async def serve(made: Mapping[str, Group], ports: Mapping[str, int] = PORTS) -> None:
+async def serve(ports: Iterable[int]) -> None:
     """Serve each group over HTTP on its port, until interrupted."""
-    servers = [(build_server({name: made[name]}), port) for name, port in ports.items()]
-    for name, port in ports.items():
+    running = []
+    for (name, group), port in zip(groups().items(), ports, strict=True):
         print(f"{name}: http://127.0.0.1:{port}/mcp", flush=True)
-    await asyncio.gather(*(server.run_http_async(port=port, show_banner=False) for server, port in servers))
+        running.append(build_server({name: group}).run_http_async(port=port, show_banner=False))
+    await asyncio.gather(*running)
 
 
 SCENES = [
@@ -122,23 +118,17 @@ BROWSER_SCENES = [
 ]  # fmt: skip
 
 
-def transcript() -> int:
-    """Play the scenes; those of the browser where there is one."""
-    problem = browser_use.missing()
-    if problem:
-        print(problem)
-
-    def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001 - the runner's protocol
-        return build_server(groups(folder / "agent_platform"), lenient=lenient)
-
-    return run_example("Agent platform", build, SCENES if problem else SCENES + BROWSER_SCENES)
+def build(folder: Path, *, lenient: bool) -> FastMCP:
+    """Make a server of all four groups, whose data is in a folder."""
+    return build_server(groups(folder), lenient=lenient)
 
 
-mcp = build_server()
+mcp = build_server(groups())
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--http"]:
-        ports = map(int, sys.argv[2:] or PORTS.values())
-        asyncio.run(serve(groups(), dict(zip(PORTS, ports, strict=True))))
+        asyncio.run(serve(map(int, sys.argv[2:] or PORTS.values())))
     else:
-        sys.exit(transcript())
+        if problem := browser_use.missing():
+            print(problem)
+        sys.exit(run_example("Agent platform", build, SCENES if problem else SCENES + BROWSER_SCENES))

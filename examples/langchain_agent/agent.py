@@ -24,7 +24,7 @@ from uuid import uuid4
 
 from fastmcp import FastMCP
 from fastmcp.server import create_proxy
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage, convert_to_openai_messages
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import START, MessagesState, StateGraph
@@ -35,24 +35,27 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file 
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.langchain import to_langchain
-from shared.agent import ENDLESS, MOST_TURNS, Definition, Executor, Model, ModelError, object_input, said
+from shared.agent import ENDLESS, MOST_TURNS, Executor, Model, ModelError, object_input, said
 from shared.transcript import DATA, Call, Scene, run_example
 
 HERE = Path(__file__).resolve().parent
+FASTMCP = str(Path(sys.executable).with_name("fastmcp"))
+DENIED = "The user did not allow it."
+Approve = Callable[[str, Any], bool]
 
 
 class HttpServer:
-    """A server of servers.py in a process of its own, over HTTP on a free port; its file is in the folder."""
+    """The library of servers.py in a process of its own, over HTTP on a free port; its file is in the folder."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = int(probe.getsockname()[1])
-        self._command = [sys.executable, str(HERE / "servers.py"), name, str(self.port)]
-        self._environment = {**os.environ, "LIBRARY_DB": str(folder / f"{name}.db")}
+        options = ["--transport", "http", "--port", str(self.port), "--no-banner", "--log-level", "ERROR"]
+        self._command = [FASTMCP, "run", str(HERE / "servers.py:library"), *options]
+        self._environment = {**os.environ, "LIBRARY_DB": str(folder / "library.db")}
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        Path(self._environment["LIBRARY_DB"]).parent.mkdir(parents=True, exist_ok=True)
         self._process = subprocess.Popen(self._command, env=self._environment, stderr=subprocess.DEVNULL)  # noqa: S603
         for _ in range(600):
             with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
@@ -75,16 +78,14 @@ class HttpServer:
             self.stop()
 
 
-def build(folder: Path, lenient: bool) -> FastMCP:  # noqa: FBT001 - the runner's protocol
+def build(folder: Path, *, lenient: bool) -> FastMCP:
     """Make one server of the three in config.json."""
-    library = HttpServer("library", folder)
+    library = HttpServer(folder)
     STARTED.append(library)
     config = json.loads((HERE / "config.json").read_text("utf-8"))
-    for server in config.values():
-        if "command" in server:
-            server.update(command=sys.executable, cwd=str(HERE))
-        else:
-            server["url"] = server["url"].replace("8005", str(library.port))
+    for name in ("time", "math"):
+        config[name].update(command=FASTMCP, cwd=str(HERE))
+    config["library"]["url"] = f"http://127.0.0.1:{library.port}/mcp"
     make: Callable[..., FastMCP] = create_lenient_proxy if lenient else create_proxy
     return make({"mcpServers": config}, name="assistant", lifespan=library.running)
 
@@ -101,10 +102,8 @@ def approved(tool: str, arguments: Any) -> bool:
 class GraphAgent:
     """A conversation that LangGraph runs; ``approve`` is asked before a tool that says it is destructive."""
 
-    def __init__(
-        self, model: Model, tools: Sequence[Definition], approve: Callable[[str, Any], bool] = approved
-    ) -> None:
-        self._model, self._definitions, self._approve = model, tools, approve
+    def __init__(self, model: Model, tools: Sequence[Tool], approve: Approve = approved) -> None:
+        self._model, self._tools, self._approve = model, tools, approve
         self._saver = InMemorySaver()
 
     def chat(self, text: str, *, mcp_executor: Executor) -> str:
@@ -119,7 +118,7 @@ class GraphAgent:
                 result: CallToolResult = await asyncio.to_thread(executor, name, arguments)
             return result
 
-        tools = [to_langchain(Tool.model_validate(each), call) for each in self._definitions]
+        tools = [to_langchain(tool, call) for tool in self._tools]
         graph = self._graph(tools)
         guarded = {tool.name for tool in tools if (tool.metadata or {}).get("destructiveHint")}
         thread: Any = {"configurable": {"thread_id": "1"}}
@@ -130,7 +129,8 @@ class GraphAgent:
                 return str(last.text)
             asked = [one for one in last.tool_calls if one["name"] in guarded]
             if not all(self._approve(one["name"], one["args"]) for one in asked):
-                answers = [_denied(one["id"]) for one in last.tool_calls]
+                ids = [one["id"] for one in last.tool_calls]
+                answers = [ToolMessage(DENIED, tool_call_id=one, status="error") for one in ids]
                 await graph.aupdate_state(thread, {"messages": answers}, as_node="tools")
             news = None  # the graph goes on where it has stopped
         raise ModelError(ENDLESS)
@@ -138,25 +138,19 @@ class GraphAgent:
     def _graph(self, tools: Sequence[BaseTool]) -> Any:
         """Let the model and the tools take turns; the graph stops before each turn of the tools."""
         graph = StateGraph(MessagesState)
-        graph.add_node("model", self._ask)
-        graph.add_node("tools", ToolNode(tools))
-        graph.add_edge(START, "model")
+        graph.add_node("model", self._ask).add_node("tools", ToolNode(tools))
+        graph.add_edge(START, "model").add_edge("tools", "model")
         graph.add_conditional_edges("model", tools_condition)
-        graph.add_edge("tools", "model")
         return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
 
     def _ask(self, state: MessagesState) -> dict[str, Any]:
-        content = self._model(convert_to_openai_messages(state["messages"]), self._definitions)["content"]
+        content = self._model(state["messages"], self._tools)["content"]
         calls: Any = [
             {"name": use["name"], "args": object_input(use["input"]), "id": use.get("id") or uuid4().hex}
             for use in content
             if use["type"] == "tool_use"
         ]
         return {"messages": [AIMessage(said(content), tool_calls=calls)]}
-
-
-def _denied(call_id: str) -> ToolMessage:
-    return ToolMessage("The user did not allow it.", tool_call_id=call_id, status="error")
 
 
 def restarted(arguments: dict[str, Any]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Three small MCP servers without mcp-lenient: the time, some math, and a library to search.
 
-python servers.py NAME serves one over stdio, python servers.py NAME PORT over HTTP. LIBRARY_DB names the library's file.
+`fastmcp run servers.py:time` serves one of them over stdio. LIBRARY_DB names the library's file.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import struct
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
+from statistics import fmean
 from textwrap import shorten
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -26,7 +27,7 @@ from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from shared.documents import PROJECT, Passage, search, split, store
+from shared.documents import PROJECT, Passage, search, split, store, transaction
 
 READS = ToolAnnotations(read_only_hint=True)
 time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMCP("library")
@@ -53,7 +54,7 @@ def multiply(a: Annotated[int, "One factor."], b: Annotated[int, "The other."]) 
 @math.tool(annotations=READS)
 def mean(numbers: Numbers) -> float:
     """Return the mean of some numbers."""
-    return sum(numbers) / len(numbers)
+    return fmean(numbers)
 
 
 @math.tool(annotations=READS)
@@ -77,7 +78,7 @@ def _png(rows: list[bytes]) -> bytes:
 @contextmanager
 def _documents() -> Iterator[sqlite3.Connection]:
     """Open the library's file; a new one begins with the pages of the documentation."""
-    with closing(sqlite3.connect(os.environ.get("LIBRARY_DB", ":memory:"))) as database, database:
+    with transaction(os.environ.get("LIBRARY_DB", ":memory:")) as database:
         if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
             for page in sorted((PROJECT / "docs").glob("*.md")):
                 parts = split(page.name, page.read_text("utf-8"))
@@ -92,10 +93,8 @@ def retrieve(
 ) -> list[dict[str, str]]:
     """Find the documents that answer a question best."""
     with _documents() as database:
-        return [
-            {"title": hit.heading, "text": shorten(hit.text, 160, placeholder=" ...")}
-            for hit in search(database, query, limit)
-        ]
+        found = search(database, query, limit)
+    return [{"title": hit.heading, "text": shorten(hit.text, 160, placeholder=" ...")} for hit in found]
 
 
 @library.tool
@@ -109,13 +108,6 @@ def keep(title: Annotated[str, "Its title."], text: Annotated[str, "Its text."])
 @library.tool(annotations=ToolAnnotations(destructive_hint=True))
 def remove(titles: Annotated[list[str], "The titles of the documents."]) -> int:
     """Remove documents for good; returns how many there were."""
-    delete = "DELETE FROM passage WHERE heading = ?"
     with _documents() as database:
-        return sum(database.execute(delete, (title,)).rowcount for title in titles)
-
-
-if __name__ == "__main__":
-    server = {"time": time, "math": math, "library": library}[sys.argv[1]]
-    if sys.argv[2:]:
-        server.run(transport="http", port=int(sys.argv[2]), show_banner=False, log_level="ERROR")
-    server.run(show_banner=False, log_level="ERROR")
+        rows = [(title,) for title in titles]
+        return database.executemany("DELETE FROM passage WHERE heading = ?", rows).rowcount

@@ -12,15 +12,14 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent, Tool
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 Message = dict[str, Any]
 Response = dict[str, Any]
-Definition = dict[str, Any]
-Model = Callable[[list[Message], Sequence[Definition]], Response]
+Model = Callable[[Sequence[Any], Sequence[Tool]], Response]
 Executor = Callable[[str, Any], Any]
 
 MOST_TURNS = 20
@@ -37,44 +36,34 @@ class Agent:
 
     Args:
         model: What answers the messages.
-        tools: The name, description and input_schema of each tool.
+        tools: The tools, as an MCP server lists them.
         messages: What was said so far.
     """
 
     model: Model
-    tools: Sequence[Definition] = ()
+    tools: Sequence[Tool] = ()
     messages: list[Message] = field(default_factory=list)
     _ids: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     def chat(self, text: str, *, mcp_executor: Executor) -> str:
         """Send a user's message to the model, run the tools it asks for, and return its answer.
 
-        Args:
-            text: What the user says.
-            mcp_executor: Called with the name and the input of each call, as the model wrote them.
-
-        Raises:
-            ModelError: When the model asks for tools without end.
+        ``mcp_executor`` is called with the name and the input of each call, as the model wrote them.
         """
         self.messages.append({"role": "user", "content": text})
         for _ in range(MOST_TURNS):
             response = self.model(self.messages, self.tools)
             whole = response["stop_reason"] == "tool_use"  # calls of a cut-off answer may be cut off
-            blocks = [block for block in response["content"] if whole or block["type"] != "tool_use"]
-            content = [self._with_id(block) for block in blocks]
-            self.messages.append({"role": "assistant", "content": content})
+            content = [block for block in response["content"] if whole or block["type"] != "tool_use"]
             uses = [block for block in content if block["type"] == "tool_use"]
+            for use in uses:  # a result has to name its call
+                use["id"] = use.get("id") or f"toolu_{next(self._ids):02}"
+            self.messages.append({"role": "assistant", "content": content})
             if not uses:
                 return said(content)
             results = [_tool_result(use["id"], mcp_executor(use["name"], use["input"])) for use in uses]
             self.messages.append({"role": "user", "content": results})
         raise ModelError(ENDLESS)
-
-    def _with_id(self, block: dict[str, Any]) -> dict[str, Any]:
-        """Give a call without an id one, since its result has to name it."""
-        if block["type"] != "tool_use" or block.get("id"):
-            return block
-        return {**block, "id": f"toolu_{next(self._ids):02}"}
 
 
 def said(content: Sequence[dict[str, Any]]) -> str:
@@ -113,9 +102,11 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
     """Let a LangChain chat model drive the loop, with a system prompt."""
     from langchain_core.messages.utils import convert_to_openai_messages
 
-    def model(messages: list[Message], tools: Sequence[Definition]) -> Response:
-        keys = ("name", "description", "input_schema")
-        offered = [{key: tool[key] or "" for key in keys} for tool in tools]
+    def model(messages: Sequence[Any], tools: Sequence[Tool]) -> Response:
+        offered = [
+            {"name": tool.name, "description": tool.description or "", "input_schema": tool.input_schema}
+            for tool in tools
+        ]
         prompt = [{"role": "system", "content": system}] if system else []
         history = convert_to_openai_messages([*prompt, *messages])
         try:
@@ -126,11 +117,10 @@ def from_langchain(chat: BaseChatModel, system: str) -> Model:
             {"type": "tool_use", "id": call["id"], "name": call["name"], "input": object_input(call["args"])}
             for call in (*answer.tool_calls, *answer.invalid_tool_calls)
         ]
-        text = str(answer.text) or (
-            "" if calls else "(no answer)"
-        )  # providers refuse an empty message later on
-        said_first = [{"type": "text", "text": text}] if text else []
-        return {"stop_reason": "tool_use" if calls else "end_turn", "content": [*said_first, *calls]}
+        # Providers refuse a conversation with an empty message.
+        text = str(answer.text) or ("" if calls else "(no answer)")
+        blocks = [{"type": "text", "text": text}] if text else []
+        return {"stop_reason": "tool_use" if calls else "end_turn", "content": [*blocks, *calls]}
 
     return model
 

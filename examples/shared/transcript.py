@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,21 +23,19 @@ from typing import Any, Final, Literal
 from anyio.from_thread import start_blocking_portal
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, Request, TextContent
+from mcp.types import CallToolResult, Request, TextContent, Tool
 from rich.console import Console
 from rich.text import Text
 
 from mcp_lenient import configure_logging
-from shared.agent import Agent, Definition, Message, Model, ModelError, Response, langchain_model, text_of
+from shared.agent import Agent, Model, ModelError, Response, langchain_model, text_of
 
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
 """The folder for what examples write; git ignores it."""
 
 Execute = Callable[[str, Any], CallToolResult]
-MakeAgent = Callable[[Model, Sequence[Definition]], Any]
 MakeSession = Callable[[Client[Any]], Any]
 
-_KINDS: Final = ("ran as sent", "repaired", "refused")
 _MARGIN: Final = 8
 _WIDEST: Final = 400
 
@@ -47,8 +46,8 @@ class Call:
 
     Args:
         tool: The name that the model calls.
-        sent: The arguments as the model writes them: an object, a text, or a function that makes them from the
-            texts that the tools have answered since the user spoke.
+        sent: The arguments as the model writes them: an object, a text, or a function that makes them from what the
+            tools have answered since the user spoke: the texts, and None for an error.
         outcome: The rules that repair it, in any order, or the ``error_code`` of its refusal; empty if it runs as sent.
         gives: A part of the answer, as it is written in the transcript.
     """
@@ -57,6 +56,11 @@ class Call:
     sent: Any
     outcome: str = ""
     gives: str = ""
+
+    def block(self, found: Sequence[str | None]) -> dict[str, Any]:
+        """Write the call as a model does, which knows what the tools have answered."""
+        sent = self.sent(found) if callable(self.sent) else self.sent
+        return {"type": "tool_use", "name": self.tool, "input": sent}
 
 
 class Scene:
@@ -74,71 +78,27 @@ class Scene:
         self.turns = [[turn] if isinstance(turn, Call) else turn for turn in turns]
 
 
-def scripted(*scenes: Scene) -> Model:
-    """Return a model that plays scenes; it gives up one where a call needs a result that was refused."""
-    left = iter(scenes)
-    pending: list[Any] = []
-
-    def model(messages: list[Message], _: Sequence[Definition]) -> Response:
-        results = _results(messages)
-        if not results:  # the user has just spoken
-            scene = next(left)
-            pending[:] = [*scene.turns, scene.answer]
-        turn = pending.pop(0)
-        if isinstance(turn, str):
-            return _says(turn)
-        try:
-            return {"stop_reason": "tool_use", "content": [_use(call, results) for call in turn]}
-        except (LookupError, TypeError):
-            return _says("An earlier call was refused, so that I cannot go on.")
-
-    return model
-
-
-def _use(call: Call, results: Sequence[str | None]) -> dict[str, Any]:
-    sent = call.sent(results) if callable(call.sent) else call.sent
-    return {"type": "tool_use", "name": call.tool, "input": sent}
-
-
-def _says(text: str) -> Response:
-    return {"stop_reason": "end_turn", "content": [{"type": "text", "text": text}]}
-
-
-def _results(messages: Sequence[Message]) -> list[str | None]:
-    """Return what the tools have answered since the user last spoke, in Anthropic's form or OpenAI's; None for an error."""
-    results: list[Any] = []
-    for message in messages:
-        if message["role"] == "tool":
-            results.append(message)
-        elif message["role"] == "user":
-            results = [] if isinstance(message["content"], str) else results + message["content"]
-    return [None if result.get("is_error") else result["content"] for result in results]
-
-
 def run_example(
     title: str,
-    build_server: Callable[[Path, bool], Any],
+    build_server: Callable[..., Any],
     scenes: Sequence[Scene],
     *,
     system: str = "",
-    agent: MakeAgent = Agent,
+    agent: Callable[[Model, Sequence[Tool]], Any] = Agent,
     session: MakeSession | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Play the scenes of an example in the terminal, as one conversation.
+    """Play the scenes of an example in the terminal, as one conversation, and return the exit code.
 
     Args:
         title: Its name.
-        build_server: Called with the folder for the server's files, a new one for the transcript, and with whether
-            to be lenient. Returns the server, or anything else that FastMCP's client connects to.
+        build_server: Called with the folder for the server's files, a new one for the transcript, and ``lenient``.
+            Returns the server, or anything else that FastMCP's client connects to.
         scenes: The conversation.
         system: The system prompt of a real model.
         agent: Builds the object whose ``chat`` runs a conversation, as :class:`shared.agent.Agent`.
         session: Wraps the client that calls the tools, unless ``--bare`` is given.
         arguments: Replace those of the command line.
-
-    Returns:
-        The exit code: 1 if anything is off, or the model cannot be used.
     """
     about = sys.modules["__main__"].__doc__ or ""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -147,22 +107,23 @@ def run_example(
     parser.add_argument("--model", metavar="PROVIDER:NAME", help="let a real model drive, through LangChain")
     options = parser.parse_args(arguments)
     if options.serve:
-        build_server(DATA, not options.bare).run(show_banner=False)
+        build_server(DATA, lenient=not options.bare).run(show_banner=False)
         return 0
     DATA.mkdir(parents=True, exist_ok=True)
     configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     try:
-        model = langchain_model(options.model, system) if options.model else scripted(*scenes)
+        model = langchain_model(options.model, system) if options.model else None
         console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
         console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
         console.print(about.partition("\n")[0], end="\n\n")
         with TemporaryDirectory() as folder:
-            server = build_server(Path(folder), not options.bare)
+            server = build_server(Path(folder), lenient=not options.bare)
             with connected(server, None if options.bare else session) as (execute, tools):
-                player = Player(console, agent(model, tools), execute, checked=not options.model)
+                player = Player(console, execute)
+                chatting = agent(model or player.model, tools)
                 for scene in scenes:
-                    player.play(scene)
+                    player.play(scene, chatting, scripted=model is None)
         return player.sum_up()
     except ModelError as error:
         sys.stderr.write(f"{error}\n")
@@ -170,15 +131,11 @@ def run_example(
 
 
 @contextmanager
-def connected(server: Any, session: MakeSession | None = None) -> Iterator[tuple[Execute, list[Definition]]]:
-    """Connect to a server; yields what calls its tools, and their definitions."""
+def connected(server: Any, session: MakeSession | None = None) -> Iterator[tuple[Execute, list[Tool]]]:
+    """Connect to a server; yields what calls its tools, and the tools."""
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server)) as client:
-        tools = [
-            tool.model_dump(include={"name", "description", "input_schema", "annotations"})
-            for tool in portal.call(client.list_tools)
-        ]
         call = partial(_call, client) if session is None else session(client).call_tool_mcp
-        yield partial(portal.call, call), tools
+        yield partial(portal.call, call), portal.call(client.list_tools)
 
 
 async def _call(client: Client[Any], name: str, sent: Any) -> CallToolResult:
@@ -192,28 +149,40 @@ async def _call(client: Client[Any], name: str, sent: Any) -> CallToolResult:
 
 
 class Player:
-    """Plays scenes, prints them, and counts what is off; unless ``checked``, nothing is."""
+    """Plays scenes, prints them, and counts what is off."""
 
-    def __init__(self, console: Console, agent: Any, execute: Execute, *, checked: bool) -> None:
-        self._console, self._agent, self._executor, self._checked = console, agent, execute, checked
-        self._counts = dict.fromkeys(_KINDS, 0)
-        self._expected: list[Call] = []
-        self._off = 0
+    def __init__(self, console: Console, execute: Execute) -> None:
+        self._console, self._executor = console, execute
+        self._counts, self._off = Counter[str](), 0
 
-    def play(self, scene: Scene) -> None:
-        """Play one scene."""
-        self._expected = [call for turn in scene.turns for call in turn]
+    def play(self, scene: Scene, agent: Any, *, scripted: bool) -> None:
+        """Play one scene; only what a script calls is checked."""
+        self._turns, self._answer = iter(scene.turns), scene.answer
+        self._expected = [call for turn in scene.turns for call in turn] if scripted else []
+        self._found: list[str | None] = []
         self._print("user", "bold", scene.said + (f" ({scene.english})" if scene.english else ""))
-        self._print("answer", "bold", self._agent.chat(scene.said, mcp_executor=self._execute))
-        if self._checked and self._expected:
+        self._print("answer", "bold", agent.chat(scene.said, mcp_executor=self._execute))
+        if self._expected:
             self._issue(f"expected {len(self._expected)} more calls")
         self._console.print()
+
+    def model(self, _messages: Sequence[Any], _tools: Sequence[Tool]) -> Response:
+        """Play the model's part; give a scene up where a call needs a result that was refused."""
+        answer = self._answer
+        try:
+            uses = [call.block(self._found) for call in next(self._turns, ())]
+        except (LookupError, TypeError):
+            uses, answer = [], "An earlier call was refused, so that I cannot go on."
+        if uses:
+            return {"stop_reason": "tool_use", "content": uses}
+        return {"stop_reason": "end_turn", "content": [{"type": "text", "text": answer}]}
 
     def _execute(self, name: str, sent: Any) -> CallToolResult:
         self._print("model", "cyan", f"{name}({_written(sent)})")
         result = self._executor(name, sent)
+        self._found.append(None if result.is_error else text_of(result))
         self._show(result)
-        if self._checked:
+        if self._expected:
             self._check(self._expected.pop(0), result)
         return result
 
@@ -223,11 +192,8 @@ class Player:
             types = f" ({each['before']} -> {each['after']})" if each["before"] != each["after"] else ""
             self._print("repair", "yellow", f"{each['pointer'] or 'whole call'}: {each['rule']}{types}")
         self._counts["refused" if result.is_error else "repaired" if made else "ran as sent"] += 1
-        if result.is_error:
-            error = f"{told['error_code']}: {told['message']}" if told else text_of(result)
-            self._print("error", "red", error)
-        else:
-            self._print("tool", "green", _written(value(result)))
+        shown = f"{told['error_code']}: {told['message']}" if told else _written(value(result))
+        self._print(*(("error", "red") if result.is_error else ("tool", "green")), shown)
 
     def _check(self, call: Call, result: CallToolResult) -> None:
         rules = sorted(each["rule"] for each in repairs(result))
@@ -249,14 +215,12 @@ class Player:
 
     def sum_up(self) -> int:
         """Print the counts; returns the exit code."""
-        told = ", ".join(f"{count} {kind}" for kind, count in self._counts.items())
+        told = ", ".join(f"{self._counts[kind]} {kind}" for kind in ("ran as sent", "repaired", "refused"))
         off = f"; {self._off} off" if self._off else ""
-        style = "bold red" if off else "bold"
-        self._console.print(
-            "A repair line names the place, the rule (docs/rules.md), and the types before and after.",
-            style="dim",
-        )
-        self._console.print(f"{sum(self._counts.values())} calls: {told}{off}.", style=style)
+        legend = "A repair line names the place, the rule (docs/rules.md), and the types before and after."
+        self._console.print(legend, style="dim")
+        total = f"{self._counts.total()} calls: {told}{off}."
+        self._console.print(total, style="bold red" if off else "bold")
         return 1 if self._off else 0
 
 

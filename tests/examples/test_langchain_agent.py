@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fastmcp import FastMCP
 
-from shared.transcript import Call, Scene, connected, scripted
+from shared.transcript import connected
 
 pytestmark = pytest.mark.slow  # LangGraph takes seconds to import
 
@@ -42,14 +42,10 @@ def test_a_destructive_tool_waits_for_the_user(removed, answer, gone):
         asked.append((tool, arguments))
         return answer
 
-    scene = Scene(
-        "Look, then remove.",
-        Call("look", {"name": "a"}),
-        Call("remove", {"name": "a"}),
-        answer="Done.",
-    )
+    uses = [{"type": "tool_use", "name": name, "input": {"name": "a"}} for name in ("look", "remove")]
+    answers = iter([*uses, {"type": "text", "text": "Done."}])
     with connected(server) as (execute, tools):
-        agent = GraphAgent(scripted(scene), tools, approve)
-        assert agent.chat(scene.said, mcp_executor=execute) == "Done."
+        agent = GraphAgent(lambda *_: {"content": [next(answers)]}, tools, approve)
+        assert agent.chat("Look, then remove.", mcp_executor=execute) == "Done."
     assert asked == [("remove", {"name": "a"})]
     assert names == gone
