@@ -6,6 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from mcp_lenient.cli.errors import fail
+
 
 def demo(*, everything: Annotated[bool, Parameter(name="--all", negative="")] = False) -> int:
     """Send nearly right calls over stdio, to FastMCP alone and to FastMCP with mcp-lenient.
@@ -16,6 +18,10 @@ def demo(*, everything: Annotated[bool, Parameter(name="--all", negative="")] = 
     from pathlib import Path
     from runpy import run_path
 
+    from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+
+    if VERSION < (4, 0):
+        fail("The demo needs FastMCP 4. docs/where-it-runs.md says what works on FastMCP 3.")
     package = Path(__file__).parents[1]
     # One of the examples; the wheel contains it.
     files = (folder / "examples" / "demo.py" for folder in (package, package.parent))
