@@ -52,14 +52,6 @@ WORKLOADS = (
         {"content": "x", "tags": ["a", "b"]},
     ),
     Workload(
-        "one text for a list",
-        "list",
-        "repair",
-        _NOTE,
-        {"content": "x", "tags": "a"},
-        {"content": "x", "tags": ["a"]},
-    ),
-    Workload(
         "camelCase name",
         "name",
         "repair",
