@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
@@ -21,9 +22,41 @@ _SERVER_KEYS: Final = ("server", "server_name")
 _OTHER_KEYS: Final = frozenset(
     "id call_id tool_call_id index type status caller thought thoughts reasoning reason explanation".split()
 )
+PART_NAMES: Final = frozenset({*_NAME_KEYS, *_ARGUMENT_KEYS, *_SERVER_KEYS})
+"""Names of the parts of a call, which in tags name neither a tool nor a server."""
+_TYPES: Final = frozenset("function tool_use function_call custom_tool_call tool_call".split())
+"""Types of a call that the client is to run.
+
+OpenAI's Chat Completions (``function``) and Responses (``function_call``, ``custom_tool_call``), Anthropic's Messages
+(``tool_use``), LangChain (``tool_call``). Anthropic runs ``server_tool_use`` and ``mcp_tool_use`` itself, and OpenAI
+``mcp_call``.
+"""
+_ITEM_TYPES: Final = frozenset({"function_call", "custom_tool_call"})
+_WRITTEN: Final = "completed"
+"""The status of an output item of the Responses API that is written to its end.
+
+``in_progress`` and ``incomplete`` items may be cut off. Without the item's type it may be the status of a run.
+"""
 _NESTED_KEYS: Final = ("function", "function_call", "tool_call", "params")
 """Keys whose value may be a whole call; ``params`` is the key of JSON-RPC requests."""
 _LIST_KEY: Final = "tool_calls"
+_AUTHORS: Final = frozenset({"assistant", "model", "ai"})
+"""The role of a message with calls: OpenAI, Anthropic and Ollama; Gemini; LangChain."""
+_MESSAGE_KEYS: Final = frozenset(
+    "role content refusal annotations audio function_call name reasoning_content reasoning_details thinking prefix"
+    " additional_kwargs response_metadata usage_metadata invalid_tool_calls example thought_signature".split()
+)
+"""Keys of messages with calls: of OpenAI, DeepSeek, OpenRouter, Ollama, LangChain and Gemini."""
+_KEYS_BESIDE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
+    {
+        "function": frozenset(),
+        "params": frozenset({"jsonrpc", "method"}),
+        "function_call": _MESSAGE_KEYS,
+        "tool_call": _MESSAGE_KEYS,
+        _LIST_KEY: _MESSAGE_KEYS,
+    }
+)
+"""Keys that an object may have beside the key of its calls."""
 _CALL_METHOD: Final = "tools/call"
 """The JSON-RPC method of a call."""
 
@@ -66,13 +99,43 @@ def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
     if _is_call(value):
         return [_call(value, limits)]
     if isinstance(value.get(_LIST_KEY), list):
-        return _calls_in_list(value[_LIST_KEY], limits)
-    nested = [inner for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)]
+        listed = _calls_in_list(value[_LIST_KEY], limits)
+        return listed and _written_by_model(value, _LIST_KEY, listed)
+    nested = [key for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)]
     if len(nested) > 1:
         msg = "an object contains two tool calls under different keys"
         raise ToolCallError(msg)
+    if not nested:
+        return None
     servers = {key: value[key] for key in _SERVER_KEYS if key in value}
-    return [_call({**servers, **nested[0]}, limits)] if nested else None
+    return _written_by_model(value, nested[0], [_call({**servers, **value[nested[0]]}, limits)])
+
+
+def _written_by_model(value: Mapping[str, Any], key: str, calls: list[ToolCall]) -> list[ToolCall]:
+    """Return the calls under a key of an object; other keys than those of a message are an error."""
+    known = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE[key], key}
+    other = next((key for key in value if key not in known), None)
+    if other is not None:
+        msg = f"an object with '{key}' also has the key '{shown(other)}', which the message of a call does not have"
+        raise ToolCallError(msg)
+    if value.get("role") not in (None, *_AUTHORS):
+        msg = (
+            f"a message with a tool call has the role '{shown(value['role'])}', but only a model calls tools"
+        )
+        raise ToolCallError(msg)
+    _require_request(value, frozenset() if key == "function" else _AUTHORS)
+    return calls
+
+
+def _require_request(value: Mapping[str, Any], others: frozenset[str] = frozenset()) -> None:
+    """Require that the type and status of an object, if any, are those of a call that is still to be run."""
+    kind, status = value.get("type"), value.get("status")
+    if kind is not None and kind not in (*_TYPES, *others):
+        msg = f"an object with a tool call is of the type '{shown(kind)}', which is not a call to be run"
+        raise ToolCallError(msg)
+    if status is not None and (status != _WRITTEN or kind not in _ITEM_TYPES):
+        msg = f"a call has the status '{shown(status)}', so it may be the record of a call"
+        raise ToolCallError(msg)
 
 
 def calls_at(source: Source, value: Any, at: int) -> list[ToolCall] | None:
@@ -117,6 +180,7 @@ def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:
     if other is not None:
         msg = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which a tool call does not have"
         raise ToolCallError(msg)
+    _require_request(value)
     arguments = _arguments(tool, value[own[0]], limits)
     if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
         msg = f"'{shown(tool)}' may be a definition instead of a call: its parameters are a JSON Schema"
