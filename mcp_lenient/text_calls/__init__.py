@@ -69,13 +69,17 @@ def parse_tool_calls(
     (``name``, ``tool``, ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``,
     ``parameters``, ``params``; also as JSON text), on lines of its own, fenced, in a list, inside OpenAI's
     ``{"type": "function", "function": {...}}`` or ``tool_calls``, or in tags such as ``<tool_call>``. A call without
-    arguments may be ``<tool/>`` on a line of its own. If plain JSON fails, JSON5 and Python literals are tried.
+    arguments may be ``<tool/>`` on a line of its own; one that begins with a capital letter, or is in other markup, only if
+    it is among ``tools``. If plain JSON fails, JSON5 and Python literals are tried.
 
     The native forms of model families are parsed as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
     ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call.
 
-    Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and JSON inside a
-    sentence are not calls.
+    Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and quoted calls are
+    not calls. A call in tags is quoted if it neither begins nor ends a line of prose nor comes between two sentences, if
+    its sentence goes on after it, or if it is in backticks, a Markdown quotation, list or table, or HTML's elements for
+    code, quotations, list items and table cells; JSON is quoted if it is not on lines of its own. The record of a call,
+    such as one with the status ``failed`` or of the type ``tool_result``, is an error.
 
     Args:
         text: The model's output.

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
-from mcp_lenient.text_calls.call import Found, ToolCall, calls_at, calls_in, looks_like_call
+from mcp_lenient.text_calls.call import (
+    PART_NAMES,
+    Found,
+    ToolCall,
+    calls_at,
+    calls_in,
+    looks_like_call,
+)
 from mcp_lenient.text_calls.native import REASONING, add_call, end_of_reasoning
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
@@ -25,6 +33,11 @@ _IGNORED_TAGS: Final = frozenset(
     "think thinking thought thoughts reasoning tool_response tool_result tool_results function_results".split()
 )
 """Tags whose content is never a call: reasoning and results."""
+_QUOTING_TAGS: Final = frozenset("blockquote code dd dt kbd li pre q samp td th".split())
+"""HTML's elements for quotations, code, list items and table cells, unless a tool has the name.
+
+HTML Living Standard: 4.4.3, 4.4.4, 4.4.8 to 4.4.11, 4.5.7, 4.5.15 to 4.5.18, 4.9.9, 4.9.10.
+"""
 
 _NAME: Final = r"\w[\w.:-]{0,127}(?:/[\w.:-]{1,127}){0,4}"
 _IN_OBJECT: Final = r"""\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
@@ -34,8 +47,16 @@ _OPENED_REASONING: Final = "|".join(re.escape(opening) for opening, _ in _TOKENS
 _CLOSED_REASONING: Final = "|".join(re.escape(closing) for _, closing in _TOKENS)
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
 """HTML's void elements (HTML Living Standard, 13.1.2), which occur without a closing tag in prose."""
-_BEFORE_CALL: Final = re.compile(r"\s*(?:[,;]|```[\w+-]*|<\|\w+\|>)?\s*")
-_AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]<{]|```|\n|\Z)")
+_BEFORE_CALL: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)?")
+_AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]][^\S\n]*)?(?:[<{\[]|```|\n|\Z)")
+_LINE_END: Final = re.compile(r"[^\S\n]*(?:\n|\Z|<(?=[/|\w]))")
+_GAP: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)*")
+"""What may be between the calls in a wrapper tag."""
+_PROSE_LINE: Final = re.compile(r"[^\S\n]*(?:<|(?:\*{1,3}|_{1,3})?(?!\w\.|\w{1,5}\))[^\W\d_])")
+"""A line of prose begins with a word or a tag; quotations, list items, comments and tables begin with a sign."""
+_CALL_LINE: Final = re.compile(rf"{_PROSE_LINE.pattern}|[^\S\n]*(?:[{{}}\[\]`]|\Z)|(?<=[^\n])[^\S\n]*[,;]")
+_SENTENCE_END: Final = re.compile(r"[.!?…][\"')\u2019\u201d*_]{0,4}\s*\Z")
+_BLANK: Final = re.compile(r"[^\S\n]*")
 # It begins with a set of characters, which makes the search through prose ten times as fast.
 _PLACE: Final = re.compile(
     rf"""(?P<reasoning>{_OPENED_REASONING})|(?P<reasoned>{_CLOSED_REASONING})|[<\[{{](?=[\w\s/!"'}}{{$])(?:
@@ -45,8 +66,12 @@ _PLACE: Final = re.compile(
     re.VERBOSE,
 )
 _OPENED: Final = re.compile(rf"<({_NAME})(\s[^<>]*)?(?<!/)>\s*")
+_CLOSING: Final = re.compile(rf"</({_NAME})\s*>")
 _CLOSED: Final = re.compile(rf"\s*</({_NAME})\s*>")
-_COMMENT: Final = re.compile(r"^[^\S\n]{0,100}/\*|\*/", re.MULTILINE)
+_QUOTE: Final = re.compile(
+    r"^[^\S\n]{0,100}/\*|\*/|^[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$", re.MULTILINE
+)
+"""The beginning or end of a comment, and a line with a Markdown fence (CommonMark 0.31, 4.5)."""
 _EMPTY: Final = re.compile(rf"<({_NAME})\s*/>")
 _CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _FENCE: Final = re.compile(r"\s*```")
@@ -59,6 +84,28 @@ class _Tag(NamedTuple):
     name: str
     at: int
     has_attributes: bool
+
+
+class _Start(NamedTuple):
+    """Where a call begins, the end of the last tag or JSON value before it, and the beginning of its line."""
+
+    at: int
+    past: int
+    line: int
+
+
+class _Wrapper(NamedTuple):
+    """An open wrapper tag and the number of calls found before it."""
+
+    start: _Start
+    calls: int
+
+
+class _Judged(NamedTuple):
+    """The end of the last call, and whether it is outside of a sentence."""
+
+    end: int
+    is_apart: bool
 
 
 def find_calls(source: Source, tools: KnownTools) -> list[Found]:
@@ -76,8 +123,12 @@ class _Scan:
     places: int = 0
     opened: dict[str, int] = field(default_factory=dict)
     """Open tags in prose, each with the value of ``unnamed`` at its opening."""
-    waiting: dict[str, int] = field(default_factory=dict)
-    """Open wrapper tags, each with the number of calls found before."""
+    waiting: dict[str, _Wrapper] = field(default_factory=dict)
+    """Open wrapper tags."""
+    prose: int = -1
+    """The position of the last text beside the calls in an open wrapper tag."""
+    loose: int = -1
+    """The position of the last call in an open wrapper tag that is a part of a line."""
     unnamed: int = 0
     """Number of calls in tags without a server."""
     end: int = -1
@@ -90,8 +141,18 @@ class _Scan:
     """The first call of an unknown tool."""
     commented: bool = False
     """Whether a comment is open."""
+    fence: str = ""
+    """The open Markdown fence."""
     past: int = 0
     """The end of the last JSON value, tag or comment."""
+    line: int = 0
+    """The beginning of the line, or the end of the last call on it."""
+    judged: _Judged | None = None
+    """The last call, unless it is in a wrapper tag."""
+    enclosed: int = -1
+    """The end of the last tag in prose that is closed."""
+    closings: dict[str, list[int]] | None = None
+    """The positions of closing tags by name."""
 
     def run(self) -> None:
         """Scan the text."""
@@ -111,14 +172,26 @@ class _Scan:
         at = 0
         while (place := _PLACE.search(self.source.masked, at)) is not None:
             self._count(place.start())
-            self._note_comments(place.start())
-            self.past = at = steps[place.lastgroup or ""](place.start())
+            self._note_prose(place.start())
+            end = steps[place.lastgroup or ""](place.start())
+            if self.source.text.find("\n", place.start(), end) >= 0:
+                self.line = end
+            self.past = at = end
         self._finish(at)
 
-    def _note_comments(self, at: int) -> None:
-        """Track comments such as ``/* ... */`` that begin a line, up to a position."""
-        for mark in _COMMENT.finditer(self.source.text, self.past, at):
-            self.commented = mark[0] != "*/"
+    def _note_prose(self, at: int) -> None:
+        """Track lines, fences, comments such as ``/* ... */`` and text in wrapper tags, up to a position."""
+        text = self.source.text
+        for mark in _QUOTE.finditer(text, self.past, at):
+            if mark["fence"] is None:
+                self.commented = mark[0] != "*/"
+            elif not self.fence:
+                self.fence = mark["fence"]
+            elif mark["fence"].startswith(self.fence) and not mark["info"].strip():
+                self.fence = ""
+        self.line = max(self.line, text.rfind("\n", self.past, at) + 1)
+        if self.waiting and not _GAP.fullmatch(text, self.past, at):
+            self.prose = at
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
@@ -130,8 +203,11 @@ class _Scan:
         cut_off = _CUT_OFF.search(source.masked, max(at, len(source.masked) - 130))
         if cut_off is not None:
             raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
-        for name in self.waiting:
+        for name, wrapper in self.waiting.items():
             self._require_calls(name, len(source.text))
+            if self.loose >= wrapper.start.at:
+                what = f"<{name}> is not closed, and a call in it is inside a sentence"
+                raise source.error(self.loose, what)
         if self.found:
             return
         msg = "No tool call was found in the text."
@@ -163,9 +239,10 @@ class _Scan:
         if value is None and looks_like_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
         calls = calls_at(self.source, value, at) or []
-        if calls and not self._is_on_own_lines(at, end):
-            self.quoted = at if self.quoted is None else self.quoted
+        if calls and not self._accepts(at, end, is_apart=self._is_on_own_lines(at, end)):
             return end
+        if not calls and self.waiting:
+            self.prose = at
         unknown = next((call for call in calls if not self.tools.has(call.tool)), None)
         if unknown is not None:
             self.unknown = self.unknown or Found(unknown, at)
@@ -176,32 +253,74 @@ class _Scan:
             self.data = at
         return end
 
+    # --- places of calls ------------------------------------------------------------------------------
+
+    def _accepts(self, at: int, end: int, *, is_apart: bool) -> bool:
+        """Return whether a call is to be added; one inside a sentence is only quoted.
+
+        In a wrapper tag every call is added, and the place of the wrapper decides in the end.
+        """
+        if self.waiting:
+            self.loose = self.loose if is_apart else at
+            return True
+        last, self.judged, self.line = self.judged, _Judged(end, is_apart), end
+        if last is not None and last.is_apart != is_apart and self.source.text.find("\n", last.end, at) < 0:
+            what = "a line has a call inside a sentence and another one, so both may be quoted or meant"
+            raise self.source.error(at, what)
+        if not is_apart and self.quoted is None:
+            self.quoted = at
+        return is_apart
+
+    def _start(self, at: int) -> _Start:
+        return _Start(at, max(self.past, self.line), self.line)
+
     def _is_on_own_lines(self, at: int, end: int) -> bool:
         """Return whether a call is on lines of its own, not quoted in a sentence or a comment."""
+        return self._begins_line(self._start(at)) and _AFTER_CALL.match(self.source.text, end) is not None
+
+    def _is_apart(self, start: _Start, end: int) -> bool:
+        """Return whether a call in tags is outside of a sentence.
+
+        It begins or ends a line of prose, or it is between two sentences.
+        """
         text = self.source.text
-        if self.waiting:
+        if self._begins_line(start):
+            return _AFTER_CALL.match(text, end) is not None or self._begins_sentence(end)
+        if self._is_quotation() or not _PROSE_LINE.match(text, start.line, start.at):
+            return False
+        if _LINE_END.match(text, end):
             return True
-        line = max(text.rfind("\n", self.past, at) + 1, self.past)
-        return not self.commented and bool(
-            _BEFORE_CALL.fullmatch(text, line, at) and _AFTER_CALL.match(text, end)
+        before = text[max(start.past, start.at - 20) : start.at]
+        return _SENTENCE_END.search(before) is not None and self._begins_sentence(end)
+
+    def _begins_line(self, start: _Start) -> bool:
+        text = self.source.text
+        return (
+            not self._is_quotation()
+            and _BEFORE_CALL.fullmatch(text, start.past, start.at) is not None
+            and _CALL_LINE.match(text, start.line, start.at) is not None
         )
+
+    def _begins_sentence(self, at: int) -> bool:
+        text = self.source.text
+        blank = _BLANK.match(text, at)
+        return blank is not None and text[blank.end() : blank.end() + 1].isupper()
+
+    def _is_quotation(self) -> bool:
+        """Return whether a comment is open, or a fence so long that other fences may be in it."""
+        return self.commented or len(self.fence) > 3
 
     # --- tags -----------------------------------------------------------------------------------------
 
     def _opened(self, at: int) -> int:
         """Handle an opening tag and those that follow it directly."""
         masked = self.source.masked
-        tags: list[_Tag] = []
-        end = at
-        while (tag := _OPENED.match(masked, end)) is not None:
-            if tag[1] in _IGNORED_TAGS or tag[1] in _WRAPPERS:
-                break
-            if tags:
-                self._count(end)
-            tags.append(_Tag(tag[1], end, tag[2] is not None))
-            end = tag.end()
-        if not tags:
-            return self._special(at)
+        first = _OPENED.match(masked, at)
+        if first is None:  # an empty tag with attributes, as in HTML
+            return masked.index(">", at) + 1
+        if self._is_special(first[1], first.end()):
+            return self._special(first)
+        tags, end = self._consecutive(first)
         content = _CONTENT.match(masked, end)
         if content is not None:
             return self._tagged(tags, end)
@@ -213,13 +332,41 @@ class _Scan:
             return self._empty_pair(tags, end, closed.end())
         if end == len(masked):
             raise self.source.error(tags[-1].at, "the text ends after an opening tag; it may be cut off")
-        self.opened.update((tag.name, self.unnamed) for tag in tags)
+        for tag in tags:
+            self._open(tag.name, end)
         return end
+
+    def _consecutive(self, first: re.Match[str]) -> tuple[list[_Tag], int]:
+        """Return an opening tag and those that follow it directly, and the end of the last one."""
+        tags = [_Tag(first[1], first.start(), first[2] is not None)]
+        end = first.end()
+        while (tag := _OPENED.match(self.source.masked, end)) is not None:
+            if self._is_special(tag[1], tag.end()):
+                break
+            self._count(end)
+            tags.append(_Tag(tag[1], end, tag[2] is not None))
+            end = tag.end()
+        return tags, end
+
+    def _open(self, name: str, at: int) -> None:
+        """Note an open tag in prose."""
+        self.opened[name] = self.unnamed
+        self.enclosed = max(self.enclosed, self._closing(name, at))
+
+    def _closing(self, name: str, at: int) -> int:
+        """Return the position of the next closing tag of a name; -1 if there is none."""
+        if self.closings is None:
+            self.closings = {}
+            for tag in _CLOSING.finditer(self.source.masked):
+                self.closings.setdefault(tag[1], []).append(tag.start())
+        own = self.closings.get(name, [])
+        following = bisect_left(own, at)
+        return own[following] if following < len(own) else -1
 
     def _empty_pair(self, tags: list[_Tag], at: int, after: int) -> int:
         """Tags with nothing in them: a call without arguments where the name is a known tool's."""
-        known, tool = self.tools.schemas or {}, tags[-1]
-        if tool.name in known and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
+        tool = tags[-1]
+        if self.tools.lists(tool.name) and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
             end = self._past_closing(tags[0], after) if len(tags) == 2 else after
             if self._is_on_own_lines(tags[0].at, end):
                 self._add(ToolCall(tags[0].name if len(tags) == 2 else None, tool.name, {}), tool.at)
@@ -228,14 +375,15 @@ class _Scan:
             raise self.source.error(
                 tool.at, f"<{tool.name}> is empty; without arguments a call is written with {{}}"
             )
-        self.opened[tool.name] = self.unnamed
+        self._open(tool.name, at)
         return at
 
     def _empty(self, at: int) -> int:
         """Handle an empty tag, which is a call without arguments if it is on a line of its own."""
         tag = _EMPTY.match(self.source.masked, at)
         assert tag is not None  # noqa: S101 - the place was found by the same pattern
-        if tag[1].lower() not in _VOID and self._is_on_own_lines(at, tag.end()):
+        is_markup = at < self.enclosed and not self.tools.lists(tag[1])
+        if not is_markup and self._may_be_empty(tag[1]) and self._is_on_own_lines(at, tag.end()):
             if self.tools.has(tag[1]):
                 self._add(ToolCall(None, tag[1], {}), at)
             elif self.unknown is None:
@@ -244,14 +392,22 @@ class _Scan:
 
     def _only_empty(self, server: _Tag, empty: re.Match[str]) -> int:
         """Handle an empty tag inside a server's tag; with text around it, both are prose."""
-        if self.source.masked.find(f"</{server.name}>", empty.end()) < 0:
+        if self._closing(server.name, empty.end()) < 0:
             raise self.source.error(server.at, f"<{server.name}> is not closed; the text may be cut off")
         closed = _CLOSED.match(self.source.masked, empty.end())
-        if closed is None or closed[1] != server.name or server.has_attributes or empty[1].lower() in _VOID:
-            self.opened[server.name] = self.unnamed
+        is_only = closed is not None and closed[1] == server.name
+        if closed is None or not is_only or server.has_attributes or not self._may_be_empty(empty[1]):
+            self._open(server.name, empty.start())
             return empty.start()
-        self._add(ToolCall(server.name, empty[1], {}), empty.start())
-        return closed.end()
+        self._require_name(server, is_server=True)
+        found = Found(ToolCall(server.name, empty[1], {}), empty.start())
+        return self._placed([found], server.at, closed.end())
+
+    def _may_be_empty(self, name: str) -> bool:
+        """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""
+        return self.tools.lists(name) or not (
+            name.lower() in _VOID or name in PART_NAMES or name[0].isupper()
+        )
 
     def _reasoning(self, at: int) -> int:
         opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
@@ -265,17 +421,23 @@ class _Scan:
             )
         return at + len(closing)
 
-    def _special(self, at: int) -> int:
-        """Handle a wrapper tag or an ignored one."""
-        tag = _OPENED.match(self.source.masked, at)
-        assert tag is not None  # noqa: S101 - the place was found by the same pattern
-        if tag[1] in _WRAPPERS:
-            self.waiting[tag[1]] = len(self.found)
+    def _is_special(self, name: str, at: int) -> bool:
+        return (
+            name in _IGNORED_TAGS
+            or name in _WRAPPERS
+            or (name in _QUOTING_TAGS and self._closing(name, at) >= 0 and not self.tools.lists(name))
+        )
+
+    def _special(self, tag: re.Match[str]) -> int:
+        """Handle a wrapper tag, an ignored or a quoting one."""
+        name = tag[1]
+        if name in _WRAPPERS:
+            self.waiting[name] = _Wrapper(self._start(tag.start()), len(self.found))
             return tag.end()
-        end = self.source.masked.find(f"</{tag[1]}>", tag.end())
+        end = self._closing(name, tag.end())
         if end < 0:
-            raise self.source.error(at, f"<{tag[1]}> is not closed; the text may be cut off")
-        return end + len(tag[1]) + 3
+            raise self.source.error(tag.start(), f"<{name}> is not closed; the text may be cut off")
+        return self.source.masked.index(">", end) + 1
 
     def _tagged(self, tags: list[_Tag], at: int) -> int:
         """Handle JSON inside tags: a call of a tool, or the calls of a server."""
@@ -287,26 +449,47 @@ class _Scan:
             names = "".join(f"<{tag.name}>" for tag in tags[:3])
             raise source.error(tags[0].at, f"{names} are more tags than a server tag and a tool tag")
         if len(tags) == 1:
-            self.end = self._tool(None, tags[0], at)
-            self.unnamed += 1
-            return self.end
+            self._require_name(tags[0])
+            found, end = self._tool(None, tags[0], at)
+            calls = len(self.found)
+            end = self._placed([found], tags[0].at, end)
+            self.unnamed += len(self.found) - calls
+            return end
         server, tool = tags
-        end = self._tool(server.name, tool, at)
+        self._require_name(server, is_server=True)
+        self._require_name(tool)
+        found, end = self._tool(server.name, tool, at)
+        several = [found]
         while (following := _OPENED.match(source.masked, self._past_space(end))) is not None:
             self._count(end)
             tag = _Tag(following[1], self._past_space(end), following[2] is not None)
             if tag.has_attributes or not _CONTENT.match(source.masked, following.end()):
                 raise source.error(tag.at, f"<{tag.name}> inside <{server.name}> is not a tool call")
-            end = self._tool(server.name, tag, following.end())
-        self.end = self._past_closing(server, end)
-        return self.end
+            self._require_name(tag)
+            found, end = self._tool(server.name, tag, following.end())
+            several.append(found)
+        return self._placed(several, server.at, self._past_closing(server, end))
+
+    def _placed(self, calls: list[Found], at: int, end: int) -> int:
+        """Add the calls in tags unless they are inside a sentence; return the end of the tags."""
+        if self._accepts(at, end, is_apart=self._is_apart(self._start(at), end)):
+            self.end = end
+            for call in calls:
+                self._add(*call)
+        return end
+
+    def _require_name(self, tag: _Tag, *, is_server: bool = False) -> None:
+        """Require that a tag is named like a tool or server, not like a part of a call."""
+        if tag.name in PART_NAMES and (is_server or not self.tools.lists(tag.name)):
+            what = f"<{tag.name}> is a part of a call, not the name of a tool"
+            raise self.source.error(tag.at, what)
 
     def _past_space(self, at: int) -> int:
         space = _SPACE.match(self.source.masked, at)
         return at if space is None else space.end()
 
-    def _tool(self, server: str | None, tag: _Tag, at: int) -> int:
-        """Add the call in a tool's tag; return the end of the tag."""
+    def _tool(self, server: str | None, tag: _Tag, at: int) -> tuple[Found, int]:
+        """Return the call in a tool's tag and the end of the tag."""
         source = self.source
         content = _CONTENT.match(source.masked, at)
         start = at if content is None else content.end()
@@ -315,6 +498,8 @@ class _Scan:
         arguments = source.read(start, end)
         if arguments is None:
             raise source.error(start, source.unreadable(start, end))
+        if not arguments and "/*" in source.text[start:end]:
+            raise source.error(start, f"<{tag.name}> contains a comment instead of arguments")
         if not isinstance(arguments, dict):
             raise source.error(start, f"<{tag.name}> contains an array, but arguments must be an object")
         inner = self._inner(arguments)
@@ -328,8 +513,7 @@ class _Scan:
             if fence is None:
                 raise source.error(end, "the fence is not closed; the text may be cut off")
             end = fence.end()
-        self._add(ToolCall(server, tag.name, arguments), tag.at)
-        return self._past_closing(tag, end)
+        return Found(ToolCall(server, tag.name, arguments), tag.at), self._past_closing(tag, end)
 
     def _inner(self, arguments: dict[str, Any]) -> list[ToolCall]:
         """Return the calls in arguments that have the form of a call."""
@@ -353,8 +537,7 @@ class _Scan:
         assert closed is not None  # noqa: S101 - the place was found by the same pattern
         name = closed[1]
         if name in self.waiting:
-            self._require_calls(name, at)
-            del self.waiting[name]
+            self._end_wrapper(name, at, closed.end())
         elif name in self.opened:
             if self.unnamed > self.opened.pop(name):
                 what = f"<{name}> contains both text and a tool tag: it may be a server tag or only prose"
@@ -365,8 +548,18 @@ class _Scan:
             raise source.error(at, f"</{name}> has no opening tag")
         return closed.end()
 
+    def _end_wrapper(self, name: str, at: int, end: int) -> None:
+        """Close a wrapper tag; its calls count if nothing else is in it and it is outside of a sentence."""
+        self._require_calls(name, at)
+        wrapper = self.waiting.pop(name)
+        if self.prose >= wrapper.start.at:
+            raise self.source.error(self.prose, f"<{name}> contains text beside the call")
+        self.loose = min(self.loose, wrapper.start.at - 1)
+        if not self._accepts(wrapper.start.at, end, is_apart=self._is_apart(wrapper.start, end)):
+            del self.found[wrapper.calls :]
+
     def _require_calls(self, name: str, at: int) -> None:
-        if self.waiting[name] == len(self.found):
+        if self.waiting[name].calls == len(self.found):
             raise self.source.error(at, f"<{name}> contains no tool call")
 
     def _comment(self, at: int) -> int:

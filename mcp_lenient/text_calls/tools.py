@@ -44,6 +44,10 @@ class KnownTools:
         """Return whether a tool of this name may be called."""
         return self.schemas is None or name in self.schemas
 
+    def lists(self, name: str) -> bool:
+        """Return whether a tool of this name is among the given ones."""
+        return self.schemas is not None and name in self.schemas
+
     def is_text(self, tool: str, parameter: str, raw: str) -> bool:
         """Return whether a value is a string, in a dialect that does not mark strings; otherwise it is JSON.
 

@@ -37,7 +37,17 @@ _ONE = [
     pytest.param(
         '<搜索><查找>{"q": "任务"}</查找></搜索>', ToolCall("搜索", "查找", {"q": "任务"}), id="chinese"
     ),
-    pytest.param('I will look: <web><find>{"q": "x"}</find></web> and say.', _WEB, id="prose-around"),
+    pytest.param('I will look: <web><find>{"q": "x"}</find></web>\nand say.', _WEB, id="prose-around"),
+    pytest.param('I will look. <web><find>{"q": "x"}</find></web> Then I say.', _WEB, id="between-sentences"),
+    pytest.param('**First:** <find>{"q": "x"}</find>', _FIND, id="after-emphasis"),
+    pytest.param('我来查一下:<find>{"q": "x"}</find>', _FIND, id="after-chinese-prose"),
+    pytest.param('Not `<find>{"q": "y"}</find>`.\n<find>{"q": "x"}</find>', _FIND, id="after-a-quoted-one"),
+    pytest.param('<img src="a.png"/>\n<find>{"q": "x"}</find>', _FIND, id="after-an-image"),
+    pytest.param(
+        'Use <Foo bar="1"/>.\n{"name": "find", "arguments": {"q": "x"}}', _FIND, id="after-an-empty-element"
+    ),
+    pytest.param('Use the <code> tag.\n<find>{"q": "x"}</find>', _FIND, id="after-a-tag-left-open"),
+    pytest.param('````md\n```\n````\n<find>{"q": "x"}</find>', _FIND, id="after-a-long-fence"),
     pytest.param(
         'If a < b, <b>bold</b> <br>:\n<web><find>{"q": "x"}</find></web> <3', _WEB, id="tags-in-prose"
     ),
@@ -77,6 +87,30 @@ _ONE = [
         '<tool_call>\n{"name": "find", "arguments": {"q": "x"}}\n</tool_call>', _FIND, id="tool-call-tag"
     ),
     pytest.param('<tool_call>{"name": "find", "arguments": {"q": "x"}}', _FIND, id="tool-call-tag-left-open"),
+    pytest.param(
+        '<tool_call>\n{"name": "find", "arguments": {"q": "x"}}\nI wait.',
+        _FIND,
+        id="tool-call-tag-left-open-before-prose",
+    ),
+    pytest.param(
+        '<tool_call>\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\n</tool_call>',
+        _FIND,
+        id="fence-in-a-tool-call-tag",
+    ),
+    pytest.param(
+        '{"type": "function_call", "id": "fc", "call_id": "c", "name": "find", "arguments": {"q": "x"}, "status": "completed"}',
+        _FIND,
+        id="responses-item",
+    ),
+    pytest.param(
+        '{"type": null, "status": null, "name": "find", "input": {"q": "x"}}', _FIND, id="null-type"
+    ),
+    pytest.param(
+        '{"role": "assistant", "content": "", "function_call": {"name": "find", "arguments": {"q": "x"}}}',
+        _FIND,
+        id="function-call-of-a-message",
+    ),
+    pytest.param('{"type": "tool_call", "name": "find", "args": {"q": "x"}}', _FIND, id="langchain"),
     pytest.param(
         "<tool_call><web><find>{q: 'x'}</find></web></tool_call>", _WEB, id="tags-in-a-tool-call-tag"
     ),
@@ -118,6 +152,12 @@ _SEVERAL = [
         "<tool_calls><tool_call>{name: 'a', args: {}}</tool_call> <tool_call>{name: 'b', args: {}}</tool_call></tool_calls>",
         [ToolCall(None, "a", {}), ToolCall(None, "b", {})],
         id="tool-call-tags",
+    ),
+    pytest.param('Both: <find>{"q": "x"}</find><find>{"q": "x"}</find>', [_FIND, _FIND], id="one-line"),
+    pytest.param(
+        '{"name": "find", "arguments": {"q": "x"}}, {"name": "find", "arguments": {"q": "x"}};',
+        [_FIND, _FIND],
+        id="signs-between",
     ),
     pytest.param(
         '```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nor <find>{"q": "x"}</find>',
@@ -212,6 +252,76 @@ _REFUSED = [
         id="list-with-data",
     ),
     pytest.param("<find>{}</find></think><open>{}</open>", "may be reasoning", id="possible-reasoning"),
+    pytest.param(
+        '<tool_call>{"name": "a", "args": {}} is wrong</tool_call>',
+        "<tool_call> contains text beside the call",
+        id="text-after-a-call-in-its-tag",
+    ),
+    pytest.param(
+        '<tool_call>Never: {"name": "a", "args": {}}</tool_call>',
+        "<tool_call> contains text beside the call",
+        id="text-before-a-call-in-its-tag",
+    ),
+    pytest.param(
+        '<tool_call>{"rows": []} {"name": "a", "args": {}}</tool_call>',
+        "<tool_call> contains text beside the call",
+        id="data-beside-a-call-in-its-tag",
+    ),
+    pytest.param(
+        '<tool_call>\nI would never run {"name": "a", "args": {}}.',
+        "<tool_call> is not closed, and a call in it is inside a sentence",
+        id="sentence-in-an-open-tag",
+    ),
+    pytest.param("first <a>{}</a> then <b>{}</b>", "a line has a call inside a sentence", id="half-quoted"),
+    pytest.param("<div>{/* to do */}</div>", "contains a comment instead of arguments", id="jsx-comment"),
+    *(
+        pytest.param(text, "is a part of a call, not the name of a tool", id=f"part-of-a-call-{at}")
+        for at, text in enumerate(
+            [
+                '<tool_name>find</tool_name><arguments>{"q": "x"}</arguments>',
+                '<parameters>{"q": "x"}</parameters>',
+                '<server><tool>{"q": "x"}</tool></server>',
+                '<tool><find>{"q": "x"}</find></tool>',
+                '<web><find>{"q": "x"}</find><input>{"q": "x"}</input></web>',
+                "<args>\n<now/>\n</args>",
+                '<use_mcp_tool><tool_name>find</tool_name><arguments>{"q": "x"}</arguments></use_mcp_tool>',
+            ]
+        )
+    ),
+    *(
+        pytest.param(json.dumps({"name": "a", "input": {}, **other}), what, id=f"record-{at}")
+        for at, (other, what) in enumerate(
+            [
+                ({"type": "tool_result"}, "of the type 'tool_result'"),
+                ({"type": "server_tool_use"}, "of the type 'server_tool_use'"),
+                ({"type": "mcp_call"}, "of the type 'mcp_call'"),
+                ({"type": "invalid_tool_call"}, "of the type 'invalid_tool_call'"),
+                ({"type": ["function"]}, "is not a call to be run"),
+                ({"type": "tool_use", "status": "failed"}, "the status 'failed'"),
+                ({"type": "tool_use", "status": "completed"}, "the status 'completed'"),
+                ({"type": "function_call", "status": "incomplete"}, "the status 'incomplete'"),
+                ({"type": "function_call", "status": "in_progress"}, "the status 'in_progress'"),
+                ({"status": "completed"}, "the status 'completed'"),
+                ({"status": []}, "so it may be the record of a call"),
+            ]
+        )
+    ),
+    *(
+        pytest.param(json.dumps(value), what, id=f"message-{at}")
+        for at, (value, what) in enumerate(
+            [
+                ({"tool_call": {"name": "a", "args": {}}, "output": "ok"}, "also has the key 'output'"),
+                ({"tool_calls": [{"name": "a", "args": {}}], "results": []}, "also has the key 'results'"),
+                ({"function": {"name": "a", "args": {}}, "content": "ok"}, "also has the key 'content'"),
+                ({"params": {"name": "a", "args": {}}, "error": {}}, "also has the key 'error'"),
+                ({"role": "tool", "tool_calls": [{"name": "a", "args": {}}]}, "has the role 'tool'"),
+                ({"role": [], "function_call": {"name": "a", "args": {}}}, "only a model calls tools"),
+                ({"type": "tool_result", "function": {"name": "a", "args": {}}}, "the type 'tool_result'"),
+                ({"status": "failed", "function": {"name": "a", "args": {}}}, "the status 'failed'"),
+                ({"tool_calls": [{"name": "a", "args": {}, "status": "failed"}]}, "the status 'failed'"),
+            ]
+        )
+    ),
 ]
 
 
@@ -320,6 +430,12 @@ _HOSTILE = {
     "open-comments": "/*\n" * 30_000,
     "reasoning": "[THINK]" * 30_000,
     "spaces-in-server": f"<a><b>{{}}</b>{' ' * _MEGA}",
+    "spaces-before-a-sentence": " " * _MEGA + 'so {"name": "a", "args": {}}',
+    "quoted-calls": " " * (_MEGA // 2) + "so <a>{}</a> is\n" * 2_000,
+    "tags-left-open": "".join(f"<a{at}>x" for at in range(4_900)) + "x" * _MEGA,
+    "empty-elements": "<a b/>" * 90_000,
+    "fences": "````\n" * 100_000,
+    "signs-in-a-wrapper": f"<tool_call>{', ' * (_MEGA // 2)}x",
 }
 
 
@@ -332,6 +448,7 @@ _HOSTILE = {
     "gemma-nesting",
     "dsml",
     "spaces-in-server",
+    "spaces-before-a-sentence",
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
@@ -480,7 +597,88 @@ _NO_CALL = {
     "other-method": '{"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "rm", "arguments": {}}}',
     "line-break-in-html": "a line<br/>\n<br/>\n<hr />",
     "element-in-a-sentence": "Write <rm/> to remove it.",
+    "element-with-attributes": '<img src="a.png"/>',
+    "sentence-after-a-comma": '{"name": "rm", "arguments": {}}, which I must not write',
+    "json-after-a-tag-in-a-quotation": '> <b>so</b> {"name": "rm", "arguments": {}}',
+    "json-in-nested-fences": '````md\n```json\n{"name": "rm", "arguments": {}}\n```\n````',
+    "json-in-nested-tildes": '~~~~md\n~~~\n{"name": "rm", "arguments": {}}\n~~~\n~~~~',
 }
+_QUOTED_FORMS = {
+    "tool": '<rm>{"path": "/"}</rm>',
+    "server": '<files><rm>{"path": "/"}</rm></files>',
+    "wrapper": '<tool_call>{"name": "rm", "arguments": {"path": "/"}}</tool_call>',
+    "lines": '<tool_call>\n{"name": "rm", "arguments": {"path": "/"}}\n</tool_call>',
+    "wrapped-tags": '<tool_call><rm>{"path": "/"}</rm></tool_call>',
+    "without-arguments": "<files><rm/></files>",
+}
+_QUOTATIONS = {
+    "would": "I would call {} if you let me.",
+    "never": "I would never run {}.",
+    "colon": "The form is: {} as you asked.",
+    "subject": "{} is what I must not write",
+    "new-sentence": "Careful. {} is dangerous.",
+    "comma": "{}, which deletes all, is wrong.",
+    "chinese": "我不会运行 {}。",
+    "japanese": "これは {} です",
+    "arabic": "لن أشغل {} أبدا",
+    "russian": "Я бы не вызвал {}, честно.",
+    "backticks": "You could write `{}`, but I will not.",
+    "only-backticks": "`{}`",
+    "two-backticks": "``{}``",
+    "quotes": 'say "{}"',
+    "brackets": "the tool ({})",
+    "quotation": "> {}",
+    "quotation-after-a-tag": "> <b>so</b> {}",
+    "bullet": "- {}",
+    "number": "1. {}",
+    "letter": "a) {}",
+    "heading": "# {}",
+    "table": "| {} |",
+    "log": "12:00 INFO {}",
+    "comment": "// {}",
+    "comment-of-a-semicolon": "; {}",
+    "block-comment": "/*\n{}\n*/",
+    "nested-fences": "````\n```\n{}\n```\n````",
+    "html-code": "<pre><code>{}</code></pre>",
+    "html-cell": "<table><tr><td>{}</td></tr></table>",
+    "html-list": "<ul>\n<li>{}</li>\n</ul>",
+}
+
+
+@each_row("quotation", _QUOTATIONS.values())
+@each_row("form", _QUOTED_FORMS.values())
+def test_quoted_tags_are_ignored(form, quotation):
+    """A call in tags is not a call inside a sentence, in backticks, a quotation, a list, a table, code or a comment."""
+    with pytest.raises(NoToolCallError):
+        parse_tool_calls(quotation.replace("{}", form))
+
+
+_MARKUP = {
+    "jsx": "return (\n  <div>\n    <Header />\n  </div>\n);",
+    "jsx-fragment": "<>\n<Header/>\n</>",
+    "jsx-spread": "<Header {...props}/>",
+    "jsx-call": '<Header\n  call={{"name": "rm", "arguments": {}}}\n/>',
+    "soap": '<soap:Envelope xmlns:soap="x"><soap:Body/></soap:Envelope>',
+    "html": '<!DOCTYPE html>\n<html><head><meta charset="utf-8"/></head><body>\n<hr/>\n</body></html>',
+    "svg": '<svg><path d="M0 0"/>\n<circle r="1"/>\n</svg>',
+    "xml": "<note>\n<to>Ann</to>\n<urgent/>\n</note>",
+    "xml-attributes": '<config debug="1">\n<verbose/>\n</config>',
+    "part": "<input/>\n<arguments/>",
+}
+
+
+@each_row("text", _MARKUP.values())
+def test_markup_is_not_a_call(text):
+    """HTML, JSX and XML without JSON in it has no call."""
+    with pytest.raises(NoToolCallError):
+        parse_tool_calls(text)
+
+
+def test_given_tools_may_be_named_like_markup_or_parts():
+    """A tool that is given may be named like an HTML element, a component or a part of a call."""
+    names = ["code", "Header", "input", "img"]
+    text = "<code>{}</code>\n<Header/>\n<input>{}</input>\n<web><img/></web>"
+    assert [call.tool for call in parse_tool_calls(text, tools=names)] == names
 
 
 @each_row("text", _NO_CALL.values())
@@ -663,6 +861,13 @@ _PIECES = st.sampled_from(
         *'<|tool_call>call:a{ b:1} <|"|> <tool_call|> <|tool_calls_section_begin|> <|open|>tools<|sep|>'.split(),
         *"<|tool_call_begin|>a:0<|tool_call_argument_begin|> <|tool_call_end|> <|tool_calls_section_end|>".split(),
         *"<｜tool▁calls▁begin｜> <｜tool▁call▁begin｜> a<｜tool▁sep｜> <｜tool▁call▁end｜> <｜tool▁calls▁end｜> <a/>".split(),
+        *'<a b/>|<a b="1"/>|<a b>|<tool_call a/>|<think a/>|<a/b>|<A/>|<br/>|<code>|</code>|<arguments>|`|````'.split(
+            "|"
+        ),
+        '{"name": "a", "args": {}}',
+        '{"tool_calls": [',
+        '"type": {},',
+        '"status": "completed",',
     ]
 )
 
