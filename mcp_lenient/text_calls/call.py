@@ -78,6 +78,10 @@ class ToolCall:
     arguments: dict[str, Any]
 
 
+class RecordError(ToolCallError):
+    """A call beside keys that say that it is not to be run."""
+
+
 class Found(NamedTuple):
     """A call and the position where it begins."""
 
@@ -117,12 +121,12 @@ def _written_by_model(value: Mapping[str, Any], key: str, calls: list[ToolCall])
     other = next((key for key in value if key not in known), None)
     if other is not None:
         msg = f"an object with '{key}' also has the key '{shown(other)}', which the message of a call does not have"
-        raise ToolCallError(msg)
+        raise RecordError(msg)
     if value.get("role") not in (None, *_AUTHORS):
         msg = (
             f"a message with a tool call has the role '{shown(value['role'])}', but only a model calls tools"
         )
-        raise ToolCallError(msg)
+        raise RecordError(msg)
     _require_request(value, frozenset() if key == "function" else _AUTHORS)
     return calls
 
@@ -132,10 +136,10 @@ def _require_request(value: Mapping[str, Any], others: frozenset[str] = frozense
     kind, status = value.get("type"), value.get("status")
     if kind is not None and kind not in (*_TYPES, *others):
         msg = f"an object with a tool call is of the type '{shown(kind)}', which is not a call to be run"
-        raise ToolCallError(msg)
+        raise RecordError(msg)
     if status is not None and (status != _WRITTEN or kind not in _ITEM_TYPES):
         msg = f"a call has the status '{shown(status)}', so it may be the record of a call"
-        raise ToolCallError(msg)
+        raise RecordError(msg)
 
 
 def calls_at(source: Source, value: Any, at: int) -> list[ToolCall] | None:

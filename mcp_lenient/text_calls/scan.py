@@ -12,6 +12,7 @@ from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import (
     PART_NAMES,
     Found,
+    RecordError,
     ToolCall,
     calls_at,
     calls_in,
@@ -49,7 +50,7 @@ _VOID: Final = frozenset("area base br col embed hr img input link meta source t
 """HTML's void elements (HTML Living Standard, 13.1.2), which occur without a closing tag in prose."""
 _BEFORE_CALL: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)?")
 _AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]][^\S\n]*)?(?:[<{\[]|```|\n|\Z)")
-_LINE_END: Final = re.compile(r"[^\S\n]*(?:\n|\Z|<(?=[/|\w]))")
+_LINE_END: Final = re.compile(r"[^\S\n]*(?:\n|\Z|[{\[]|<(?=[/|\w]))")
 _GAP: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)*")
 """What may be between the calls in a wrapper tag."""
 _PROSE_LINE: Final = re.compile(r"[^\S\n]*(?:<|(?:\*{1,3}|_{1,3})?(?!\w\.|\w{1,5}\))[^\W\d_])")
@@ -368,7 +369,7 @@ class _Scan:
         tool = tags[-1]
         if self.tools.lists(tool.name) and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
             end = self._past_closing(tags[0], after) if len(tags) == 2 else after
-            if self._is_on_own_lines(tags[0].at, end):
+            if self._is_on_own_lines(tags[0].at, end) and self._accepts(tags[0].at, end, is_apart=True):
                 self._add(ToolCall(tags[0].name if len(tags) == 2 else None, tool.name, {}), tool.at)
                 return end
         if len(tags) > 1:
@@ -384,6 +385,7 @@ class _Scan:
         assert tag is not None  # noqa: S101 - the place was found by the same pattern
         is_markup = at < self.enclosed and not self.tools.lists(tag[1])
         if not is_markup and self._may_be_empty(tag[1]) and self._is_on_own_lines(at, tag.end()):
+            self._accepts(at, tag.end(), is_apart=True)
             if self.tools.has(tag[1]):
                 self._add(ToolCall(None, tag[1], {}), at)
             elif self.unknown is None:
@@ -411,7 +413,12 @@ class _Scan:
 
     def _reasoning(self, at: int) -> int:
         opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
-        return end_of_reasoning(self.source, opening, at)
+        return self._begin_answer(end_of_reasoning(self.source, opening, at))
+
+    def _begin_answer(self, at: int) -> int:
+        """Forget the lines, fences and comments before the end of reasoning, which is returned."""
+        self.line, self.commented, self.fence = at, False, ""
+        return at
 
     def _reasoned(self, at: int) -> int:
         closing = next(own for _, own in _TOKENS if self.source.text.startswith(own, at))
@@ -419,7 +426,7 @@ class _Scan:
             raise self.source.error(
                 at, f"{closing} has no opening marker, so the call before it may be reasoning"
             )
-        return at + len(closing)
+        return self._begin_answer(at + len(closing))
 
     def _is_special(self, name: str, at: int) -> bool:
         return (
@@ -437,7 +444,8 @@ class _Scan:
         end = self._closing(name, tag.end())
         if end < 0:
             raise self.source.error(tag.start(), f"<{name}> is not closed; the text may be cut off")
-        return self.source.masked.index(">", end) + 1
+        after = self.source.masked.index(">", end) + 1
+        return self._begin_answer(after) if name in _IGNORED_TAGS else after
 
     def _tagged(self, tags: list[_Tag], at: int) -> int:
         """Handle JSON inside tags: a call of a tool, or the calls of a server."""
@@ -503,10 +511,10 @@ class _Scan:
         if not isinstance(arguments, dict):
             raise source.error(start, f"<{tag.name}> contains an array, but arguments must be an object")
         inner = self._inner(arguments)
-        if inner and (server is None or inner[0].tool == tag.name):
+        if inner is not None and (server is None or inner == tag.name):
+            what = f"a call of '{shown(inner)}'" if inner else "the record of a call"
             raise source.error(
-                tag.at,
-                f"<{tag.name}> contains a call of '{shown(inner[0].tool)}', or is itself a call with such arguments",
+                tag.at, f"<{tag.name}> contains {what}, or is itself a call with such arguments"
             )
         if content is not None and content[1]:
             fence = _FENCE.match(source.masked, end)
@@ -515,12 +523,15 @@ class _Scan:
             end = fence.end()
         return Found(ToolCall(server, tag.name, arguments), tag.at), self._past_closing(tag, end)
 
-    def _inner(self, arguments: dict[str, Any]) -> list[ToolCall]:
-        """Return the calls in arguments that have the form of a call."""
+    def _inner(self, arguments: dict[str, Any]) -> str | None:
+        """Return the tool if arguments have the form of a call, empty if of its record; None otherwise."""
         try:
-            return calls_in(arguments, self.source.limits) or []
+            calls = calls_in(arguments, self.source.limits)
+        except RecordError:
+            return ""
         except ToolCallError:
-            return []
+            return None
+        return calls[0].tool if calls else None
 
     def _past_closing(self, tag: _Tag, at: int) -> int:
         closed = _CLOSED.match(self.source.masked, at)
@@ -546,7 +557,7 @@ class _Scan:
             raise source.error(at, f"</{name}> has no opening tag, so the call before it may be reasoning")
         elif self.end >= 0 and not source.text[self.end : at].strip() and name not in _WRAPPERS:
             raise source.error(at, f"</{name}> has no opening tag")
-        return closed.end()
+        return self._begin_answer(closed.end()) if name in _IGNORED_TAGS else closed.end()
 
     def _end_wrapper(self, name: str, at: int, end: int) -> None:
         """Close a wrapper tag; its calls count if nothing else is in it and it is outside of a sentence."""

@@ -120,6 +120,10 @@ _ONE = [
         id="thoughts",
     ),
     pytest.param("let me think</think><find>{q: 'x'}</find>", _FIND, id="thoughts-opened-by-the-prompt"),
+    pytest.param("````\n/* so:\n- think</think><find>{q: 'x'}</find>", _FIND, id="thoughts-in-a-list"),
+    pytest.param(
+        '/* so:\n- think[/THINK]{"name": "find", "arguments": {"q": "x"}}', _FIND, id="thoughts-in-a-token"
+    ),
     pytest.param(
         '<find>{"q": "x"}</find><tool_response>{"rows": []}</tool_response>', _FIND, id="result-of-a-call"
     ),
@@ -219,6 +223,16 @@ _REFUSED = [
     pytest.param("<a>see <b>{}</b></a>", "may be a server tag or only prose", id="server-or-text"),
     pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> contains a call of 'b'", id="call-in-one-tag"),
     pytest.param(
+        '<a>{"type": "tool_result", "name": "b", "input": {}}</a>',
+        "<a> contains the record of a call",
+        id="record-in-one-tag",
+    ),
+    pytest.param(
+        '<a>{"tool_calls": [{"name": "b", "input": {}}], "results": []}</a>',
+        "<a> contains the record of a call",
+        id="message-in-one-tag",
+    ),
+    pytest.param(
         '<a><b>{"name": "b", "args": {}}</b></a>', "<b> contains a call of 'b'", id="call-of-the-same-name"
     ),
     pytest.param(
@@ -272,6 +286,8 @@ _REFUSED = [
         "<tool_call> is not closed, and a call in it is inside a sentence",
         id="sentence-in-an-open-tag",
     ),
+    pytest.param(". <a>{}</a><now/>", "a line has a call inside a sentence", id="half-quoted-empty-tag"),
+    pytest.param("<now/><a>{}</a>.", "a line has a call inside a sentence", id="half-quoted-after-a-tag"),
     pytest.param("first <a>{}</a> then <b>{}</b>", "a line has a call inside a sentence", id="half-quoted"),
     pytest.param("<div>{/* to do */}</div>", "contains a comment instead of arguments", id="jsx-comment"),
     *(
