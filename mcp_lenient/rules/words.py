@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from mcp_lenient.rules.units import patterns_differ, units_differ
+from mcp_lenient.rules.notations import case_differs
 from mcp_lenient.values.json_values import exact_number_in_text, number_in_text
 from mcp_lenient.values.names import fold_case
 
@@ -38,8 +38,6 @@ _OTHER_NUMBER = re.compile(
 
 _THOUSANDS = re.compile(r"(?:^|,)[+-]?[1-9][0-9]{0,2},[0-9]{3}(?![0-9])")
 
-_LETTERS = re.compile(r"[^\W\d_]+")
-_DIGIT = re.compile(r"\d")
 _GAP_BETWEEN_LETTERS = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
 _QUOTES = "\"'"
 
@@ -80,10 +78,8 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
 
     A text matches a member that differs by letter case, by space or quotes around it, or by ``-``, ``_`` or a space
     between letters; the text of a JSON number also matches that number. The function returns an empty tuple if no
-    member matches, or more than one. Letter case matters in a text of one letter, in a single letter of a text with
-    digits (``1m`` and ``1M``), and if the text and the member, exactly as written, are two units
-    (:func:`~mcp_lenient.rules.units.units_differ`) or two patterns of dates
-    (:func:`~mcp_lenient.rules.units.patterns_differ`).
+    member matches, or more than one, or if the other case has another meaning
+    (:func:`~mcp_lenient.rules.notations.case_differs`).
     """
     texts = [value for value in values if isinstance(value, str)]
     known = frozenset(texts)
@@ -101,7 +97,7 @@ def enum_folder(values: Sequence[Any]) -> Callable[[str], tuple[Any, ...]]:
         if text in trimmed:
             return trimmed[text]
         members = folded.get(_fold(text), ())
-        return members if len(members) != 1 or _same_case(text, members[0]) else ()
+        return () if len(members) == 1 and case_differs(text, members[0].strip(), texts) else members
 
     def fold(value: str) -> tuple[Any, ...]:
         if value in known:
@@ -134,17 +130,6 @@ def _fold(text: str) -> str:
 def _unquoted(text: str) -> str:
     quoted = len(text) > 1 and text[0] in _QUOTES and text[0] == text[-1]
     return text[1:-1].strip() if quoted else text
-
-
-def _same_case(text: str, member: str) -> bool:
-    """Return whether two texts of equal letters differ in case only where case has no meaning."""
-    if len(text) == 1 or (_DIGIT.search(text) and _single_letters(text) != _single_letters(member)):
-        return False
-    return not (units_differ(text, member) or patterns_differ(text, member))
-
-
-def _single_letters(text: str) -> list[str]:
-    return [letters for letters in _LETTERS.findall(text) if len(letters) == 1]
 
 
 def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | None:

@@ -62,7 +62,9 @@ _ROWS = [
     pytest.param(["5g", "4g"], "5G", NO_MATCH, id="5G"),
     pytest.param(["15min", "1h"], "15MIN", "15min", id="word-after-a-digit"),
     pytest.param(["m", "M"], "m ", "m", id="month-and-minute"),
-    pytest.param(["a-b"], "A-b", "a-b", id="single-letters-with-a-hyphen"),
+    pytest.param(["a-b"], "A-b", NO_MATCH, id="single-letters-with-a-hyphen"),
+    pytest.param(["a-b"], "a_b", "a-b", id="single-letters-with-another-separator"),
+    pytest.param(["n_A", "x"], "n-A", "n_A", id="single-letters-of-both-cases-with-another-separator"),
     pytest.param(["m", "d"], "M", NO_MATCH, id="single-letter-alone"),
     pytest.param(["Plan A", "Plan B"], "plan b", "Plan B", id="single-letter-among-words"),
     pytest.param(["C++", "Java"], "c++", "C++", id="single-letter-with-signs"),
@@ -244,10 +246,90 @@ _ROWS = [
                 ("My list", "MY list"),
                 ("hh24:mi:ss", "HH24:MI:SS"),
                 ("hh24:mm", "HH24:mm"),
-                *(("e.h", "e.H"), ("%i", "%I"), ("%I", "%i"), ("%Y Day", "%Y day"), ("yyMd", "yymd")),
+                *(("%Y Day", "%Y day"), ("yyMd", "yymd")),
                 ("s" * 10, "S" * 10),
                 (f"yyyy-MM-dd'{'x' * 53}'", f"YYYY-MM-DD'{'x' * 53}'"),
             ),
+        ]
+    ),
+    # The case of a letter has a meaning: alone, after the sign of an escape or option, or in a published notation.
+    *(
+        pytest.param([member, *more], sent, NO_MATCH, id=f"{sent}-means-another-than-{member}")
+        for sent, member, *more in [
+            *(("\\D", "\\d", "\\w"), ("\\W", "\\w"), ("\\Bend", "\\bend"), ("\\P{Lu}", "\\p{Lu}")),
+            *(("\\gamma", "\\Gamma"), ("%i", "%I"), ("%X", "%x", "%d"), ("%Lu", "%lu"), ("[A-F]", "[a-f]")),
+            *(
+                ("-R", "-r", "-f"),
+                ("-V", "-v"),
+                ("/Q", "/q"),
+                ("+X", "+x"),
+                ("ls -T", "ls -t"),
+                ("sort -r", "sort -R"),
+            ),
+            *(("-Rf", "-rf"), ("docker -iT", "docker -it"), ("$X", "$x"), ("^c", "^C"), ("<X>", "<x>")),
+            *(("e.h", "e.H"), ("c'", "C'"), ("E-", "e-"), ("R+", "r+"), ("main.C", "main.c"), ("*.H", "*.h")),
+            *(("u+X", "u+x", "u+w"), ("u+rwx", "u+rwX"), ("a+rX,o-w", "a+rx,o-w"), ("go=Xr", "go=xr")),
+            *(
+                ("CM7", "Cm7", "G7"),
+                ("Cm7", "CM7"),
+                ("EMadd9", "Emadd9", "A"),
+                ("DM", "Dm", "G"),
+                ("Am/C", "AM/C"),
+            ),
+            *(("Co2", "CO2"), ("CO", "Co", "Ni"), ("Co", "CO", "NO"), ("Hf", "HF", "HCl")),
+            *(("GBp", "GBP", "USD"), ("GBP", "GBp"), ("ZAr", "ZAR"), ("price (GBp)", "price (GBP)")),
+            *(("bxc3", "Bxc3", "Nf3"), ("Bxa8+", "bxa8+"), ("kq", "KQ"), ("Kq", "KQ")),
+            *(("iv", "IV", "ii", "V"), ("II", "ii", "V"), ("Ab", "aB"), ("Ph", "pH", "Me")),
+        ]
+    ),
+    # The case of these has no meaning.
+    *(
+        pytest.param([member, *more], sent, member, id=f"{sent}-is-{member}-in-another-case")
+        for sent, member, *more in [
+            *(("Gbp", "GBP"), ("gbp", "GBp"), ("IDs", "IDS"), ("Usd", "USD"), ("UsD", "USD")),
+            *(
+                ("En", "en"),
+                ("EN", "En"),
+                ("ID", "Id"),
+                ("NO", "No", "Yes"),
+                ("ON", "On", "Off"),
+                ("Us", "US", "UK"),
+            ),
+            *(
+                ("co", "Co", "Ni"),
+                ("nacl", "NaCl", "KCl"),
+                ("CO", "Co", "Inc"),
+                ("am", "Am", "G"),
+                ("AM", "Am", "Pm"),
+            ),
+            *(("iv", "IV", "V"), ("VI", "vi", "i"), ("nf3", "Nf3"), ("RWX", "rwx"), ("U+RWX", "u+rwx")),
+            *(
+                ("c#", "C#"),
+                ("f#", "F#"),
+                ("a+", "A+"),
+                ("o-", "O-"),
+                ("ab-", "AB-"),
+                ("n/a", "N/A"),
+                ("q&a", "Q&A"),
+            ),
+            *(("P.M.", "p.m."), ("plan b", "Plan B"), ("option (a)", "Option (A)"), ("ctrl+c", "Ctrl+C")),
+            *(("Mp3", "mp3"), ("IPV4", "IPv4"), ("5Kg", "5kg"), ("10KM", "10km"), ("Utf-8", "UTF-8")),
+            *(
+                ("US-EAST-1", "us-east-1"),
+                ("pt-br", "pt-BR"),
+                ("zh-hant", "zh-Hant"),
+                ("Xl", "XL"),
+                ("acgt", "ACGT"),
+            ),
+            *(
+                (".PY", ".py"),
+                ("*.JS", "*.js"),
+                ("--Verbose", "--verbose"),
+                ("-ASC", "-asc"),
+                ("Iphone", "iPhone"),
+            ),
+            *(("100% OFF", "100% off"), ("50%OFF", "50%off"), ("text/HTML", "text/html"), ("utc", "UTC")),
+            *(("i" * 65 + "5", "I" * 65 + "5"),),
         ]
     ),
 ]
