@@ -21,6 +21,7 @@ from mcp_lenient.schema.shape import (
     is_closed,
     json_types,
     parts_of,
+    refuses_null_words,
     registry_of,
     required_names,
     shape_of,
@@ -245,9 +246,13 @@ class Position(enum.Flag):
     TOP = enum.auto()
     """The arguments."""
     TEXT = enum.auto()
-    """A branch of a union that also accepts free strings."""
+    """A branch of a union that also accepts words: free strings, or a format that has words."""
     KEPT = enum.auto()
     """A property that is never omitted, since its object's ``required`` cannot be read."""
+
+
+def _takes_words(shape: Shape) -> bool:
+    return shape.enum is None and "string" in (shape.types or ()) and not refuses_null_words(shape.format)
 
 
 class SchemaTree:
@@ -387,7 +392,7 @@ class SchemaNode:
         position = self.position
         if len(families(shapes, self.tree.shape)) > 1:
             position |= Position.UNION
-        if any(shape.enum is None and "string" in (shape.types or ()) for shape in shapes):
+        if any(map(_takes_words, shapes)):
             position |= Position.TEXT
         within = self.within + 1
         return tuple(self.tree.node(branch, position, self.name, within) for branch in self.shape.branches)

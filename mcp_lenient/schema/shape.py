@@ -291,6 +291,15 @@ def _accept_any(_text: str) -> bool:
     return True
 
 
+# RFC 3339, RFC 3986, RFC 4122, RFC 4291 and RFC 5321: no single word is a text of these formats.
+_FORMATS_WITHOUT_WORDS = "duration email idn-email ipv4 ipv6 iri uri uuid".split()
+_NULL_WORDS = frozenset({"null", "None", "none"})
+
+
+def _is_no_null(text: str) -> bool:
+    return text not in _NULL_WORDS
+
+
 def _matches(form: re.Pattern[str], text: str) -> bool:
     return form.fullmatch(text) is not None
 
@@ -304,15 +313,24 @@ _TIME_PATTERNS = {
 }
 """RFC 3339, section 5.6, with optional zone and seconds, as ISO 8601 and most servers allow."""
 _OTHER_FORMATS = (
-    "duration email hostname idn-email idn-hostname ipv4 ipv6 iri iri-reference json-pointer regex "
-    "relative-json-pointer uri uri-reference uri-template uuid"
+    "hostname idn-hostname iri-reference json-pointer regex relative-json-pointer uri-reference uri-template"
 ).split()
 FORMATS: Mapping[str, Callable[[str], bool]] = {
     **dict.fromkeys(_OTHER_FORMATS, _accept_any),
+    **dict.fromkeys(_FORMATS_WITHOUT_WORDS, _is_no_null),
     **{name: partial(_matches, form) for name, form in _TIME_PATTERNS.items()},
 }
 """The formats that are checked. A format is an annotation in JSON Schema, but a text such as ``14/02/2026`` is refused
-for a date, since a server that accepts it may read another day."""
+for a date, since a server that accepts it may read another day, and a word for null where no word can be meant."""
+
+
+def refuses_null_words(form: str | None) -> bool:
+    """Return whether texts of a format are checked, and never a word for null.
+
+    >>> refuses_null_words("date"), refuses_null_words("hostname"), refuses_null_words(None)
+    (True, False, False)
+    """
+    return form in _TIME_PATTERNS or form in _FORMATS_WITHOUT_WORDS
 
 
 def compiled(

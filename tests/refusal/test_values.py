@@ -352,9 +352,9 @@ async def _reported(server: FastMCP, value: Any) -> str:
             id="a sample within its limits",
         ),
         pytest.param(
-            dt.date | None,
+            Annotated[str, Field(pattern="^[A-Z]{3}$")] | None,
             "null",
-            '\'x\' must be a date such as "2026-01-31", but got the string "null". Send null if you have no value.',
+            '\'x\' must match the pattern "^[A-Z]{3}$", but got the string "null". Send null if you have no value.',
             id="a word for null",
         ),
     ],
@@ -369,7 +369,7 @@ async def test_the_message_describes_valid_values(kind, value, reported):
     ("kind", "default", "value", "reported", "ran"),
     [
         pytest.param(
-            dt.date | None, None, "null", "Leave it out if you have no value.", "None", id="word for null"
+            dt.date | None, None, "NULL", "Leave it out if you have no value.", "None", id="word for null"
         ),
         pytest.param(list[int], [7], " ", "Leave it out if you have no value.", "[7]", id="blank list"),
         pytest.param(int, 3, "unknown", "Leave it out if you have no value.", "3", id="unknown number"),

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+import datetime as dt
+from ipaddress import IPv4Address, IPv6Address
+from typing import Annotated, Any
+from uuid import UUID
 
+import pytest
+from calls import call, envelope, got, lenient
+from fastmcp.tools import Tool
+from pydantic import AnyUrl, Field
 from tables import (
     BOOLEAN,
     INTEGER,
@@ -44,7 +51,35 @@ from tables import (
     refuses("required", INTEGER, "null"),
     refuses("two readings", nullable(enum("none", "all")), "None"),
     refuses("a string with a pattern", {"type": ["string", "null"], "pattern": "^[A-Z]{3}$"}, "None"),
+    *(
+        repairs_to(
+            f"{word} for a nullable {form}",
+            nullable({**STRING, "format": form}),
+            word,
+            None,
+            "null_text_to_null",
+        )
+        for form in ("date", "date-time", "time", "duration", "uuid", "uri", "email", "ipv4", "ipv6")
+        for word in ("null", "None", "none")
+    ),
+    repairs_to(
+        "a list of types with a format",
+        {"type": ["string", "null"], "format": "date"},
+        "null",
+        None,
+        "null_text_to_null",
+    ),
+    refuses("NULL for a nullable date", nullable({**STRING, "format": "date"}), "NULL"),
+    refuses("a date that is not nullable", {**STRING, "format": "date"}, "null"),
+    refuses(
+        "a date beside a string with a pattern",
+        union({**STRING, "format": "date"}, {**STRING, "pattern": "^[A-Z]{3}$"}, NULL),
+        "null",
+    ),
+    refuses("a format that has words", nullable({**STRING, "format": "hostname", "minLength": 9}), "null"),
     keeps("a nullable string", nullable(STRING), "null"),
+    keeps("a nullable format that is not checked", nullable({**STRING, "format": "hostname"}), "null"),
+    keeps("another word for a format that is not checked", nullable({**STRING, "format": "uuid"}), "n1"),
 )
 def test_null_text_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """The text of null becomes null if null is allowed and a string is not."""
@@ -210,3 +245,26 @@ def test_accepted_null_stays_beside_a_repair(schema: Any, sent: Any, expected: A
 def test_doubtful_nulls_are_refused(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """If dropping a value would be a guess, the call is refused."""
     check(schema, sent, expected, repairs)
+
+
+def _take(kind: Any) -> Tool:
+    def take(x: Any) -> str:
+        return repr(x)
+
+    take.__annotations__ = {"x": kind | None, "return": str}
+    return Tool.from_function(take, name="take")
+
+
+@pytest.mark.parametrize("word", ["null", "None", "none"])
+@pytest.mark.parametrize(
+    "kind", [dt.date, dt.datetime, dt.time, dt.timedelta, UUID, AnyUrl, IPv4Address, IPv6Address]
+)
+async def test_null_text_becomes_null_for_types_with_a_format(kind: Any, word: str) -> None:
+    """A server gets null for a nullable type whose format has no word for it."""
+    assert got(await call(lenient(_take(kind)), "take", {"x": word})) == "None"
+
+
+async def test_null_text_stays_refused_for_free_text() -> None:
+    """A server does not get null for a word that its own pattern refuses."""
+    server = lenient(_take(Annotated[str, Field(pattern="^[A-Z]{3}$")]))
+    assert envelope(await call(server, "take", {"x": "null"}))["error_code"] == "INVALID_X_VALUE"
