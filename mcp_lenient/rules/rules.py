@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
-from mcp_lenient.rules.units import units_differ
+from mcp_lenient.rules.units import named_units_differ, units_differ
 from mcp_lenient.rules.words import (
     boolean_in_text,
     enum_folder,
@@ -611,15 +611,16 @@ def rename_case(site: Site) -> Apply:
 
     def apply(sent: str, absent: Collection[str], _value: Any) -> str | None:
         name = case_target(sent, folded)
-        if (
-            name is None
-            or name not in absent
-            or (fold_case(sent) == fold_case(name) and units_differ(sent, name))
-        ):
+        if name is None or name not in absent or _has_other_units(sent, name):
             return None
         return None if site.destructive and words_of(sent) != words_of(name) else name
 
     return apply
+
+
+def _has_other_units(sent: str, name: str) -> bool:
+    as_written = fold_case(sent) == fold_case(name) and units_differ(sent, name)
+    return as_written or named_units_differ(sent, name)
 
 
 def rename_alias(site: Site) -> Apply | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import accumulate
 from types import MappingProxyType
 from typing import Final
+
+from mcp_lenient.values.names import words_in
 
 Meaning = tuple[str, str]
 """A prefix and a unit, each in one spelling."""
@@ -63,6 +66,7 @@ _SYMBOLS: Final[Mapping[str, tuple[str, frozenset[str]]]] = MappingProxyType(
         **_each(_SI, "Nm Ns Js Ws Vs As Pas Wh Ah VA VAh varh VArh"),
     }
 )
+_DATA_UNITS: Final = frozenset(_SYMBOLS[symbol][0] for symbol in ("bit", "byte"))
 _RATES: Final = frozenset({"bps", "Bps"})
 """Also written all in lower case: `mbps` is `Mbps`, while `MBps` is eight times as much."""
 # `\w` matches superscript digits.
@@ -101,6 +105,62 @@ def _meaning(symbol: str) -> Meaning | None:
         if name in _RATES and prefix.upper() in takes:
             return prefix.upper(), unit
     return None
+
+
+_MAX_UNIT: Final = 12
+"""Characters of the longest unit in a name; no symbol is longer."""
+
+
+def named_units_differ(sent: str, name: str) -> bool:
+    """Return whether two names that differ in case style contain different units.
+
+    A word that is all lower case, all upper case or capitalized has the case of its style: ``timeoutMS`` and
+    ``timeoutMs`` are one name. Bits and bytes differ unless a word is all lower case.
+
+    >>> named_units_differ("rateMBps", "rateMbps"), named_units_differ("powermW", "powerMW")
+    (True, True)
+    >>> named_units_differ("timeoutMS", "timeout_ms"), named_units_differ("sizeMB", "sizeMb")
+    (False, True)
+    """
+    one, other = (_without_constant_case("".join(words_in(each))) for each in (sent, name))
+    if one == other or len(one) != len(other):
+        return False
+    bounds = sorted({*_bounds(sent), *_bounds(name)})
+    return any(
+        _words_differ(one[start:end], other[start:end])
+        for at, start in enumerate(bounds)
+        for end in bounds[at + 1 : at + 1 + _MAX_UNIT]
+        if end - start <= _MAX_UNIT
+    )
+
+
+def _without_constant_case(letters: str) -> str:
+    return letters.lower() if letters.isupper() else letters
+
+
+def _bounds(name: str) -> list[int]:
+    """Return where the words begin and end in a name without separators."""
+    return [0, *accumulate(map(len, words_in(name)))]
+
+
+def _words_differ(one: str, other: str) -> bool:
+    # A single letter is a word.
+    if one == other or len(one) == 1:
+        return False
+    first, second = _meaning(one), _meaning(other)
+    if first is None or second is None or first == second:
+        return False
+    if (_is_bare(one) and first[1] not in _RATES) or (_is_bare(other) and second[1] not in _RATES):
+        return False
+    return not (_is_styled(one) and _is_styled(other)) or {first[1], second[1]} <= _DATA_UNITS
+
+
+def _is_bare(word: str) -> bool:
+    return word == word.lower()
+
+
+def _is_styled(word: str) -> bool:
+    return word in (word.lower(), word.upper(), word.capitalize())
 
 
 # UTS #35, Date Field Symbol Table: the letters of a calendar date and of the time of day, by field.

@@ -14,6 +14,7 @@ LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than case style."""
 _MIN_SINGULAR = 2
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
+_LONGEST_SYMBOL = 2
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
 # mutant: any character that does not occur in names
 _KEPT_GAP = "\x1f"
@@ -41,13 +42,22 @@ def fold_name(name: str) -> str:
     return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
 
 
+def words_in(name: str) -> list[str]:
+    """Return the words of a name as written.
+
+    >>> words_in("maxHTTPDepth"), words_in("max_http-depth")
+    (['max', 'HTTP', 'Depth'], ['max', 'http', 'depth'])
+    """
+    return _WORD.findall(name)
+
+
 def words_of(name: str) -> list[str]:
     """Return the words of a name, case-folded.
 
     >>> words_of("maxHTTPDepth") == words_of("MAX_HTTP_DEPTH"), words_of("for_ce") == words_of("force")
     (True, False)
     """
-    return [fold_case(word) for word in _WORD.findall(name)]
+    return [fold_case(word) for word in words_in(name)]
 
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
@@ -63,12 +73,23 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
     """Return the only declared name that differs from the sent one in case style alone.
 
     A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``),
-    so it is never removed; for a declared ``_from`` one is added.
+    so it is never removed; for a declared ``_from`` one is added. Case has a meaning in a name of one letter (``r``
+    and ``R``), and in one of two if both spellings mix cases (``pH`` and ``Ph``).
     """
     target = declared.get(fold_name(sent))
     if target is None or target == sent or _lead(sent) not in ("", _lead(target)):
         return None
-    return target
+    return None if _is_other_symbol("".join(words_in(sent)), "".join(words_in(target))) else target
+
+
+def _is_other_symbol(one: str, other: str) -> bool:
+    if one == other or len(one) > _LONGEST_SYMBOL:
+        return False
+    return len(one) == 1 or not (_has_one_case(one) or _has_one_case(other))
+
+
+def _has_one_case(text: str) -> bool:
+    return text in (text.lower(), text.upper())
 
 
 def _lead(name: str) -> str:

@@ -143,6 +143,77 @@ def test_rename_case_renames_to_the_absent_name(schema: Any, sent: Any, expected
     check(schema, sent, expected, repairs)
 
 
+@table(
+    *(
+        refuses_call(f"{sent} for {name}", closed(name, **{name: INTEGER}), {sent: 5})
+        for sent, name in [
+            *(("rateMBps", "rateMbps"), ("rateMbps", "rateMBps"), ("rate_mbps", "rateMBps")),
+            *(("maxRateGBps", "max_rate_gbps"), ("rateKBpsMax", "rateKbpsMax"), ("MBpsRate", "mbpsRate")),
+            *(
+                ("powerMW", "powermW"),
+                ("power_mW", "powerMW"),
+                ("powerMW", "power_mW"),
+                ("power_MW", "powermW"),
+            ),
+            *(
+                ("freqmHz", "freqMHz"),
+                ("energymWh", "energyMWh"),
+                ("voltMV", "volt_mV"),
+                ("currentMA", "current_mA"),
+            ),
+            *(
+                ("sizeMB", "sizeMb"),
+                ("sizeKb", "sizeKB"),
+                ("sizeMib", "sizeMiB"),
+                ("resistancemOhm", "resistanceMOhm"),
+            ),
+            *(("size_MB", "size_mb"), ("R", "r"), ("x", "X"), ("Ph", "pH")),
+        ]
+    ),
+    *(
+        repairs_call_to(
+            f"{sent} for {name}",
+            closed(name, **{name: INTEGER}),
+            {sent: 5},
+            {name: 5},
+            f"rename_case /{sent}",
+        )
+        for sent, name in [
+            *(("timeoutMS", "timeoutMs"), ("timeoutMs", "timeout_ms"), ("TIMEOUT_MS", "timeoutMs")),
+            *(
+                ("createdTS", "createdTs"),
+                ("valueGT", "valueGt"),
+                ("userID", "userId"),
+                ("pressurePA", "pressurePa"),
+            ),
+            *(
+                ("rate_mbps", "rateMbps"),
+                ("rateKbps", "ratekbps"),
+                ("rate_Mbps", "rateMbps"),
+                ("rateMBPS", "rateMBps"),
+            ),
+            *(
+                ("power_mw", "powerMW"),
+                ("powerMw", "powerMW"),
+                ("freqMhz", "freqMHz"),
+                ("energy_kwh", "energykWh"),
+            ),
+            *(("size_mb", "sizeMB"), ("sizeMB", "size_mb"), ("SIZE_KB", "sizeKb"), ("size_mib", "sizeMiB")),
+            *(
+                ("lengthm", "lengthM"),
+                ("lengthMM", "length_mm"),
+                ("doseMG", "doseMg"),
+                ("ID", "Id"),
+                ("X1", "x1"),
+            ),
+        ]
+    ),
+)
+def test_names_with_other_units_are_other_names(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """A name whose unit differs by case is not renamed, nor is a name of one letter."""
+    check(schema, sent, expected, repairs)
+
+
 OPEN_ORDER = opened(
     "item", "count", item=STRING, count=INTEGER, dry_run=BOOLEAN, preview=BOOLEAN, tags=array(STRING)
 )
