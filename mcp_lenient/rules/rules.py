@@ -473,9 +473,16 @@ def to_scalar(json_type: str, convert: Callable[[Any], Any]) -> Callable[[Site],
     """A value converted, where only one scalar type is allowed; ``convert`` returns None for a value that is not it."""
 
     def build(site: Site) -> Apply | None:
-        return (lambda value: made(convert(value))) if site.shape.is_only(json_type) else None
+        is_meant = site.shape.is_only(json_type) or (json_type == "boolean" and _is_boolean_enum(site.shape))
+        return (lambda value: made(convert(value))) if is_meant else None
 
     return build
+
+
+def _is_boolean_enum(shape: Shape) -> bool:
+    """Return whether a schema without ``type`` allows just true and false."""
+    members = shape.enum or ()
+    return shape.types is None and all(isinstance(each, bool) for each in members) and len(set(members)) > 1
 
 
 def text_to_boolean(site: Site) -> Apply | None:
