@@ -180,8 +180,16 @@ _JOINED: Final = re.compile(
     r"|[A-Z]&[A-Z]{1,2}|[A-Z]{2}&[A-Z]"
 )
 _ITEM_MARKS: Final = frozenset("#@$")
+_HASHES: Final = re.compile(r"#+")
 _QUOTE: Final = re.compile(r"(?<![^\W_])'|'(?![^\W_])")
-_PATHS: Final = re.compile(r"/.*:/", re.DOTALL)
+# A colon separates paths, settings and globs in one text. It is part of a time, a port, a tag, a key and its value.
+_ANCHOR: Final = r"(?:\.{0,2}|~)/"
+_LISTED: Final = re.compile(
+    rf"{_ANCHOR}.*:{_ANCHOR}"  # /a:/b, ./a:../b
+    r"|[^:=]+=[^:=]+:[^:=]+=."  # a=1:b=2
+    r"|\*\.[^:]+:\*\.",  # *.py:*.js
+    re.DOTALL,
+)
 _SEPARATOR: Final = re.compile(r"[,;|\n+&/]")
 _MAX_SEARCHED: Final = 2**16
 """Characters of the longest text that is searched for known items."""
@@ -251,7 +259,10 @@ def _is_uri(text: str) -> bool:
 
 
 def _is_token(text: str) -> bool:
-    several = (text[:1] in _ITEM_MARKS and text[0] in text[1:]) or _QUOTE.search(text) or _PATHS.match(text)
+    # One mailbox, one address and one tag have their sign once; `C##` is one note.
+    repeated = text.count("@") > 1 or text.count("://") > 1 or len(_HASHES.findall(text)) > 1
+    marked = text[:1] in _ITEM_MARKS and text[0] in text[1:]
+    several = repeated or marked or _QUOTE.search(text) or _LISTED.match(text)
     joined = _JOINED.fullmatch(text)
     return not several and _only(text, _SIGNS | frozenset("+&") if joined else _SIGNS)
 
@@ -262,9 +273,9 @@ def _is_symbol(text: str) -> bool:
 
 def _is_words(text: str) -> bool:
     words = text.split(" ")
-    return (
-        all(words) and _only(text, frozenset(" ")) and not (len(words) > 1 and _WITHOUT_SPACES.search(text))
-    )
+    if not all(words) or not _only(text, frozenset(" ")):
+        return False
+    return len(words) == 1 or not (_WITHOUT_SPACES.search(text) or all(map(str.isdecimal, words)))
 
 
 _Values = tuple[Any, ...]

@@ -89,6 +89,24 @@ ONE_ITEM = [
         "50%",
     ),
     *(
+        "10:30",
+        "10:30:00",
+        "host:5000/image:tag",
+        "git@github.com:org/repo.git",
+        "org/repo#12",
+        "F##",
+        "./data:rw",
+    ),
+    *(
+        "a==1.0",
+        "year=2024/month=01",
+        "package@1.2.0",
+        "arn:aws:s3:::bucket/key",
+        "Windows 11",
+        "*.tar.gz",
+        "A 1",
+    ),
+    *(
         "it's",
         "O'Brien",
         "$USER",
@@ -104,7 +122,7 @@ ONE_ITEM = [
         "R&D",
     ),
     *(
-        "https://archive.org/web/https://a.com",
+        "https://archive.org/web/a.com",
         "urn:isbn:0451450523",
         "s3://bucket/key",
         "AT&T",
@@ -128,6 +146,10 @@ ONE_ITEM = [
     *("\u0939\u093f\u0928\u094d\u0926\u0940 \u0939\u0948", "\uc11c\uc6b8 \ubd80\uc0b0"),
 ]
 SEVERAL_ITEMS = [
+    *("10 20 30", "7 8", "\u0661 \u0662"),
+    *("https://a.com/xhttps://b.com/y", "https://archive.org/web/https://a.com", "ftp://a~ftp://b"),
+    *("a@x.com:b@y.org", "a@x.com/b@y.org", "x#y#z", "~/bin:~/lib", "./a:../b", "/a:./b"),
+    *("a=1:b=2", "K=v:L=w:M=x", "*.py:*.toml"),
     *(
         "<item>a</item><item>b</item>",
         "<a>",
