@@ -113,11 +113,14 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"fold_enum": "an allowed value in another spelling: case, spaces, hyphens or quotes"},
         does="an allowed value in another case, with outer spaces or quotes, or with another of `-`, `_` and space between "
         'letters; `"2"` for the allowed `2`',
-        unless="more than one value fits; another case, if case has a meaning: a text of one letter (`s` for "
-        "`S`), a single letter in a text with digits (`1M` for `1m`), a text and a value that are two units of "
-        "measurement exactly as written (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are not units), or "
-        "two patterns of dates (`mm` for `MM`, `%D` for `%d`); the only allowed value, unless it is the "
-        "discriminator of a union",
+        unless="more than one value fits; another case, if case has a meaning: a text without two letters side by "
+        "side (`s` for `S`, `-R` for `-r`; but `c++`, `a+` and `n/a` have one meaning), a single letter in a text with "
+        "digits (`1M` for `1m`) or after a sign (`ls -R`), the first letter after `\\` or `%`, two letters before a "
+        "digit (`CM7` for `Cm7`); a text and a value that, exactly as written, are two units of measurement (`Mb` for "
+        "`MB`, `mW` for `MW`; but `mhz` and `KG` are not units), two patterns of dates (`mm` for `MM`, `%D` for `%d`), "
+        "or two symbols of one notation: modes of `chmod`, moves of chess, a currency and its hundredth (`GBp`), and "
+        "among allowed values that are all of that notation, chemical formulas, chords and Roman numerals; the only "
+        "allowed value, unless it is the discriminator of a union",
         properties={
             "status": {"enum": ["open", "in_progress"]},
             "size": {"enum": ["S", "M", "L"]},
@@ -125,6 +128,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "scan": {"enum": ["x-ray", "mri"]},
             "unit": {"enum": ["MB", "GB", "MHz", "MiB/s", "mOhm"]},
             "part": {"enum": ["MM", "dd", "%d"]},
+            "option": {"enum": ["-r", "-f"]},
+            "currency": {"enum": ["GBP", "USD"]},
+            "language": {"enum": ["C++", "Java"]},
         },
         repaired=(
             {"status": "OPEN"},
@@ -132,6 +138,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"scan": "X-ray"},
             {"unit": "gb"},
             {"unit": "mhz"},
+            {"currency": "gbp"},
+            {"language": "c++"},
         ),
         refused=(
             {"status": "opened"},
@@ -142,6 +150,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"unit": "MOhm"},
             {"part": "mm"},
             {"part": "%D"},
+            {"option": "-R"},
+            {"currency": "GBp"},
         ),
     ),
     Family(
@@ -150,9 +160,19 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "null_text_to_absent": '"null" or "None" for an optional parameter',
         },
         does='`"null"` and `"None"` for a nullable or optional parameter; `"none"` for a nullable one',
-        unless="the parameter accepts text; in destructive tools",
-        properties={"tags": {"anyOf": [_TEXTS, {"type": "null"}]}, "limit": _INTEGER, "page": _INTEGER},
-        repaired=({"tags": "null", "page": 1}, {"limit": "None", "page": 1}),
+        unless="the parameter accepts text, except a nullable one whose text has a format without words, such as a date "
+        "or a UUID; in destructive tools",
+        properties={
+            "tags": {"anyOf": [_TEXTS, {"type": "null"}]},
+            "limit": _INTEGER,
+            "page": _INTEGER,
+            "since": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        },
+        repaired=(
+            {"tags": "null", "page": 1},
+            {"limit": "None", "page": 1},
+            {"since": "none", "page": 1},
+        ),
         refused=({"page": "null"},),
         required=("page",),
     ),
@@ -176,11 +196,13 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"rename_case": "the right name in another case style, such as maxResults for max_results"},
         does="a declared name in another case style or with other separators",
-        unless="more than one name fits; the declared name was sent too; the object accepts any name and no required name is "
-        "missing: if such a call needs another repair, it is refused, since the tool would ignore the name",
-        properties={"max_results": _INTEGER},
-        repaired=({"maxResults": 5}, {"max-results": 5}),
-        refused=({"maxResults": 5, "max_results": 6},),
+        unless="more than one name fits; the declared name was sent too; a name of one letter in the other case; a unit "
+        "that case makes another (`rateMBps` for `rateMbps`; but `timeoutMS` is `timeoutMs`); the object accepts any name "
+        "and no required name is missing: if such a call needs another repair, it is refused, since the tool would ignore "
+        "the name",
+        properties={"max_results": _INTEGER, "rateMbps": _INTEGER},
+        repaired=({"maxResults": 5}, {"max-results": 5}, {"rate_mbps": 5}),
+        refused=({"maxResults": 5, "max_results": 6}, {"rateMBps": 5}),
     ),
     Family(
         {"rename_alias": "an alias that the author or operator declared"},
@@ -244,8 +266,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         does="one value where a list of such values is expected",
         unless="a text that looks like JSON, is empty, or says null or n/a; a text that may be several items, "
         "that is, every text except: an allowed value; one absolute URI; letters, digits and ``-_.@/:#'*?=%~$`` without a "
-        "space; words of letters and digits, separated by single spaces (not in Han, Kana or Thai), none of "
-        "which is an allowed value or example by itself; within a list of lists; an object with keys that the item "
+        "space, unless it has `@`, `://` or `#` twice, or paths, settings or globs with a colon between (`./a:./b`); "
+        "words of letters and digits, separated by single spaces (not in Han, Kana or Thai), not all of them numbers, and "
+        "none of them an allowed value or example by itself; within a list of lists; an object with keys that the item "
         "does not declare",
         properties={"tags": _TEXTS, "filters": {"type": "array", "items": _FILTER}},
         repaired=(
@@ -260,6 +283,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"tags": "- a - b"},
             {"tags": "'a' 'b'"},
             {"tags": "a@example.com b@example.com"},
+            {"tags": "10 20 30"},
             {"tags": ""},
             {"filters": {"town": "Oslo"}},
         ),
