@@ -93,7 +93,7 @@ def _is_marked(before: str) -> bool:
     return unicodedata.category(sign) not in _OPENING and not before[-2:-1].isalnum()
 
 
-# ISO 4217, list one of 2024.
+# ISO 4217, list one of 2025, without funds and metals.
 _CURRENCIES: Final = frozenset(
     """
     AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF CLP
