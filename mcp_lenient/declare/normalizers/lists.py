@@ -219,9 +219,10 @@ def tags(
     """Accept a list of strings in the forms that callers send.
 
     Null and lists of strings pass; the texts ``null`` and ``None`` become null. A single text becomes a list of one.
-    The text of a JSON, JSON5 or Python list of strings becomes that list. Anything else is refused: with
-    ``INVALID_TAGS_TYPE`` (``TAGS`` is the parameter's name) also a text that is empty, a word for an absent value, or
-    possibly several tags; with ``INVALID_TAGS_VALUE`` if there are too many tags or one is too long.
+    The text of a JSON, JSON5 or Python list of strings becomes that list. Anything else is refused, unless a rule makes
+    one of these forms of it, as of ``[2024]``: with ``INVALID_TAGS_TYPE`` (``TAGS`` is the parameter's name) also a text
+    that is empty, a word for an absent value, or possibly several tags; with ``INVALID_TAGS_VALUE`` if there are too many
+    tags or one is too long.
 
     >>> tags()("urgent"), tags()('["a", "b"]'), tags()(None)
     (['urgent'], ['a', 'b'], None)
