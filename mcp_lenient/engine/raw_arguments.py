@@ -56,6 +56,9 @@ _NO_OBJECT: Final[Mapping[str, Text]] = {
 }
 
 
+_NOT_JSON: Final = Text("the arguments must be an object of parameters; send them as a JSON object.")
+
+
 def not_an_object(sent: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
     kind = json_type(sent)
@@ -65,4 +68,6 @@ def not_an_object(sent: Any) -> Violation:
             "send a JSON object."
         )
         return Violation("", None, "type", message, received_type=kind, expected_types=("object",))
+    if kind not in _NO_OBJECT:  # no value of JSON, such as bytes
+        return Violation("", None, "type", _NOT_JSON, expected_types=("object",))
     return Violation("", None, "type", _NO_OBJECT[kind], received_type=kind, expected_types=("object",))

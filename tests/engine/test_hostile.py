@@ -214,6 +214,19 @@ def test_hostile_texts_are_refused(text: str) -> None:
     normalize(schema, text)
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [b"{}", bytearray(b"{}"), object(), set(), frozenset({1}), 1j, range(3), dict, [].append],
+    ids=lambda sent: type(sent).__name__,
+)
+def test_arguments_of_no_json_type_are_refused(sent: Any) -> None:
+    """Arguments that no JSON can hold are refused like any other value that is no object."""
+    (violation,) = normalize(closed("a", a=INTEGER), sent).violations
+    assert (violation.code, violation.pointer, violation.expected_types) == ("type", "", ("object",))
+    assert violation.message == "the arguments must be an object of parameters; send them as a JSON object."
+    assert violation.received_type is None
+
+
 RECURSIVE = {"$ref": "#/$defs/N"}
 SCHEMAS = {
     "a reference to itself": ({"$ref": "#/$defs/N", "$defs": {"N": {"$ref": "#/$defs/N"}}}, {"a": 1}),
