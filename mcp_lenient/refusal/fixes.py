@@ -24,6 +24,7 @@ from mcp_lenient.refusal.wording import (
 from mcp_lenient.schema.node import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, ViolationCode
 from mcp_lenient.values.display import (
+    MAX_NAME,
     exact,
     fits_json,
     in_json,
@@ -265,7 +266,7 @@ def is_usual_wrapper(name: object, value: object) -> bool:
 
 
 def _squashed(name: object) -> str:
-    return "".join(name_words(name)) if isinstance(name, str) else ""
+    return "".join(name_words(name)) if isinstance(name, str) and len(name) <= MAX_NAME else ""
 
 
 def _of_the_call(name: object, value: object) -> bool:
@@ -490,7 +491,9 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
 
 def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
     """Return whether a message may say that one name was meant as another; never in a destructive tool."""
-    return not refusal.destructive and may_move(sent, name, _ending_alike(refusal, parent, sent))
+    if refusal.destructive or len(sent) > MAX_NAME:
+        return False
+    return may_move(sent, name, _ending_alike(refusal, parent, sent))
 
 
 def holding_tag(refusal: Refusal, parent: Location, path: Path) -> list[str]:

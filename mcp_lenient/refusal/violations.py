@@ -506,7 +506,7 @@ def _owner(refusal: Refusal, path: Path) -> str | None:
 
 
 def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
-    if not isinstance(sent, str):
+    if not isinstance(sent, str) or len(sent) > MAX_NAME:
         return []
     names = refusal.names_at(parent)
     absent = [name for name in names.absent if may_be_meant(refusal, parent, sent, name)]

@@ -227,6 +227,27 @@ def test_arguments_of_no_json_type_are_refused(sent: Any) -> None:
     assert violation.received_type is None
 
 
+LONG_NAMES = {
+    "one of many words": {"X_" * 200_000: 1},
+    "one without words": {"x" * 400_000: 1},
+    "many": {f"{'Ab_' * 3000}{at}": 1 for at in range(60)},
+    "many inside a usual wrapper": {"input": {f"{'Ab_' * 3000}{at}": 1 for at in range(60)}},
+    "beside declared ones": {**{f"{'some_param_' * 800}{at}": 1 for at in range(60)}, "some_param_1": 1},
+}
+
+
+@pytest.mark.parametrize("sent", LONG_NAMES.values(), ids=LONG_NAMES.keys())
+def test_long_names_are_not_compared_with_declared_ones(sent: Json) -> None:
+    """Names that are too long to be shown are refused within a second; comparing each with all took eight."""
+    schema = closed(**{f"some_param_{at}": INTEGER for at in range(100)})
+    normalize(schema, {})
+    started = time.process_time()
+    found = normalize(schema, sent).violations
+    assert time.process_time() - started < 1
+    assert found
+    assert not any(violation.did_you_mean for violation in found)
+
+
 RECURSIVE = {"$ref": "#/$defs/N"}
 SCHEMAS = {
     "a reference to itself": ({"$ref": "#/$defs/N", "$defs": {"N": {"$ref": "#/$defs/N"}}}, {"a": 1}),
