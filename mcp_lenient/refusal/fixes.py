@@ -653,7 +653,7 @@ def _is_published(refusal: Refusal, operation: Operation) -> bool:
 
     An object that is added to move fields into it is checked together with the fields.
     """
-    if "value" not in operation or operation["op"] == "add":
+    if "value" not in operation or operation["op"] == "add" or _is_reading(refusal, operation):
         return True
     try:
         path = _path(refusal.outcome.arguments, operation["path"])
@@ -661,6 +661,12 @@ def _is_published(refusal: Refusal, operation: Operation) -> bool:
         return False
     place = refusal.look(path)
     return is_taken(refusal, place, operation["value"])
+
+
+def _is_reading(refusal: Refusal, operation: Operation) -> bool:
+    """Return whether an operation puts a reading of a tie, which the validator has accepted."""
+    ties = (tie for tie in refusal.outcome.ties if pointer(tie.path) == operation["path"])
+    return any(reading.value is operation["value"] for tie in ties for reading in tie.readings)
 
 
 def _path(arguments: Mapping[str, Any], pointer: str) -> Path:
@@ -738,7 +744,8 @@ def fixes(refusal: Refusal, wanted: Sequence[Wanted], most: int = MAX_FIXES) -> 
         drawn = [
             (at, patch)
             for at, patches in enumerate(offered)
-            if len(verified[at]) < most and (patch := next(patches, None)) is not None
+            if len(verified[at]) < (MAX_FIXES if wanted[at].tie else most)
+            and (patch := next(patches, None)) is not None
         ]
         if not drawn:
             break
@@ -840,12 +847,13 @@ def _renamed_to(refusal: Refusal, names: Mapping[str, Sequence[str]], key: str) 
 
 
 def _readings(refusal: Refusal, tie: Tie) -> Iterator[Patch]:
+    """Yield all readings, or none: one alone would decide what is not known."""
     place = refusal.look(tie.path)
-    if not refusal.may_show(place):
+    values = [reading.value for reading in tie.readings]
+    if not refusal.may_show(place) or len(values) > MAX_FIXES:
         return
-    for reading in tie.readings:
-        if showable(refusal, place, reading.value):
-            yield (_put(tie.path, reading.value),)
+    if all(showable(refusal, place, value) for value in values):
+        yield from ((_put(tie.path, value),) for value in values)
 
 
 def showable(refusal: Refusal, place: Location, value: object) -> bool:

@@ -195,6 +195,25 @@ def test_tie():
     ]
 
 
+OPEN_X = {"type": "object", "properties": {"x": NUMBER, "y": TEXT}, "required": ["x"]}
+OPEN_Y = {"type": "object", "properties": {"y": NUMBER}, "required": ["y"]}
+
+
+def test_every_reading_of_a_tie_is_offered():
+    """Each reading that the message names is a fix, also if it fits only another union branch."""
+    sent = {"a": {"x": "1", "y": "2"}}
+    (violation,) = normalize(closed({"a": {"anyOf": [OPEN_X, OPEN_Y]}}), sent).violations
+    readings = [patch[0]["value"] for patch in violation.fixes]
+    assert readings == [{"x": 1, "y": "2"}, {"x": "1", "y": 2}]
+    assert all(str(reading).replace("'", '"') in violation.message for reading in readings)
+
+
+def test_a_tie_with_a_hidden_reading_offers_none():
+    """If one reading may not be shown, the other is not offered as the only one."""
+    tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["b" * 300], 1)))
+    assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == []
+
+
 def test_no_values_when_none_may_be_echoed():
     """With ``echo_values=False`` a fix has no value of the caller, but may move values."""
     schema = closed({"tags": TEXTS, "order": {"enum": ["ascending"]}, "drug": TEXT}, "drug")
