@@ -704,6 +704,11 @@ _HOLDERS = frozenset(
     "value values item items data text content result input string number integer boolean id name type".split()
 )
 """Names in an object around one value that do not describe it."""
+_TYPES = frozenset(
+    "string number integer boolean array object null str int float bool list dict tuple".split()
+)
+"""Types as JSON Schema and Python name them."""
+_MAX_WRAPPED = 3
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]{1,10})?")
 
 
@@ -905,23 +910,52 @@ def _instead(refusal: Refusal, place: Location) -> Iterator[Patch]:
 
 
 def _out_of_object(place: Location) -> Iterator[Patch]:
-    """Yield the patch that replaces an object of one property by its value.
+    """Yield the patch that replaces an object around one value by that value.
 
     Not in a map: its names are the caller's, and one of them would be lost.
     """
-    if not isinstance(place.value, Mapping) or len(place.value) != 1 or not place.path or not place.declared:
+    if not isinstance(place.value, Mapping) or not place.path or not place.declared:
         return
-    ((name, value),) = place.value.items()
-    if not exact(name) or isinstance(value, (Mapping, list)):
+    inside = _only_scalar(place)
+    if not inside:
         return
-    own = next((part for part in reversed(place.path) if isinstance(part, str)), "")
-    if squashed(name) not in _HOLDERS and squashed(name) != squashed(own):
-        return  # `{"$ne": 5}` and `{"not": true}` do not mean their value
-    moved: Operation = {"op": "move", "from": pointer((*place.path, name)), "path": pointer(place.path)}
+    moved: Operation = {"op": "move", "from": pointer((*place.path, *inside)), "path": pointer(place.path)}
     at = place.path[-1]
     # A move inserts into a list, so the emptied object is now one index further.
     emptied = () if isinstance(at, str) else ({"op": "remove", "path": pointer((*place.path[:-1], at + 1))},)
     yield (moved, *emptied)
+
+
+def _only_scalar(place: Location) -> Path:
+    """Return the path in an object to the one value in it; () if its name, or more than its type, is said beside it."""
+    own = squashed(next((part for part in reversed(place.path) if isinstance(part, str)), ""))
+    value: Any = place.value
+    inside: Path = ()
+    for _ in range(_MAX_WRAPPED):
+        found = _described(value)
+        if found is None:
+            return ()
+        name, below, has_type = found
+        copied = any(below in form.says("description") for form in place.forms)
+        # `{"$ne": 5}` and `{"not": true}` do not mean their value.
+        if squashed(name) not in (*_HOLDERS, own) and not (has_type and name == "description" and not copied):
+            return ()
+        value, inside = below, (*inside, name)
+        if not isinstance(value, Mapping):
+            return () if isinstance(value, list) else inside
+    return ()
+
+
+def _described(value: Mapping[Any, Any]) -> tuple[str, Any, bool] | None:
+    """Return the one name in an object and its value, and whether the name of a type is beside it."""
+    entries = [
+        (name, below)
+        for name, below in islice(value.items(), 3)
+        if len(value) == 1 or name != "type" or not isinstance(below, str) or below not in _TYPES
+    ]
+    if len(value) > 2 or len(entries) != 1 or not exact(entries[0][0]):
+        return None
+    return (*entries[0], len(value) == 2)
 
 
 def says_nothing(value: object) -> bool:

@@ -214,6 +214,33 @@ def test_a_tie_with_a_hidden_reading_offers_none():
     assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == []
 
 
+@each_row(
+    ("sent", "value"),
+    [
+        ({"type": "float", "value": 2.5}, "value"),
+        ({"type": "list", "items": {"type": "float", "value": 2.5}}, "items/value"),
+        ({"value": {"value": 2.5}}, "value/value"),
+        ({"type": "number", "description": 2.5}, "description"),
+        ({"type": "cheap", "value": 2.5}, None),
+        ({"type": "float", "value": 2.5, "unit": "EUR"}, None),
+        ({"$lt": 2.5}, None),
+        ({"description": 2.5}, None),
+    ],
+)
+def test_an_object_around_one_value_is_replaced_by_it(sent, value):
+    """The value is moved out of an object that says nothing but its type."""
+    found = offered(
+        closed({"price": {"type": "number"}}), {"price": sent}, policy=Policy(disable={"wrapped_value"})
+    )
+    assert found == ([] if value is None else [move(f"/price/{value}", "/price")])
+
+
+def test_the_description_of_the_schema_is_no_value():
+    """A parameter's own schema sent as its value gives no fix."""
+    schema = closed({"email": {**TEXT, "description": "Where to write."}})
+    assert offered(schema, {"email": {"type": "string", "description": "Where to write."}}) == []
+
+
 def test_no_values_when_none_may_be_echoed():
     """With ``echo_values=False`` a fix has no value of the caller, but may move values."""
     schema = closed({"tags": TEXTS, "order": {"enum": ["ascending"]}, "drug": TEXT}, "drug")
