@@ -16,6 +16,7 @@ from mcp_lenient.refusal.fixes import (
     fixes,
     holding_tag,
     home,
+    is_taken,
     is_usual_wrapper,
     list_in_list,
     may_be_meant,
@@ -46,6 +47,7 @@ from mcp_lenient.refusal.wording import (
     likely_kinds,
     likely_name,
     limit_words,
+    marked_plural,
     more_places,
     named,
     named_type,
@@ -264,10 +266,10 @@ def leave_out(refusal: Refusal, problem: Problem) -> str:
     spot, words = problem.places[0], refusal.words
     if refusal.may_leave_out(spot):
         return words("Leave it out if you have no value.")
-    nullable = any("null" in likely_kinds(form) for form in spot.forms)
     if spot.value is None:
         return words("It cannot be left out: send a value.") if _is_required(refusal, spot) else ""
-    return words("Send null if you have no value.") if nullable else ""
+    is_nullable = bool(spot.forms) and is_taken(refusal, spot, None)
+    return words("Send null if you have no value.") if is_nullable else ""
 
 
 def _is_required(refusal: Refusal, spot: Location) -> bool:
@@ -438,13 +440,19 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
         return _belongs_inside(belongs, sent, words), []
     if near:
         return words("Did you mean {names}?", names=words.either([quoted(name) for name in near])), near
-    if (
-        not parent.path
-        and isinstance(parent.value, Mapping)
-        and is_usual_wrapper(sent, parent.value.get(sent))
-    ):
-        return words("The arguments go at the top, not inside {name}.", name=quoted(sent)), []
+    if isinstance(parent.value, Mapping) and is_usual_wrapper(sent, parent.value.get(sent)):
+        return _not_inside(parent, sent, words), []
     return "", []
+
+
+def _not_inside(parent: Location, wrapper: object, words: Language) -> str:
+    if not parent.path:
+        return words("The arguments go at the top, not inside {name}.", name=quoted(wrapper))
+    return words(
+        "The values of {place} go directly in it, not inside {name}.",
+        place=where(parent.path, words),
+        name=quoted(wrapper),
+    )
 
 
 def _of_another_form(parent: Location, sent: object) -> list[str]:
@@ -609,7 +617,9 @@ def _wrong_value(refusal: Refusal, problem: Problem) -> Violation:
 
 def _must(refusal: Refusal, problem: Problem, asked: str, reason: str | None) -> str:
     words = refusal.words
-    received = _with_size(_received(refusal, problem), problem, words)
+    received = _with_size(refusal, problem)
+    if not received:
+        return _must_alone(problem, asked, reason, words)
     if reason and problem.count == 1:
         return words(
             "{place} must {asked}, but got {received} ({reason}).",
@@ -742,26 +752,46 @@ def _received(refusal: Refusal, problem: Problem) -> str:
     return words(_RECEIVED[kind], value=in_json(spot.value))
 
 
-def _with_size(received: str, problem: Problem, words: Language) -> str:
-    """Return the received value with its number of characters or items if these are limited."""
-    spot = problem.places[0]
+def _with_size(refusal: Refusal, problem: Problem) -> str:
+    """Return the received value, with its size if that is limited; empty if only its type could be said, which is right."""
+    words, spot = refusal.words, problem.places[0]
+    received = _received(refusal, problem)
+    if problem.count > 1:
+        return ""
     limits = {keyword for keyword, _ in problem.broken}
-    if problem.count > 1 or not isinstance(spot.value, (str, list)):
-        return received
-    count = len(spot.value)
-    if not limits.isdisjoint(_OF_CHARACTERS):
-        return words.plural(
-            "{received} of {count} character", "{received} of {count} characters", count, received=received
-        )
-    if not limits.isdisjoint(_OF_ITEMS):
-        return words.plural(
-            "{received} of {count} item", "{received} of {count} items", count, received=received
-        )
-    return received
+    for kind, limiting, (one, many) in _SIZES:
+        if isinstance(spot.value, kind) and not limits.isdisjoint(limiting):
+            count = len(spot.value)
+            return words.plural(one, many, count, received=received)
+    return received if refusal.once(_may_echo, spot) else ""
 
 
-_OF_CHARACTERS = frozenset(("minLength", "maxLength"))
-_OF_ITEMS = frozenset(("minItems", "maxItems"))
+_SIZES: Sequence[tuple[type[Any], frozenset[str], tuple[str, str]]] = (
+    (
+        str,
+        frozenset(("minLength", "maxLength")),
+        marked_plural("{received} of {count} character", "{received} of {count} characters"),
+    ),
+    (
+        list,
+        frozenset(("minItems", "maxItems")),
+        marked_plural("{received} of {count} item", "{received} of {count} items"),
+    ),
+    (
+        Mapping,
+        frozenset(("minProperties", "maxProperties")),
+        marked_plural("{received} of {count} property", "{received} of {count} properties"),
+    ),
+)
+
+
+def _must_alone(problem: Problem, asked: str, reason: str | None, words: Language) -> str:
+    places = named(problem, words)
+    if reason and problem.count == 1:
+        return words("{place} must {asked} ({reason}).", place=places, asked=asked, reason=reason)
+    return words.plural(
+        "{places} must {asked}.", "{places} must each {asked}.", problem.count, places=places, asked=asked
+    )
 
 
 def ambiguous(refusal: Refusal, tie: Tie) -> Violation:

@@ -129,13 +129,13 @@ _ONE_NAME = {"properties": {"id": STRING, "name": STRING, "size": INTEGER}, "add
         pytest.param(
             {"oneOf": [{"required": ["id"]}, {"required": ["name"]}]},
             {"id": "a", "name": "b"},
-            "the arguments must have only one of 'id' and 'name', but got an object.",
+            "the arguments must have only one of 'id' and 'name'.",
             id="only one of two names",
         ),
         pytest.param(
             {"not": {"required": ["id", "name"]}},
             {"id": "a", "name": "b"},
-            "the arguments must not have 'id' and 'name' together, but got an object.",
+            "the arguments must not have 'id' and 'name' together.",
             id="not together",
         ),
         pytest.param(
@@ -187,6 +187,62 @@ def test_a_required_item_is_named() -> None:
     """For ``contains`` the message says that an item is missing."""
     schema = closed("n", n={**array(INTEGER), "contains": {"const": 1}})
     (violation,) = _violations(schema, {"n": [2]})
-    assert violation.message == (
-        "'n' must contain at least one item of the kind that the schema requires, but got an array."
-    )
+    assert violation.message == ("'n' must contain at least one item of the kind that the schema requires.")
+
+
+@each_row(
+    ("limits", "value", "message"),
+    [
+        ({"type": "array", "uniqueItems": True}, ["a", "a"], "'p' must contain no item twice."),
+        (
+            {"type": "object", "minProperties": 1},
+            {},
+            "'p' must have at least 1 property, but got an object of 0 properties.",
+        ),
+        (
+            {"type": "object", "maxProperties": 2},
+            {"a": 1, "b": 2, "c": 3},
+            "'p' must have at most 2 properties, but got an object of 3 properties.",
+        ),
+        ({"type": "string", "pattern": "a"}, "b" * 99, "'p' must match the pattern \"a\"."),
+        (
+            {"type": "string", "pattern": "a"},
+            "b",
+            """'p' must match the pattern "a", but got the string "b".""",
+        ),
+    ],
+)
+def test_a_right_type_is_not_named_as_the_fault(limits: Json, value: Any, message: str) -> None:
+    """The message names the received type only with its value or size."""
+    (violation,) = _violations(closed("p", p=limits), {"p": value})
+    assert violation.message == message
+
+
+def test_several_places_of_a_right_type_are_not_named_by_it() -> None:
+    """Several places that break one limit share a sentence without their type."""
+    schema = closed("p", p=array({**array(INTEGER), "uniqueItems": True}))
+    (violation,) = _violations(schema, {"p": [[1, 1], [2, 2]]})
+    assert violation.message == "'p[0]' and 'p[1]' must each contain no item twice."
+
+
+@each_row(
+    ("place", "says_null"),
+    [
+        ({"type": ["string", "null"], "enum": ["a", "b"]}, False),
+        ({"type": ["string", "null"], "enum": ["a", None]}, True),
+        ({"anyOf": [enum("a"), {"type": "null"}]}, True),
+        ({"allOf": [{"type": ["string", "null"]}, {"enum": ["a"]}]}, False),
+    ],
+)
+def test_null_is_advised_only_where_it_is_accepted(place: Json, says_null: bool) -> None:
+    """The advice to send null follows the whole schema of the place, not its types alone."""
+    (violation,) = normalize(
+        closed("x", x=place), {"x": "n/a"}, Policy(disable={"null_text_to_null"})
+    ).violations
+    assert ("Send null if you have no value." in violation.message) is says_null
+
+
+def test_a_nested_wrapper_is_named() -> None:
+    """A usual wrapper inside a parameter gets the hint that a wrapper of all arguments gets."""
+    found = _violations(closed(o=closed(a=INTEGER)), {"o": {"properties": {"a": 1}}})
+    assert "The values of 'o' go directly in it, not inside 'properties'." in found[0].message
