@@ -1064,6 +1064,10 @@ def _explained(refusal: Refusal, issue: ValidationIssue) -> Sequence[KeywordViol
     if keyword is not None:
         return (KeywordViolation(issue.path, keyword, place.forms),)
     found = refusal.once(_found, place)
+    if not found and not place.forms and issue.path and isinstance(issue.path[-1], int):
+        # No schema is left for an item beyond those of a tuple: the list itself is too long.
+        above = refusal.look(issue.path[:-1])
+        return [each for each in refusal.once(_found, above) if each.path == above.path] or (issue,)
     if own:
         found = tuple(finding for finding in found if finding.path == issue.path)
     return (*found, issue) if own or not found else found

@@ -672,10 +672,17 @@ def _by_itself(search: _Search, form: Form, value: Any, path: Path) -> list[Keyw
     found = [KeywordViolation(path, keyword, (form,), bound) for keyword, bound in _broken(form, value)]
     if isinstance(value, Mapping):
         found += _names(search, form, value, path)
+    elif isinstance(value, list) and _is_beyond_prefix(form, value):
+        found.append(KeywordViolation(path, "maxItems", (form,), len(form.prefix)))
     if isinstance(value, (Mapping, list)):
         for key, entry in islice(entries(value), MAX_VISITS):
             found += _findings(search, form.child(key), entry, (*path, key))
     return found
+
+
+def _is_beyond_prefix(form: Form, value: Sequence[Any]) -> bool:
+    is_closed = any(rest is False for rest in form.says("items"))
+    return is_closed and 0 < len(form.prefix) < len(value)
 
 
 def _broken(form: Form, value: Any) -> Iterator[tuple[str, Any]]:

@@ -246,3 +246,25 @@ def test_a_nested_wrapper_is_named() -> None:
     """A usual wrapper inside a parameter gets the hint that a wrapper of all arguments gets."""
     found = _violations(closed(o=closed(a=INTEGER)), {"o": {"properties": {"a": 1}}})
     assert "The values of 'o' go directly in it, not inside 'properties'." in found[0].message
+
+
+_PAIR = {"type": "array", "prefixItems": [{"type": "number"}, STRING], "items": False}
+
+
+@each_row(
+    ("place", "value", "pointer", "message"),
+    [
+        (_PAIR, [1, "a", 3], "/p", "'p' must have at most 2 items, but got an array of 3 items."),
+        (_PAIR, [1, "a", 3, 4], "/p", "'p' must have at most 2 items, but got an array of 4 items."),
+        (
+            array(union(_PAIR, STRING)),
+            [[1, "a", 3]],
+            "/p/0",
+            "'p[0]' must have at most 2 items, but got an array of 3 items.",
+        ),
+    ],
+)
+def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer: str, message: str) -> None:
+    """The message names the list that is too long, not the item that no schema describes."""
+    (violation,) = _violations(closed("p", p=place), {"p": value})
+    assert (violation.pointer, violation.code, violation.message) == (pointer, "length", message)
