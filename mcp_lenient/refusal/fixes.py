@@ -10,17 +10,21 @@ from itertools import chain, islice
 from typing import Any
 
 from mcp_lenient.refusal.wording import (
+    IDENTIFIERS,
     MAX_EXTRA,
     MAX_NAMES,
     Location,
+    Names,
     Refusal,
     allowed_values,
     findings,
     format_of,
     likely_kinds,
     likely_name,
+    may_hold_other_value,
     private,
 )
+from mcp_lenient.rules.rules import injected_keys
 from mcp_lenient.schema.node import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, ViolationCode
 from mcp_lenient.values.display import (
@@ -34,7 +38,7 @@ from mcp_lenient.values.display import (
     short_scalar,
 )
 from mcp_lenient.values.json_values import pointer, same_json, tokens_of
-from mcp_lenient.values.names import by_singular, plural_target, squashed
+from mcp_lenient.values.names import by_singular, fold_name, likeness, plural_target, squashed
 
 Operation = Mapping[str, Any]
 Patch = tuple[Operation, ...]
@@ -194,9 +198,12 @@ _USUAL = frozenset("args arguments params parameters kwargs input inputs propert
 _ALSO_USUAL = _USUAL | frozenset(
     "toolinput toolargs toolarguments function request payload body data".split()
 )
-_OF_THE_CALL = frozenset(
-    "name tool toolname function functionname type id method toolcallid callid server servername".split()
-)
+_CALL_IDS = frozenset({"toolcallid", "callid"})
+_KINDS_OF_CALL: Mapping[str, frozenset[str]] = {
+    "type": frozenset({"function", "function_call", "tool_call", "tool_use"}),
+    "method": frozenset({"tools/call"}),
+}
+_BESIDE_A_TOOL = frozenset({"id", "server", "servername"})
 _NAMES_A_TOOL = frozenset("name tool toolname function functionname".split())
 _JOINTS = (".", "_", "__", "-", "/")
 
@@ -228,34 +235,33 @@ def _wrapped(refusal: Refusal, top: Location) -> Wrapped | None:
     names = refusal.names_at(top)
     if not names.absent:
         return None
-    tried = (_inside(top.value[key], (key,), names.absent, names.lacking) for key in names.extra)
+    tried = (_inside(refusal, top.value[key], (key,), names) for key in names.extra)
     found = [each for each in tried if each is not None]
     if len(found) != 1:
         return None
     key = found[0].path[0]
     others = [name for name in names.extra if name != key] if _squashed(key) in _ALSO_USUAL else ()
-    return replace(found[0], beside=tuple(name for name in others if _of_the_call(name, top.value[name])))
+    beside = tuple(name for name in others if _of_the_call(name, top.value, refusal.tool))
+    return replace(found[0], beside=beside)
 
 
-def _inside(
-    value: Any, path: Path, absent: Sequence[str], lacking: Sequence[str], *, deeper: bool = True
-) -> Wrapped | None:
+def _inside(refusal: Refusal, value: Any, path: Path, names: Names, *, deeper: bool = True) -> Wrapped | None:
     """Return the arguments in a value."""
     usual = _squashed(path[-1]) in _ALSO_USUAL
     content = _parsed(value) if usual and isinstance(value, str) else value
     if not isinstance(content, Mapping) or not content:
         return None
-    inner = tuple(islice((name for name in absent if name in content), MAX_MOVED + 1))
+    inner = tuple(islice((name for name in names.absent if name in content), MAX_MOVED + 1))
     whole = len(inner) == len(content) <= MAX_MOVED
-    if inner and (usual or whole or (lacking and all(name in content for name in lacking))):
+    if inner and (usual or whole or (names.lacking and all(name in content for name in names.lacking))):
         return Wrapped(path, inner, whole, content is not value)
     if not deeper or not usual:
         return None
     for key in islice((key for key in content if exact(key) and _squashed(key) in _USUAL), MAX_EXTRA):
-        below = _inside(content[key], (*path, key), absent, lacking, deeper=False)
+        below = _inside(refusal, content[key], (*path, key), names, deeper=False)
         if below is not None:
             rest = (name for name in content if name != key)
-            alone = all(_of_the_call(name, content[name]) for name in rest)
+            alone = all(_of_the_call(name, content, refusal.tool) for name in rest)
             return replace(below, whole=below.whole and alone, in_text=below.in_text or content is not value)
     return None
 
@@ -269,8 +275,16 @@ def _squashed(name: object) -> str:
     return "".join(name_words(name)) if isinstance(name, str) and len(name) <= MAX_NAME else ""
 
 
-def _of_the_call(name: object, value: object) -> bool:
-    return _squashed(name) in _OF_THE_CALL and isinstance(value, str) and short_scalar(value)
+def _of_the_call(name: object, around: Mapping[Any, Any], tool: str | None) -> bool:
+    """Return whether a name says which call this is, and nothing to the tool."""
+    letters, value = _squashed(name), around[name]
+    if not isinstance(value, str) or not short_scalar(value):
+        return False
+    if letters in _NAMES_A_TOOL:
+        return value == tool
+    if letters in _BESIDE_A_TOOL:
+        return any(_squashed(other) in _NAMES_A_TOOL and around[other] == tool for other in around)
+    return letters in _CALL_IDS or value in _KINDS_OF_CALL.get(letters, ())
 
 
 def _parsed(text: str) -> Any:
@@ -287,8 +301,12 @@ def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
 
     Yields nothing if something would be lost, if they are text, or if another tool is named beside them.
     """
-    sent = refusal.outcome.arguments
-    elsewhere = any(_squashed(name) in _NAMES_A_TOOL and sent[name] != refusal.tool for name in found.beside)
+    sent, extra = refusal.outcome.arguments, refusal.names_at(refusal.look(())).extra
+    elsewhere = any(
+        _squashed(name) in _NAMES_A_TOOL and sent[name] != refusal.tool
+        for name in extra
+        if name != found.path[0]
+    )
     if found.whole and not found.in_text and not elsewhere:
         moves = [
             {"op": "move", "from": pointer((*found.path, name)), "path": pointer((name,))}
@@ -299,9 +317,13 @@ def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
 
 
 def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | None:
-    """Return the declared name, also sent, of which an undeclared one is another spelling."""
-    squashed = _squashed(sent)
-    found = refusal.once(_present, parent).get(squashed) if squashed else None
+    """Return the declared name, also sent, of which an undeclared one is another spelling or the plural."""
+    letters = _squashed(sent)
+    if not isinstance(sent, str) or not letters:
+        return None
+    present = refusal.once(_present, parent)
+    same = (name for name in present.values() if len(name) <= MAX_NAME and likeness(sent, name) == 1)
+    found = present.get(letters) or next(same, None)
     return None if found == sent else found
 
 
@@ -378,12 +400,6 @@ def gathering(refusal: Refusal, owner: Location) -> Iterator[Patch]:
     yield (*made, *moves)
 
 
-_IDENTIFIERS = frozenset(
-    {"id", "ids", "identifier", "identifiers", "uuid", "uuids", "guid", "guids", "uid", "uids"}
-)
-"""Last words of names whose value is an identifier: under another name it would identify something else."""
-
-
 def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
     """Yield patches that may correct a missing or an unknown name, likeliest first; not yet tried."""
     parent, name = refusal.look(path[:-1]), path[-1]
@@ -402,9 +418,9 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
 
 def _moves_to(refusal: Refusal, parent: Location, name: str) -> Iterator[Patch]:
     names = refusal.names_at(parent)
-    likely = _ranked((likely_name(names, other, name), other) for other in names.extra)
+    likely = _ranked((likely_name(refusal, parent, other, name), other) for other in names.extra)
     likely += [sent for sent in holding_tag(refusal, parent, (*parent.path, name)) if sent not in likely]
-    for sent in (other for other in likely if may_move(other, name, _ending_alike(refusal, parent, other))):
+    for sent in (other for other in likely if _may_take(refusal, parent, other, name)):
         yield (_move((*parent.path, sent), (*parent.path, name)),)
     if parent.path and name in refusal.names_at(refusal.look(())).extra:
         yield (_move((name,), (*parent.path, name)),)
@@ -420,16 +436,18 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
         if same_json(parent.value[twin], value):
             yield (_remove((*parent.path, sent)),)
         return
-    likely = _ranked((likely_name(names, sent, name), name) for name in names.absent)
+    likely = _ranked((likely_name(refusal, parent, sent, name), name) for name in names.absent)
+    likely += [name for name in held_tags(refusal, parent, sent) if name not in likely]
     moves: list[Patch] = [
         (_move((*parent.path, sent), (*parent.path, name)),)
         for name in likely
-        if may_move(sent, name, _ending_alike(refusal, parent, sent))
+        if _may_take(refusal, parent, sent, name)
     ]
     belongs = home(refusal, parent, sent)
     if belongs is not None:
         inside = list(gathering(refusal, refusal.look(belongs[:-1])))
-        moves = [*inside, *moves] if belongs[-2] in names.lacking or not moves else [*moves, *inside]
+        is_first = belongs[-2] in names.lacking or belongs[-2] in likely or not moves
+        moves = [*inside, *moves] if is_first else [*moves, *inside]
     yield from moves
     missing = [issue.path for issue in refusal.outcome.issues if issue.kind == "missing"]
     yield from (
@@ -437,24 +455,34 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
         for path in missing
         if path[:-1] != parent.path and path[-1] == sent
     )
-    meant = (
-        missing or likely or any(_would_take(refusal, (*parent.path, name), value) for name in names.absent)
-    )
-    if not moves and not meant:
+    if not moves and (_is_empty(value) or sent in refusal.once(_injected, parent)):
         yield (_remove((*parent.path, sent)),)
 
 
-def _would_take(refusal: Refusal, path: Path, value: object) -> bool:
-    """Return whether a value may have been meant for this name: its JSON type fits, and it is not empty."""
-    if value in (None, "", [], {}):
-        return False
-    return any_fits(refusal.look(path).forms, value)
+def _may_take(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
+    """Return whether a fix may move the value of a sent name to a declared one that was likely meant."""
+    return may_move(sent, name, _ending_alike(refusal, parent, sent)) and not may_hold_other_value(
+        refusal, parent, sent, name
+    )
+
+
+def _is_empty(value: object) -> bool:
+    """Return whether nothing is lost with a value: null, an empty string, list or object."""
+    return value is None or (isinstance(value, (str, list, Mapping)) and not value)
+
+
+def _injected(refusal: Refusal, parent: Location) -> frozenset[str]:
+    """Return the undeclared names that known clients add to the arguments by themselves."""
+    if parent.path:
+        return frozenset()
+    declared = {fold_name(name) for name in names_of(parent.forms)}
+    return injected_keys(refusal.names_at(parent).extra, declared, refusal.policy.drop)
 
 
 def _ending_alike(refusal: Refusal, parent: Location, sent: str) -> int:
     """Return how many declared names end in the sent one if it is a bare identifier, else 1."""
     words = name_words(sent)
-    if len(words) != 1 or words[0] not in _IDENTIFIERS:
+    if len(words) != 1 or words[0] not in IDENTIFIERS:
         return 1
     return sum(name.endswith(words[0]) for name in refusal.reader.once(_run_together, parent.forms))
 
@@ -483,10 +511,10 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
     if secret_name(sent) and not secret_name(name):
         return False
     if len(words) == 1 and squashed.endswith(words[0]):
-        return ending_alike == 1 or words[0] not in _IDENTIFIERS
+        return ending_alike == 1 or words[0] not in IDENTIFIERS
     last = words[-1]
     run_together = last.endswith("id") and last.removesuffix("id") in declared
-    return last not in _IDENTIFIERS and not run_together
+    return last not in IDENTIFIERS and not run_together
 
 
 def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
@@ -499,13 +527,23 @@ def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bo
 def holding_tag(refusal: Refusal, parent: Location, path: Path) -> list[str]:
     """Return the undeclared names whose value is one of the allowed values of a missing name.
 
-    For example ``{"type": "slack"}`` if a discriminator ``kind`` is missing that may be ``"slack"``.
+    The missing name is a discriminator, such as ``kind`` for ``{"type": "slack"}``.
     """
-    allowed_here = allowed_values(refusal.look(path).forms)
+    forms = refusal.look(path).forms
+    allowed_here = allowed_values(forms)
     if refusal.destructive or not allowed_here or not isinstance(parent.value, Mapping):
+        return []
+    told = refusal.reader.union(parent.forms).discriminator
+    if told is None or told.name != path[-1]:
         return []
     sent = ((name, parent.value[name]) for name in refusal.names_at(parent).extra)
     return [name for name, value in sent if isinstance(value, str) and value in allowed_here]
+
+
+def held_tags(refusal: Refusal, parent: Location, sent: str) -> list[str]:
+    """Return the missing names that an undeclared one has a value of, as in :func:`holding_tag`."""
+    lacking = refusal.names_at(parent).lacking
+    return [name for name in lacking if sent in holding_tag(refusal, parent, (*parent.path, name))]
 
 
 def _move(source: Path, target: Path) -> Operation:

@@ -14,6 +14,7 @@ from mcp_lenient.refusal.fixes import (
     another_spelling,
     coming_home,
     fixes,
+    held_tags,
     holding_tag,
     home,
     is_taken,
@@ -27,7 +28,6 @@ from mcp_lenient.refusal.fixes import (
     wrapped,
 )
 from mcp_lenient.refusal.wording import (
-    LAST_RESORT,
     MAX_DETAIL,
     MAX_VALUES,
     KeywordViolation,
@@ -359,8 +359,8 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
         other
         for other in names.extra
         if (found is None or other not in (found.path[0], *found.beside))
+        and likely_name(refusal, parent, other, name)
         and may_be_meant(refusal, parent, other, name)
-        and _may_stand(refusal, parent, other, spot, likely_name(names, other, name))
     ]
     meant += [other for other in holding_tag(refusal, parent, spot.path) if other not in meant]
     if not meant:
@@ -377,17 +377,6 @@ def _send_inside(fields: Mapping[str, Path], words: Language) -> str:
         return words("Send {names} inside it.", names=names)
     own_names = words.all_of([quoted(name) for name in own[:MAX_NEAR]])
     return words("Send {names} inside it, as {own_names}.", names=names, own_names=own_names)
-
-
-def _may_stand(refusal: Refusal, parent: Location, name: str, spot: Location, likely: float) -> bool:
-    """Return whether a name was likely meant; a name that only matches by being alone must also fit by its value."""
-    if likely > LAST_RESORT:
-        return True
-    if likely <= 0:
-        return False
-    if not isinstance(parent.value, Mapping) or not spot.forms:
-        return True
-    return any_fits(spot.forms, parent.value.get(name), exact_integers=refusal.validator.exact_integers)
 
 
 def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
@@ -436,7 +425,7 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
         return words("It is not an argument of the tool: leave it out."), []
     near = _near_names(refusal, parent, sent)
     belongs = None if refusal.destructive else home(refusal, parent, sent)
-    if belongs is not None and (not near or belongs[-2] in refusal.names_at(parent).lacking):
+    if belongs is not None and (not near or belongs[-2] in (*near, *refusal.names_at(parent).lacking)):
         return _belongs_inside(belongs, sent, words), []
     if near:
         return words("Did you mean {names}?", names=words.either([quoted(name) for name in near])), near
@@ -516,12 +505,11 @@ def _owner(refusal: Refusal, path: Path) -> str | None:
 def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
     if not isinstance(sent, str) or len(sent) > MAX_NAME:
         return []
-    names = refusal.names_at(parent)
-    absent = [name for name in names.absent if may_be_meant(refusal, parent, sent, name)]
-    scored = [(likely_name(names, sent, name), name) for name in absent]
-    likely = sorted((entry for entry in scored if entry[0] > 0), key=lambda entry: -entry[0])
-    spots = {name: refusal.look((*parent.path, name)) for _, name in likely}
-    return [name for how, name in likely if _may_stand(refusal, parent, sent, spots[name], how)][:MAX_NEAR]
+    scored = [(likely_name(refusal, parent, sent, name), name) for name in refusal.names_at(parent).absent]
+    found = [entry for entry in scored if entry[0] and may_be_meant(refusal, parent, sent, entry[1])]
+    likely = sorted(found, key=lambda entry: -entry[0])
+    tags = [] if refusal.destructive else held_tags(refusal, parent, sent)
+    return list(dict.fromkeys((*(name for _, name in likely), *tags)))[:MAX_NEAR]
 
 
 def _accepted(refusal: Refusal, parent: Location) -> str:

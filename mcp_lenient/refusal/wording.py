@@ -8,11 +8,23 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mcp_lenient.schema.node import KEYS, MAX_FORMS, Form, FormReader, Forms, children, declares, names_of
+from mcp_lenient.rules.units import units_differ
+from mcp_lenient.schema.node import (
+    KEYS,
+    MAX_FORMS,
+    Form,
+    FormReader,
+    Forms,
+    any_fits,
+    children,
+    declares,
+    names_of,
+)
 from mcp_lenient.schema.shape import holds
 from mcp_lenient.schema.unions import Disambiguator
 from mcp_lenient.types import Outcome, Path, ValidationIssue, Validator, ViolationCode
 from mcp_lenient.values.display import (
+    MAX_NAME,
     MAX_SCALAR,
     cut,
     exact,
@@ -20,6 +32,7 @@ from mcp_lenient.values.display import (
     fits_json,
     in_json,
     is_name,
+    name_words,
     place,
     secret_name,
     sentence,
@@ -28,7 +41,7 @@ from mcp_lenient.values.display import (
 )
 from mcp_lenient.values.json_values import json_type, same_json
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, language, marked
-from mcp_lenient.values.names import likeness
+from mcp_lenient.values.names import added_words, fold_case, likeness
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -716,8 +729,16 @@ def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) ->
 
 MAX_NAMES = 300
 MAX_EXTRA = 20
-MIN_LIKENESS = 0.25
+MIN_LIKENESS = 0.5
+MIN_SPELLING = 0.95
 LAST_RESORT = 0.3
+MAX_INITIALS = 2
+_SAY_NOTHING = frozenset("is are was has have do does".split())
+"""Auxiliary verbs of English, which do not change the sense of a boolean."""
+IDENTIFIERS = frozenset(
+    {"id", "ids", "identifier", "identifiers", "uuid", "uuids", "guid", "guids", "uid", "uids"}
+)
+"""Last words of names whose value is an identifier: under another name it would identify something else."""
 T = TypeVar("T")
 
 
@@ -834,18 +855,104 @@ def _names_at(refusal: Refusal, parent: Location) -> Names:
     return Names((*lacking, *(name for name in absent if name not in needed)), lacking, extra)
 
 
-def likely_name(names: Names, sent: str, name: str) -> float:
-    """Return how likely a sent name was meant as a declared one that was not sent.
-
-    Names that have nothing in common match only if each is alone: one undeclared name, and one missing required
-    name.
-    """
+def likely_name(refusal: Refusal, parent: Location, sent: str, name: str) -> float:
+    """Return how likely a sent name was meant as a declared one that was not sent; 0 if it is another name."""
+    if len(sent) > MAX_NAME:
+        return 0.0
     alike = likeness(sent, name)
-    if alike >= MIN_LIKENESS:
-        return alike
-    alone = alike >= 0 and names.lacking == (name,) and names.extra == (sent,)
-    nearer = alone and any(likeness(sent, other) >= MIN_LIKENESS for other in names.absent)
-    return LAST_RESORT if alone and not nearer else 0.0
+    if alike <= MIN_LIKENESS:
+        return LAST_RESORT if _is_said_otherwise(refusal, parent, sent, name) else 0.0
+    if _case_tells_units(sent, name) or _is_of_another(refusal, parent, sent):
+        return 0.0
+    added = added_words(sent, name) or added_words(name, sent)
+    # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
+    if _is_boolean(refusal, (*parent.path, name), parent.value.get(sent)):
+        is_same = alike >= MIN_SPELLING if added is None else added.words <= _SAY_NOTHING
+        return alike if is_same else 0.0
+    # A word in front may turn a filter: `excluded_tags`.
+    if added is not None and not added.behind:
+        path = (*parent.path, name)
+        is_wanted = name in refusal.names_at(parent).lacking or _declares_all(
+            refusal, path, parent.value.get(sent)
+        )
+        return alike if is_wanted else 0.0
+    return alike
+
+
+def may_hold_other_value(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
+    """Return whether a name may be meant for another one that nevertheless takes another value.
+
+    A number has another unit (``timeout`` and ``timeout_ms``), or the words another order (``lat_lon`` and ``lon_lat``).
+    """
+    words, declared = name_words(sent), name_words(name)
+    if words != declared and sorted(words) == sorted(declared):
+        return True
+    added = added_words(sent, name) or added_words(name, sent)
+    value = parent.value.get(sent) if isinstance(parent.value, Mapping) else None
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    kinds = _kinds_at(refusal, (*parent.path, name))
+    return added is not None and added.behind and (is_number or not kinds.isdisjoint(("integer", "number")))
+
+
+def _is_boolean(refusal: Refusal, path: Path, value: object) -> bool:
+    return isinstance(value, bool) or _kinds_at(refusal, path) - {"null"} == {"boolean"}
+
+
+def _kinds_at(refusal: Refusal, path: Path) -> set[str]:
+    return {kind for form in refusal.look(path).forms for kind in likely_kinds(form)}
+
+
+def _declares_all(refusal: Refusal, path: Path, value: object) -> bool:
+    """Return whether a value is an object of names that are declared at a path."""
+    declared = names_of(refusal.look(path).forms)
+    return isinstance(value, Mapping) and bool(value) and all(name in declared for name in value)
+
+
+def _is_said_otherwise(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
+    """Return whether the only undeclared name may stand for the only missing one, with which it shares no word.
+
+    It is a bare ``id`` or the initials of the missing name, or the author describes the missing one by its words, and not
+    by the name itself: ``action`` for ``type``, "The action to be performed".
+    """
+    names = refusal.names_at(parent)
+    if names.lacking != (name,) or names.extra != (sent,):
+        return False
+    words, declared = frozenset(name_words(sent)), frozenset(name_words(name))
+    if not words or words & declared:
+        return False
+    forms, value = refusal.look((*parent.path, name)).forms, parent.value.get(sent)
+    exact_integers = refusal.validator.exact_integers
+    if isinstance(value, bool) or not any_fits(forms, value, exact_integers=exact_integers):
+        return False
+    whole, *more = name_words(sent)
+    letters = "".join(name_words(name))
+    if not more and (
+        (len(whole) <= MAX_INITIALS and letters.startswith(whole))
+        or (whole in IDENTIFIERS and letters.endswith(whole))
+    ):
+        return True
+    about = frozenset(name_words(description(forms)))
+    return about >= words and not about & declared
+
+
+def _is_of_another(refusal: Refusal, parent: Location, sent: str) -> bool:
+    """Return whether a name is a spelling or the plural of a declared name that was sent as well."""
+    declared = islice(names_of(refusal.meant(parent)), MAX_NAMES)
+    present = (name for name in declared if name in parent.value and exact(name) and name != sent)
+    return any(likeness(sent, name) >= MIN_SPELLING for name in present)
+
+
+def _case_tells_units(sent: str, name: str) -> bool:
+    """Return whether two names of equal letters end in two units: ``rateMbps``, ``rateMBps``."""
+    if sent == name or fold_case(sent) != fold_case(name):
+        return False
+    first = next(at for at in range(len(sent)) if sent[at] != name[at])
+    starts = (at for at in range(first + 1) if not at or _begins_word(sent, at) or _begins_word(name, at))
+    return any(units_differ(sent[at:], name[at:]) for at in starts)
+
+
+def _begins_word(name: str, at: int) -> bool:
+    return not name[at - 1].isalnum() or (name[at].isupper() and not name[at - 1].isupper())
 
 
 MAX_PLACES_TOLD = 3

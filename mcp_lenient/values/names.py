@@ -296,44 +296,122 @@ _ONE_SLIP = 0.95
 _CONTAINED = 0.9
 _SAME_END = 0.8
 _SHARED = 0.5
-_UNLIKE = -1.0
-_MIN_END = 3
+_MIN_START = 3
+_MIN_SLIP = 3
+_MIN_SWAPPED = 4
+_MIN_SLIP_AMONG_WORDS = 5
+_MIN_RESPELLED = 5
+_MIN_VOWEL = 6
 _MAX_COMPARED = 128
-_OPPOSITES = tuple(
-    frozenset(map(_singular, pair.split("/")))
-    for pair in (
-        "start/end begin/end start/stop min/max minimum/maximum from/to before/after since/until first/last "
-        "source/target source/destination src/dst old/new lat/lon lat/lng latitude/longitude width/height "
-        "height/weight x/y lte/gte lt/gt in/out input/output sender/receiver left/right top/bottom "
-        "origin/destination departure/arrival open/close next/previous include/exclude"
-    ).split()
-)
+_VOWELS = frozenset("aeiou")
+_KEYBOARD = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+"""The letter rows of a QWERTY keyboard (ISO/IEC 9995)."""
 
 
 @lru_cache(maxsize=8192)
 def likeness(sent: str, name: str) -> float:
-    """Return the similarity of two names: 1 for the same words, 0 for none in common, below 0 for opposites.
+    """Return the similarity of two names: 1 for the same words, 0 for none in common.
+
+    It is above 0.5 only if one may be a spelling of the other, an abbreviation, or the other with words added. Names of
+    as many words that differ in one of them, like ``start_date`` and ``end_date``, are two names.
 
     >>> likeness("user_name", "name") > likeness("user_name", "file_name") > likeness("user_name", "city")
     True
-    >>> likeness("startDate", "end_date")
-    -1.0
+    >>> likeness("startDate", "end_date") < 0.5
+    True
     """
-    left, right = _stems(sent), _stems(name)
+    left, right = _singular_words(sent), _singular_words(name)
     if not left or not right:
         return 0.0
-    if _opposed(left, right):
-        return _UNLIKE
-    shared = left & right
-    if left == right:
+    one, other = frozenset(left), frozenset(right)
+    if one == other:
         return _SAME_WORDS
+    shared = one & other
+    differing = [at for at, (own, word) in enumerate(zip(left, right, strict=False)) if own != word]
+    if len(left) == len(right) and len(differing) == 1:
+        own, word = name_words(sent)[differing[0]], name_words(name)[differing[0]]
+        is_last = differing[0] == len(left) - 1
+        return _as_words(own, word, alone=len(left) == 1, is_last=is_last) or _common(one, other)
+    if shared in (one, other):
+        return _CONTAINED - 0.02 * (len(one | other) - len(shared))
     if is_slip(sent[:LONGEST_NAME], name[:LONGEST_NAME]):
         return _ONE_SLIP
-    if is_replaced(sent[:LONGEST_NAME], name[:LONGEST_NAME]):
+    return _begins_alike("".join(name_words(sent)), "".join(name_words(name))) or _common(one, other)
+
+
+def _singular_words(name: str) -> list[str]:
+    return [_singular(word) for word in name_words(name)]
+
+
+def _common(one: frozenset[str], other: frozenset[str]) -> float:
+    return _SHARED * len(one & other) / len(one | other)
+
+
+def _as_words(one: str, other: str, *, alone: bool, is_last: bool) -> float:
+    """Return the similarity of two words that differ; 0 if they are two words.
+
+    Among other words a word is often a unit, of which one letter makes another: ``kbit``, ``kibit``.
+    """
+    if max(len(one), len(other)) > LONGEST_NAME:
+        return 0.0
+    if is_slip(one, other):
+        is_swapped = len(one) == len(other)
+        least = _MIN_SWAPPED if is_swapped else _MIN_SLIP if alone else _MIN_SLIP_AMONG_WORDS
+        # A letter in front makes another word: `async`, `order` and `border`.
+        if min(len(one), len(other)) >= least and (is_swapped or one[0] == other[0]):
+            return _ONE_SLIP
+    if is_respelled(one, other):
         return _SAME_END
-    if shared in (left, right):
-        return _CONTAINED - 0.02 * (len(left | right) - len(shared))
-    return _begins_alike(sent, name) or (_SHARED * len(shared) / len(left | right))
+    # In front, a longer word may say the contrary: `with_history`, `without_history`.
+    return _begins_alike(one, other) if is_last else 0.0
+
+
+def is_respelled(one: str, other: str) -> bool:
+    """Return whether two words differ in one letter that is easily mistaken: two vowels, or two neighbors on a keyboard.
+
+    The last letter often is an ending with a meaning of its own (``payer``, ``payee``), and a vowel is in a short word
+    (``micro``, ``macro``).
+
+    >>> is_respelled("ensure", "insure"), is_respelled("query", "wuery"), is_respelled("height", "weight")
+    (True, True, False)
+    """
+    if not is_replaced(one, other) or one[-1] != other[-1]:
+        return False
+    pair = next(pair for pair in zip(one, other, strict=True) if pair[0] != pair[1])
+    if _VOWELS.issuperset(pair):
+        return len(one) >= _MIN_VOWEL
+    rows = [row for row in _KEYBOARD if pair[0] in row and pair[1] in row]
+    beside = any(abs(row.index(pair[0]) - row.index(pair[1])) == 1 for row in rows)
+    return beside and len(one) >= _MIN_RESPELLED
+
+
+class Added(NamedTuple):
+    """The words that one of two names has in addition, and whether they all follow the other's words."""
+
+    words: frozenset[str]
+    behind: bool
+
+
+@lru_cache(maxsize=8192)
+def added_words(short: str, long: str) -> Added | None:
+    """Return the words that a name has in addition to all words of another; None if it does not have them all.
+
+    >>> added_words("timeout", "timeout_ms"), added_words("timeout_ms", "timeout")
+    (Added(words=frozenset({'ms'}), behind=True), None)
+    """
+    few, many = _singular_words(short), _singular_words(long)
+    words = frozenset(many).difference(few)
+    if not words or not few or not frozenset(few).issubset(many):
+        return None
+    return Added(words, behind=many[: len(few)] == few)
+
+
+def _nearness(sent: str, name: str) -> float:
+    # Other than a value under a name, a tool's name may be suggested for any slip: nothing is moved.
+    is_near = is_slip(sent[:LONGEST_NAME], name[:LONGEST_NAME]) or is_replaced(
+        sent[:LONGEST_NAME], name[:LONGEST_NAME]
+    )
+    return max(likeness(sent, name), _SAME_END if is_near else 0.0)
 
 
 def near(sent: str, names: Iterable[str]) -> list[str]:
@@ -342,22 +420,13 @@ def near(sent: str, names: Iterable[str]) -> list[str]:
     >>> near("store_contxt", ["search_mail", "store_context"])
     ['store_context']
     """
-    likely = {name: likeness(sent[:_MAX_COMPARED], name) for name in names}
+    likely = {name: _nearness(sent[:_MAX_COMPARED], name) for name in names}
     return sorted(
         (name for name, how in likely.items() if how > _SHARED), key=lambda name: (-likely[name], name)
     )
 
 
-def _stems(name: str) -> frozenset[str]:
-    return frozenset(_singular(word) for word in name_words(name))
-
-
-def _opposed(left: frozenset[str], right: frozenset[str]) -> bool:
-    only_left, only_right = left - right, right - left
-    return any(pair & only_left and pair & only_right for pair in _OPPOSITES)
-
-
-def _begins_alike(sent: str, name: str) -> float:
-    short, long = sorted(("".join(name_words(text)) for text in (sent, name)), key=len)
+def _begins_alike(one: str, other: str) -> float:
+    short, long = sorted((one, other), key=len)
     # What is put in front of a word often says the contrary: `unread`, `inactive`.
-    return _SAME_END if len(short) >= _MIN_END and long.startswith(short) else 0.0
+    return _SAME_END if len(short) >= _MIN_START and long.startswith(short) else 0.0

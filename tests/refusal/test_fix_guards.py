@@ -67,6 +67,106 @@ def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
     assert moved in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
 
 
+@each_row(
+    ("sent", "declared"),
+    [
+        *(("deny", "allow"), ("sell", "buy"), ("decrypt", "encrypt"), ("disabled", "enabled")),
+        *(("is_private", "is_public"), ("async", "sync"), ("border", "order"), ("unlocked", "locked")),
+        *(("timeout_s", "timeout_ms"), ("temperature_f", "temperature_c"), ("amount_eur", "amount_usd")),
+        *(("rate_per_second", "rate_per_minute"), ("price_per_kg_eur", "price_per_kg_usd")),
+        *(("speed_kibit", "speed_kbit"), ("with_history", "without_history"), ("opt_in", "opt_out")),
+        *(("payee", "payer"), ("employee", "employer"), ("macro_avg", "micro_avg"), ("cost", "host")),
+        *(("from_account", "to_account"), ("date_from", "to_date"), ("min_user_age", "max_user_age_years")),
+        *(("开始时间", "结束时间"), ("最大温度", "最小温度"), ("未读", "已读")),
+    ],
+)
+def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
+    """An opposite or another unit is not offered, even if it is the only undeclared and the only missing name."""
+    for kind, value in (("string", "a"), ("integer", 5), ("boolean", True)):
+        for required in ((declared,), ()):
+            found = normalize(closed({declared: {"type": kind}}, *required), {sent: value}).violations
+            assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
+
+
+@pytest.mark.parametrize("sent", ["no_cache", "skip_cache", "disable_cache", "cache_disabled", "cacheless"])
+def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(sent):
+    """A word more may turn a boolean into its opposite."""
+    for one, other in ((sent, "cache"), ("cache", sent)):
+        found = normalize(closed({other: {"type": "boolean"}}, other), {one: True}).violations
+        assert not any(each.fixes or each.did_you_mean for each in found)
+
+
+@each_row(("sent", "declared"), [("is_active", "active"), ("active", "is_active"), ("recursve", "recursive")])
+def test_a_boolean_is_offered_under_its_own_name(sent, declared):
+    """An auxiliary verb does not change the sense of a boolean, and a slip is none."""
+    moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
+    assert moved in fixes_of(closed({declared: {"type": "boolean"}}, declared), {sent: True})
+
+
+@each_row(("sent", "declared"), [("timeout", "timeout_ms"), ("price_cents", "price"), ("size_mb", "size")])
+def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
+    """The message may name the parameter, but a patch would not convert the number."""
+    found = normalize(closed({declared: NUMBER}, declared), {sent: 5}).violations
+    assert {each.did_you_mean for each in found} == {(), (declared,)}
+    assert not any(each.fixes for each in found)
+
+
+@pytest.mark.parametrize("sent", ["excluded_tags", "without_tags", "old_tags"])
+def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
+    """A filter with a word in front is not moved to the filter without it."""
+    schema = closed({"query": TEXT, "tags": {"type": "array", "items": TEXT}}, "query")
+    (violation,) = normalize(schema, {"query": "a", sent: ["b"]}).violations
+    assert (violation.fixes, violation.did_you_mean) == ((), ())
+
+
+@each_row(
+    ("sent", "extra"),
+    [
+        ({"content": "a", "contents": "b"}, "contents"),
+        ({"content": "a", "$content": "b"}, "$content"),
+        ({"content": "a", "contentt": "b"}, "contentt"),
+    ],
+)
+def test_a_second_spelling_is_not_moved_elsewhere(sent, extra):
+    """A spelling or plural of a name that was sent is not taken for the missing one."""
+    schema = closed({"path": TEXT, "content": TEXT, "contentt_path": TEXT}, "path", "content")
+    found = normalize(schema, sent).violations
+    assert {each.pointer for each in found} == {"/path", f"/{extra}"}
+    assert not any(each.fixes for each in found)
+    assert all("'path'?" not in each.message for each in found)
+
+
+@each_row(
+    ("schema", "sent"),
+    [
+        (closed({"path": TEXT}, "path"), {"path": "x", "dry_run": True}),
+        (closed({"path": TEXT}, "path"), {"path": "x", "limit": 0}),
+        (closed({"path": TEXT}, "path"), {"path": "x", "recursive": False}),
+        (closed({"where": closed({"name": TEXT})}), {"where": {"id": 7}}),
+        (closed({"o": closed({"a": NUMBER})}), {"o": {"type": "object", "properties": {"a": 1}}}),
+        (
+            closed({"rows": {"type": "array", "items": closed({"a": NUMBER})}}),
+            {"rows": [{"a": 1, "if": "x"}]},
+        ),
+        (closed({}), {"confirm": "no"}),
+        (closed({"name": TEXT}), {"id": "42", "data": {"name": "x"}}),
+        (closed({"name": TEXT}), {"type": "draft", "payload": {"name": "x"}}),
+    ],
+)
+def test_a_fix_removes_no_value(schema, sent):
+    """An undeclared name with a value that says something is never removed."""
+    removed = [each["path"] for patch in fixes_of(schema, sent) for each in patch if each["op"] == "remove"]
+    assert not any(path.rpartition("/")[2] not in ("data", "payload") for path in removed)
+
+
+@pytest.mark.parametrize("nothing", [None, "", {}, []])
+def test_a_fix_removes_an_empty_value(nothing):
+    """An undeclared name without a value may be left out."""
+    assert fixes_of(closed({"path": TEXT}, "path"), {"path": "x", "filter": nothing}) == [
+        [{"op": "remove", "path": "/filter"}]
+    ]
+
+
 def test_an_identifier_that_may_not_be_moved_is_not_removed():
     """If a move is withheld, removing the value is not offered either."""
     assert fixes_of(closed({"user": TEXT}), {"user_id": "x"}) == []

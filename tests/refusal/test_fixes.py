@@ -10,6 +10,7 @@ from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.fixes import applied
 from mcp_lenient.refusal.violations import violations
+from mcp_lenient.refusal.wording import MIN_LIKENESS
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.node import SchemaTree
 from mcp_lenient.types import Candidate, Outcome, Repair, Tie
@@ -80,18 +81,24 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
         ),
         pytest.param(closed({"tags": TEXTS}), {"tgas": ["a"]}, [move("/tgas", "/tags")], id="slip"),
         pytest.param(
-            closed({"content": TEXT}, "content"), {"text": "x"}, [move("/text", "/content")], id="both alone"
+            closed({"content": {**TEXT, "description": "The text to keep."}}, "content"),
+            {"text": "x"},
+            [move("/text", "/content")],
+            id="the description says it",
         ),
+        pytest.param(closed({"content": TEXT}, "content"), {"text": "x"}, [], id="both alone"),
+        pytest.param(closed({"query": TEXT}, "query"), {"q": "x"}, [move("/q", "/query")], id="initial"),
         pytest.param(closed({"end": TEXT}, "end"), {"start": "x"}, [], id="opposites"),
         pytest.param(closed({"n": NUMBER}, "n"), {"text": "x"}, [], id="value does not fit"),
+        pytest.param(closed({"name": TEXT}), {"name": "a", "user_name": "b"}, [], id="name taken"),
         pytest.param(
-            closed({"name": TEXT}), {"name": "a", "user_name": "b"}, [remove("/user_name")], id="name taken"
+            closed({"name": TEXT}), {"name": "a", "$name": "a"}, [remove("/$name")], id="the same value twice"
         ),
         pytest.param(
             closed({"platform": TEXT}), {"library": "x"}, [], id="may belong to an optional parameter"
         ),
         pytest.param(
-            closed({"n": NUMBER}), {"toolCallId": "x"}, [remove("/toolCallId")], id="no counterpart"
+            closed({"n": NUMBER}), {"toolCallId": "x"}, [remove("/toolCallId")], id="added by a client"
         ),
         pytest.param(
             {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
@@ -260,7 +267,7 @@ def test_applied_copies():
     ("sent", "name", "alike"),
     [
         pytest.param("startDate", "start_date", True, id="same words"),
-        pytest.param("client_mac", "mac_address", True, id="one shared word"),
+        pytest.param("client_mac", "mac_address", False, id="one shared word"),
         pytest.param("date", "end_date", True, id="a word with an opposite on one side alone"),
         pytest.param("end_date", "date", True, id="a word with an opposite on the other side alone"),
         pytest.param("categories", "category", True, id="plural"),
@@ -271,8 +278,8 @@ def test_applied_copies():
     ],
 )
 def test_likeness(sent, name, alike):
-    """Names are similar by words and spelling, but never if they are opposites."""
-    assert (likeness(sent, name) > 0) is alike
+    """Names are similar by words and spelling, but not if each has a word of its own."""
+    assert (likeness(sent, name) > MIN_LIKENESS) is alike
 
 
 @each_row(

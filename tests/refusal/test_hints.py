@@ -31,7 +31,7 @@ def test_an_identifier_is_never_moved_to_another_name(name: str) -> None:
     "sent",
     [
         pytest.param({"pth": "a"}, id="slip"),
-        pytest.param({"target": "a"}, id="alone"),
+        pytest.param({"p": "a"}, id="initial"),
         pytest.param({"path": "a", "mode": "som"}, id="near value"),
         pytest.param({"path": "a", "city": "Oslo"}, id="belongs inside"),
         pytest.param({"where": {}, "city": "Oslo"}, id="was sent elsewhere"),
@@ -268,3 +268,10 @@ def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer:
     """The message names the list that is too long, not the item that no schema describes."""
     (violation,) = _violations(closed("p", p=place), {"p": value})
     assert (violation.pointer, violation.code, violation.message) == (pointer, "length", message)
+
+
+def test_a_field_with_the_name_of_its_object_belongs_inside() -> None:
+    """The message and the first fix agree if a name begins with that of the object that declares the rest."""
+    (violation,) = _violations(closed(assignee=closed(name=STRING)), {"assignee_name": "Bob"})
+    assert "It belongs inside 'assignee', as 'name'." in violation.message
+    assert violation.fixes[0][-1] == {"op": "move", "from": "/assignee_name", "path": "/assignee/name"}

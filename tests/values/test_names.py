@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from tables import each_row
 
 from mcp_lenient.values.names import (
+    Added,
+    added_words,
     by_singular,
     case_target,
     fold_case,
     fold_name,
     folded_names,
     is_replaced,
+    is_respelled,
     likeness,
     near,
     plural_target,
@@ -194,7 +197,7 @@ def test_folding_is_idempotent(text):
         pytest.param("is", "i", 0.0, id="two-letters-are-not-a-plural"),
         pytest.param("pass_a", "pas_b", 0.0, id="ss-is-not-a-plural"),
         pytest.param("tgas", "tags", 0.95, id="one-slip"),
-        pytest.param("a" * 99 + "bc", "a" * 99 + "cb", 0.8, id="slip-cut-in-two"),
+        pytest.param("a" * 99 + "bc", "a" * 99 + "cb", 0.0, id="slip-beyond-the-limit"),
         pytest.param("a" * 100 + "b", "a" * 100 + "c", 0.0, id="letter-replaced-beyond-the-limit"),
         pytest.param("insure", "ensure", 0.8, id="one-letter-replaced"),
         pytest.param("user_name", "name", 0.88, id="one-word-more"),
@@ -214,8 +217,13 @@ def test_folding_is_idempotent(text):
         pytest.param("_", "name", 0.0, id="no-words-sent"),
         pytest.param("name", "_", 0.0, id="no-words-declared"),
         pytest.param("_", "_", 0.0, id="no-words"),
-        pytest.param("gte", "lte", -1.0, id="opposites"),
-        pytest.param("startDate", "end_date", -1.0, id="opposites-beside-one-word"),
+        pytest.param("gte", "lte", 0.0, id="opposites"),
+        pytest.param("startDate", "end_date", 0.5 / 3, id="opposites-beside-one-word"),
+        pytest.param("file_nmae", "file_name", 0.95, id="slip-in-one-of-two-words"),
+        pytest.param("size_kbit", "size_kibit", 0.5 / 3, id="letter-of-a-unit"),
+        pytest.param("async", "sync", 0.0, id="letter-in-front"),
+        pytest.param("max_conf", "max_config", 0.8, id="last-word-begins-alike"),
+        pytest.param("with_tags", "without_tags", 0.5 / 3, id="first-word-begins-alike"),
         pytest.param("min_max", "max", 0.88, id="an-opposite-that-both-have"),
         pytest.param("start_end", "start_end_end", 1.0, id="both-opposites-in-both"),
     ],
@@ -230,12 +238,46 @@ def test_likeness_grades_what_two_names_share(sent, name, value):
     "start/end begin/end start/stop min/max minimum/maximum from/to before/after since/until first/last "
     "source/target source/destination src/dst old/new lat/lon lat/lng latitude/longitude width/height "
     "height/weight x/y lte/gte lt/gt in/out input/output sender/receiver left/right top/bottom "
-    "origin/destination departure/arrival open/close next/previous include/exclude".split(),
+    "origin/destination departure/arrival open/close next/previous include/exclude "
+    "private/public allow/deny eur/usd ms/s km/miles mb/gb kbit/kibit deg/rad with/without sync/async "
+    "payer/payee employer/employee micro/macro lock/unlock 开始/结束".split(),
 )
-def test_opposites_are_never_alike(pair):
-    """Each pair of opposites scores lower than names with nothing in common."""
+def test_names_that_differ_in_one_word_are_not_alike(pair):
+    """Two names are not alike if each has a word that is no spelling of the other's."""
     one, other = pair.split("/")
-    assert likeness(f"{one}_time", f"{other}_time") < 0
+    assert likeness(f"{one}_time", f"{other}_time") <= 0.5
+    assert likeness(f"total_{one}_time", f"total_{other}_time") <= 0.5
+
+
+@each_row(
+    ("one", "other", "respelled"),
+    [
+        pytest.param("insure", "ensure", True, id="vowels"),
+        pytest.param("enshre", "enshra", False, id="last-letter"),
+        pytest.param("micro", "macro", False, id="vowels-in-five-letters"),
+        pytest.param("query", "wuery", True, id="neighbors"),
+        pytest.param("quer", "wuer", False, id="neighbors-in-four-letters"),
+        pytest.param("height", "weight", False, id="far-apart"),
+    ],
+)
+def test_is_respelled_allows_an_easily_mistaken_letter(one, other, respelled):
+    """One letter may differ if both are vowels or neighbors on a keyboard."""
+    assert is_respelled(one, other) is respelled
+
+
+@each_row(
+    ("short", "long", "added"),
+    [
+        pytest.param("timeout", "timeout_ms", Added(frozenset({"ms"}), behind=True), id="behind"),
+        pytest.param("tags", "excluded_tag", Added(frozenset({"excluded"}), behind=False), id="in-front"),
+        pytest.param("tags", "tag", None, id="none"),
+        pytest.param("a_b", "b_c", None, id="each-its-own"),
+        pytest.param("_", "b", None, id="no-words"),
+    ],
+)
+def test_added_words(short, long, added):
+    """The words that one name has more are found by their singular."""
+    assert added_words(short, long) == added
 
 
 def test_near_omits_names_with_few_common_words():
