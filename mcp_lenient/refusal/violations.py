@@ -883,7 +883,7 @@ def violations(
     kept = problems[: MAX_VIOLATIONS - len(ties)]
     found = _told(refusal, ties, kept)
     rest = len(problems) - len(kept) + more
-    at_least = len(outcome.issues) >= MOST_ISSUES
+    at_least = max(len(outcome.issues), len(problems)) >= MOST_ISSUES
     return _with_rest(_out_of_wrapper(refusal, found), rest, refusal.words, at_least=at_least)
 
 

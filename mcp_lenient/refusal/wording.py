@@ -41,6 +41,7 @@ from mcp_lenient.values.display import (
 )
 from mcp_lenient.values.json_values import json_type, same_json
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, language, marked
+from mcp_lenient.values.limits import MOST_ISSUES
 from mcp_lenient.values.names import added_words, fold_case, likeness
 
 if TYPE_CHECKING:
@@ -718,7 +719,7 @@ def _names(search: _Search, form: Form, value: Mapping[Any, Any], path: Path) ->
         if name not in value:
             yield KeywordViolation((*path, name), "required", form.child(name))
     if form.closed:
-        for name in value:
+        for name in islice(value, MOST_ISSUES):
             if name not in form.properties and not form.child(name):
                 yield KeywordViolation((*path, name), "additionalProperties", ())
     keys = search.reader.keys((form,))
