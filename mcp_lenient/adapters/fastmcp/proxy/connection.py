@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -20,9 +20,11 @@ from fastmcp.client.transports.base import TransportOptions
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.server.dependencies import get_http_headers
 
+from mcp_lenient.adapters.fastmcp.proxy.direct import DirectTransport
+from mcp_lenient.adapters.fastmcp.proxy.posts import KEEP_ALIVE, REST, Reach
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
-    from ssl import SSLContext
 
 Forwarded = frozenset[str]
 """Names of the caller's headers that are forwarded to one server, in lower case."""
@@ -31,10 +33,6 @@ _READ: Final = 300.0
 """The SDK's read timeout; a server may take long to answer."""
 _PATIENCE: Final = 10.0
 """Seconds added to the connection's timeout, so that the timeout of the answer ends first."""
-_KEEP_ALIVE: Final = 2.0
-"""Seconds after which an idle connection is not reused; shorter than the keep-alive of servers (uvicorn: 5)."""
-_REST: Final = 0.2
-"""Seconds to wait for a server to end an event stream after its answer."""
 _OF_ONE_REQUEST: Final = frozenset(
     "traceparent tracestate baggage b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags "
     "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
@@ -107,6 +105,7 @@ class Sending:
     make: Callable[..., httpx2.AsyncClient]
     own: Mapping[str, str]
     forwarded: Forwarded | None
+    reach: Reach | None = None
 
     def __call__(self, headers: dict[str, str] | None = None, **rest: Any) -> httpx2.AsyncClient:
         """Create a client."""
@@ -138,12 +137,15 @@ class Sending:
         return [item for item in self.callers().items() if item[0].lower() not in _OF_ONE_REQUEST]
 
     async def _refresh(self, request: httpx2.Request) -> None:
+        self.refresh(request.headers)
+
+    def refresh(self, headers: MutableMapping[str, str]) -> None:
         """Set the per-request headers to those of the current request."""
         callers = self.callers()
         for name in _OF_ONE_REQUEST - {own.lower() for own in self.own}:
-            request.headers.pop(name, None)
+            headers.pop(name, None)
             if name in callers:
-                request.headers[name] = callers[name]
+                headers[name] = callers[name]
 
 
 class _ReadToTheEnd(httpx2.AsyncByteStream):
@@ -162,7 +164,7 @@ class _ReadToTheEnd(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         """Close the body, after a short wait even if the server does not end it."""
         try:
-            with anyio.move_on_after(_REST), suppress(httpx2.HTTPError, httpx2.StreamError):
+            with anyio.move_on_after(REST), suppress(httpx2.HTTPError, httpx2.StreamError):
                 async for _ in self._chunks:
                     pass
         finally:
@@ -187,7 +189,7 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
         times: The timeouts for connecting and for an answer.
     """
     if isinstance(target, (StreamableHttpTransport, SSETransport)):
-        target = copy.copy(target)
+        target = DirectTransport.of(target) if DirectTransport.fits(target) else copy.copy(target)
         target.httpx_client_factory = _factory(target, forwarded, times)
     elif isinstance(target, Client):
         return _connected_client(target, forwarded)
@@ -203,12 +205,13 @@ def restrict(transport: Any, forwarded: Forwarded | None, times: Times) -> None:
 def _factory(
     transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None, times: Times
 ) -> Any:
-    make = transport.httpx_client_factory
-    if make is None:
-        # Loading the certificates takes most of the time of opening a connection.
-        verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
-        make = partial(_client, verify, times)
-    return Sending(make, transport.headers, forwarded)
+    if transport.httpx_client_factory is not None:
+        return Sending(transport.httpx_client_factory, transport.headers, forwarded)
+    # Loading the certificates takes most of the time of opening a connection.
+    verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
+    read = _READ if times.answer is None else times.answer + _PATIENCE
+    reach = Reach(verify, times.connect or _CONNECT, read)
+    return Sending(partial(_client, reach), transport.headers, forwarded, reach)
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:
@@ -258,18 +261,16 @@ def _passed_on() -> dict[str, str]:
 
 
 def _client(
-    verify: SSLContext | bool | str,  # noqa: FBT001 - as httpx takes it
-    times: Times,
+    reach: Reach,
     headers: dict[str, str] | None = None,
     auth: httpx2.Auth | None = None,
     **_: Any,
 ) -> httpx2.AsyncClient:
     # FastMCP follows all redirects; the SDK follows only those within the same server.
-    read = _READ if times.answer is None else times.answer + _PATIENCE
     return httpx2.AsyncClient(
         headers=headers,
-        timeout=httpx2.Timeout(_CONNECT, connect=times.connect or _CONNECT, read=read),
+        timeout=httpx2.Timeout(_CONNECT, connect=reach.connect, read=reach.read),
         auth=auth,
-        verify=verify,
-        limits=httpx2.Limits(keepalive_expiry=_KEEP_ALIVE),
+        verify=reach.verify,
+        limits=httpx2.Limits(keepalive_expiry=KEEP_ALIVE),
     )
