@@ -11,6 +11,7 @@ from contextlib import aclosing, asynccontextmanager
 from contextvars import ContextVar, copy_context
 from dataclasses import replace
 from functools import partial
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 from urllib.request import getproxies
 
@@ -18,6 +19,7 @@ import anyio
 import httpx2
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.client.transports.base import TransportOptions
+from mcp import ClientSession
 from mcp.client import streamable_http
 from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
@@ -38,7 +40,6 @@ from mcp_lenient.adapters.fastmcp.proxy.posts import Posts
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from mcp import ClientSession
     from mcp.shared.dispatcher import CallOptions
 
     from mcp_lenient.adapters.fastmcp.proxy.posts import Answer, Body
@@ -58,6 +59,7 @@ CAN_POST: Final = all(
         hasattr(JSONRPCDispatcher, "_write"),
         hasattr(JSONRPCDispatcher, "_dispatch"),
         hasattr(JSONRPCDispatcher, "_spawn"),
+        "dispatcher" in signature(ClientSession).parameters,
     )
 )
 """Whether the SDK has the private APIs used here."""
