@@ -462,6 +462,7 @@ async def test_a_sandbox_works_without_bubblewrap(sandboxes):
     assert "MemoryError" in answer["error"]
 
 
+@pytest.mark.full
 async def test_packages_are_available_in_their_session(sandboxes):
     """A package is installed for one session or for all; what pip cannot find is an error."""
     await sandboxes.microsandbox_install_package("greeting", session_id="a")
@@ -522,6 +523,7 @@ async def test_the_browser_reports_missing_elements(clients, tool, arguments, sa
         await clients[tool].call_tool(tool, arguments)
 
 
+@pytest.mark.full
 @needs_chromium
 @with_the_servers
 async def test_a_task_reports_its_failed_step(clients):

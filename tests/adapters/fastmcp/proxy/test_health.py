@@ -90,6 +90,7 @@ async def test_health_needs_no_credentials():
         assert (await _health(url)).status_code == 200
 
 
+@pytest.mark.full
 async def test_a_stdio_server_is_checked_too(monkeypatch):
     """The process that serves the calls is pinged; a silent process is unavailable after a timeout."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)

@@ -197,8 +197,7 @@ async def test_a_respelled_tool_name_is_resolved(sent):
     assert tool.seen == [{"tags": ["a"]}]
 
 
-@pytest.mark.usual_rows("twoEnvironment-2")
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("sent", "answered"),
     [("mcp__one__environment", "1"), ("mcp__two__Environment", "2"), ("twoEnvironment", "2")],

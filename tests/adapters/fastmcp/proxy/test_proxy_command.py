@@ -120,6 +120,7 @@ def test_functions_of_a_python_file_validate_calls():
     assert '"server":"upstream"' not in err  # its functions accept "1", so that nothing is repaired
 
 
+@pytest.mark.usual_rows("a Python file")
 @pytest.mark.slow
 @pytest.mark.parametrize("is_file", [True, False], ids=["a Python file", "another process"])
 async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monkeypatch):
