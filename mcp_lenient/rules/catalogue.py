@@ -196,7 +196,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"rename_case": "the right name in another case style, such as maxResults for max_results"},
         does="a declared name in another case style or with other separators",
-        unless="more than one name fits; the declared name was sent too; a name of one letter in the other case; a unit "
+        unless="more than one name fits; the declared name was sent too; a unit "
         "that case makes another (`rateMBps` for `rateMbps`; but `timeoutMS` is `timeoutMs`); the object accepts any name "
         "and no required name is missing: if such a call needs another repair, it is refused, since the tool would ignore "
         "the name",

@@ -95,7 +95,7 @@ class _Start(NamedTuple):
     line: int
 
 
-class _Wrapper(NamedTuple):
+class _OpenWrapper(NamedTuple):
     """An open wrapper tag and the number of calls found before it."""
 
     start: _Start
@@ -124,7 +124,7 @@ class _Scan:
     places: int = 0
     opened: dict[str, int] = field(default_factory=dict)
     """Open tags in prose, each with the value of ``unnamed`` at its opening."""
-    waiting: dict[str, _Wrapper] = field(default_factory=dict)
+    waiting: dict[str, _OpenWrapper] = field(default_factory=dict)
     """Open wrapper tags."""
     prose: int = -1
     """The position of the last text beside the calls in an open wrapper tag."""
@@ -439,7 +439,7 @@ class _Scan:
         """Handle a wrapper tag, an ignored or a quoting one."""
         name = tag[1]
         if name in _WRAPPERS:
-            self.waiting[name] = _Wrapper(self._start(tag.start()), len(self.found))
+            self.waiting[name] = _OpenWrapper(self._start(tag.start()), len(self.found))
             return tag.end()
         end = self._closing(name, tag.end())
         if end < 0:

@@ -14,7 +14,8 @@ LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than case style."""
 _MIN_SINGULAR = 2
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
-_LONGEST_SYMBOL = 2
+_SYMBOL = 2
+"""Letters of a symbol that case tells from another, such as ``pH``."""
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
 # mutant: any character that does not occur in names
 _KEPT_GAP = "\x1f"
@@ -73,8 +74,8 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
     """Return the only declared name that differs from the sent one in case style alone.
 
     A leading underscore or hyphen marks a key that is not the caller's own (``_meta``) or has a meaning (``-date``),
-    so it is never removed; for a declared ``_from`` one is added. Case has a meaning in a name of one letter (``r``
-    and ``R``), and in one of two if both spellings mix cases (``pH`` and ``Ph``).
+    so it is never removed; for a declared ``_from`` one is added. Case has a meaning in a name of two letters if both
+    spellings mix cases (``pH`` and ``Ph``).
     """
     target = declared.get(fold_name(sent))
     if target is None or target == sent or _lead(sent) not in ("", _lead(target)):
@@ -83,9 +84,7 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
 
 
 def _is_other_symbol(one: str, other: str) -> bool:
-    if one == other or len(one) > _LONGEST_SYMBOL:
-        return False
-    return len(one) == 1 or not (_has_one_case(one) or _has_one_case(other))
+    return one != other and len(one) == _SYMBOL and not (_has_one_case(one) or _has_one_case(other))
 
 
 def _has_one_case(text: str) -> bool:

@@ -181,9 +181,9 @@ def _records(schema: Any, sent: Any, policy: Policy | None = None) -> list[tuple
             id="dropped",
         ),
         pytest.param(
-            closed("row", row=INTEGER),
-            {"Row": "1"},
-            [("rename_case", "/Row", "string", "string"), ("text_to_integer", "/Row", "string", "integer")],
+            closed("a", a=INTEGER),
+            {"A": "1"},
+            [("rename_case", "/A", "string", "string"), ("text_to_integer", "/A", "string", "integer")],
             id="renamed",
         ),
         pytest.param(

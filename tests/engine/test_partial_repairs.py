@@ -32,10 +32,10 @@ def _refused(schema: Any, value: Any) -> Outcome:
     ("schema", "sent", "expected", "repairs"),
     [
         pytest.param(
-            closed("no", "m", no=INTEGER, m=INTEGER),
-            {"No": "5", "m": "x"},
-            {"no": 5, "m": "x"},
-            ["rename_case /p/No string string", "text_to_integer /p/No string integer"],
+            closed("n", "m", n=INTEGER, m=INTEGER),
+            {"N": "5", "m": "x"},
+            {"n": 5, "m": "x"},
+            ["rename_case /p/N string string", "text_to_integer /p/N string integer"],
             id="name next to a wrong value",
         ),
         pytest.param(
