@@ -39,7 +39,7 @@ CALLS: Final[Mapping[str, SmokeCall]] = {
     "python_text": SmokeCall(
         "a list as Python text", {"content": "kept", "tags": "['a', 'b']"}, _ran(["a", "b"])
     ),
-    "null": SmokeCall("null for what may be left out", {"content": "kept", "max_results": None}, _ran()),
+    "null": SmokeCall("null for an optional argument", {"content": "kept", "max_results": None}, _ran()),
     "one_item": SmokeCall("one item for a list", {"content": "kept", "tags": "a"}, _ran(["a"])),
     "required_name": SmokeCall("a required name in another case", {"Content": "kept"}, _ran()),
     "optional_name": SmokeCall(

@@ -175,7 +175,7 @@ SCENES = [
         Call("math_mean", {"numbers": "a few"}, "INVALID_NUMBERS_TYPE"),
         answer="42 and 7.5; the picture shows four bars."),
     Scene("What happens to a call that can be read two ways? Keep a note for me.",
-        Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives="one reading"),
+        Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives="readings"),
         Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, "rename_case",
              gives="My note is kept."),
         answer="It is refused, and both readings are named. I kept a note."),
