@@ -211,7 +211,7 @@ class RawRequests:
             self._telemetry.record("call_observed", info, repairs=raw.repairs, violations=violations)
 
 
-_RENAMED: Final = Repair("rename_tool", "", "string", "string")
+RENAMED_TOOL: Final = Repair("rename_tool", "", "string", "string")
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of an accepted call whose tool was replaced or removed meanwhile."""
 
@@ -577,11 +577,11 @@ class LenientMiddleware(Middleware):
         return await run(call, cached, call.context)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
-        meant = await self._meant(call, server)
+        meant = await self.meant(server, call.context.message)
         if meant is not None and meant.mode == "repair":
             return await self._restarted(call, server, meant)
         if meant is not None:
-            self._record("call_observed", call, meant, repairs=(_RENAMED,))
+            self._record("call_observed", call, meant, repairs=(RENAMED_TOOL,))
             return await call.call_next(call.context)
         if shown_name(call.name) != call.name and self._answers_unknown(call):
             # FastMCP would write the name, which may contain values, into an exception on its span.
@@ -593,26 +593,25 @@ class LenientMiddleware(Middleware):
                 raise
             return await self._unknown(call, server)
 
-    async def _meant(self, call: Call, server: FastMCP) -> CachedTool | None:
-        """Return the tool in this client's list that a differently spelled name means."""
+    async def meant(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
+        """Return the tool in this client's list that a differently spelled name means, as far as its policy allows."""
         with spans.aside():
             listed = {tool.name for tool in await server.list_tools()}
         names = {server.name, self._telemetry.names.get(server.name, server.name)}
-        target = None if call.name in listed else tool_target(call.name, listed, names)
+        target = None if message.name in listed else tool_target(message.name, listed, names)
         if target is None:
             return None
-        message = call.context.message.model_copy(update={"name": target.name})
-        cached = await self._tools.look_up(server, message)
+        cached = await self._tools.look_up(server, message.model_copy(update={"name": target.name}))
         if cached is None or cached.mode == "off" or cached.plan.destructive:
             return None
         behind = cached.target.route[0][0].name if cached.target.route else ""
         is_there = target.upstream is None or same_tool_name(target.upstream, behind)
-        return cached if is_there and cached.policy.allows(_RENAMED.rule) else None
+        return cached if is_there and cached.policy.allows(RENAMED_TOOL.rule) else None
 
     async def _restarted(self, call: Call, server: FastMCP, meant: CachedTool) -> ToolResult:
         """Start a call again under the tool's own name, so that every middleware sees that name."""
         message, name = call.context.message, meant.tool.name
-        token = _raw.set(RawArguments((*call.sent_as_text, _RENAMED), None, call.parsed, name))
+        token = _raw.set(RawArguments((*call.sent_as_text, RENAMED_TOOL), None, call.parsed, name))
         try:
             return await server.call_tool(name, message.arguments or {}, version=version_asked(message))
         finally:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from fastmcp import Context, FastMCP
+from mcp.types import CallToolRequestParams
 
-from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
+from mcp_lenient.adapters.fastmcp.middleware import RENAMED_TOOL, LenientMiddleware, judged_by
 from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
@@ -127,12 +128,29 @@ async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
     async with Context(fastmcp=server):
         found = await server.get_tool(tool)
         if found is None:
-            return await _no_such_tool(server, tool)
+            return await _under_another_name(server, tool, sent)
         validators = await judged_by(server, await find_target(server, found))
         known = validators[0] if validators else await LenientMiddleware().known(server, tool)
     if known is None:
         return await _no_such_tool(server, tool)
     return _Explainer(tool, known, is_protected=bool(validators)).explain(sent)
+
+
+async def _under_another_name(server: FastMCP, tool: str, sent: Any) -> Explanation:
+    """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
+    own = next((each for each in server.middleware if isinstance(each, LenientMiddleware)), None)
+    meant = await (own or LenientMiddleware()).meant(server, CallToolRequestParams(name=tool))
+    if meant is None or meant.mode != "repair":
+        return await _no_such_tool(server, tool)
+    name = meant.tool.name
+    step = _step(
+        "The name of the tool",
+        f"{RENAMED_TOOL.rule}: {_tool_name(tool)} is {_tool_name(name)} in another spelling. The call starts again under this name.",
+    )
+    explained = await explain(server, name, sent)
+    fate: Fate = "repaired" if explained.fate == "accepted" else explained.fate
+    steps, repairs = (step, *explained.steps), (RENAMED_TOOL, *explained.repairs)
+    return replace(explained, tool=tool, fate=fate, steps=steps, repairs=repairs)
 
 
 async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:

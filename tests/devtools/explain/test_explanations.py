@@ -308,3 +308,24 @@ async def test_unvalidated_places_are_named():
     server.add_middleware(LenientMiddleware())
     text = str(await explained(server, "take", {"b": "5"}))
     assert "Parts of the schema that are not validated or repaired\n   /properties/a: " in text
+
+
+async def test_a_tools_name_in_another_spelling_is_explained():
+    """A call under another spelling of a tool's name is explained as what runs, unless the policy disables that."""
+    for disabled in ((), ("rename_tool",)):
+        server = FastMCP("names", middleware=[LenientMiddleware(Policy(disable=frozenset(disabled)))])
+
+        @server.tool
+        def search_notes(query: str, limit: int = 5) -> str:
+            return f"{query}{limit}"
+
+        async with Client(server) as client:
+            for sent in ({"query": "tea"}, {"query": "tea", "limit": [5]}, {"query": None}):
+                told = await explain(server, "SearchNotes", sent)
+                result = await client.call_tool("SearchNotes", sent, raise_on_error=False)
+                assert (told.fate == "repaired") is not result.is_error
+                if not disabled:
+                    assert [each.rule for each in told.repairs][:1] == ["rename_tool"]
+                if not result.is_error:
+                    records = result.meta["mcp_lenient"]["repairs"]
+                    assert [each._asdict() for each in told.repairs] == records
