@@ -115,7 +115,9 @@ def proxy(  # noqa: PLR0913 - an option each
 async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
     """Serve until the client disconnects or the process must stop, then end the server behind the proxy."""
     try:
-        if address is not None:  # uvicorn handles signals there
+        if address is not None:
+            # uvicorn stops, and raises the signal again, which must not end the process before the server behind it.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
             await server.run_async(show_banner=False, **address)
         elif sys.platform == "win32":
             await server.run_async("stdio", show_banner=False)

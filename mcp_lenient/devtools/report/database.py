@@ -203,7 +203,7 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
     try:
         import duckdb
     except ModuleNotFoundError:
-        msg = "the report needs DuckDB, which is not installed: pip install 'mcp-lenient[report]'"
+        msg = "the report needs DuckDB, which is not installed: pip install duckdb"
         raise ReportError(msg) from None
     try:
         return duckdb.connect(

@@ -28,7 +28,7 @@ def _plotly_script() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ModuleNotFoundError:
-        msg = "the page needs Plotly, which is not installed: pip install 'mcp-lenient[report]'"
+        msg = "the page needs Plotly, which is not installed: pip install plotly"
         raise ReportError(msg) from None
     return str(get_plotlyjs())
 

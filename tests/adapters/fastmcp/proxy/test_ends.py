@@ -12,6 +12,8 @@ from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from fastmcp import Client
+from processes import free_port, running
 
 _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 _COMMAND = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy", "--", sys.executable]
@@ -21,6 +23,7 @@ _HELLO = {
     "clientInfo": {"name": "a-client", "version": "1"},
 }
 _SECONDS = 30
+_DEAF = "import runpy, sys, time; sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__'); time.sleep(300)"
 
 pytestmark = pytest.mark.slow
 
@@ -92,6 +95,19 @@ def test_a_signal_ends_the_proxy_and_its_server(number, busy):
             sleep(0.5)
         connection.process.send_signal(number)
         assert connection.process.wait(_SECONDS) == 0
+    assert _has_ended(server)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
+async def test_sigterm_ends_a_proxy_over_http_and_its_server():
+    """A proxy over HTTP exits with 0 after SIGTERM, and ends a server that ignores the end of its input."""
+    port = free_port()
+    command = [*_COMMAND[:4], "--http", f"127.0.0.1:{port}", *_COMMAND[4:], "-c", _DEAF, str(_SERVER)]
+    with running(command, port) as process:
+        async with Client(f"http://127.0.0.1:{port}/mcp") as client:
+            server = (await client.call_tool("process")).data
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(_SECONDS) == 0
     assert _has_ended(server)
 
 
