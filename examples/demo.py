@@ -413,7 +413,11 @@ def main(*, everything: bool = False) -> int:
 async def _main(*, everything: bool) -> int:
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
     console = Console(width=width, highlight=False)
-    console.print(Text(f"The same calls to the same server, {SERVER.name}, over stdio.\n"))
+    console.print(
+        Text(
+            f"The same calls to the same server, {SERVER.name}, over stdio; those with numbers as text to a strict one.\n"
+        )
+    )
     with TemporaryDirectory() as named:
         folder = Path(named)
         rows = await _rows(folder)
