@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import threading
 import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -116,9 +117,8 @@ async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
     """Serve until the client disconnects or the process must stop, then end the server behind the proxy."""
     try:
         if address is not None:
-            # uvicorn stops, and raises the signal again, which must not end the process before the server behind it.
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            await server.run_async(show_banner=False, **address)
+            with _interrupted_by_sigterm():
+                await server.run_async(show_banner=False, **address)
         elif sys.platform == "win32":
             await server.run_async("stdio", show_banner=False)
         else:
@@ -129,6 +129,19 @@ async def _serve(server: FastMCP, address: dict[str, Any] | None) -> None:
     finally:
         with anyio.CancelScope(shield=True):
             await _close(server)
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """Treat SIGTERM like SIGINT: uvicorn raises it again, which would end the process before the server behind it."""
+    if threading.current_thread() is not threading.main_thread():  # only there can a handler be set
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 async def _stop_on_signal(server: FastMCP) -> None:
