@@ -220,7 +220,7 @@ def test_hostile_texts_are_refused(text: str) -> None:
     ids=lambda sent: type(sent).__name__,
 )
 def test_arguments_of_no_json_type_are_refused(sent: Any) -> None:
-    """Arguments that no JSON can hold are refused like any other value that is no object."""
+    """Arguments that JSON cannot represent are refused like any other value that is not an object."""
     (violation,) = normalize(closed("a", a=INTEGER), sent).violations
     assert (violation.code, violation.pointer, violation.expected_types) == ("type", "", ("object",))
     assert violation.message == "the arguments must be an object of parameters; send them as a JSON object."
