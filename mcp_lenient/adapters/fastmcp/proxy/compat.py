@@ -123,6 +123,13 @@ def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
     served.run = run_wrapped
 
 
+def hook_requests(server: FastMCP, hook: Any) -> None:
+    """Add a hook to the SDK's middleware of a server, before all others."""
+    hooks = getattr(getattr(server, "_mcp_server", None), "middleware", None)
+    if isinstance(hooks, list):
+        hooks.insert(0, hook)
+
+
 def connection_of(context: Context | None) -> Any:
     """Return an object with the lifetime of the client's connection, which can run cleanup at its end."""
     session = None if context is None or context.request_context is None else context.session

@@ -27,6 +27,7 @@ from mcp_lenient.adapters.fastmcp.proxy.connection import (
     header_names,
     seconds,
 )
+from mcp_lenient.adapters.fastmcp.proxy.header_parameters import HeaderParameters
 from mcp_lenient.adapters.fastmcp.proxy.health import add_health
 from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
@@ -127,6 +128,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     if len(servers) == 1 and not has_own_name and "name" not in settings:
         # Outermost, so that it sees the handshake that FastMCP's proxy forwards.
         proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
+    compat.hook_requests(proxy, HeaderParameters())
     compat.wrap_streams(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
     )
