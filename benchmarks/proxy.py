@@ -173,7 +173,8 @@ def _running(command: Sequence[str], port: int) -> Iterator[subprocess.Popen[byt
 
 
 def _transport(command: Sequence[str]) -> StdioTransport:
-    return StdioTransport(command[0], list(command[1:]), keep_alive=False)
+    # A proxy logs each repaired call; that is not for the terminal.
+    return StdioTransport(command[0], list(command[1:]), keep_alive=False, log_file=Path(os.devnull))
 
 
 async def _calls(contenders: Sequence[Sequence[str]], arguments: Mapping[str, Any]) -> list[float]:
