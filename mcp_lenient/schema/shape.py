@@ -98,7 +98,7 @@ def shape_of(root: Schema, schema: Any) -> Shape:
 def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
     """Merge schemas that apply together into one shape with the given union branches."""
     return Shape(
-        types=None if (types := json_types(parts)) is None else frozenset(types),
+        types=None if (types := json_types(parts)) is None else _shared_set(types),
         enum=constants(parts),
         properties=declared(parts),
         required=frozenset(required_names(parts)),
@@ -117,6 +117,12 @@ def shape_of_parts(parts: Parts, branches: tuple[Any, ...] = ()) -> Shape:
         plain=all(keyword in _STRUCTURE or keyword in ANNOTATIONS for part in parts for keyword in part),
         unread=any(UNREAD in part for part in parts),
     )
+
+
+@lru_cache(maxsize=256)
+def _shared_set(names: tuple[str, ...]) -> frozenset[str]:
+    """Return the names as a set that all shapes share: most shapes have one of a few JSON types."""
+    return frozenset(names)
 
 
 def declared(parts: Parts) -> Mapping[str, Any]:
