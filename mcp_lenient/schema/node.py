@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace, readable
-from mcp_lenient.schema.drafts import UNREAD
+from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD
 from mcp_lenient.schema.shape import (
     Parts,
     Schema,
@@ -26,7 +26,6 @@ from mcp_lenient.schema.shape import (
     required_names,
     shape_of,
     shape_of_parts,
-    simple_check,
     validator_for,
 )
 from mcp_lenient.schema.unions import Disambiguator, families, fits
@@ -348,7 +347,7 @@ class SchemaNode:
         schema = self.schema
         if schema is None or schema is True or schema in ({}, _UNREADABLE):
             return lambda value: value is value  # noqa: PLR0124 - every value is accepted
-        return simple_check(schema) or self._validated
+        return _simple_check(schema) or self._validated
 
     def _validated(self, value: Any) -> bool:
         is_valid = self._is_valid
@@ -485,3 +484,30 @@ class SchemaNode:
         schemas = self.shape.prefix
         schema = schemas[index] if index < len(schemas) else self.shape.items
         return self.tree.node(schema, Position.ITEM | Position.MIXED if mixed else Position.ITEM, None)
+
+
+_UNCONSTRAINED = ANNOTATIONS | {"type"}
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+_CHECKS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": _is_integer,
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+}
+
+
+def _simple_check(schema: Any) -> Callable[[Any], bool] | None:
+    """Return the type check equivalent to a schema, or None if it is not that simple."""
+    if (
+        isinstance(schema, Mapping)
+        and isinstance(schema.get("type"), str)
+        and _UNCONSTRAINED.issuperset(schema)
+    ):
+        return _CHECKS.get(schema["type"])
+    return None

@@ -390,30 +390,3 @@ def _of_keyword(keyword: str, bound: object) -> jsonschema_rs.Draft202012Validat
         return compiled({keyword: bound}, formats={})
     except SchemaError:
         return None
-
-
-_UNCONSTRAINED = ANNOTATIONS | {"type"}
-
-
-def _is_integer(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, float) and value.is_integer())
-
-
-_CHECKS: Mapping[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-}
-
-
-def simple_check(schema: Any) -> Callable[[Any], bool] | None:
-    """Return the type check equivalent to a schema, or None if it is not that simple."""
-    if (
-        isinstance(schema, Mapping)
-        and isinstance(schema.get("type"), str)
-        and _UNCONSTRAINED.issuperset(schema)
-    ):
-        return _CHECKS.get(schema["type"])
-    return None
