@@ -32,7 +32,7 @@ from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
-from mcp_lenient.values.names import likeness
+from mcp_lenient.values.names import near
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,6 @@ class Definitions:
 
 
 MAX_SENTENCES = 20
-_MIN_LIKENESS = 0.6
 _MAX_COMPARED = 20
 _MAX_NAME = 100
 
@@ -89,10 +88,8 @@ def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """Return the end of a sentence about an unknown name, with the most similar known name."""
     likely = nlargest(_MAX_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
-    near = max(likely, key=lambda known: likeness(name[:_MAX_NAME], known[:_MAX_NAME]), default=None)
-    if near is None or likeness(name[:_MAX_NAME], near[:_MAX_NAME]) < _MIN_LIKENESS:
-        return "."
-    return f"; did you mean '{shown(near)}'?"
+    found = near(name, likely)
+    return f"; did you mean '{shown(found[0])}'?" if found else "."
 
 
 def _shared_pairs(pairs: frozenset[str], name: str) -> float:
