@@ -56,7 +56,7 @@ class Policies:
 
     def named(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without what the tool's author says."""
-        return self._chosen(tool, None, self.declared(tool))
+        return self._merged(tool, None, self.declared(tool))
 
     def of(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         """Return the policy in force.
@@ -64,23 +64,19 @@ class Policies:
         A pattern of the constructor counts before what the file declares of the tool, and that before the author's
         policy, or else the server's. What the author's or the server's hides stays hidden.
         """
-        pattern = self._pattern(tool)
-        chosen = _changed(authors or self._server if pattern is None else Policy(), declared)
-        chosen = chosen if pattern is None else chosen.under(pattern)
-        if authors is not None:
-            chosen = _hiding(chosen, authors)
-        policy = self._bounded(_hiding(chosen, self._server))
+        policy = self._merged(tool, authors, declared)
         if policy.unrepairable is not None:
             return policy
         return policy.changed(unrepairable=self._server.unrepairable or self._unrepairable)
 
-    def _chosen(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
-        pattern = self._pattern(tool)
-        chosen = pattern or authors or self._server
-        if declared.policy or declared.aliases:
-            chosen = (
-                _changed(chosen, declared) if pattern is None else _changed(Policy(), declared).under(pattern)
-            )
+    def _merged(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
+        pattern = next((policy for glob, policy in self._patterns if fnmatchcase(tool, glob)), None)
+        if pattern is None:
+            chosen = _changed(authors or self._server, declared)
+        else:
+            chosen = _changed(Policy(), declared).under(pattern)
+        if authors is not None:
+            chosen = _hiding(chosen, authors)
         return self._bounded(_hiding(chosen, self._server))
 
     def declared(self, tool: str) -> Declared:
@@ -93,9 +89,6 @@ class Policies:
         """The tools of whose parameters the operator's file says what they are."""
         tools = self.definitions.tools if self.definitions is not None else {}
         return [name for name, declared in tools.items() if declared.stated]
-
-    def _pattern(self, tool: str) -> Policy | None:
-        return next((policy for pattern, policy in self._patterns if fnmatchcase(tool, pattern)), None)
 
 
 _NO_DECLARATIONS = Declared()
@@ -117,4 +110,6 @@ def _hiding(policy: Policy, other: Policy) -> Policy:
 
 
 def _changed(policy: Policy, declared: Declared) -> Policy:
+    if not declared.policy and not declared.aliases:
+        return policy
     return policy.changed(**declared.policy, aliases=added_aliases(policy.aliases, declared.aliases))
