@@ -25,18 +25,16 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
 
 def _json(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     calls: list[ToolCall] = []
-    more: re.Match[str] | None = None
-    while more is not None or not calls:
-        start = at if more is None else more.end()
-        value, at = reader.json_object(start)
-        own = calls_at(reader.source, value, start)
+    while True:
+        value, end = reader.json_object(at)
+        own = calls_at(reader.source, value, at)
         if own is None:
-            raise reader.source.error(start, "the object does not have both a tool name and arguments")
+            raise reader.source.error(at, "the object does not have both a tool name and arguments")
         calls += own
-        more = _MORE.match(reader.text, at)
+        more = _MORE.match(reader.text, end)
         if more is None:
-            break
-    return calls, at
+            return calls, end
+        at = more.end()
 
 
 def _python(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
