@@ -134,7 +134,7 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
     """Return the calls of a text in one dialect; a call in one of the others is an error."""
     text, at = reader.text, _past_reasoning(reader, dialect)
     found: list[Found] = []
-    foreign = [each.opener for each in others]
+    foreign = {each.opener: each.name for each in others}
     marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else []), *foreign]
     following: dict[re.Pattern[str], re.Match[str] | None] = {each: each.search(text, at) for each in marks}
     while (match := _first(following, text, at)) is not None:
@@ -152,10 +152,9 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
         elif pattern is CLOSED and not found:
             at = place.end()
         elif pattern in foreign:
-            name = next(each.name for each in others if each.opener is pattern)
             raise reader.source.error(
                 place.start(),
-                f"a call in the form of {name} begins here, but this text is in that of {dialect.name}",
+                f"a call in the form of {foreign[pattern]} begins here, but this text is in that of {dialect.name}",
             )
         else:
             raise reader.source.error(
