@@ -76,7 +76,6 @@ _QUOTE: Final = re.compile(
 _EMPTY: Final = re.compile(rf"<({_NAME})\s*/>")
 _CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _FENCE: Final = re.compile(r"\s*```")
-_SPACE: Final = re.compile(r"\s*")
 _STRING: Final = re.compile('"[^"]*"')
 _CUT_OFF: Final = re.compile(r"<(?:/|/?[^\W\d][\w.:-]{0,127}\s?)?\Z")
 
@@ -468,9 +467,9 @@ class _Scan:
         self._require_name(tool)
         found, end = self._tool(server.name, tool, at)
         several = [found]
-        while (following := _OPENED.match(source.masked, self._past_space(end))) is not None:
+        while (following := _OPENED.match(source.masked, source.past_space(end))) is not None:
             self._count(end)
-            tag = _Tag(following[1], self._past_space(end), following[2] is not None)
+            tag = _Tag(following[1], source.past_space(end), following[2] is not None)
             if tag.has_attributes or not _CONTENT.match(source.masked, following.end()):
                 raise source.error(tag.at, f"<{tag.name}> inside <{server.name}> is not a tool call")
             self._require_name(tag)
@@ -491,10 +490,6 @@ class _Scan:
         if tag.name in PART_NAMES and (is_server or not self.tools.lists(tag.name)):
             what = f"<{tag.name}> is a part of a call, not the name of a tool"
             raise self.source.error(tag.at, what)
-
-    def _past_space(self, at: int) -> int:
-        space = _SPACE.match(self.source.masked, at)
-        return at if space is None else space.end()
 
     def _tool(self, server: str | None, tag: _Tag, at: int) -> tuple[Found, int]:
         """Return the call in a tool's tag and the end of the tag."""
@@ -538,7 +533,11 @@ class _Scan:
         if closed is not None and closed[1] == tag.name:
             return closed.end()
         found = f"</{closed[1]}>" if closed is not None else "something else"
-        what = f"{found} follows" if self._past_space(at) < len(self.source.masked) else "the text is cut off"
+        what = (
+            f"{found} follows"
+            if self.source.past_space(at) < len(self.source.masked)
+            else "the text is cut off"
+        )
         raise self.source.error(at, f"expected </{tag.name}> to close the tag, but {what}")
 
     def _closed(self, at: int) -> int:

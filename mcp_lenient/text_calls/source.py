@@ -18,6 +18,7 @@ _MAX_QUOTINGS: Final = 3
 _DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
 _MARK: Final = re.compile(r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]""")
 _DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
+_SPACE: Final = re.compile(r"\s*")
 _EXTENT: Final = json.JSONDecoder(strict=False)
 
 
@@ -48,6 +49,11 @@ class Source:
     def where(self, at: int) -> str:
         """Return a position as line and column."""
         return f"line {self.text.count(chr(10), 0, at) + 1}, column {at - self.text.rfind(chr(10), 0, at)}"
+
+    def past_space(self, at: int) -> int:
+        """Return the end of the white space that begins at a position."""
+        space = _SPACE.match(self.text, at)
+        return at if space is None else space.end()
 
     def error(self, at: int, what: str) -> ToolCallError:
         """Return an error with its position."""

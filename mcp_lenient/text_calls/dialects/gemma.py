@@ -16,57 +16,42 @@ _KEY: Final = re.compile(
     r'\s*(?:<\|"\|>(?P<quoted>[^<>]{1,256})<\|"\|>|(?P<bare>[^<>{}\[\]:,"\n]{1,256}?))\s*:'
 )
 _LITERAL: Final = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?=\s*[,}\]])")
-_SPACE: Final = re.compile(r"\s*")
 _NEXT: Final = re.compile(r"\s*(?P<sign>[,}\]])")
 
 
 def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     call = reader.expect(_CALL, opener.end(), "call:name{...}")
-    arguments, end = _object(reader, call.end(), 0)
+    arguments, end = _container(reader, call.end(), 0)
     return [ToolCall(None, call["name"], arguments)], reader.expect(_END, end, "<tool_call|>").end()
 
 
-def _past_space(reader: Reader, at: int) -> int:
-    return reader.expect(_SPACE, at, "").end()
-
-
-def _object(reader: Reader, at: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
-    at = _past_space(reader, at + 1)
-    if reader.text[at : at + 1] == "}":
+def _container(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
+    """Parse the object or array that begins at a position; return it and its end."""
+    closing = "}" if reader.text[at] == "{" else "]"
+    entries: dict[str, Any] = {}
+    items: list[Any] = []
+    found = entries if closing == "}" else items
+    at = reader.source.past_space(at + 1)
+    if reader.text[at : at + 1] == closing:
         return found, at + 1
     while True:
-        key = reader.expect(_KEY, at, "a name and a colon")
-        value, end = _value(reader, key.end(), depth + 1)
-        reader.put(found, key["quoted"] or key["bare"], value, at)
+        if found is items:
+            value, end = _value(reader, at, depth + 1)
+            items.append(value)
+        else:
+            key = reader.expect(_KEY, at, "a name and a colon")
+            value, end = _value(reader, key.end(), depth + 1)
+            reader.put(entries, key["quoted"] or key["bare"], value, at)
         sign = reader.expect(_NEXT, end, "a comma or a closing bracket")
+        if sign["sign"] == closing:
+            return found, sign.end()
         if sign["sign"] != ",":
-            return found, _closed(reader, sign, "}")
+            raise reader.source.error(sign.start(), f"expected {closing}")
         at = sign.end()
-
-
-def _array(reader: Reader, at: int, depth: int) -> tuple[list[Any], int]:
-    found: list[Any] = []
-    at = _past_space(reader, at + 1)
-    if reader.text[at : at + 1] == "]":
-        return found, at + 1
-    while True:
-        value, end = _value(reader, at, depth + 1)
-        found.append(value)
-        sign = reader.expect(_NEXT, end, "a comma or a closing bracket")
-        if sign["sign"] != ",":
-            return found, _closed(reader, sign, "]")
-        at = sign.end()
-
-
-def _closed(reader: Reader, sign: re.Match[str], expected: str) -> int:
-    if sign["sign"] != expected:
-        raise reader.source.error(sign.start(), f"expected {expected}")
-    return sign.end()
 
 
 def _value(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
-    at = _past_space(reader, at)
+    at = reader.source.past_space(at)
     if depth > reader.source.limits.depth:
         raise reader.source.error(at, f"the call nests deeper than {reader.source.limits.depth} levels")
     if reader.text.startswith(_QUOTE, at):
@@ -74,10 +59,8 @@ def _value(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
         if end < 0:
             raise reader.source.error(at, "a string is not closed; the call may be cut off")
         return reader.text[at + len(_QUOTE) : end], end + len(_QUOTE)
-    if reader.text[at : at + 1] == "{":
-        return _object(reader, at, depth)
-    if reader.text[at : at + 1] == "[":
-        return _array(reader, at, depth)
+    if reader.text[at : at + 1] in ("{", "["):
+        return _container(reader, at, depth)
     literal = reader.expect(_LITERAL, at, "a value")
     return reader.scalar(literal[0], at), literal.end()
 

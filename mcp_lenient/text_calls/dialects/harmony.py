@@ -14,7 +14,6 @@ _OPENER: Final = re.compile(
     r"\s{0,9}(?:<\|constrain\|>\s{0,9}\w{1,32}\s{0,9}|\w{1,32}\s{0,9})?"
     r"(?P<open><\|message\|>)?"
 )
-_SPACE: Final = re.compile(r"\s*")
 _END: Final = re.compile(r"\s*(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)")
 _MESSAGE_END: Final = re.compile(r"<\|(?:end|return)\|>|(?=<\|start\|>assistant)|\Z")
 
@@ -28,7 +27,7 @@ def _read(reader: Reader, header: re.Match[str]) -> tuple[list[ToolCall], int]:
         return [], len(reader.text) if closed is None else closed.end()
     if header["role"] and header["channel"] and header["role"] != header["channel"]:
         raise reader.source.error(header.start(), "a message is addressed to two tools")
-    arguments, end = reader.json_object(reader.expect(_SPACE, header.end(), "").end())
+    arguments, end = reader.json_object(reader.source.past_space(header.end()))
     return [ToolCall(None, name, arguments)], reader.expect(_END, end, "the end of the message").end()
 
 
