@@ -16,19 +16,16 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
     from mcp_lenient.adapters.fastmcp.tools import tool_error
     from mcp_lenient.adapters.settings import HostSettings
-    from mcp_lenient.declare.normalizers import (
-        aliases,
+    from mcp_lenient.declare.normalizers.annotation import aliases, normalizer
+    from mcp_lenient.declare.normalizers.lists import parse_json, split, tags
+    from mcp_lenient.declare.normalizers.scalars import (
         clamp,
         default_on_null,
         iso_date,
         lower,
-        normalizer,
         null_as,
-        parse_json,
-        split,
         strip,
         synonyms,
-        tags,
         upper,
     )
     from mcp_lenient.engine.contract import Decision
@@ -115,8 +112,9 @@ _HOMES = {
     "mcp_lenient.telemetry.setup": "configure_logging",
     "mcp_lenient.adapters.fastmcp.middleware": "LenientMiddleware",
     "mcp_lenient.normalization": "Normalizer normalize",
-    "mcp_lenient.declare.normalizers": "aliases clamp default_on_null iso_date lower normalizer null_as parse_json split strip "
-    "synonyms tags upper",
+    "mcp_lenient.declare.normalizers.annotation": "aliases normalizer",
+    "mcp_lenient.declare.normalizers.lists": "parse_json split tags",
+    "mcp_lenient.declare.normalizers.scalars": "clamp default_on_null iso_date lower null_as strip synonyms upper",
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
     "mcp_lenient.adapters.fastmcp.tools": "tool_error",

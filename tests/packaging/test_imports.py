@@ -12,7 +12,6 @@ from engine_alone import ENGINE
 from fastmcp_versions import IS_3
 
 import mcp_lenient
-import mcp_lenient.declare.normalizers
 
 # Each is imported by the first function or public name that needs it.
 NOT_IMPORTED = """
@@ -160,14 +159,11 @@ def test_a_repair_without_a_server_imports_no_refusal():
     assert not [name for name in found if name.startswith("mcp_lenient.refusal")]
 
 
-@pytest.mark.parametrize(
-    "package", [mcp_lenient, mcp_lenient.declare.normalizers], ids=lambda each: each.__name__
-)
-def test_every_public_name_can_be_imported(package):
-    """Each name in `__all__` can be imported, whether it is loaded eagerly or lazily."""
+def test_every_public_name_can_be_imported():
+    """Each name in `__all__` can be imported."""
     absent = {"create_lenient_proxy"} if IS_3 else set()
-    assert all(getattr(package, name) is not None for name in set(package.__all__) - absent)
-    assert set(package.__all__) <= set(dir(package))
+    assert all(getattr(mcp_lenient, name) is not None for name in set(mcp_lenient.__all__) - absent)
+    assert set(mcp_lenient.__all__) <= set(dir(mcp_lenient))
 
 
 def test_public_names_are_sorted_and_include_the_version():
@@ -182,4 +178,4 @@ def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match=r"module 'mcp_lenient' has no attribute 'lenjent'"):
         mcp_lenient.lenjent  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'taggs'"):
-        from mcp_lenient.declare.normalizers import taggs  # noqa: F401
+        from mcp_lenient import taggs  # noqa: F401

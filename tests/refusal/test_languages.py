@@ -15,8 +15,16 @@ from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
 from tables import each_row
 
 from benchmarks import lengths
-from mcp_lenient import LenientMiddleware, Policy, PolicyError, dispatch, lenient, lenient_session, normalize
-from mcp_lenient.declare.normalizers import tags
+from mcp_lenient import (
+    LenientMiddleware,
+    Policy,
+    PolicyError,
+    dispatch,
+    lenient,
+    lenient_session,
+    normalize,
+    tags,
+)
 from mcp_lenient.refusal.envelope import envelope, repairs_note, unknown_tool, upstream_unavailable
 from mcp_lenient.schema.node import FormReader
 from mcp_lenient.types import Repair

@@ -22,9 +22,9 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from mcp_lenient.declare import normalizers
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault
+from mcp_lenient.declare.normalizers import annotation, lists, scalars
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.policy import LogValues, Mode, Policy, Unrepairable
 from mcp_lenient.types import JsonType, Path
@@ -217,11 +217,11 @@ def _clamp(value: Any) -> Normalize:
     if not isinstance(value, list) or len(value) != 2:
         msg = "must be a list of two: the minimum and the maximum, null for no bound."
         raise ValueError(msg)
-    return normalizers.clamp(*value)
+    return scalars.clamp(*value)
 
 
 def _aliases(names: list[str]) -> list[str]:
-    return list(normalizers.aliases(*names).names)
+    return list(annotation.aliases(*names).names)
 
 
 def _tags_options(value: Any) -> Any:
@@ -250,7 +250,7 @@ class TagsEntry(_Entry):
 
     def build(self) -> Normalize:
         """Return the normalizer."""
-        return normalizers.tags(**self.fields_set())
+        return lists.tags(**self.fields_set())
 
 
 def _one_or_more(value: Any) -> Any:
@@ -268,17 +268,17 @@ class ParameterEntry(_Entry):
     default: Any = None
     description: str | None = None
     aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
-    strip: Annotated[Normalize | None, _switch(normalizers.strip)] = None
-    parse_json: Annotated[Normalize | None, _switch(normalizers.parse_json, "'array' or 'object'")] = None
-    split: Annotated[Normalize | None, _switch(normalizers.split, "the text between the parts")] = None
+    strip: Annotated[Normalize | None, _switch(scalars.strip)] = None
+    parse_json: Annotated[Normalize | None, _switch(lists.parse_json, "'array' or 'object'")] = None
+    split: Annotated[Normalize | None, _switch(lists.split, "the text between the parts")] = None
     tags: Annotated[TagsEntry | None, BeforeValidator(_tags_options)] = None
-    lower: Annotated[Normalize | None, _switch(normalizers.lower)] = None
-    upper: Annotated[Normalize | None, _switch(normalizers.upper)] = None
-    synonyms: Annotated[Normalize | None, PlainValidator(normalizers.synonyms)] = None
-    iso_date: Annotated[Normalize | None, _switch(normalizers.iso_date, "'dmy' or 'mdy'")] = None
+    lower: Annotated[Normalize | None, _switch(scalars.lower)] = None
+    upper: Annotated[Normalize | None, _switch(scalars.upper)] = None
+    synonyms: Annotated[Normalize | None, PlainValidator(scalars.synonyms)] = None
+    iso_date: Annotated[Normalize | None, _switch(scalars.iso_date, "'dmy' or 'mdy'")] = None
     clamp: Annotated[Normalize | None, PlainValidator(_clamp)] = None
-    null_as: Annotated[Normalize | None, PlainValidator(normalizers.null_as)] = None
-    default_on_null: Annotated[Normalize | None, _switch(normalizers.default_on_null)] = None
+    null_as: Annotated[Normalize | None, PlainValidator(scalars.null_as)] = None
+    default_on_null: Annotated[Normalize | None, _switch(scalars.default_on_null)] = None
 
     @model_validator(mode="after")
     def _compatible(self) -> ParameterEntry:

@@ -169,7 +169,7 @@ def annotated_normalizers(annotation: Any) -> tuple[ValueNormalizer, ...]:
 
     Normalizers of its items, fields or union members are left out, since Pydantic runs those.
 
-    >>> from mcp_lenient.declare.normalizers import lower, strip
+    >>> from mcp_lenient import lower, strip
     >>> annotated_normalizers(Annotated[str, strip(), lower()])
     (Strip(), Lower())
     >>> annotated_normalizers(list[Annotated[str, strip()]])

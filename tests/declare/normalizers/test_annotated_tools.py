@@ -17,8 +17,8 @@ from marked import TYPES, USUAL, VALUES, Color, Node, Point, same
 from pydantic import BaseModel, Discriminator, Field, TypeAdapter, ValidationError
 from sampling import on_both_servers, pairwise, usual
 
-from mcp_lenient import LenientMiddleware
-from mcp_lenient.declare.normalizers import (
+from mcp_lenient import (
+    LenientMiddleware,
     clamp,
     default_on_null,
     iso_date,

@@ -20,7 +20,7 @@ from pydantic import (
 from sampling import quick
 from tables import each_row
 
-from mcp_lenient.declare.normalizers import (
+from mcp_lenient import (
     clamp,
     default_on_null,
     lower,

@@ -5,19 +5,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from types import SimpleNamespace
 from typing import Annotated, Optional
 
 import pytest
 from tables import each_row
 
-from mcp_lenient.declare import normalizers
-from mcp_lenient.declare.normalizers import (
-    Aliases,
-    ValueNormalizer,
+from mcp_lenient import (
     aliases,
-    annotated_aliases,
-    annotated_normalizers,
     clamp,
     default_on_null,
     iso_date,
@@ -30,6 +24,10 @@ from mcp_lenient.declare.normalizers import (
     synonyms,
     tags,
     upper,
+)
+from mcp_lenient.declare.normalizers.annotation import (
+    annotated_aliases,
+    annotated_normalizers,
 )
 
 EACH = [
@@ -193,14 +191,6 @@ def test_type_aliases_are_resolved():
         pytest.skip("type aliases came with Python 3.12")
     alias = typing.TypeAliasType("Tags", Annotated[list[str], tags()])
     assert annotated_normalizers(Annotated[alias, strip()]) == (tags(), strip())
-
-
-def test_public_names():
-    """All names of the package can be imported from it, and each factory returns a normalizer or aliases."""
-    found = SimpleNamespace(**{name: getattr(normalizers, name) for name in normalizers.__all__})
-    assert sorted(normalizers.__all__) == sorted(vars(found))
-    assert isinstance(found.tags(), ValueNormalizer)
-    assert not issubclass(Aliases, ValueNormalizer)
 
 
 def test_normalizer_has_the_name_of_its_factory():

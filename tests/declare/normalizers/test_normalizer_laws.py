@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sampling import quick
 
-from mcp_lenient.declare.normalizers import (
+from mcp_lenient import (
     clamp,
     default_on_null,
     iso_date,

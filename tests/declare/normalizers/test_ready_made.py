@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from tables import each_row
 
-from mcp_lenient.declare.normalizers import (
-    INVALID_TYPE,
-    INVALID_VALUE,
+from mcp_lenient import (
     clamp,
     default_on_null,
     iso_date,
@@ -21,6 +19,7 @@ from mcp_lenient.declare.normalizers import (
     tags,
     upper,
 )
+from mcp_lenient.declare.normalizers.annotation import INVALID_TYPE, INVALID_VALUE
 from mcp_lenient.errors import NormalizationError
 
 LONG = "x" * 100_000
