@@ -134,16 +134,15 @@ async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -
 async def _session(target: Target) -> AsyncIterator[LenientSession]:
     if isinstance(target, LenientSession):
         yield target
-    elif isinstance(target, ClientSession):
-        yield lenient_session(target)
-    else:
+        return
+    if not isinstance(target, ClientSession):
         from fastmcp import Client, FastMCP
 
         if isinstance(target, FastMCP | Client):
             async with Client(target) if isinstance(target, FastMCP) else target as client:
                 yield lenient_session(client)
-        else:
-            yield lenient_session(target)
+            return
+    yield lenient_session(target)
 
 
 def _readable_names(tools: Mapping[str, Any]) -> dict[str, Any]:
