@@ -6,17 +6,15 @@ FastMCP is imported only where its client is used.
 from __future__ import annotations
 
 from inspect import signature
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mcp import ClientSession
 from mcp.shared import exceptions
 from mcp.types import PaginatedRequestParams
 from pydantic.alias_generators import to_camel
 
-if TYPE_CHECKING:
-    from fastmcp.client.client import CallToolResult as ParsedResult
-
-MCPError = exceptions.MCPError if TYPE_CHECKING or hasattr(exceptions, "MCPError") else exceptions.McpError
+_SDK_1: Any = exceptions
+MCPError = exceptions.MCPError if hasattr(exceptions, "MCPError") else _SDK_1.McpError
 
 
 def field(model: Any, name: str) -> Any:
@@ -31,26 +29,11 @@ def is_fastmcp(session: object) -> bool:
 
 def errors_of(session: object) -> tuple[type[Exception], ...]:
     """Return the exceptions that a session raises when the server refuses a call."""
-    return (MCPError, _fastmcps()[0]) if is_fastmcp(session) else (MCPError,)
-
-
-def raised(text: str) -> Exception:
-    """Return the exception that FastMCP's client raises for an error result."""
-    error, _ = _fastmcps()
-    return error(text)
-
-
-def parsed(content: list[Any], structured: dict[str, Any] | None, meta: dict[str, Any]) -> ParsedResult:
-    """Return an error result as FastMCP's client does with ``raise_on_error=False``."""
-    _, result = _fastmcps()
-    return result(content, structured, meta, is_error=True)
-
-
-def _fastmcps() -> tuple[type[Exception], type[ParsedResult]]:
-    from fastmcp.client.client import CallToolResult as ParsedResult
+    if not is_fastmcp(session):
+        return (MCPError,)
     from fastmcp.exceptions import ToolError
 
-    return ToolError, ParsedResult
+    return MCPError, ToolError
 
 
 async def tools_page(session: Any, cursor: str | None) -> Any:

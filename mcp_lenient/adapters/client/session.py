@@ -149,17 +149,19 @@ class LenientSession:
         Raises:
             ToolError: With the envelope as its text, if a FastMCP client raises on errors.
         """
-        is_parsed = compat.is_fastmcp(self._session)
-        raises = is_parsed and options.get("raise_on_error", True)
         answer = await self._call(self._session.call_tool, name, arguments, rest, options)
         if not isinstance(answer, dict):
             return answer
         refused = CallToolResult.model_validate(answer)
-        if raises:
-            raise compat.raised(_text(refused))
-        if is_parsed:
-            return compat.parsed(refused.content, answer.get("structuredContent"), answer["_meta"])
-        return refused
+        if not compat.is_fastmcp(self._session):
+            return refused
+        from fastmcp.client.client import CallToolResult as ParsedResult
+        from fastmcp.exceptions import ToolError
+
+        if options.get("raise_on_error", True):
+            raise ToolError(_text(refused))
+        structured = answer.get("structuredContent")
+        return ParsedResult(refused.content, structured, answer["_meta"], is_error=True)
 
     async def call_tool_mcp(self, name: str, arguments: Any, *rest: Any, **options: Any) -> CallToolResult:
         """Call a tool without raising on errors: by a FastMCP client's ``call_tool_mcp``, else the session's ``call_tool``."""
