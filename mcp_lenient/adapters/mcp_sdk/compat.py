@@ -6,7 +6,8 @@ If one of them is gone, only the published schema of a tool is used, and everyth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
@@ -120,19 +121,14 @@ def request_handlers(server: object) -> dict[Any, Any] | None:
 
 def validates_input(handler: object) -> bool:
     """Return whether SDK 1 validates against the published schema before it runs this handler."""
-    captured = _captured(handler)
-    return captured.get("validate_input") is True
+    return _captured(handler).get("validate_input") is True
 
 
 def _captured(function: object) -> Mapping[str, Any]:
     """Return the closure variables of a function, by name."""
-    return dict(_cells(function))
-
-
-def _cells(function: object) -> Iterator[tuple[str, Any]]:
     names = getattr(getattr(function, "__code__", None), "co_freevars", ())
+    captured: dict[str, Any] = {}
     for name, cell in zip(names, getattr(function, "__closure__", None) or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
+        with suppress(ValueError):  # not assigned yet
+            captured[name] = cell.cell_contents
+    return captured
