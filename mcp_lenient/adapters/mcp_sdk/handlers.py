@@ -57,7 +57,13 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
     """
     handlers = compat.request_handlers(server)
     if handlers is None:
-        _middleware_of(server).append(_middleware(policy, **settings))
+        middleware = getattr(server, "middleware", None)
+        if not isinstance(middleware, list):
+            msg = f"make_lenient takes a server of the official SDK, got {server!r}."
+            raise TypeError(msg)
+        from mcp_lenient.adapters.mcp_sdk.middleware import LenientServerMiddleware
+
+        middleware.append(LenientServerMiddleware(policy, **settings))
         return server
     handler = handlers.get(_SDK.CallToolRequest)
     if handler is None:
@@ -67,20 +73,6 @@ def make_lenient(server: ServerT, policy: Policy | None = None, **settings: Unpa
         handler, handlers, compat.low_level(server), Gate(policy, **settings)
     )
     return server
-
-
-def _middleware_of(server: object) -> list[Any]:
-    middleware = getattr(server, "middleware", None)
-    if not isinstance(middleware, list):
-        msg = f"make_lenient takes a server of the official SDK, got {server!r}."
-        raise TypeError(msg)
-    return middleware
-
-
-def _middleware(policy: Policy | None, **settings: Unpack[HostSettings]) -> Any:
-    from mcp_lenient.adapters.mcp_sdk.middleware import LenientServerMiddleware
-
-    return LenientServerMiddleware(policy, **settings)
 
 
 class LenientHandler:
@@ -100,7 +92,7 @@ class LenientHandler:
         self._gate = gate
         self._kept = ServerTools()
         self._functions = compat.function_server(handler)
-        self._validator = InputValidator if compat.validates_input(handler) else _no_validator
+        self._validator = InputValidator if compat.validates_input(handler) else None
 
     async def __call__(self, request: Any) -> Any:
         """Validate one call, repair or refuse it, and record it."""
@@ -128,10 +120,6 @@ class LenientHandler:
         result = await handler(_SDK.ListToolsRequest.model_validate(asked))
         page: Mapping[str, Any] = result.root.model_dump(by_alias=True)
         return page
-
-
-def _no_validator(_schema: Mapping[str, Any]) -> None:
-    """Return None: the server does not validate arguments itself."""
 
 
 def _with_repairs(result: Any, verdict: Verdict) -> Any:

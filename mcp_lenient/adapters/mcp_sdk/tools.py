@@ -69,7 +69,7 @@ class ListedTools:
     Args:
         kept: The state kept between calls.
         list_page: Requests a page from the server.
-        as_validator: Returns the server's own validator for a schema; None if it has none.
+        as_validator: Returns the server's own validator for a schema; None if the server has none.
     """
 
     certain_names = False
@@ -78,7 +78,7 @@ class ListedTools:
         self,
         kept: ServerTools,
         list_page: ListPage,
-        as_validator: Callable[[Mapping[str, Any]], Any] = lambda _schema: None,
+        as_validator: Callable[[Mapping[str, Any]], Any] | None = None,
     ) -> None:
         self.compiled = kept.compiled
         self._kept = kept
@@ -104,7 +104,8 @@ class ListedTools:
         for _ in range(_MOST_PAGES):
             page = await self._page(cursor)
             for tool in page.get("tools", ()):
-                listed[tool["name"]] = HostTool.listed(tool, self._as_validator(tool["inputSchema"]))
+                own = None if self._as_validator is None else self._as_validator(tool["inputSchema"])
+                listed[tool["name"]] = HostTool.listed(tool, own)
             cursor = page.get("nextCursor")
             if cursor is None:
                 break
