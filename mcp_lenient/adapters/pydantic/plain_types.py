@@ -87,7 +87,8 @@ def _is_json(arguments: dict[str, Any]) -> bool:
     return True
 
 
-_SAFE_RANGE: Final = {"minimum": -(2**62), "maximum": 2**62}
+_LEAST: Final = -(2**62)
+_MOST: Final = 2**62
 """Numbers well inside the range that Pydantic accepts in any spelling; others are left to Pydantic."""
 _MAX_DEPTH: Final = 200
 """Levels of a value; Pydantic's limit for recursive types is 255."""
@@ -172,20 +173,20 @@ def _bare(schema: Schema) -> Callable[[Core, dict[str, Schema]], Schema]:
 
 def _integer(core: Core, _definitions: dict[str, Schema]) -> Schema:
     _only(core, *_BOUNDS)
-    return {"type": "integer", **_bounds(core, _SAFE_RANGE)}
+    return {"type": "integer", **_bounds(core)}
 
 
 def _number(core: Core, _definitions: dict[str, Schema]) -> Schema:
     _only(core, *_BOUNDS)
     if any(abs(core.get(bound) or 0) > _EXACT for bound in _BOUNDS):
         raise _NotPlain  # Pydantic rounds such a bound
-    return {"type": "number", **_bounds(core, _SAFE_RANGE)}
+    return {"type": "number", **_bounds(core)}
 
 
-def _bounds(core: Core, widest: Mapping[str, float]) -> Schema:
+def _bounds(core: Core) -> Schema:
     own = {keyword: core[bound] for bound, keyword in _BOUNDS.items() if core.get(bound) is not None}
-    least = max(widest["minimum"], own.pop("minimum", widest["minimum"]))
-    return {"minimum": least, "maximum": min(widest["maximum"], own.pop("maximum", widest["maximum"])), **own}
+    least, most = max(_LEAST, own.pop("minimum", _LEAST)), min(_MOST, own.pop("maximum", _MOST))
+    return {"minimum": least, "maximum": most, **own}
 
 
 def _string(core: Core, _definitions: dict[str, Schema]) -> Schema:
@@ -260,9 +261,7 @@ def _object(fields: Mapping[str, Core], definitions: dict[str, Schema], *, close
     required: list[str] = []
     for name, field in fields.items():
         published = field.get("validation_alias", name)
-        if not isinstance(published, str):
-            raise _NotPlain
-        if published in properties:
+        if not isinstance(published, str) or published in properties:
             raise _NotPlain
         properties[published] = _schema(field["schema"], definitions)
         if field["schema"]["type"] != "default":
@@ -277,10 +276,8 @@ def _arguments(core: Core, definitions: dict[str, Schema]) -> Schema:
     for parameter in core["arguments_schema"]:
         if parameter.get("mode", "positional_or_keyword") not in ("positional_or_keyword", "keyword_only"):
             raise _NotPlain
-        if not isinstance(parameter.get("alias", ""), str):
-            raise _NotPlain
         published = parameter.get("alias", parameter["name"])
-        if published in fields:
+        if not isinstance(published, str) or published in fields:
             raise _NotPlain
         fields[published] = parameter
     return _object(fields, definitions, closed=True)
