@@ -114,7 +114,11 @@ async def check_resource(
         return
     policy, types = policy_for(template.name), _converted(template)
     sent = {name: text for name, text in (template.matches(uri) or {}).items() if name in types}
-    wrong = {name: text for name, text in sent.items() if not _converts(types[name], text)}
+    wrong = {
+        name: text
+        for name, text in sent.items()
+        if isinstance(text, str) and not _passes(partial(_CONVERTED[types[name]], text))
+    }
     if policy.mode == "off" or not wrong:
         return
     schema = {
@@ -170,13 +174,11 @@ def _open_to_converted(
     """Return the schema with parameters that FastMCP converts accepting what was sent, which is never changed."""
     properties = schema.get("properties", {})
     kept: dict[str, Any] = {
-        name: {} for name in properties.keys() & sent.keys() if _is_converted(prompt, name, sent[name])
+        name: {}
+        for name in properties.keys() & sent.keys()
+        if _passes(partial(compat.prompt_values, prompt, {name: sent[name]}))
     }
     return {**schema, "properties": {**properties, **kept}}
-
-
-def _is_converted(prompt: FunctionPrompt, name: str, text: Any) -> bool:
-    return _passes(partial(compat.prompt_values, prompt, {name: text}))
 
 
 def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,16 +204,6 @@ def _converted(template: FunctionResourceTemplate) -> dict[str, Any]:
     # Metadata of an annotation may not be hashable; a class always is.
     annotations = {name: each.annotation for name, each in parameters.items()}
     return {name: each for name, each in annotations.items() if isinstance(each, type) and each in _CONVERTED}
-
-
-def _converts(annotation: Any, text: object) -> bool:
-    if not isinstance(text, str):
-        return True
-    try:
-        _CONVERTED[annotation](text)
-    except ValueError:
-        return False
-    return True
 
 
 def _refused(
