@@ -347,18 +347,6 @@ def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> 
     return [(escaped(text, limit=8 * LONGEST_TEXT), style) for text, style in parts]
 
 
-def plain(parts: list[Part]) -> str:
-    """Return the line without colors."""
-    return " ".join(text for text, _ in parts)
-
-
-def colored(parts: list[Part]) -> str:
-    """Return the line with a terminal's color codes."""
-    from rich.style import Style
-
-    return " ".join(Style.parse(style).render(text) for text, style in parts)
-
-
 def _time(written: str | None, today: datetime | None) -> str:
     if written is None:
         return "--:--:--"

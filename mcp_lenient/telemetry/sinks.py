@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO
 
 import pydantic_core
 
-from mcp_lenient.telemetry.events import LEVELS, CallEvent, colored, event_parts, plain
+from mcp_lenient.telemetry.events import LEVELS, CallEvent, event_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -211,9 +211,11 @@ def _ascii(encoded: bytes) -> str:
 
 def plain_line(_sink: Any, _level: str, fields: Fields) -> str:
     """Return a line for people (a processor)."""
-    return plain(event_parts(fields))
+    return " ".join(text for text, _ in event_parts(fields))
 
 
 def colored_line(_sink: Any, _level: str, fields: Fields) -> str:
-    """Return a colored line for people (a processor)."""
-    return colored(event_parts(fields))
+    """Return a line for people with a terminal's color codes (a processor)."""
+    from rich.style import Style
+
+    return " ".join(Style.parse(style).render(text) for text, style in event_parts(fields))
