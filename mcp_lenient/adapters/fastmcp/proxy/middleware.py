@@ -20,7 +20,6 @@ from mcp_types import (
     REQUEST_TIMEOUT,
     SERVER_INFO_META_KEY,
     CallToolRequestParams,
-    ContentBlock,
     DiscoverResult,
     TextContent,
 )
@@ -69,7 +68,8 @@ def refusal_in(result: object, tool: str) -> str | None:
     """Return :func:`refusal_in_text` of a call's result; None if the result is not an error."""
     if not isinstance(result, ToolResult) or not result.is_error or not result.content:
         return None
-    return refusal_in_text(_first_text(result.content[0]), tool)
+    first = result.content[0]
+    return refusal_in_text(first.text[:_LOOKED_AT] if isinstance(first, TextContent) else "", tool)
 
 
 def as_refused(error: BaseException | None) -> ToolResult | None:
@@ -111,10 +111,6 @@ def _upstream_message(tool: str, text: str, words: Language) -> str:
         tool=tool,
         reason=text if text.endswith((".", "!", "?")) else f"{text}.",
     )
-
-
-def _first_text(block: ContentBlock) -> str:
-    return block.text[:_LOOKED_AT] if isinstance(block, TextContent) else ""
 
 
 MALFORMED: Final = "MALFORMED_ANSWER"
