@@ -14,20 +14,18 @@ from typing import TYPE_CHECKING, Any, Concatenate, Final, TypeVar, cast
 import anyio
 import httpx2
 from fastmcp.exceptions import ToolError
-from fastmcp.server.dependencies import get_context
 from fastmcp.server.providers.proxy import ProxyClient
 from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import ParamSpec, Self
 
+from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, watching
 
 if TYPE_CHECKING:
     from types import TracebackType
-
-    from fastmcp import Context
 
 IDLE: Final = 300.0
 """Seconds after which an idle session is ended."""
@@ -49,17 +47,9 @@ class NotConnectedError(MCPError):
     """The connection to the server failed, so nothing was sent."""
 
 
-def serving() -> Context | None:
-    """Return the context of the current request, if any."""
-    try:
-        return get_context()
-    except RuntimeError:
-        return None
-
-
 def era_in_front() -> str:
     """Return the client mode for the protocol era of the current request."""
-    context = serving()
+    context = current_context()
     request = None if context is None else context.request_context
     version = None if request is None else request.protocol_version
     return version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
@@ -257,7 +247,9 @@ class Sessions:
         Args:
             mode: As for :class:`fastmcp.Client`.
         """
-        owner: Any = _SESSIONLESS if mode in MODERN_PROTOCOL_VERSIONS else compat.connection_of(serving())
+        owner: Any = (
+            _SESSIONLESS if mode in MODERN_PROTOCOL_VERSIONS else compat.connection_of(current_context())
+        )
         if self._sending is None or owner is None:
             return self._new(mode)
         kept_for = (mode, *sorted(self._sending.lasting()))

@@ -21,9 +21,10 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 from typing_extensions import Self
 
+from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
-from mcp_lenient.adapters.fastmcp.proxy.sessions import Sessions, UpstreamClient, era_in_front, serving
+from mcp_lenient.adapters.fastmcp.proxy.sessions import Sessions, UpstreamClient, era_in_front
 from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
@@ -195,7 +196,7 @@ class Upstream:
 
     def _join(self, client: UpstreamClient) -> None:
         if isinstance(client.transport, StdioTransport):
-            context = serving()
+            context = current_context()
             self._shared.join(client, alone=context is not None and context.transport not in OVER_HTTP)
 
     async def close(self) -> None:
