@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
 from pydantic_core import ValidationError
 
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, unwritable
@@ -13,28 +12,10 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import ValidationIssue
 from mcp_lenient.values.language import Text
 
+if TYPE_CHECKING:
+    from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+
 _TEXT_IS_READ = Text("this server parses a text that is JSON; send a text that is not JSON")
-
-
-class ArgumentsModel(BaseModel):
-    """The parts of the SDK's base class of arguments models that are used here."""
-
-    def model_dump_one_level(self) -> dict[str, Any]:
-        """Return the keyword arguments of the function."""
-        raise NotImplementedError
-
-
-class FunctionMetadata(Protocol):
-    """The parts of the SDK's function metadata that are used here."""
-
-    @property
-    def arg_model(self) -> type[ArgumentsModel]:
-        """The model of the arguments."""
-        ...
-
-    def pre_parse_json(self, data: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments with strings parsed as JSON for parameters that are not plain strings."""
-        ...
 
 
 class ArgumentsValidator:
@@ -48,7 +29,7 @@ class ArgumentsValidator:
     exact_integers = False
     __slots__ = ("_metadata",)
 
-    def __init__(self, metadata: FunctionMetadata) -> None:
+    def __init__(self, metadata: FuncMetadata) -> None:
         self._metadata = metadata
 
     def __eq__(self, other: object) -> bool:
@@ -90,7 +71,7 @@ class ArgumentsValidator:
         """Return whether the function would receive different values."""
         return makes_a_difference(self._called_with, dict(one), dict(other))
 
-    def _validated(self, arguments: dict[str, Any]) -> ArgumentsModel:
+    def _validated(self, arguments: dict[str, Any]) -> ArgModelBase:
         return self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(arguments))
 
     def _called_with(self, arguments: dict[str, Any]) -> dict[str, Any]:
