@@ -22,6 +22,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import current, version_asked
+from mcp_lenient.adapters.pydantic.issues import passes
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.envelope import Subject, envelope, written
 from mcp_lenient.rules.policy import Policy
@@ -81,7 +82,7 @@ async def repaired_prompt(
     prompt = await own.fastmcp.get_prompt(message.name, version_asked(message))
     if not isinstance(prompt, FunctionPrompt) or await anyio.to_thread.run_sync(_renders, prompt, sent):
         return context
-    schema = compat.schema_of(prompt.fn)
+    schema = TypeAdapter(prompt.fn).json_schema()  # type: ignore[arg-type]
     judged = await anyio.to_thread.run_sync(_open_to_converted, schema, prompt, sent)
     decision = ToolContract.of_schema(judged, policy, tool=message.name, as_texts=True).decide(sent)
     arguments = _as_texts(decision.arguments, sent)
@@ -143,18 +144,8 @@ def _record(
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
 
 
-def _passes(validate: Callable[[], object]) -> bool:
-    """Return whether FastMCP's validation raises no error about the arguments.
-
-    A custom validator that raises anything but a ``ValueError`` has a bug and says nothing about the arguments.
-    """
-    try:
-        validate()
-    except (FastMCPError, ValueError, RecursionError):
-        return False
-    except Exception:  # noqa: BLE001 - whatever an author's validator raises
-        return True
-    return True
+_passes: Final = partial(passes, refusals=(FastMCPError, ValueError, RecursionError))
+"""Returns whether FastMCP's validation raises no error about the arguments."""
 
 
 def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:

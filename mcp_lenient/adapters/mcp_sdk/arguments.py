@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import ValidationError
 
-from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, unwritable
+from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, passes, unwritable
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import ValidationIssue
 from mcp_lenient.values.language import Text
@@ -41,18 +42,8 @@ class ArgumentsValidator:
         return id(self._metadata)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments.
-
-        A custom validator that raises anything but a ``ValueError`` or ``AssertionError`` has a bug and says nothing
-        about the arguments: the SDK answers with a tool error.
-        """
-        try:
-            self._validated(dict(arguments))
-        except (ValueError, RecursionError):
-            return False
-        except Exception:  # noqa: BLE001 - whatever an author's validator raises
-            return True
-        return True
+        """Return whether the tool accepts these arguments; a bug of a custom validator is a tool error of the SDK."""
+        return passes(partial(self._validated, dict(arguments)))
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Return all issues, in the order of the arguments, then missing parameters."""
@@ -63,7 +54,7 @@ class ArgumentsValidator:
             return tuple(dict.fromkeys(self._at_its_text(issue, arguments) for issue in found))
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
-        except Exception:  # noqa: BLE001 - as in accepts
+        except Exception:  # noqa: BLE001 - as in `passes`
             return ()
         return ()
 

@@ -337,6 +337,23 @@ def _holds(here: object, step: str | int) -> bool:
     return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
 
 
+def passes(
+    validate: Callable[[], object], refusals: tuple[type[Exception], ...] = (ValueError, RecursionError)
+) -> bool:
+    """Return whether a validation raises no error about the arguments.
+
+    A custom validator that raises anything but a ``ValueError`` or ``AssertionError`` has a bug and says nothing about
+    the arguments.
+    """
+    try:
+        validate()
+    except refusals:
+        return False
+    except Exception:  # noqa: BLE001 - whatever an author's validator raises
+        return True
+    return True
+
+
 def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:
     """Return whether validation gives different results for the two, and equal ones for one of them twice.
 

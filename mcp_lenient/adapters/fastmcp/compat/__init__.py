@@ -27,7 +27,6 @@ from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities.async_utils import is_coroutine_function
 from fastmcp.utilities.types import NotSet
 from fastmcp.utilities.versions import VersionSpec
-from pydantic import TypeAdapter
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import SchemaError as CoreSchemaError
@@ -323,12 +322,6 @@ def prompt_values(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> dict[
     values = prompt._convert_string_arguments(dict(arguments))  # noqa: SLF001
     parameters = inspect.signature(prompt.fn).parameters
     return {name: value for name, value in values.items() if name in parameters}
-
-
-def schema_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the JSON schema of a function's arguments."""
-    adapter: TypeAdapter[Any] = TypeAdapter(function)  # type: ignore[arg-type]
-    return adapter.json_schema()
 
 
 def template_boolean(text: str) -> bool:
