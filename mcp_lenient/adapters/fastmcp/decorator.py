@@ -204,13 +204,6 @@ def _unwrapped(value: Any) -> Any:
     return value.value if type(value) is _Repaired else value
 
 
-@dataclass(frozen=True, slots=True)
-class _Wrapper:
-    """Code around the decorated function: the wrapper that is the tool, or unknown calling code."""
-
-    tool: FunctionTool | None
-
-
 @dataclass(slots=True, eq=False)
 class Parameter(ParameterMark):
     """The marker in a parameter's annotation: it tries the type first, then a repair.
@@ -236,9 +229,10 @@ class Parameter(ParameterMark):
         as_json = core_schema.no_info_before_validator_function(to_json, core_schema.json_schema(inner))
         again = core_schema.json_or_python_schema(json_schema=as_json, python_schema=inner)
         tool = compat.running_tool()
-        wrapper = None if self.owner.runs_first(tool) else _Wrapper(tool)
+        runs_first = self.owner.runs_first(tool)
+        repair = partial(self._repair, None if runs_first else tool, runs_first)
         repaired = core_schema.with_info_wrap_validator_function(
-            partial(self._repair, wrapper), again, json_schema_input_schema=inner
+            repair, again, json_schema_input_schema=inner
         )
         if self.owner.policy.mode == "observe" or self.owner.policy.closed:
             return repaired
@@ -251,11 +245,13 @@ class Parameter(ParameterMark):
 
     def _repair(
         self,
-        wrapper: _Wrapper | None,
+        tool: FunctionTool | None,
+        runs_first: bool,  # noqa: FBT001 - Pydantic calls it
         value: Any,
         handler: Handler,
         info: core_schema.ValidationInfo[Any],
     ) -> Any:
+        """Return the repaired value; with code around the decorated function, refuse and record here."""
         running = current.get()
         if running is not None and running.mode != "repair":
             return handler(value)  # the operator's policy for this call changes nothing
@@ -271,14 +267,14 @@ class Parameter(ParameterMark):
         repairs = decision.repairs if refused else (*decision.repairs, *final.repairs)
         if decision.mode == "observe":
             return self._observed(value, handler, repairs, violations)
-        if refused and wrapper is not None:
-            self.owner.refuse(wrapper.tool, violations, repairs, strict=info.mode == "json")
+        if refused and not runs_first:
+            self.owner.refuse(tool, violations, repairs, strict=info.mode == "json")
         if refused:
             return _Refused(violations, repairs)
         validated = (
             handler(final.arguments[self.name]) if self.name in final.arguments else self._default(handler)
         )
-        if repairs and wrapper is not None:
+        if repairs and not runs_first:
             self.owner.record("call_repaired", repairs, (), started)
             return validated
         return _Repaired(validated, repairs) if repairs else validated
@@ -295,22 +291,19 @@ class Parameter(ParameterMark):
         return handler(default) if self.field.validate_default else default
 
     def _planned(self) -> Plan:
+        """Return the plan of this parameter, from its part of the tool's schema."""
         if self._plan is None:
-            self._plan = _plan_for(self.owner, self.name)
+            owner, name = self.owner, self.name
+            whole = owner.schema()
+            schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
+            schema |= {
+                "type": "object",
+                "properties": {name: whole["properties"].get(name, {})},
+                "required": [name] if name in whole["required"] else [],
+                "additionalProperties": False,
+            }
+            self._plan = ToolContract.of_schema(schema, owner.policy, destructive=owner.destructive).plan
         return self._plan
-
-
-def _plan_for(owner: DecoratedTool, name: str) -> Plan:
-    """Return the plan of one parameter, from its part of the tool's schema."""
-    whole = owner.schema()
-    schema: dict[str, Any] = {key: whole[key] for key in ("$defs", "definitions") if key in whole}
-    schema |= {
-        "type": "object",
-        "properties": {name: whole["properties"].get(name, {})},
-        "required": [name] if name in whole["required"] else [],
-        "additionalProperties": False,
-    }
-    return ToolContract.of_schema(schema, owner.policy, destructive=owner.destructive).plan
 
 
 @dataclass(frozen=True, slots=True)
