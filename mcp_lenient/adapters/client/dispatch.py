@@ -14,7 +14,8 @@ from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextConten
 
 from mcp_lenient.adapters.client.compat import MCPError, field
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
-from mcp_lenient.refusal.envelope import unknown_tool, written
+from mcp_lenient.adapters.gate import refusal_result
+from mcp_lenient.refusal.envelope import unknown_tool
 from mcp_lenient.text_calls.responses import (
     Message,
     RequestedCall,
@@ -195,11 +196,8 @@ def _error(code: str, message: str) -> CallToolResult:
 
 
 def _result(envelope: Mapping[str, Any]) -> CallToolResult:
-    told, text = written(envelope)
-    content = [{"type": "text", "text": text}]
-    return CallToolResult.model_validate(
-        {"content": content, "isError": True, "_meta": {"mcp_lenient": told}}
-    )
+    # Without ``structuredContent``, as where a tool has an output schema.
+    return CallToolResult.model_validate(refusal_result(envelope, has_output_schema=True))
 
 
 def _answer(tool: str, done: DispatchedCall) -> ToolAnswer:
