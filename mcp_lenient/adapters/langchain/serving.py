@@ -81,7 +81,8 @@ class LangChainTool(Tool):
                 f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()
             )
             raise ToolError(told) from error
-        blocks, artifact = _blocks(answer.content), answer.artifact
+        parts = [answer.content] if isinstance(answer.content, str) else answer.content
+        blocks, artifact = [_block(part) for part in parts], answer.artifact
         if isinstance(artifact, list) and artifact and all(map(_is_block, artifact)):
             blocks, artifact = [*blocks, *map(_BLOCK.validate_python, artifact)], None
         kept = _jsonable(artifact)
@@ -169,11 +170,6 @@ def _is_injected(annotation: Any) -> bool:
         isinstance(mark, InjectedToolArg) or (isinstance(mark, type) and issubclass(mark, InjectedToolArg))
         for mark in get_args(annotation)[1:]
     )
-
-
-def _blocks(content: str | list[str | dict[str, Any]]) -> list[ContentBlock]:
-    parts = [content] if isinstance(content, str) else content
-    return [_block(part) for part in parts]
 
 
 def _block(part: str | dict[str, Any]) -> ContentBlock:
