@@ -308,18 +308,6 @@ class ParameterEntry(_Entry):
         return tuple(one.build() if isinstance(one, TagsEntry) else one for one in made if one is not None)
 
 
-def _check_owners(others: Mapping[str, list[str]]) -> None:
-    """Raise ValueError if an alias belongs to two parameters."""
-    owners = {name: name for name in others}
-    for name, also in others.items():
-        for other in also:
-            owner = owners.setdefault(other, name)
-            if owner != name or other == name:
-                taken = "a parameter itself" if other in others else f"also a name of '{owner}'"
-                msg = f"'{other}' cannot be another name of '{name}': it is {taken}."
-                raise ValueError(msg)
-
-
 class ToolEntry(_Entry):
     """The declarations of one tool."""
 
@@ -329,7 +317,14 @@ class ToolEntry(_Entry):
 
     @model_validator(mode="after")
     def _one_owner(self) -> ToolEntry:
-        _check_owners({name: entry.aliases for name, entry in self.parameters.items()})
+        owners = {name: name for name in self.parameters}
+        for name, entry in self.parameters.items():
+            for other in entry.aliases:
+                owner = owners.setdefault(other, name)
+                if owner != name or other == name:
+                    taken = "a parameter itself" if other in self.parameters else f"also a name of '{owner}'"
+                    msg = f"'{other}' cannot be another name of '{name}': it is {taken}."
+                    raise ValueError(msg)
         return self
 
     def declared(self, around: Limits, where: Callable[[Path], str]) -> Declared:
