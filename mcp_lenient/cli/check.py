@@ -32,7 +32,7 @@ def check(
 
     from rich.console import Console
 
-    from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
+    from mcp_lenient.cli.targets import one_line_errors, target_of
     from mcp_lenient.devtools.check import LEVELS, chosen_checks, findings
     from mcp_lenient.devtools.check import output as shown
     from mcp_lenient.devtools.check.surface import published
@@ -43,7 +43,7 @@ def check(
     except ValueError as error:
         fail(str(error))
     named = " ".join(target)
-    with one_line_errors(named), no_name_warnings():
+    with one_line_errors(named):
         tools = asyncio.run(published(target_of(target)))
     found = findings(tools, chosen)
     if output == "text":

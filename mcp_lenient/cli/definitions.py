@@ -24,7 +24,7 @@ def definitions(
     import asyncio
 
     from mcp_lenient.cli.errors import fail
-    from mcp_lenient.cli.targets import no_name_warnings, one_line_errors, target_of
+    from mcp_lenient.cli.targets import one_line_errors, target_of
     from mcp_lenient.declare.definitions import load_definitions
     from mcp_lenient.devtools.check.surface import published
     from mcp_lenient.devtools.inventory import as_definitions, as_prompt
@@ -33,6 +33,6 @@ def definitions(
     if config is not None and not prompt:
         fail("--config is used for a prompt only: add --prompt")
     declared = None if config is None else load_definitions(config)
-    with one_line_errors(" ".join(target)), no_name_warnings():
+    with one_line_errors(" ".join(target)):
         tools = [each.tool for each in asyncio.run(published(target_of(target)))]
     put(as_prompt(tools, declared) if prompt else as_definitions(tools))

@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -43,7 +43,6 @@ from mcp_lenient.values.display import shown
 
 if TYPE_CHECKING:
     from types import ModuleType
-
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _USUAL_NAMES: Final = ("mcp", "server", "app")
@@ -203,11 +202,14 @@ T = TypeVar("T")
 def one_line_errors(named: str) -> Iterator[None]:
     """Report in one line why the server that the command line names cannot be used.
 
+    The SDK's warnings about tool names are suppressed, since they print the names unescaped.
+
     Raises:
         CommandError: When the server cannot be started or reached, or answers with an error.
     """
     try:
-        yield
+        with _errors_only(tool_name_validation.__name__):
+            yield
     except BrokenPipeError:  # the reader of stdout is gone
         raise
     except ValidationError as error:
@@ -217,28 +219,22 @@ def one_line_errors(named: str) -> Iterator[None]:
         fail(f"{named}: the server cannot be used: {first}")
 
 
-def no_name_warnings() -> AbstractContextManager[None]:
-    """Suppress the SDK's warnings about tool names, which print the names unescaped."""
-    return _errors_only(tool_name_validation.__name__)
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Suppress the events of a command's own calls, and FastMCP's notices."""
-    with silenced(), _errors_only(tool_name_validation.__name__, "fastmcp"):
+    with silenced(), _errors_only("fastmcp"):
         yield
 
 
 @contextmanager
-def _errors_only(*names: str) -> Iterator[None]:
-    levels = {logger: logger.level for logger in map(logging.getLogger, names)}
-    for logger in levels:
-        logger.setLevel(logging.ERROR)
+def _errors_only(name: str) -> Iterator[None]:
+    logger = logging.getLogger(name)
+    level = logger.level
+    logger.setLevel(logging.ERROR)
     try:
         yield
     finally:
-        for logger, level in levels.items():
-            logger.setLevel(level)
+        logger.setLevel(level)
 
 
 def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
