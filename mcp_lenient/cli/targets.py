@@ -25,11 +25,10 @@ from fastmcp.client.transports import (
 )
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers.proxy import FastMCPProxy
 from fastmcp.tools import ToolResult
 from mcp.shared import tool_name_validation
-from mcp.types import CallToolRequestParams
 from pydantic import ValidationError
 
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -43,6 +42,8 @@ from mcp_lenient.values.display import shown
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _USUAL_NAMES: Final = ("mcp", "server", "app")
@@ -258,11 +259,7 @@ def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
 class _NoClaims(Middleware):
     """Removes a server's own mcp_lenient entry from its answers."""
 
-    async def on_call_tool(
-        self,
-        context: MiddlewareContext[CallToolRequestParams],
-        call_next: CallNext[CallToolRequestParams, ToolResult],
-    ) -> ToolResult:
+    async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         result = await call_next(context)
         if not isinstance(result, ToolResult) or META_KEY not in (result.meta or {}):
             return result
