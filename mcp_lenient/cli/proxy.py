@@ -204,9 +204,8 @@ def _server(
     from fastmcp import FastMCP
 
     from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
-    from mcp_lenient.adapters.fastmcp.proxy import create_lenient_proxy
-    from mcp_lenient.adapters.fastmcp.proxy.health import add_health
     from mcp_lenient.adapters.fastmcp.proxy.middleware import PlainErrors
+    from mcp_lenient.adapters.fastmcp.proxy.server import add_health, create_lenient_proxy
 
     if not isinstance(target, FastMCP):
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,7 @@ from fastmcp.client.transports import (
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig, RemoteMCPServer
 from pydantic import BaseModel
+from starlette.responses import JSONResponse
 
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
@@ -28,12 +30,13 @@ from mcp_lenient.adapters.fastmcp.proxy.connection import (
     seconds,
 )
 from mcp_lenient.adapters.fastmcp.proxy.header_parameters import HeaderParameters
-from mcp_lenient.adapters.fastmcp.proxy.health import add_health
 from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
 
 if TYPE_CHECKING:
+    from starlette.requests import Request
+
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.rules.policy import Mode, Policy
 
@@ -133,6 +136,29 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
     )
     return proxy
+
+
+def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
+    """Add ``GET /health`` to a server: 200 if all servers behind it answer, otherwise 503.
+
+    It needs no credentials and answers with numbers only.
+
+    Args:
+        server: The server that is served over HTTP.
+        upstreams: The servers behind it.
+    """
+
+    async def health(_: Request) -> JSONResponse:
+        answers = await asyncio.gather(*(upstream.answers() for upstream in upstreams))
+        told = {
+            "status": "ok" if all(answers) else "unavailable",
+            "upstreams": len(answers),
+            "answering": sum(answers),
+        }
+        status = 200 if all(answers) else 503
+        return JSONResponse(told, status, {"cache-control": "no-store"})
+
+    server.custom_route("/health", methods=["GET"])(health)
 
 
 _Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
