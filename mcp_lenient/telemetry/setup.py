@@ -70,15 +70,11 @@ def configure_logging(
     render = json_line if style == "json" else colored_line if colors else plain_line
     chosen = Destination(sink, render, _LEVELS[least], accepted)
     EVENTS.addHandler(chosen)
-    _reset(chosen)
+    reset_logging(kept=chosen)
 
 
-def reset_logging() -> None:
-    """Undo :func:`configure_logging` and close its file."""
-    _reset(None)
-
-
-def _reset(kept: Destination | None) -> None:
+def reset_logging(*, kept: Destination | None = None) -> None:
+    """Undo :func:`configure_logging` and close its file, except for a destination that is kept."""
     for handler in EVENTS.handlers[:]:
         if isinstance(handler, Destination) and handler is not kept:
             EVENTS.removeHandler(handler)
