@@ -58,6 +58,10 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
+    Discovered = DiscoverResult | dict[str, Any]
+    DiscoverContext = MiddlewareContext[DiscoverRequest]
+    DiscoverNext = CallNext[DiscoverRequest, Discovered]
+
 
 REFUSED_UPSTREAM: Final = "REFUSED_UPSTREAM"
 """The envelope's code when the schema accepts the arguments and the server does not."""
@@ -142,11 +146,7 @@ class NameMiddleware(Middleware):
             self._report(result.server_info.name)
         return result
 
-    async def on_discover(
-        self,
-        context: MiddlewareContext[DiscoverRequest],
-        call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
-    ) -> DiscoverResult | dict[str, Any]:
+    async def on_discover(self, context: DiscoverContext, call_next: DiscoverNext) -> Discovered:
         """Return the answer unchanged."""
         result = await call_next(context)
         info = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
@@ -205,11 +205,7 @@ class ProxyMiddleware(LenientMiddleware):
                 return True
         return False
 
-    async def on_discover(
-        self,
-        context: MiddlewareContext[DiscoverRequest],
-        call_next: CallNext[DiscoverRequest, DiscoverResult | dict[str, Any]],
-    ) -> DiscoverResult | dict[str, Any]:
+    async def on_discover(self, context: DiscoverContext, call_next: DiscoverNext) -> Discovered:
         """Answer like a server of the older era if the upstream server is one, so that the client uses it.
 
         Raises:
