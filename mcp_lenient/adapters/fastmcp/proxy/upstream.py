@@ -151,12 +151,14 @@ class Upstream:
             if self._modern is None:
                 probe = self._own.new()
                 probe.mode = "auto"
+                self._join(probe)
                 # If the server cannot be reached now, FastMCP's proxy will report it.
                 with suppress(*_UNUSABLE):
                     async with probe:
                         self._modern = probe.protocol_version in MODERN_PROTOCOL_VERSIONS
-                    # A server may request roots as soon as it is connected, before any client could answer.
-                    await probe.transport.close()
+                    if not self._modern:
+                        # An older server may request roots as soon as it is connected, before any client could answer.
+                        await probe.transport.close()
         return self._modern is False
 
     async def list_anew(self) -> None:

@@ -15,6 +15,7 @@ from application_log import application_log
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
+from wire import serving
 
 from mcp_lenient import create_lenient_proxy
 
@@ -130,3 +131,28 @@ async def test_several_servers_are_each_started_once(tmp_path, events):
     assert starts.read_text().splitlines() == ["started", "started"]
     assert {(event["tool"], event["mounted"]) for event in events} == {("one_add", "one"), ("two_add", "two")}
     assert json.dumps(events)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("over_http", [False, True])
+async def test_a_server_of_the_newer_era_is_started_once(tmp_path, over_http):
+    """Finding out the protocol era of a server over stdio starts it, and the calls use the same process."""
+    starts = tmp_path / "starts"
+    transport = StdioTransport(sys.executable, [str(_SERVER), str(starts)])
+    front = create_lenient_proxy(transport)
+    if over_http:
+        with serving(front) as url:
+            eras = [await _era_of_a_call(url), await _era_of_a_call(url)]
+    else:
+        eras = [await _era_of_a_call(front)]
+        await transport.close()
+    assert set(eras) == {"2026-07-28"}
+    assert starts.read_text().splitlines() == ["started"]
+
+
+async def _era_of_a_call(front) -> str:
+    """Make a call as a client of the newer era, and return the era that was agreed on."""
+    async with Client(front) as client:
+        result = await client.call_tool_mcp("add", {"a": "1", "b": 2})
+        assert result.structured_content == {"result": 3}
+        return client.protocol_version
