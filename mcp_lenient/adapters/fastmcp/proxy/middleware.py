@@ -120,7 +120,7 @@ def _upstream_message(tool: str, text: str, words: Language) -> str:
 MALFORMED: Final = "MALFORMED_ANSWER"
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
-TIMED_OUT: Final = "TIMED_OUT"
+TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
 _NOT_SENT: Final = (NotConnectedError, httpx2.ConnectError, httpx2.ConnectTimeout)
 

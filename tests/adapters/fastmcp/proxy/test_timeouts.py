@@ -65,7 +65,7 @@ async def test_a_timeout_is_answered_with_an_envelope(mode, events):
     assert "may have run" in reported["message"]
     assert [(event["event"], event.get("error_code")) for event in events] == [
         ("call_accepted", None),
-        ("call_unanswered", "TIMED_OUT"),
+        ("call_unanswered", "UPSTREAM_TIMED_OUT"),
     ]
 
 
