@@ -271,14 +271,18 @@ def unknown_tool(
     """
     told, words = shown_name(name), texts(language)
     if has_versions:
-        message = words("Tool '{tool}' has no such version. Call it without a version.", tool=told)
+        message = words(
+            "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=told
+        )
         return _error("UNKNOWN_TOOL", message, {"tool": told})
     names = [other for other in near if shown_name(other) == other][:MAX_NEAR]
     if not names:
-        message = words("Unknown tool '{tool}'. List the tools to see what there is.", tool=told)
+        message = words(
+            "Unknown tool '{tool}'. Nothing was run. List the tools to see what there is.", tool=told
+        )
         return _error("UNKNOWN_TOOL", message, {"tool": told})
     quoted = words.either([f"'{other}'" for other in names])
-    message = words("Unknown tool '{tool}'. Did you mean {names}?", tool=told, names=quoted)
+    message = words("Unknown tool '{tool}'. Nothing was run. Did you mean {names}?", tool=told, names=quoted)
     return _error("UNKNOWN_TOOL", message, {"tool": told, "did_you_mean": names})
 
 

@@ -163,7 +163,7 @@ def test_unknown_tool():
     reported = unknown_tool("stor:x", ["store", "a b"])
     assert (reported["error_code"], reported["message"]) == (
         "UNKNOWN_TOOL",
-        "Unknown tool '{…}'. Did you mean 'store'?",
+        "Unknown tool '{…}'. Nothing was run. Did you mean 'store'?",
     )
     assert "List the tools" in unknown_tool("x")["message"]
 

@@ -196,7 +196,7 @@ async def test_the_unknown_tool_message_is_translated():
     """The answer for an unknown tool is in the policy's language."""
     async with Client(_server(Policy(language="zh"))) as client:
         result = await client.call_tool("serch", {}, raise_on_error=False)
-    assert result.meta["mcp_lenient"]["message"] == "未知工具 'serch'。您是指 'search' 吗？"
+    assert result.meta["mcp_lenient"]["message"] == "未知工具 'serch'，未运行任何工具。您是指 'search' 吗？"
 
 
 @each_row(
