@@ -361,9 +361,9 @@ def _outcome(fields: Mapping[str, Any]) -> Iterator[str]:
         yield fields["error_code"]
     wrong = [_violation(each, alone=len(violations) == 1) for each in violations]
     yield from _first_few("at ", wrong, fields.get("violation_count", 0))
-    changes = [f"{each['rule']} at {each['pointer'] or '/'}" for each in repairs]
+    changes = [f"{each['rule']} at {_place(each)}" for each in repairs]
     yield from _first_few("after " if wrong else "", changes, fields.get("repair_count", 0))
-    yield from _first_few("", [f"{each['code']} at {each['pointer']}" for each in fields.get("hints", ())], 0)
+    yield from _first_few("", [f"{each['code']} at {_place(each)}" for each in fields.get("hints", ())], 0)
 
 
 def _first_few(word: str, texts: list[str], count: int) -> Iterator[str]:
@@ -376,4 +376,8 @@ def _first_few(word: str, texts: list[str], count: int) -> Iterator[str]:
 def _violation(record: Mapping[str, Any], *, alone: bool) -> str:
     """Return place, code and received type; a single violation needs no code besides the event's."""
     received = f" ({record['received']})" if "received" in record else ""
-    return f"{record['pointer'] or '/'}{'' if alone else ' ' + record['code']}{received}"
+    return f"{_place(record)}{'' if alone else ' ' + record['code']}{received}"
+
+
+def _place(record: Mapping[str, Any]) -> str:
+    return record["pointer"] or "the arguments"

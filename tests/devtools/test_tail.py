@@ -64,6 +64,22 @@ def test_one_line_per_event(log, capsys):
     )
 
 
+def test_a_fault_of_the_whole_call_is_in_words(tmp_path, capsys):
+    """The arguments as a whole have an empty pointer, which is not shown as a path."""
+    event = call_event(
+        "call_rejected",
+        "store_context",
+        error_code="INVALID_ARGUMENTS",
+        repairs=[Repair("json_text_to_arguments", "", "string", "object")],
+        violations=[Violation("", None, "type", "must be an object", received_type="array")],
+    )
+    file = tmp_path / "events.jsonl"
+    file.write_text(event.model_dump_json(exclude_defaults=True), encoding="utf-8")
+    assert shown(capsys, file)[0].endswith(
+        "INVALID_ARGUMENTS at the arguments (array) after json_text_to_arguments at the arguments"
+    )
+
+
 def test_foreign_lines_are_shown_escaped(log, capsys):
     """A line that is not an event is shown with its control characters escaped."""
     assert shown(capsys, log)[1] == "INFO:     Uvicorn running \\u001b[31mon http://127.0.0.1:8000"
