@@ -123,7 +123,7 @@ class StressReport:
 
     @property
     def headline(self) -> str:
-        """Summarize in one line what was tried."""
+        """Summarize in one line what was tried, and how many calls were corrupted."""
         tried, skipped = len(self.tried), len(self.skipped)
         if not tried and not skipped:
             return f"Nothing was tested: {self.server} has no tools"
@@ -134,8 +134,8 @@ class StressReport:
         number = (
             f"{tried} of {tried + skipped} tools" if skipped else "1 tool" if tried == 1 else f"{tried} tools"
         )
-        rest = f", {skipped} not (see below)" if skipped else ""
-        return f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}: {number} tried{rest}"
+        where = f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}"
+        return f"{where}: {len(self.corrupted)} corrupted; {number} tried{' (see below)' if skipped else ''}"
 
     def in_detail(self) -> RenderableType:
         """Return the report with a table for each tool."""

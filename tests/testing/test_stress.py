@@ -143,6 +143,7 @@ def test_a_wrong_rule_is_found():
         assert call.got is not None
         assert call.got["count"] == 2 * call.wanted[0]["count"]
         assert call.repairs == ("text_to_twice",)
+    assert f"seed 0: {len(found)} corrupted; 1 tool tried" in str(report)
     assert "corrupted mode, number_as_text" in str(report)
     assert "text_to_twice" in str(report)
 
