@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import sys
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 from rich.console import Console
 
@@ -42,9 +45,12 @@ _JSON = "cases: write each outcome; side_by_side: write the figures"
 def main() -> int:
     """Print the chosen tables; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Print the figures of mcp-lenient."
+        prog="python -m benchmarks",
+        description="Print the figures of mcp-lenient.",
+        epilog=_scripts(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("which", choices=(*_SCRIPTS, "all"))
+    parser.add_argument("which", choices=(*_SCRIPTS, "all"), metavar="NAME", help="one of the names below")
     parser.add_argument("files", nargs="*", help="differences: two files written by cases --json")
     parser.add_argument("--alone", action="store_true", help="cases: measure FastMCP without the middleware")
     parser.add_argument("--marked", action="store_true", help="cases: put @lenient on every function")
@@ -62,6 +68,19 @@ def main() -> int:
     tables = [name for name in _SCRIPTS if name not in _NO_TABLES]
     codes = [_run(name, chosen) for name in (tables if chosen.which == "all" else (chosen.which,))]
     return max(codes)
+
+
+def _scripts() -> str:
+    """Return the names with the first line of each script's docstring, without importing the scripts."""
+    lines = ["names:"]
+    for name in _SCRIPTS:
+        spec = find_spec(f"benchmarks.{name}")
+        assert spec is not None
+        described = ast.get_docstring(ast.parse(Path(str(spec.origin)).read_text("utf-8"))) or ""
+        first = described.splitlines()[0].replace("``", "`")
+        lines.append(f"  {name:<13} {first}")
+    lines.append(f"  {'all':<13} All of them except {' and '.join(_NO_TABLES)}.")
+    return "\n".join(lines)
 
 
 def _run(name: str, chosen: argparse.Namespace) -> int:
