@@ -124,11 +124,24 @@ def _section(tool: Tool, declared: Declared) -> str:
 
 
 def _below(forms: Forms, depth: int) -> list[str]:
-    """Return a line for each property of an object or of a list's items, with nested properties."""
-    objects = [form for form in (*forms, *children(forms, 0)) if form.properties]
+    """Return a line for each property of an object or of a list's items, with nested properties, by union branch."""
     if depth >= _DEEPEST:
         return []
-    return [line for form in objects for name in form.properties for line in _line(form, name, depth)]
+    objects = (form for form in (*forms, *children(forms, 0)) if form.properties)
+    branches = dict.fromkeys(
+        tuple(line for name in form.properties for line in _line(form, name, depth)) for form in objects
+    )
+    if len(branches) == 1:
+        return [line for lines in branches for line in lines]
+    return [
+        line
+        for at, lines in enumerate(branches)
+        for line in (f"- {'or' if at else 'either'} an object with:", *_indented(lines))
+    ]
+
+
+def _indented(lines: Iterable[str]) -> Iterator[str]:
+    return (f"{_INDENT}{line}" for line in lines)
 
 
 def _line(form: Form, name: str, depth: int) -> Iterator[str]:
@@ -144,5 +157,5 @@ def _line(form: Form, name: str, depth: int) -> Iterator[str]:
     words = (
         f": {' '.join(description.split())}" if isinstance(description, str) and description.strip() else ""
     )
-    yield f"{_INDENT * depth}- {name} ({', '.join(facts)}){words}"
-    yield from _below(forms, depth + 1)
+    yield f"- {name} ({', '.join(facts)}){words}"
+    yield from _indented(_below(forms, depth + 1))

@@ -116,6 +116,52 @@ def test_the_prompt_has_every_parameter(server, capsys):
         assert line in lines, line
 
 
+UNIONS = """
+from typing import Annotated, Literal
+from fastmcp import FastMCP
+from pydantic import BaseModel, Field
+
+mcp = FastMCP("drawing")
+
+
+class Circle(BaseModel):
+    kind: Literal["circle"]
+    radius: float
+
+
+class Text(BaseModel):
+    kind: Literal["text"]
+    words: str = Field(description="What it says")
+
+
+Shape = Annotated[Circle | Text, Field(discriminator="kind")]
+
+
+@mcp.tool
+def draw(shapes: Shape | list[Shape], at: Circle | None = None) -> None:
+    pass
+"""
+
+
+def test_the_prompt_says_which_branch_has_which_parameters(tmp_path, capsys):
+    """The branches of a union are listed one below the other, each once, with their own parameters."""
+    file = tmp_path / "drawing.py"
+    file.write_text(UNIONS, encoding="utf-8")
+    assert run(["definitions", str(file), "--prompt"]) == 0
+    expected = """\
+  - either an object with:
+    - kind ("circle", required)
+    - radius (a number, required)
+  - or an object with:
+    - kind ("text", required)
+    - words (a string, required): What it says
+- at (an object or null, optional)
+  - kind ("circle", required)
+  - radius (a number, required)
+"""
+    assert capsys.readouterr().out.endswith(expected)
+
+
 def test_definitions_override_the_inventory(server, tmp_path, capsys):
     """With ``--config`` the prompt uses the file's descriptions and defaults."""
     file = tmp_path / "other.toml"
