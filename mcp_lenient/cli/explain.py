@@ -25,12 +25,13 @@ def explain(
     /,
     *,
     event: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
     output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
 ) -> int:
     """Explain what would happen to a call, step by step. The tool is not run.
 
     Exits with 0 if the tool would run, with 1 if the call would be refused, and with 2 if the server cannot be used.
-    With `--event` it exits with 0.
+    With `--event` it exits with 0. Secrets are masked.
 
     Args:
         target: A Python file (`server.py`, `server.py:name`), a URL, a client configuration (`servers.json`),
@@ -39,7 +40,8 @@ def explain(
         arguments: Its arguments as JSON, such as `'{"tags": "a"}'`. Anything that is not JSON counts as arguments that
             were sent as one text.
         event: Instead of a tool and arguments: a log line to explain, or `-` for all lines on stdin.
-        output: `text` for people, `json` for programs.
+        everything: Show also what stops each rule that does not apply, and the guards of a logged repair.
+        output: `text` for people, `json` for programs, always with the guards.
     """
     import asyncio
 
@@ -51,11 +53,12 @@ def explain(
     if (tool is None) is (event is None):
         fail("name a tool and its arguments, or give a line of the log with --event")
     events = _events(event) if event is not None else []
+    guards = everything or output == "json"
 
     async def work(server: FastMCP) -> list[Explanation]:
         if tool is not None:
-            return [await explain_call(server, tool, _sent(arguments))]
-        return [await explain_event(server, each) for each in events]
+            return [await explain_call(server, tool, _sent(arguments), guards=guards)]
+        return [await explain_event(server, each, guards=guards) for each in events]
 
     with one_line_errors(target), quiet():
         explanations = asyncio.run(served([target], work))

@@ -81,6 +81,23 @@ def test_the_explanation_is_available_as_json(server, capsys):
     assert written["envelope"] is None
 
 
+def test_guards_are_shown_on_demand(server, capsys):
+    """Without ``--all`` a rule that does not apply is only named; JSON always has its guards."""
+    shown = []
+    for options in ([], ["--all"], ["--format", "json"]):
+        run(["explain", server, "store", '{"content": "a", "tags": "b, c"}', *options])
+        shown.append(" ".join(capsys.readouterr().out.split()))
+    assert "/tags: no rule applies. Tried: json_text_to_array, " in shown[0]
+    assert ["looks like JSON" in each for each in shown] == [False, True, True]
+
+
+def test_the_guards_of_a_logged_repair_are_shown_on_demand(server, capsys):
+    """Without ``--all`` the explanation of a log line only names the rule and what it does."""
+    for options in ([], ["--all"]):
+        run(["explain", server, "--event", json.dumps(EVENT), *options])
+        assert ("Its guards: " in capsys.readouterr().out) is bool(options)
+
+
 def test_a_log_line_is_explained(server, capsys):
     """The explanation names the place, the rule and what was likely sent, although the log has no values."""
     assert run(["explain", server, "--event", json.dumps(EVENT)]) == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from fastmcp import Context, FastMCP
@@ -13,6 +13,7 @@ from mcp.types import CallToolRequestParams
 from mcp_lenient.adapters.fastmcp.middleware import RENAMED_TOOL, LenientMiddleware, judged_by
 from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
+from mcp_lenient.devtools.explain.masking import Mask, forms_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
@@ -63,22 +64,24 @@ class Explanation:
         arguments: What the tool would get; None if it would not run.
         repairs: What would be changed.
         envelope: The refusal that the caller would get; None if the tool would run.
+        masked: The arguments without secrets.
     """
 
     tool: str
     fate: Fate
     steps: tuple[Step, ...]
-    arguments: Any = None
+    arguments: Any = field(default=None, repr=False)
     repairs: tuple[Repair, ...] = ()
     envelope: Mapping[str, Any] | None = None
+    masked: Any = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the explanation as JSON."""
+        """Return the explanation as JSON, without secrets."""
         return {
             "tool": self.tool,
             "fate": self.fate,
             "steps": [{"title": each.title, "lines": list(each.lines)} for each in self.steps],
-            "arguments": self.arguments,
+            "arguments": self.masked,
             "repairs": [each._asdict() for each in self.repairs],
             "envelope": self.envelope,
         }
@@ -115,28 +118,29 @@ def _where(pointer: str) -> str:
 _MOST_LINES = 60
 
 
-async def explain(server: FastMCP, tool: str, sent: Any) -> Explanation:
+async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True) -> Explanation:
     """Explain what would happen to a call, step by step. The tool is not run; authors' validators are.
 
-    A tool without a LenientMiddleware is explained with the default one.
+    A tool without a LenientMiddleware is explained with the default one. The steps contain no secrets.
 
     Args:
         server: The server; call this while a client is connected to it.
         tool: The tool's name.
         sent: The arguments as sent, however wrong: a string, a list, nothing.
+        guards: Whether to say of each rule that does not apply what stops it.
     """
     async with Context(fastmcp=server):
         found = await server.get_tool(tool)
         if found is None:
-            return await _under_another_name(server, tool, sent)
+            return await _under_another_name(server, tool, sent, guards=guards)
         validators = await judged_by(server, await find_target(server, found))
         known = validators[0] if validators else await LenientMiddleware().known(server, tool)
     if known is None:
         return await _no_such_tool(server, tool)
-    return _Explainer(tool, known, is_protected=bool(validators)).explain(sent)
+    return _Explainer(tool, known, is_protected=bool(validators), guards=guards).explain(sent)
 
 
-async def _under_another_name(server: FastMCP, tool: str, sent: Any) -> Explanation:
+async def _under_another_name(server: FastMCP, tool: str, sent: Any, *, guards: bool) -> Explanation:
     """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
     own = next((each for each in server.middleware if isinstance(each, LenientMiddleware)), None)
     meant = await (own or LenientMiddleware()).meant(server, CallToolRequestParams(name=tool))
@@ -147,7 +151,7 @@ async def _under_another_name(server: FastMCP, tool: str, sent: Any) -> Explanat
         "The name of the tool",
         f"{RENAMED_TOOL.rule}: {_tool_name(tool)} is {_tool_name(name)} in another spelling. The call starts again under this name.",
     )
-    explained = await explain(server, name, sent)
+    explained = await explain(server, name, sent, guards=guards)
     fate: Fate = "repaired" if explained.fate == "accepted" else explained.fate
     steps, repairs = (step, *explained.steps), (RENAMED_TOOL, *explained.repairs)
     return replace(explained, tool=tool, fate=fate, steps=steps, repairs=repairs)
@@ -161,9 +165,11 @@ async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
 
 
 class _Explainer:
-    def __init__(self, tool: str, known: CachedTool, *, is_protected: bool) -> None:
+    def __init__(self, tool: str, known: CachedTool, *, is_protected: bool, guards: bool) -> None:
         self.tool = tool
         self.known = known
+        self.mask = Mask(known.contract)
+        self.guards = guards
         self.is_protected = is_protected
         self.steps: list[Step] = []
         self.tiers = {rule.name: rule.tier for rule in (*DEFAULT_RULES, *known.policy.rules)}
@@ -189,7 +195,7 @@ class _Explainer:
             moved = (record,)
             self._step(
                 "The arguments came as a text",
-                f"{record.rule} (tier {self.tiers[record.rule]}) reads it as {_in_words(arguments)}",
+                f"{record.rule} (tier {self.tiers[record.rule]}) reads it as {_in_words(self.mask.value(arguments))}",
             )
         return self._judged(sent, arguments, moved)
 
@@ -235,14 +241,60 @@ class _Explainer:
     def _on_decision(self, trace: Trace) -> None:
         """Explain how the engine came to repair or refuse."""
         first, *tried = trace.answers
-        self._step("What is wrong", *map(_fault_words, first.issues))
-        self._step("What the rules propose", *_proposed(trace, self.known.plan))
+        self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.issues))
+        proposals = [self._masked(each) for each in trace.proposals]
+        self._step("What the rules propose", *self._proposed(proposals, trace))
         if tried:
             lines = (
-                f"{'accepts' if each.accepted else 'refuses'} {_in_words(each.arguments)}" for each in tried
+                f"{'accepts' if each.accepted else 'refuses'} {_in_words(self.mask.value(each.arguments))}"
+                for each in tried
             )
             self._step("What the validator says of the best proposals", *lines)
-        self._step("The choice", *_choice(trace.outcome, trace.proposals, self.tiers))
+        self._step("The choice", *self._choice(trace.outcome, proposals))
+
+    def _masked(self, proposal: Proposal) -> Proposal:
+        if proposal.kind == "name" or proposal.after is ABSENT:
+            return proposal
+        return replace(proposal, after=self.mask.value(proposal.after, proposal.pointer))
+
+    def _fault(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> str:
+        why = self.mask.reason(issue, arguments)
+        said = f" ({why})" if why else ""
+        return f"{_where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
+
+    def _proposed(self, proposals: list[Proposal], trace: Trace) -> Iterator[str]:
+        for each in proposals:
+            yield f"{_where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
+        read = {each.pointer for each in proposals}
+        unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
+        if not proposals and not unread:
+            yield f"Nothing: {_silence(self.known.plan)}."
+        for place, rules in unread.items():
+            if self.guards:
+                yield f"{_where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
+                yield from _guards(rules)
+            else:
+                yield f"{_where(place)}: no rule applies. Tried: {', '.join(rules)}"
+
+    def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
+        tiers = self.tiers
+        for tie in outcome.ties:
+            place = pointer(tie.path)
+            yield f"{_where(place)}: {len(tie.readings)} readings are equally likely, so none is used:"
+            for each in tie.readings:
+                yield f"  {_in_words(self.mask.value(each.value, place))} by {_rules(each, tiers)}"
+        kept = "repaired" if outcome.status == "repaired" else "would be repaired"
+        for repair in outcome.repairs:
+            yield f"{_where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
+            yield from _beaten(repair, proposals, tiers)
+        if outcome.status == "repaired":
+            yield "It is the only reading of the lowest tier. Higher tiers are not tried."
+        elif not outcome.ties:
+            if any(issue.kind == "overlooked" for issue in outcome.issues):
+                yield "The tool accepts that, but would ignore part of it:"
+            else:
+                yield "The validator accepts none of the readings. Still wrong:"
+            yield from (f"  {self._fault(issue, outcome.arguments)}" for issue in outcome.issues)
 
     def _settled(
         self, sent: Any, arguments: Mapping[str, Any], repairs: tuple[Repair, ...], *, repaired: bool
@@ -254,7 +306,9 @@ class _Explainer:
         repairs = (*repairs, *final.repairs)
         if self.known.mode == "observe" and repairs:
             return self._observed(sent, repairs)
-        self._step("The outcome", f"{_tool_name(self.tool)} runs with {_in_words(final.arguments)}")
+        self._step(
+            "The outcome", f"{_tool_name(self.tool)} runs with {_in_words(self.mask.value(final.arguments))}"
+        )
         fate: Fate = "repaired" if repaired or final.repairs else "accepted"
         return self._end(fate, dict(final.arguments), repairs)
 
@@ -289,7 +343,8 @@ class _Explainer:
         repairs: tuple[Repair, ...] = (),
         envelope: Mapping[str, Any] | None = None,
     ) -> Explanation:
-        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, envelope)
+        masked = self.mask.value(arguments)
+        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, envelope, masked)
 
 
 _FAULTS = {
@@ -303,26 +358,12 @@ _FAULTS = {
 }
 
 
-def _fault_words(issue: ValidationIssue) -> str:
-    why = issue.detail or issue.reason
-    said = f" ({why})" if why else ""
-    return f"{_where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
-
-
-def _proposed(trace: Trace, plan: Plan) -> Iterator[str]:
-    for each in trace.proposals:
-        yield f"{_where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
-    read = {each.pointer for each in trace.proposals}
-    unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
-    if not trace.proposals and not unread:
-        yield f"Nothing: {_silence(plan)}."
-    for place, rules in unread.items():
-        yield f"{_where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
-        by_guard: dict[str, list[str]] = {}
-        for rule in rules:
-            guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
-            by_guard.setdefault(guards, []).append(rule)
-        yield from (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
+def _guards(rules: list[str]) -> Iterator[str]:
+    by_guard: dict[str, list[str]] = {}
+    for rule in rules:
+        guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"
+        by_guard.setdefault(guards, []).append(rule)
+    return (f"  {', '.join(named)}: {guards}" for guards, named in by_guard.items())
 
 
 def _silence(plan: Plan) -> str:
@@ -344,24 +385,6 @@ def _made(proposal: Proposal) -> str:
         return "leaves it out"
     fits = "" if proposal.fits else ", which does not fit as it is"
     return f"reads it as {_in_words(proposal.after)}{fits}"
-
-
-def _choice(outcome: Outcome, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
-    for tie in outcome.ties:
-        yield f"{_where(pointer(tie.path))}: {len(tie.readings)} readings are equally likely, so none is used:"
-        yield from (f"  {_in_words(each.value)} by {_rules(each, tiers)}" for each in tie.readings)
-    kept = "repaired" if outcome.status == "repaired" else "would be repaired"
-    for each in outcome.repairs:
-        yield f"{_where(each.pointer)}: {kept} by {each.rule} (tier {tiers[each.rule]})"
-        yield from _beaten(each, proposals, tiers)
-    if outcome.status == "repaired":
-        yield "It is the only reading of the lowest tier. Higher tiers are not tried."
-    elif not outcome.ties:
-        if any(issue.kind == "overlooked" for issue in outcome.issues):
-            yield "The tool accepts that, but would ignore part of it:"
-        else:
-            yield "The validator accepts none of the readings. Still wrong:"
-        yield from (f"  {_fault_words(issue)}" for issue in outcome.issues)
 
 
 def _rules(reading: Candidate, tiers: Mapping[str, int]) -> str:
@@ -402,12 +425,13 @@ _CODES: Final = {
 }
 
 
-async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
+async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = True) -> Explanation:
     """Explain a log line: where, by which rule, and what was likely sent.
 
     Args:
         server: The server with the tool; call this while a client is connected to it.
         event: The event, from :func:`mcp_lenient.telemetry.events.read_event`.
+        guards: Whether to name the guards of each rule.
     """
     async with Context(fastmcp=server):
         tool = await server.get_tool(event.tool)
@@ -416,7 +440,8 @@ async def explain_event(server: FastMCP, event: CallEvent) -> Explanation:
         steps.append(_step("The tool", f"The server has no tool {_tool_name(event.tool)} (any more)."))
     reader = SchemaTree({} if tool is None else tool.parameters).reader
     steps += [
-        _step(f"Repaired at {_where(each.pointer)}", *_repaired(reader, each)) for each in event.repairs
+        _step(f"Repaired at {_where(each.pointer)}", *_repaired(reader, each, guards=guards))
+        for each in event.repairs
     ]
     for violation in event.violations:
         said = f"{violation.code}. Likely sent: {_CODES[violation.code]}."
@@ -441,7 +466,7 @@ def _facts(event: CallEvent) -> Iterator[str]:
             yield f"The log lists {listed} of {total} {name}."
 
 
-def _repaired(reader: FormReader, repair: RepairRecord) -> Iterator[str]:
+def _repaired(reader: FormReader, repair: RepairRecord, *, guards: bool) -> Iterator[str]:
     rule, change = repair.rule, f"{repair.before} to {repair.after}"
     family = FAMILY_OF.get(rule)
     if family is None:
@@ -449,7 +474,8 @@ def _repaired(reader: FormReader, repair: RepairRecord) -> Iterator[str]:
     else:
         yield f"{rule} (tier {_TIERS[rule]}): {change}."
         yield f"Likely sent: {family.rules[rule]}."
-        yield f"Its guards: {family.unless}."
+        if guards:
+            yield f"Its guards: {family.unless}."
     yield from _place_words(reader, repair.pointer)
 
 
@@ -475,8 +501,5 @@ def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
 def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:
     here = reader.top
     for token in tokens:
-        below = tuple(found for form in here for found in form.child(token))
-        if not below and token.isdecimal():
-            below = tuple(found for form in here for found in form.child(int(token)))
-        here = below
+        here = forms_below(here, token)
     return here

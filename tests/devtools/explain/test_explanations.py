@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
 from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient, strip, tags
 from mcp_lenient.devtools.explain import explain, explain_event
@@ -227,6 +227,76 @@ async def test_any_wrong_arguments_are_explained(sent):
     assert str(said).encode()
     assert json.dumps(said.as_dict(), default=repr)
     assert len(str(said).splitlines()) < 400
+
+
+class Login(BaseModel, extra="forbid"):
+    """A login."""
+
+    user: str
+    word: SecretStr
+
+
+def refuse(value: str) -> str:
+    """Refuse a value, and repeat it."""
+    message = f"{value} is too easy"
+    raise ValueError(message)
+
+
+def secretive(policy=None):
+    """Return a server with tools that take secrets."""
+    server = FastMCP("secretive", middleware=[LenientMiddleware(policy)])
+
+    @server.tool
+    def enter(login: Login, password: str = "", labels: dict[str, int] | None = None) -> None:
+        raise SystemExit(login, password, labels)
+
+    @server.tool
+    def change(password: Annotated[str, AfterValidator(refuse)]) -> None:
+        raise SystemExit(password)
+
+    return server
+
+
+LOGIN = {"user": "ann", "word": "hunter2"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent"),
+    [
+        pytest.param("enter", {"login": LOGIN, "password": "hunter2"}, id="accepted"),
+        pytest.param("enter", {"login": LOGIN, "password": ["hunter2"]}, id="repaired"),
+        pytest.param("enter", {"login": json.dumps(LOGIN)}, id="text of an object"),
+        pytest.param("enter", {"login": str(LOGIN)[:-1]}, id="cut-off text"),
+        pytest.param("enter", json.dumps({"login": LOGIN}), id="text of all arguments"),
+        pytest.param("enter", {"arguments": {"login": LOGIN, "password": ["hunter2"]}}, id="wrapped"),
+        pytest.param("enter", {"login": {"user": "ann", "Word": ["hunter2"]}}, id="another spelling"),
+        pytest.param("enter", {"login": LOGIN, "api_kye": ["hunter2"]}, id="undeclared"),
+        pytest.param("enter", {"login": LOGIN, "labels": {"token": "hunter2"}}, id="map"),
+        pytest.param("change", {"password": "hunter2"}, id="author's sentence"),
+    ],
+)
+@pytest.mark.parametrize("mode", ["repair", "observe", "off"])
+async def test_secrets_are_masked(tool, sent, mode):
+    """No explanation has a secret value, or one that was sent under an undeclared name."""
+    said = await explained(secretive(Policy(mode=mode)), tool, sent)
+    assert "hunter2" not in f"{said} {said!r}" + json.dumps(said.as_dict())
+
+
+async def test_a_secret_is_masked_in_both_readings_of_a_tie():
+    """A tie names the rules, and not what they make of a secret."""
+    schema = {"type": "object", "properties": {"pin": {"enum": ["a_b", "a-b"]}}, "required": ["pin"]}
+    server = FastMCP("ties", middleware=[LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS]))])
+    server.add_tool(Low(name="low", description="Low.", parameters=schema))
+    said = await explained(server, "low", {"pin": "x"})
+    assert '"{…}" by one_way (tier 1)' in str(said)
+    assert "a_b" not in str(said)
+
+
+async def test_other_values_are_shown():
+    """Values next to a secret, in a map, or in a wrapper are shown."""
+    sent = {"arguments": {"login": LOGIN, "labels": {"a": 5}}}
+    text = str(await explained(secretive(), "enter", sent))
+    assert '{"login": {"user": "ann", "word": "{…}"}, "labels": {"a": 5}}' in text
 
 
 async def test_an_unknown_tool_is_refused():
