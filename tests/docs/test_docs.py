@@ -7,11 +7,14 @@ import importlib
 import json
 import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import structlog
 from cogapp import Cog
-from fastmcp import Client
+from fastmcp import Client, FastMCP
+from fastmcp_versions import STRICT, not_on_3
+from pydantic import BaseModel
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
 
@@ -20,6 +23,7 @@ import mcp_lenient.adapters.litellm
 import mcp_lenient.adapters.mcp_sdk
 import mcp_lenient.testing
 from context_store import build_server
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.rules.catalogue import CATALOGUE
 from mcp_lenient.telemetry.setup import reset_logging
 
@@ -47,6 +51,78 @@ def unconfigured_structlog():
     yield
     reset_logging()
     structlog.reset_defaults()
+
+
+class Point(BaseModel):
+    """A single object parameter."""
+
+    x: int
+
+
+REPAIRED = {
+    """`'["a", "b"]'`, `"{'a': 1,}"` for a list or object""": [
+        (list[str], {"value": '["a", "b"]'}),
+        (dict, {"value": "{'a': 1,}"}),
+    ],
+    '`"42"`, `"5.0"`, `7.0`, `"yes"`': [
+        (int, {"value": "42"}),
+        (int, {"value": "5.0"}),
+        (int, {"value": 7.0}),
+        (bool, {"value": "yes"}),
+    ],
+    '`"OPEN"` for one of `open`, `closed`': [(Literal["open", "closed"], {"value": "OPEN"})],
+    '`null`, `""`, `"null"` for an optional argument': [
+        (int, {"value": 1, "optional": sent}) for sent in (None, "", "null")
+    ],
+    "`maxResults`, `tag`, an alias you declared": [
+        (int, {"value": 1, "maxResults": 5}),
+        (int, {"value": 1, "tag": ["a"]}),
+    ],
+    "`toolCallId` and other keys that clients add": [(int, {"value": 1, "toolCallId": "x"})],
+    '`"a"`, `{"item": ["a"]}`, `"1, 2"` for a list; `[5]` for a number': [
+        (list[str], {"value": "a"}),
+        (list[str], {"value": {"item": ["a"]}}),
+        (list[int], {"value": "1, 2"}),
+        (int, {"value": [5]}),
+    ],
+    '`{"args": {...}}`, flat fields of a single object parameter, all arguments as JSON text': [
+        (int, {"args": {"value": 1}}),
+        (Point, {"x": 1}),
+    ],
+}
+"""The rows of the table of repairs in the README, each with the type of a parameter and its calls."""
+
+
+def _takes(kind, *middleware, strict):
+    server = FastMCP("table", strict_input_validation=strict, middleware=middleware)
+
+    def take(value, optional: int = 3, max_results: int = 1, tags: list[str] | None = None) -> None: ...
+
+    def take_one(value) -> None: ...
+
+    for tool in (take, take_one):
+        tool.__annotations__["value"] = kind
+        server.tool(tool)
+    return server
+
+
+async def _is_taken(server, sent):
+    async with Client(server) as client:
+        tool = "take_one" if "x" in sent else "take"
+        return not (await client.call_tool(tool, sent, raise_on_error=False)).is_error
+
+
+@not_on_3(STRICT)
+async def test_the_readme_says_what_fastmcp_repairs_itself():
+    """Every call of the table of repairs is repaired, and FastMCP alone only accepts the second row, if it is not strict."""
+    table = (ROOT / "README.md").read_text("utf-8").partition("## What is repaired")[2]
+    assert re.findall(r"^\| (`.*?) \| ", table, re.MULTILINE)[: len(REPAIRED)] == list(REPAIRED)
+    for at, calls in enumerate(REPAIRED.values()):
+        for kind, sent in calls:
+            for strict in (False, True):
+                assert await _is_taken(_takes(kind, LenientMiddleware(), strict=strict), sent), sent
+                alone = await _is_taken(_takes(kind, strict=strict), sent)
+                assert alone is (at == 1 and not strict), sent
 
 
 @pytest.mark.quick_rows("README.md", "docs/rules.md", "docs/envelope.md", "docs/logging.md", "docs/index.md")
