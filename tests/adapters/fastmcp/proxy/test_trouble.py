@@ -156,3 +156,16 @@ async def _era_of_a_call(front) -> str:
         result = await client.call_tool_mcp("add", {"a": "1", "b": 2})
         assert result.structured_content == {"result": 3}
         return client.protocol_version
+
+
+@pytest.mark.slow
+async def test_a_server_of_the_older_era_can_ask_for_roots_at_its_start(tmp_path):
+    """The process that told its era is replaced, so that a client answers what the server asks at its start."""
+    starts = tmp_path / "starts"
+    transport = StdioTransport(sys.executable, [str(_SERVER.with_name("older.py")), str(starts)])
+    async with Client(create_lenient_proxy(transport), roots=["file:///here"]) as client:
+        await client.list_tools()
+        result = await client.call_tool_mcp("roots", {})
+    await transport.close()
+    assert result.content[0].text == "file:///here"
+    assert starts.read_text().splitlines() == ["started", "started"]
