@@ -14,6 +14,7 @@ from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import SchemaNode
 from mcp_lenient.values.display import cut
 from mcp_lenient.values.json_values import pointer
+from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
 
 Level = Literal["note", "warning", "error"]
@@ -322,10 +323,9 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         and None not in spot.node.shape.default
     ]
     if names:
-        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
         yield Hit(
             names[0].strip("'") if len(names) == 1 else "",
-            f"{listed} may be left out but not null, and many callers send null instead of leaving it out.",
+            f"{Language().all_of(names)} may be left out but not null, and many callers send null instead of leaving it out.",
             # In destructive tools the middleware never leaves out null.
             "Take null as well."
             if surface.destructive

@@ -13,6 +13,7 @@ from mcp_lenient.devtools.report.model import Advice, AdviceKind
 from mcp_lenient.devtools.report.wording import count
 from mcp_lenient.rules.rules import WRAPPERS
 from mcp_lenient.types import ViolationCode
+from mcp_lenient.values.language import Language
 
 _FEWEST: Final = 3
 """How many calls an advice needs."""
@@ -176,9 +177,7 @@ def _definition(tool: str, parameter: str, entry: str) -> str | None:
 def _named(clients: Sequence[str]) -> str:
     named = [_client(*who.split(_BETWEEN)) for who in clients[:_MOST_NAMED]]
     rest = len(clients) - len(named)
-    if rest:
-        return f"{', '.join(named)} and {count(rest, 'other client')}"
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    return Language().all_of([*named, count(rest, "other client")] if rest else named)
 
 
 def _client(name: str | None, version: str | None = None) -> str:

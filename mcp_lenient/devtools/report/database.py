@@ -19,7 +19,7 @@ class ReportError(LenientError):
     """A log that cannot be read, or a missing package; the message is one line."""
 
 
-class OutOfMemoryError(ReportError):
+class OutOfMemoryError(LenientError):
     """The engine's memory limit is too low for a log."""
 
 
@@ -133,7 +133,8 @@ class Database:
         """Run one statement and return its rows; report the progress of ``doing`` and allow an interrupt.
 
         Raises:
-            ReportError: When the engine fails.
+            OutOfMemoryError: When the memory limit is too low.
+            ReportError: When the engine fails otherwise.
         """
         import duckdb
 
@@ -232,7 +233,7 @@ def _limit(connection: DuckDBPyConnection) -> float:
     return limit
 
 
-def _report_error(error: Exception) -> ReportError:
+def _report_error(error: Exception) -> LenientError:
     """Turn an error of the engine into an error of the report."""
     import duckdb
 

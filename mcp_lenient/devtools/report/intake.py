@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final, NamedTuple, get_args
 import pydantic_core
 from pydantic import Field, TypeAdapter, ValidationError
 
-from mcp_lenient.devtools.report.database import LOWEST_MEMORY, Database, OutOfMemoryError, ReportError
+from mcp_lenient.devtools.report.database import LOWEST_MEMORY, Database, ReportError
 from mcp_lenient.devtools.report.model import LogFigures, Selection, SkippedFile
 from mcp_lenient.devtools.report.sources import (
     Compression,
@@ -402,8 +402,6 @@ class _Intake:
         try:
             self._run(_reading(_lines(compression)), group.patterns)
             self.cut += sum(not look.is_whole for look in looks)
-        except OutOfMemoryError:
-            raise
         except ReportError:
             if compression != "gzip":
                 raise
@@ -437,8 +435,6 @@ class _Intake:
             sql = _reading(_lines_of_parquet(dict(same)))
             try:
                 self._run(sql, list(map(group.pattern, paths)))
-            except OutOfMemoryError:
-                raise
             except ReportError:  # one of them is damaged
                 for path in paths:
                     with self._skipping(group, path):
@@ -449,8 +445,6 @@ class _Intake:
         """Skip a damaged Parquet file, unless the user named it."""
         try:
             yield
-        except OutOfMemoryError:
-            raise
         except ReportError as error:
             reason = f"the Parquet file cannot be read: {error}"
             if path in group.named:

@@ -230,17 +230,13 @@ def _table(report: Report, name: str) -> str:
     sides = [' class="number"' if column in NUMBERS else "" for column in columns]
     first = "".join(f"<th{side}>{column}</th>" for side, column in zip(sides, columns, strict=True))
     body = "".join(
-        f"<tr>{''.join(f'<td{side}>{_cell(cell)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
+        f"<tr>{''.join(f'<td{side}>{_text(cell)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
         for row in rows(report, name)
     )
     return (
         f"<section><h2>{_text(title(report, name))}</h2>"
         f'<div class="scroll"><table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table></div></section>'
     )
-
-
-def _cell(value: str | int) -> str:
-    return f"{value:,}" if isinstance(value, int) else _text(value)
 
 
 def _text(text: str) -> str:

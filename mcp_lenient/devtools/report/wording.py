@@ -142,9 +142,10 @@ def title(report: Report, name: str) -> str:
     return TABLES[name].title + (f" ({shown:,} of {found:,})" if found > shown else "")
 
 
-def rows(report: Report, name: str) -> list[tuple[TableCell, ...]]:
+def rows(report: Report, name: str) -> list[list[str]]:
     """Return the rows of a table."""
-    return [TABLES[name].cells(each) for each in getattr(report, name)]
+    found = map(TABLES[name].cells, getattr(report, name))
+    return [[f"{cell:,}" if isinstance(cell, int) else cell for cell in row] for row in found]
 
 
 def client(name: str | None, version: str | None) -> str:
@@ -247,7 +248,7 @@ def _table(report: Report, name: str) -> RenderableType:
             column, justify="right" if number else "left", no_wrap=number, overflow="fold", min_width=6
         )
     for row in rows(report, name):
-        table.add_row(*(_plain(f"{cell:,}" if isinstance(cell, int) else cell) for cell in row))
+        table.add_row(*map(_plain, row))
     return Group(_plain(title(report, name), "bold"), table)
 
 
