@@ -252,6 +252,9 @@ class _Explainer:
             self._step("What the validator says of the best proposals", *lines)
         self._step("The choice", *self._choice(trace.outcome, proposals))
 
+    def _where(self, place: str) -> str:
+        return _where(self.mask.place(place))
+
     def _masked(self, proposal: Proposal) -> Proposal:
         if proposal.kind == "name" or proposal.after is ABSENT:
             return proposal
@@ -260,32 +263,32 @@ class _Explainer:
     def _fault(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> str:
         why = self.mask.reason(issue, arguments)
         said = f" ({why})" if why else ""
-        return f"{_where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
+        return f"{self._where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
 
     def _proposed(self, proposals: list[Proposal], trace: Trace) -> Iterator[str]:
         for each in proposals:
-            yield f"{_where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
+            yield f"{self._where(each.pointer)}: {each.rule} (tier {each.tier}) {_made(each)}"
         read = {each.pointer for each in proposals}
         unread = {place: rules for place, rules in trace.kept_out.items() if place not in read}
         if not proposals and not unread:
             yield f"Nothing: {_silence(self.known.plan)}."
         for place, rules in unread.items():
             if self.guards:
-                yield f"{_where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
+                yield f"{self._where(place)}: no rule applies. The rules that were tried, and the guards that stop them:"
                 yield from _guards(rules)
             else:
-                yield f"{_where(place)}: no rule applies. Tried: {', '.join(rules)}"
+                yield f"{self._where(place)}: no rule applies. Tried: {', '.join(rules)}"
 
     def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
         tiers = self.tiers
         for tie in outcome.ties:
             place = pointer(tie.path)
-            yield f"{_where(place)}: {len(tie.readings)} readings are equally likely, so none is used:"
+            yield f"{self._where(place)}: {len(tie.readings)} readings are equally likely, so none is used:"
             for each in tie.readings:
                 yield f"  {_in_words(self.mask.value(each.value, place))} by {_rules(each, tiers)}"
         kept = "repaired" if outcome.status == "repaired" else "would be repaired"
         for repair in outcome.repairs:
-            yield f"{_where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
+            yield f"{self._where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
             yield from _beaten(repair, proposals, tiers)
         if outcome.status == "repaired":
             yield "It is the only reading of the lowest tier. Higher tiers are not tried."
@@ -301,7 +304,7 @@ class _Explainer:
     ) -> Explanation:
         final = self.known.settled(arguments)
         if final.repairs:
-            lines = (f"{each.rule} changes {_where(each.pointer)}" for each in final.repairs)
+            lines = (f"{each.rule} changes {self._where(each.pointer)}" for each in final.repairs)
             self._step("What the author declared", *lines)
         repairs = (*repairs, *final.repairs)
         if self.known.mode == "observe" and repairs:

@@ -10,7 +10,7 @@ from mcp_lenient.refusal.wording import Refusal, marked_secret, told_safely
 from mcp_lenient.schema.node import MAX_FORMS, Forms, any_fits, children, names_of
 from mcp_lenient.types import Outcome, ValidationIssue
 from mcp_lenient.values.display import HIDDEN, is_name, secret_name
-from mcp_lenient.values.json_values import tokens_of
+from mcp_lenient.values.json_values import pointer, tokens_of
 
 _LONGEST = 300
 _LONGEST_INDEX = 9
@@ -43,20 +43,28 @@ class Mask:
         if marked_secret(forms):
             return HIDDEN
         if isinstance(value, Mapping):
-            is_open = not names_of(forms)
-            return {
-                key: self._entry(children(forms, key), key, each, is_open=is_open)
-                for key, each in value.items()
-            }
+            return dict(self._entry(forms, key, each) for key, each in value.items())
         if isinstance(value, list):
             return [self._masked(children(forms, at)[:MAX_FORMS], each) for at, each in enumerate(value)]
         stands_for_other = isinstance(value, str) and forms and not any_fits(forms, value)
         return HIDDEN if stands_for_other and not is_name(value) else value
 
-    def _entry(self, forms: Forms, key: Any, value: Any, *, is_open: bool) -> Any:
-        if secret_name(key, self._secrets) or not (forms or is_open):
-            return HIDDEN
-        return self._masked(forms[:MAX_FORMS], value)
+    def _entry(self, forms: Forms, key: Any, value: Any) -> tuple[Any, Any]:
+        below = children(forms, key)[:MAX_FORMS]
+        if not secret_name(key, self._secrets) and (below or not names_of(forms)):
+            return key, self._masked(below, value)
+        return key if below or not isinstance(key, str) or is_name(key) else HIDDEN, HIDDEN
+
+    def place(self, place: str) -> str:
+        """Return a JSON Pointer without undeclared keys that are no names, or that are below a secret."""
+        forms, is_secret = self._top, False
+        path: list[str] = []
+        for token in tokens_of(place):
+            here = forms_below(forms, token)
+            path.append(token if here or (is_name(token) and not is_secret) else HIDDEN)
+            is_secret = is_secret or secret_name(token, self._secrets) or marked_secret(here)
+            forms = here or forms
+        return pointer(tuple(path))
 
     def reason(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> str | None:
         """Return why a value is wrong: the author's sentence, unless it may repeat a secret, or ours."""

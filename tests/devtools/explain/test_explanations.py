@@ -273,6 +273,8 @@ LOGIN = {"user": "ann", "word": "hunter2"}
         pytest.param("enter", {"login": LOGIN, "api_kye": ["hunter2"]}, id="undeclared"),
         pytest.param("enter", {"login": LOGIN, "labels": {"token": "hunter2"}}, id="map"),
         pytest.param("change", {"password": "hunter2"}, id="author's sentence"),
+        pytest.param("enter", {"login": LOGIN, '{"password": "hunter2"}': 1}, id="key"),
+        pytest.param("enter", {"login": {**LOGIN, "password=hunter2": 1}}, id="key of an object"),
     ],
 )
 @pytest.mark.parametrize("mode", ["repair", "observe", "off"])
