@@ -23,11 +23,12 @@ from mcp_lenient.testing.trial import in_own_loop
 
 __all__ = ["CHECKS", "LEVELS", "Check", "Finding", "Level", "check"]
 
-Checkable = FastMCP | ClientTransport | Iterable[Tool]
-
 
 def check(
-    target: Checkable, *, select: Collection[str] = (), ignore: Collection[str] = ()
+    target: FastMCP | ClientTransport | Iterable[Tool],
+    *,
+    select: Collection[str] = (),
+    ignore: Collection[str] = (),
 ) -> tuple[Finding, ...]:
     """Find what callers of a server's tools will misunderstand.
 
