@@ -142,9 +142,14 @@ class NodeRules:
 
     @cached_property
     def parsers(self) -> tuple[Compiled, ...]:
-        """The rules that parse a text here, or in a branch here."""
+        """The rules that parse a text here, or in a branch here, and do not put it into a list."""
         rules = (self._plan.at(each).values.get(str, ()) for each in self._node.branches or (self._node,))
-        return tuple(compiled for own in rules for compiled in own if compiled[0].reads_text)
+        return tuple(
+            (rule, apply)
+            for own in rules
+            for rule, apply in own
+            if rule.reads_text and rule.name not in _SHALLOW_WRAPS
+        )
 
     @cached_property
     def absence(self) -> Mapping[type, tuple[Compiled, ...]]:
@@ -1092,30 +1097,28 @@ def _repair_by_schema(
 
 
 def _candidates_of_arguments(
-    arguments: dict[str, Any], session: RepairSession, scope: Scope | None
+    arguments: dict[str, Any], session: RepairSession, scope: Scope | None, again: int = _MAX_RELOCATIONS
 ) -> list[Candidate]:
     """Return the cheapest candidates for the arguments: repaired in place, unwrapped or wrapped."""
     top = session.plan.top
     found = structure(top, arguments, (), session, scope)
-    for rule, apply in session.plan.at(top).values.get(dict, ()):
+    for rule, apply in session.plan.at(top).values.get(dict, ()) if again else ():
         if found and worst_tier(found[0].cost) < rule.tier:
             break
-        found += _content_candidates(rule, apply, arguments, session)
+        found += _content_candidates(rule, apply, arguments, session, again - 1)
     return [Candidate(plain(each.value), each.cost, each.repairs) for each in cheapest(found)]
 
 
 def _content_candidates(
-    rule: Rule, apply: Apply, arguments: dict[str, Any], session: RepairSession
+    rule: Rule, apply: Apply, arguments: dict[str, Any], session: RepairSession, again: int
 ) -> Iterator[Candidate]:
     """Yield the candidates for unwrapped or wrapped arguments, after dropping injected keys."""
-    top = session.plan.top
     rest, dropped_cost, dropped = _without_injected(session.plan, arguments)
     for content in apply(rest):
         record = Repair(rule.name, "", "object", "object")
-        for inner in _after(top, content, (), session, 0):
-            if worst_tier(inner.cost) < rule.tier:
-                cost = dropped_cost + rule.cost + inner.cost
-                yield Candidate(inner.value, cost, (*dropped, record, *inner.repairs))
+        for inner in _candidates_of_arguments(content, session, None, again):
+            cost = dropped_cost + rule.cost + inner.cost
+            yield Candidate(inner.value, cost, (*dropped, record, *inner.repairs))
 
 
 def _refuse_tie(

@@ -8,6 +8,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from string import ascii_letters, digits
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
@@ -695,6 +696,8 @@ WRAPPERS = frozenset(
 )
 """Names that callers wrap the whole arguments in."""
 _CALL_KEYS = frozenset({"name", "arguments"})
+_MAX_SHAPES: Final = 64
+"""Branches looked at for an object: unions can hold one another endlessly."""
 
 
 def unwrap_arguments(site: Site) -> Apply | None:
@@ -730,8 +733,16 @@ def _is_nothing(arguments: dict[str, Any]) -> bool:
 
 
 def _may_be_object(site: Site, name: str) -> bool:
-    shapes = _shapes(site, site.shape_at(site.shape.properties[name]))
-    return any(shape.types is None or "object" in shape.types for shape in shapes)
+    waiting = [site.shape_at(site.shape.properties[name])]
+    for shape in waiting:
+        if shape.branches and len(waiting) < _MAX_SHAPES:
+            waiting += map(site.shape_at, shape.branches)
+        elif shape.enum is not None:
+            if any(isinstance(value, dict) for value in shape.enum):
+                return True
+        elif shape.types is None or "object" in shape.types:
+            return True
+    return False
 
 
 def _own_call(
@@ -871,14 +882,15 @@ def _may_be_the_object(flat: dict[str, Any]) -> bool:
 
 _FROM_TEXT = (str,)
 _FROM_SCALARS = (str, int, float, bool)
+_parsing = partial(Rule, on=_FROM_TEXT, reads_text=True, again=True)
 
 DEFAULT_RULES: tuple[Rule, ...] = (
-    Rule("json_text_to_array", 1, text_to_array("json"), on=_FROM_TEXT, reads_text=True, across=True),
-    Rule("json_text_to_object", 1, text_to_object("json"), on=_FROM_TEXT, reads_text=True, across=True),
-    Rule("json5_text_to_array", 2, text_to_array("json5"), on=_FROM_TEXT, reads_text=True),
-    Rule("json5_text_to_object", 2, text_to_object("json5"), on=_FROM_TEXT, reads_text=True),
-    Rule("python_text_to_array", 2, text_to_array("python"), on=_FROM_TEXT, reads_text=True),
-    Rule("python_text_to_object", 2, text_to_object("python"), on=_FROM_TEXT, reads_text=True),
+    _parsing("json_text_to_array", 1, text_to_array("json"), across=True),
+    _parsing("json_text_to_object", 1, text_to_object("json"), across=True),
+    _parsing("json5_text_to_array", 2, text_to_array("json5")),
+    _parsing("json5_text_to_object", 2, text_to_object("json5")),
+    _parsing("python_text_to_array", 2, text_to_array("python")),
+    _parsing("python_text_to_object", 2, text_to_object("python")),
     Rule("text_to_integer", 1, to_scalar("integer", integer_in_text), on=_FROM_TEXT, across=True),
     Rule("text_to_number", 1, to_scalar("number", exact_number_in_text), on=_FROM_TEXT, across=True),
     Rule("whole_float_to_integer", 1, to_scalar("integer", whole_float), on=(float,), across=True),

@@ -30,7 +30,9 @@ def servers(tmp_path_factory):
             {"text": "kept", "tags": ["a", "b"]},
             id="a-value-over-stdio",
         ),
-        pytest.param("work", {"note_text": "kept"}, "INVALID_ARGUMENTS", {"text": "kept"}, id="a-name-over-http"),
+        pytest.param(
+            "work", {"note_text": "kept"}, "INVALID_ARGUMENTS", {"text": "kept"}, id="a-name-over-http"
+        ),
     ],
 )
 def test_an_agent_corrects_its_call_from_the_envelope(servers, server, sent, code, meant):

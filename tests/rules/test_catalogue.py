@@ -86,8 +86,8 @@ def test_rules_across_types_are_fixed():
     }
 
 
-def test_only_unwrapping_rules_allow_a_second_rule():
-    """An unwrapped value may need a conversion. Results of other rules are accepted or refused."""
-    assert {rule.name for rule in DEFAULT_RULES if rule.again} == {
-        *("item_wrapper_to_array", "wrapped_value"),
-    }
+def test_only_parsing_and_unwrapping_rules_allow_a_second_rule():
+    """A parsed or an unwrapped value may need a conversion. Results of other rules are accepted or refused."""
+    unwrapping = {"item_wrapper_to_array", "wrapped_value"}
+    parsing = {rule.name for rule in DEFAULT_RULES if rule.reads_text} - {"object_to_array"}
+    assert {rule.name for rule in DEFAULT_RULES if rule.again} == parsing | unwrapping

@@ -36,10 +36,13 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         closed("param", param=union(OBJECT, STRINGS)),
         {"params": {"zz": 1}},
     ),
-    refuses_call(
+    repairs_call_to(
         "another wrapper's name for a parameter, and its content as text",
         closed("arguments", arguments=OBJECT),
         {"params": '{"a": 1}'},
+        {"arguments": {"a": 1}},
+        "unwrap_arguments ",
+        "wrap_arguments ",
     ),
     repairs_call_to("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
     repairs_call_to(
@@ -94,7 +97,14 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     refuses_call("the content lacks a name", FILTER, {"args": {"value": 5}}),
     refuses_call("cut off text", FILTER, {"input": '{"field": "a"'}),
     refuses_call("the text has a value", FILTER, {'{"field": "a"}': 1}),
-    refuses_call("twice", FILTER, {"args": {"input": {"field": "a"}}}),
+    repairs_call_to(
+        "twice",
+        FILTER,
+        {"args": {"input": {"field": "a"}}},
+        {"field": "a"},
+        "unwrap_arguments ",
+        "unwrap_arguments ",
+    ),
     refuses_call(
         "another required wrapper beside other keys",
         closed("command", "input", command=STRING, input=STRING),
@@ -174,10 +184,13 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     refuses_call("no name, and another key", closed(), {"": "", "a": ""}),
     keeps_call("no name, in an open object", {"type": "object"}, {"": ""}),
     refuses_call("with a slip in it", FILTER, {"args": {"feild": "a"}}),
-    refuses_call(
+    repairs_call_to(
         "with another container to wrap inside",
         closed("tags", tags=STRINGS),
         {"args": {"tags": "a"}},
+        {"tags": ["a"]},
+        "unwrap_arguments ",
+        "scalar_to_array /tags",
     ),
 )
 def test_unwrap_arguments_removes_known_wrappers(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:

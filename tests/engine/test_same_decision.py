@@ -1,0 +1,91 @@
+"""A function's own validator and its published schema lead to the same decision."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastmcp import Client, FastMCP
+from pydantic import BaseModel
+
+from mcp_lenient import LenientMiddleware, normalize
+from mcp_lenient.adapters.fastmcp import compat
+from tests.shared.tables import each_row
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Item(BaseModel):
+    """An entry of a list."""
+
+    name: str
+    tags: list[str] = []
+
+
+async def add(tags: list[str] = [], ids: list[int] = [], items: list[Item] = []) -> None:  # noqa: B006
+    """Take lists only."""
+
+
+async def find(filter: Item) -> None:  # noqa: A002
+    """Take one object."""
+
+
+async def search(
+    query: str | None = None,
+    kind: Literal["new", "old"] | None = None,
+    extra: str | dict[str, int] = "",
+    limit: int = 10,
+) -> None:
+    """Take texts that may be left out, and one that may be an object."""
+
+
+REFUSED = None
+
+
+@each_row(
+    ("tool", "sent", "meant"),
+    [
+        ("add", {"args": {"tags": "urgent"}}, {"tags": ["urgent"]}),
+        ("add", {"args": {"tag": "a"}}, {"tags": ["a"]}),
+        ("add", {"args": '{"ids": "5"}'}, {"ids": [5]}),
+        ("add", {"args": {"args": {"ids": [5]}}}, {"ids": [5]}),
+        ("add", {"items": '{"name": "x"}'}, {"items": [{"name": "x"}]}),
+        ("add", {"items": '{"name": "x", "tags": "a"}'}, REFUSED),
+        ("add", {"items": {"name": "x", "tags": "a"}}, REFUSED),
+        ("add", {"items": '{"name": 42}'}, REFUSED),
+        ("find", {"args": {"name": "x"}}, {"filter": {"name": "x"}}),
+        ("find", {"name": "x", "tags": "a"}, {"filter": {"name": "x", "tags": ["a"]}}),
+        ("find", {"params": '{"name": "x"}'}, {"filter": {"name": "x"}}),
+        ("find", {"filter": '{"filter": {"name": "x"}}'}, {"filter": {"name": "x"}}),
+        ("search", {"query": {"query": "x", "limit": 5}}, {"query": "x", "limit": 5}),
+        ("search", {"kind": {"kind": "new", "limit": 5}}, {"kind": "new", "limit": 5}),
+        ("search", {"extra": {"extra": "x", "limit": 5}}, REFUSED),
+    ],
+)
+def test_function_and_schema_lead_to_the_same_arguments(
+    tool: str, sent: Mapping[str, Any], meant: Mapping[str, Any] | None
+) -> None:
+    """A call runs with the same arguments whether the function or its published schema is known."""
+    by_function, by_schema = asyncio.run(_decided(tool, sent))
+    assert by_function == meant
+    assert by_schema == meant
+
+
+async def _decided(tool: str, sent: Mapping[str, Any]) -> tuple[Any, Any]:
+    server: FastMCP = FastMCP(
+        "same", middleware=[LenientMiddleware(on_decision=(made := []).append, decision_values=True)]
+    )
+    for function in (add, find, search):
+        server.tool(function)
+    async with Client(server) as client:
+        schema = next(
+            compat.host.field(each, "input_schema") for each in await client.list_tools() if each.name == tool
+        )
+        await client.call_tool(tool, dict(sent), raise_on_error=False)
+    by_schema = normalize(schema, sent)
+    (decision,) = made
+    return (
+        REFUSED if decision.status == "refused" else decision.arguments,
+        REFUSED if by_schema.violations else by_schema.arguments,
+    )
