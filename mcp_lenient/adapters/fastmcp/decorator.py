@@ -163,6 +163,22 @@ class DecoratedTool:
         reader, language = FormReader(tool.parameters), self.policy.language
         raise _exception(envelope(tool.name, reader, violations, repairs, language=language))
 
+    def refuse_as_written(self, wrapper: FunctionTool | None, *, strict: bool) -> None:
+        """Refuse a call as FastMCP refuses it without the decorator, if its arguments are known.
+
+        Raises:
+            ValidationError: FastMCP's, with the errors of the function as its author wrote it.
+        """
+        tool, arguments = wrapper or self.tool, host.validated_arguments()
+        if arguments is None or not isinstance(tool, FunctionTool):
+            return
+        probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
+        try:
+            (probe.strict if strict else probe.lax)(dict(arguments))
+        except ValidationError as error:
+            text = str(error).replace(f"for {error.title}", f"for call[{_name(self.function)}]", 1)
+            raise InvalidArguments(text, log_level=logging.WARNING) from error
+
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
@@ -254,7 +270,12 @@ class Parameter(ParameterMark):
         """Return the repaired value; with code around the decorated function, refuse and record here."""
         running = current.get()
         if running is not None and running.mode != "repair":
-            return handler(value)  # the operator's policy for this call changes nothing
+            try:
+                return handler(value)  # the operator's policy for this call changes nothing
+            except ValidationError:
+                # Pydantic would list the errors of the type and of its repair.
+                self.owner.refuse_as_written(tool, strict=info.mode == "json")
+                raise
         started = perf_counter_ns()
         own = {self.name: self.normalizers}
         needed = self.field.is_required()

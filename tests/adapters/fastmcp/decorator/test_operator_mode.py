@@ -10,29 +10,41 @@ from fastmcp import Client, FastMCP
 from mcp_lenient import LenientMiddleware, Policy, lenient, tags
 
 
-def _server(mode: Any) -> FastMCP:
-    server = FastMCP("modes")
-    server.add_middleware(LenientMiddleware(tools={"*": Policy(mode=mode)}))
-
-    @server.tool
-    @lenient(tags=tags(), policy=Policy())
+def _store() -> Any:
     def store(n: int, tags: list[str] | None = None) -> list[str]:
         return (tags or []) * n
 
+    return store
+
+
+def _server(mode: Any, *, strict: bool = False) -> FastMCP:
+    server = FastMCP("modes", strict_input_validation=strict)
+    server.add_middleware(LenientMiddleware(tools={"*": Policy(mode=mode)}))
+    server.tool(lenient(tags=tags(), policy=Policy())(_store()))
     return server
 
 
-@pytest.mark.quick_rows("wrong-off")
+@pytest.mark.quick_rows("lax-wrong-off", "lax-two-observe")
 @pytest.mark.parametrize("mode", ["observe", "off"])
 @pytest.mark.parametrize(
-    "arguments", [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}], ids=["repairable", "wrong"]
+    "arguments",
+    [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}, {"n": "x", "tags": 7}],
+    ids=["repairable", "wrong", "two"],
 )
-async def test_other_modes_change_nothing(mode: str, arguments: dict[str, Any]) -> None:
-    """In observe and off mode, the call gets FastMCP's own answer."""
-    async with Client(_server(mode)) as client:
-        answer = await client.call_tool("store", arguments, raise_on_error=False)
-    assert answer.is_error
-    assert "error_code" not in answer.content[0].text
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+async def test_other_modes_give_fastmcps_own_answer(
+    mode: str, arguments: dict[str, Any], strict: bool
+) -> None:
+    """In observe and off mode, a refused call gets the answer of a server without the library."""
+    bare = FastMCP("bare", strict_input_validation=strict)
+    bare.tool(_store())
+    answers = []
+    for server in (bare, _server(mode, strict=strict)):
+        async with Client(server) as client:
+            answers.append(await client.call_tool("store", arguments, raise_on_error=False))
+    own, with_library = answers
+    assert with_library.is_error
+    assert with_library.content[0].text == own.content[0].text
 
 
 async def test_repair_mode_repairs() -> None:
