@@ -594,11 +594,14 @@ def walk_object(
             session.steps -= 1  # undeclared keys cost time as well
         name = key if rename is None else rename.name
         below = _scope_below(scope, key) if rename is None else None
-        child = child or (None if below is UNTOUCHED else node.property(name))
+        child = child or (
+            None if below is UNTOUCHED else node.property(name) or _respelled(node, name, value, scope)
+        )
         if child is None:
             found = [Candidate(sent, 0)]
         else:
-            optional = name in node.properties and name not in node.required
+            declared_name = child.name or name
+            optional = declared_name in node.properties and declared_name not in node.required
             found = visit(child, sent, (*path, key), session, below, wrong=wrong, optional=optional)
         if rename is not None:
             record = Repair(rename.rule.name, pointer((*path, key)), json_type(sent), json_type(sent))
@@ -611,6 +614,13 @@ def walk_object(
             changed.append((name, found))
     ways = combinations(changed, session.plan.policy.limits.readings)
     return [build_object(kept, chosen, cost, repairs) for chosen in ways]
+
+
+def _respelled(
+    node: SchemaNode, key: str, value: Mapping[str, Any], scope: Scope | None
+) -> SchemaNode | None:
+    """Return the node of the declared name in another spelling that the validator reads, as with ``populate_by_name``."""
+    return node.respelled(key, value) if scope is not None and key in scope.below else None
 
 
 def walk_array(

@@ -29,7 +29,7 @@ from mcp_lenient.schema.shape import (
     validator_for,
 )
 from mcp_lenient.schema.unions import Disambiguator, families, fits
-from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away
+from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
@@ -432,6 +432,11 @@ class SchemaNode:
     def spellings(self) -> Mapping[str, tuple[str, ...]]:
         """The declared names by their letters and digits."""
         return by_letters(self.properties)
+
+    def respelled(self, key: str, value: Mapping[str, Any]) -> SchemaNode | None:
+        """Return the node of the only declared name, not sent, that has the same letters and digits as an undeclared one."""
+        names = [name for name in self.spellings.get(squashed(key), ()) if name not in value]
+        return self.property_nodes[names[0]] if len(names) == 1 else None
 
     @cached_property
     def _shortened(self) -> Mapping[str, tuple[str, ...]]:

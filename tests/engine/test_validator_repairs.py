@@ -116,6 +116,15 @@ class Known(BaseModel):
     tags: list[str] = Field(default=[], validation_alias=AliasChoices("tags", "tgas"))
 
 
+class Request(BaseModel):
+    """A model that also reads the names of its fields, of which the schema has the aliases only."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    user_name: str = Field(default="", alias="userName")
+    max_items: int = Field(default=1, alias="maxItems")
+
+
 class Flags(BaseModel):
     """A model whose first field is named like the parameter."""
 
@@ -269,6 +278,25 @@ def test_alias_unknown_to_the_schema_stays():
     """A name that only the author's validator accepts stays next to a wrong value."""
     found = _repaired(Known, {"tgas": ["a"], "count": "1e3"})
     assert found == ({"tgas": ["a"], "count": 1000}, ("text_to_integer", "/x/count"))
+
+
+@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+@pytest.mark.parametrize(
+    ("sent", "expected", "rule"),
+    [
+        pytest.param({"user_name": 5}, {"user_name": "5"}, "number_to_text", id="value"),
+        pytest.param({"max_items": None}, {}, "null_to_absent", id="null"),
+    ],
+)
+def test_a_value_under_a_fields_own_name_is_repaired(sent, expected, rule, strict):
+    """The schema of an alias also applies to the field's own name, which stays as sent."""
+    assert _repaired(Request, sent, strict=strict) == (expected, (rule, f"/x/{next(iter(sent))}"))
+
+
+def test_a_value_under_both_names_is_not_repaired():
+    """Under a field's own name, a value stays as sent if the alias was sent too."""
+    outcome = _outcome(Request, {"userName": "a", "user_name": "a", "max_items": "x"})
+    assert outcome.arguments == {"x": {"userName": "a", "user_name": "a", "max_items": "x"}}
 
 
 def test_field_refused_because_of_another_stays():

@@ -137,7 +137,9 @@ async def test_skipped_rules_are_named_with_their_guards():
     """If no rule gives a candidate, the explanation names the rules tried and why they did not apply."""
     text = str(await explained(build(), "store", {"content": "x", "labels": "a, b"}))
     assert "/labels: no rule applies" in text
-    assert "scalar_to_array, object_to_array: a text that looks like JSON, is empty, or says null or n/a" in text
+    assert (
+        "scalar_to_array, object_to_array: a text that looks like JSON, is empty, or says null or n/a" in text
+    )
 
 
 @pytest.mark.parametrize(
