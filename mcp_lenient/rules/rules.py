@@ -638,7 +638,8 @@ def rename_case(site: Site) -> Apply:
 
 
 def _has_other_units(sent: str, name: str) -> bool:
-    as_written = fold_case(sent) == fold_case(name) and units_differ(sent, name)
+    # A name of one letter is that of a variable: `R`, `G` and `B`.
+    as_written = len(name) > 1 and fold_case(sent) == fold_case(name) and units_differ(sent, name)
     return as_written or named_units_differ(sent, name)
 
 

@@ -56,6 +56,14 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
     ),
     repairs_call_to("title", SEARCH, {"Query": "a"}, {"query": "a"}, "rename_case /Query"),
     repairs_call_to(
+        "one letter, as of a unit",
+        closed("g", "b", g=INTEGER, b=INTEGER),
+        {"G": 1, "B": 2},
+        {"g": 1, "b": 2},
+        "rename_case /G",
+        "rename_case /B",
+    ),
+    repairs_call_to(
         "snake to camel",
         closed("userId", userId=STRING),
         {"user_id": "u"},
