@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.call import MAX_CALLS, Found, ToolCall
+from mcp_lenient.text_calls.elements import Elements
 from mcp_lenient.text_calls.source import container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES
 from mcp_lenient.values.display import shown
@@ -134,11 +135,13 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
     """Return the calls of a text in one dialect; a call in one of the others is an error."""
     text, at = reader.text, _past_reasoning(reader, dialect)
     found: list[Found] = []
+    elements = Elements(reader.source, found)
     foreign = {each.opener: each.name for each in others}
     marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else []), *foreign]
     following: dict[re.Pattern[str], re.Match[str] | None] = {each: each.search(text, at) for each in marks}
     while (match := _first(following, text, at)) is not None:
         pattern, place = match
+        elements.note_prose(at, place.start())
         if pattern is OPENED:
             at = end_of_reasoning(reader.source, place[0], place.start())
         elif pattern is dialect.opener:
@@ -160,6 +163,7 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
             raise reader.source.error(
                 place.start(), f"{shown(place[0])} has no opening marker, so a call may be lost"
             )
+    elements.note_prose(at, len(text))
     return found
 
 

@@ -18,6 +18,7 @@ from mcp_lenient.text_calls.call import (
     calls_in,
     looks_like_call,
 )
+from mcp_lenient.text_calls.elements import CONTAINERS, VOID, Elements
 from mcp_lenient.text_calls.native import REASONING, add_call, end_of_reasoning
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
@@ -28,8 +29,6 @@ MAX_PLACES: Final = 5_000
 MAX_MARKS: Final = 100_000
 """Characters that may begin a tag or JSON value."""
 
-_WRAPPERS: Final = frozenset("tool_call tool_calls function_call function_calls tool_use".split())
-"""Tags around calls that name neither a server nor a tool."""
 _IGNORED_TAGS: Final = frozenset(
     "think thinking thought thoughts reasoning tool_response tool_result tool_results function_results".split()
 )
@@ -46,8 +45,6 @@ _OBJECT: Final = rf"\{{{_IN_OBJECT}"
 _TOKENS: Final = [pair for pair in REASONING if not pair[0].startswith("<think")]
 _OPENED_REASONING: Final = "|".join(re.escape(opening) for opening, _ in _TOKENS)
 _CLOSED_REASONING: Final = "|".join(re.escape(closing) for _, closing in _TOKENS)
-_VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
-"""HTML's void elements (HTML Living Standard, 13.1.2), which occur without a closing tag in prose."""
 _BEFORE_CALL: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)?")
 _AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]][^\S\n]*)?(?:[<{\[]|```|\n|\Z)")
 _LINE_END: Final = re.compile(r"[^\S\n]*(?:\n|\Z|[{\[]|<(?=[/|\w]))")
@@ -121,18 +118,14 @@ class _Scan:
     tools: KnownTools
     found: list[Found] = field(default_factory=list)
     places: int = 0
-    opened: dict[str, int] = field(default_factory=dict)
-    """Open tags in prose, each with the value of ``unnamed`` at its opening."""
+    elements: Elements = field(init=False)
+    """Open tags in prose."""
     waiting: dict[str, _OpenWrapper] = field(default_factory=dict)
     """Open wrapper tags."""
     prose: int = -1
     """The position of the last text beside the calls in an open wrapper tag."""
     loose: int = -1
     """The position of the last call in an open wrapper tag that is a part of a line."""
-    unnamed: int = 0
-    """Number of calls in tags without a server."""
-    end: int = -1
-    """The end of the last call in tags."""
     data: int | None = None
     """The position of the first JSON value that is not a call."""
     quoted: int | None = None
@@ -153,6 +146,9 @@ class _Scan:
     """The end of the last tag in prose that is closed."""
     closings: dict[str, list[int]] | None = None
     """The positions of closing tags by name."""
+
+    def __post_init__(self) -> None:
+        self.elements = Elements(self.source, self.found)
 
     def run(self) -> None:
         """Scan the text."""
@@ -333,7 +329,7 @@ class _Scan:
         if end == len(masked):
             raise self.source.error(tags[-1].at, "the text ends after an opening tag; it may be cut off")
         for tag in tags:
-            self._open(tag.name, end)
+            self._open(tag, end)
         return end
 
     def _consecutive(self, first: re.Match[str]) -> tuple[list[_Tag], int]:
@@ -348,10 +344,10 @@ class _Scan:
             end = tag.end()
         return tags, end
 
-    def _open(self, name: str, at: int) -> None:
+    def _open(self, tag: _Tag, end: int) -> None:
         """Note an open tag in prose."""
-        self.opened[name] = self.unnamed
-        self.enclosed = max(self.enclosed, self._closing(name, at))
+        self.elements.open(tag.name, tag.at)
+        self.enclosed = max(self.enclosed, self._closing(tag.name, end))
 
     def _closing(self, name: str, at: int) -> int:
         """Return the position of the next closing tag of a name; -1 if there is none."""
@@ -375,7 +371,7 @@ class _Scan:
             raise self.source.error(
                 tool.at, f"<{tool.name}> is empty; without arguments a call is written with {{}}"
             )
-        self._open(tool.name, at)
+        self._open(tool, at)
         return at
 
     def _empty(self, at: int) -> int:
@@ -398,7 +394,7 @@ class _Scan:
         closed = _CLOSED.match(self.source.masked, empty.end())
         is_only = closed is not None and closed[1] == server.name
         if closed is None or not is_only or server.has_attributes or not self._may_be_empty(empty[1]):
-            self._open(server.name, empty.start())
+            self._open(server, empty.start())
             return empty.start()
         self._require_name(server, is_server=True)
         found = Found(ToolCall(server.name, empty[1], {}), empty.start())
@@ -406,9 +402,7 @@ class _Scan:
 
     def _may_be_empty(self, name: str) -> bool:
         """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""
-        return self.tools.lists(name) or not (
-            name.lower() in _VOID or name in PART_NAMES or name[0].isupper()
-        )
+        return self.tools.lists(name) or not (name.lower() in VOID or name in PART_NAMES or name[0].isupper())
 
     def _reasoning(self, at: int) -> int:
         opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
@@ -430,14 +424,14 @@ class _Scan:
     def _is_special(self, name: str, at: int) -> bool:
         return (
             name in _IGNORED_TAGS
-            or name in _WRAPPERS
+            or name in CONTAINERS
             or (name in _QUOTING_TAGS and self._closing(name, at) >= 0 and not self.tools.lists(name))
         )
 
     def _special(self, tag: re.Match[str]) -> int:
         """Handle a wrapper tag, an ignored or a quoting one."""
         name = tag[1]
-        if name in _WRAPPERS:
+        if name in CONTAINERS:
             self.waiting[name] = _OpenWrapper(self._start(tag.start()), len(self.found))
             return tag.end()
         end = self._closing(name, tag.end())
@@ -458,10 +452,7 @@ class _Scan:
         if len(tags) == 1:
             self._require_name(tags[0])
             found, end = self._tool(None, tags[0], at)
-            calls = len(self.found)
-            end = self._placed([found], tags[0].at, end)
-            self.unnamed += len(self.found) - calls
-            return end
+            return self._placed([found], tags[0].at, end)
         server, tool = tags
         self._require_name(server, is_server=True)
         self._require_name(tool)
@@ -480,7 +471,6 @@ class _Scan:
     def _placed(self, calls: list[Found], at: int, end: int) -> int:
         """Add the calls in tags unless they are inside a sentence; return the end of the tags."""
         if self._accepts(at, end, is_apart=self._is_apart(self._start(at), end)):
-            self.end = end
             for call in calls:
                 self._add(*call)
         return end
@@ -548,14 +538,10 @@ class _Scan:
         name = closed[1]
         if name in self.waiting:
             self._end_wrapper(name, at, closed.end())
-        elif name in self.opened:
-            if self.unnamed > self.opened.pop(name):
-                what = f"<{name}> contains both text and a tool tag: it may be a server tag or only prose"
-                raise source.error(at, what)
         elif name in _IGNORED_TAGS and self.found:
             raise source.error(at, f"</{name}> has no opening tag, so the call before it may be reasoning")
-        elif self.end >= 0 and not source.text[self.end : at].strip() and name not in _WRAPPERS:
-            raise source.error(at, f"</{name}> has no opening tag")
+        else:
+            self.elements.close(name, at)
         return self._begin_answer(closed.end()) if name in _IGNORED_TAGS else closed.end()
 
     def _end_wrapper(self, name: str, at: int, end: int) -> None:

@@ -220,7 +220,7 @@ _REFUSED = [
     ),
     pytest.param('{"name": "a" "arguments": {}}', "cannot be parsed", id="broken-json"),
     pytest.param("<a><b><c>{}</c></b></a>", "more tags than a server tag and a tool tag", id="three-tags"),
-    pytest.param("<a>see <b>{}</b></a>", "may be a server tag or only prose", id="server-or-text"),
+    pytest.param("<a>see <b>{}</b></a>", "column 8: the call of 'b' is inside <a>", id="server-or-text"),
     pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> contains a call of 'b'", id="call-in-one-tag"),
     pytest.param(
         '<a>{"type": "tool_result", "name": "b", "input": {}}</a>',
@@ -667,6 +667,69 @@ def test_quoted_tags_are_ignored(form, quotation):
     """A call in tags is not a call inside a sentence, in backticks, a quotation, a list, a table, code or a comment."""
     with pytest.raises(NoToolCallError):
         parse_tool_calls(quotation.replace("{}", form))
+
+
+_ELEMENTS = (
+    "scratchpad document example plan draft history user analysis reflection antThinking template s del details p"
+    " Answer 文档 tools x:y"
+).split()
+_ENCLOSED_FORMS = {
+    "tool-call": '<tool_call>{"name": "rm", "arguments": {"path": "/"}}</tool_call>',
+    "tool-calls": '<tool_calls><tool_call>{"name": "rm", "arguments": {"path": "/"}}</tool_call></tool_calls>',
+    "json": '{"name": "rm", "arguments": {"path": "/"}}',
+    "fence": '```json\n{"name": "rm", "arguments": {"path": "/"}}\n```',
+    "tag": '<rm>{"path": "/"}</rm>',
+    "empty": "<rm/>",
+    "qwen": "<tool_call>\n<function=rm>\n<parameter=path>\n/x\n</parameter>\n</function>\n</tool_call>",
+    "glm": "<tool_call>rm<arg_key>path</arg_key><arg_value>/x</arg_value></tool_call>",
+    "mistral": '[TOOL_CALLS]rm[ARGS]{"path": "/"}',
+    "gemma": '<|tool_call>call:rm{path:<|"|>/<|"|>}<tool_call|>',
+    "llama": '<|python_tag|>{"name": "rm", "parameters": {"path": "/"}}',
+}
+
+
+@each_row("form", _ENCLOSED_FORMS.values())
+def test_a_call_inside_an_element_is_refused(form):
+    """A call inside any element but those around calls may be quoted, whatever its form."""
+    for name in _ELEMENTS:
+        for opening in (f"<{name}>", f'<{name} id="1">', ""):
+            text = f"{opening}\nMaybe:\n{form}\nNo, that is wrong.\n</{name}>\nI will not."
+            what = "the call of 'rm' is inside <" if opening else "has no opening tag, so the call before it"
+            with pytest.raises(ToolCallError, match=what) as caught:
+                parse_tool_calls(text, tools=["rm"])
+            assert "write a call outside of other elements" in str(caught.value)
+
+
+_LEFT_OPEN = {
+    "comparison": "for x <y and z> w:\n{}",
+    "break": "First<br>then<BR>:\n{}\n<br/></br>",
+    "unclosed": "<scratchpad> comes first.\n{}",
+    "paragraph": "<p>First\n{}\n<p>Then</p>",
+    "closed-before": "<plan>look</plan>\n<div>a<div>b</div></div>\n{}",
+    "closed-after": "{}\n<b>Done</b>",
+    "code": "I close it with `</div>` after `<div>`:\n{}\nThe `</div>` is there.",
+    "end-of-turn": "{}</s>",
+}
+
+
+@each_row("around", _LEFT_OPEN.values())
+@each_row("form", [form for name, form in _ENCLOSED_FORMS.items() if name != "empty"])
+def test_a_tag_left_open_does_not_hide_a_call(form, around):
+    """Only an element that is closed after a call is around it."""
+    assert parse_tool_call(around.replace("{}", form)).tool == "rm"
+
+
+@each_row(
+    "call",
+    [
+        '<write>{"text": "</div>"}</write>',
+        '{"name": "write", "arguments": {"text": "</div>"}}',
+        '[TOOL_CALLS]write[ARGS]{"text": "</div>"}',
+    ],
+)
+def test_a_closing_tag_in_a_value_closes_no_element(call):
+    """A tag in the arguments of a call is not a tag of the text around it."""
+    assert parse_tool_call(f"I add a <div>:\n{call}\nDone.").arguments == {"text": "</div>"}
 
 
 _MARKUP = {
