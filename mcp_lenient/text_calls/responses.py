@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import JSON, dialect_of, parse_tool_calls
+from mcp_lenient.text_calls.source import without_mark
 from mcp_lenient.values.display import shown_name
 
 Message = dict[str, Any]
@@ -154,7 +155,7 @@ _BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]
 
 
 def _in_text(text: str, tools: Mapping[str, Any], dialect: str | None) -> Requested:
-    is_native = dialect_of(text) is not None if dialect is None else dialect != JSON
+    is_native = dialect_of(without_mark(text)) is not None if dialect is None else dialect != JSON
     form: Form = "native" if is_native else "text"
     try:
         try:

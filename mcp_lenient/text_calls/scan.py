@@ -70,6 +70,12 @@ _QUOTE: Final = re.compile(
     r"^[^\S\n]{0,100}/\*|\*/|^[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$", re.MULTILINE
 )
 """The beginning or end of a comment, and a line with a Markdown fence (CommonMark 0.31, 4.5)."""
+_TEXT_LINE: Final = re.compile(
+    r"^(?P<indent>[ \t]{0,100})(?:(?P<marker>[-*+]|\d{1,9}[.)])(?=[ \t]|$)|(?=\S))", re.MULTILINE
+)
+"""A line that is not blank, with the marker of its list item (CommonMark 0.31, 5.2)."""
+_CODE_INDENT: Final = 4
+"""Columns that make an indented code block after a blank line, and that a tab counts as (CommonMark 0.31, 2.2, 4.4)."""
 _EMPTY: Final = re.compile(rf"<({_NAME})\s*/>")
 _CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _FENCE: Final = re.compile(r"\s*```")
@@ -105,6 +111,10 @@ class _Judged(NamedTuple):
     is_apart: bool
 
 
+def _columns(space: str) -> int:
+    return len(space.expandtabs(_CODE_INDENT))
+
+
 def find_calls(source: Source, tools: KnownTools) -> list[Found]:
     """Return the calls in a text, at least one."""
     scan = _Scan(source, tools)
@@ -136,6 +146,12 @@ class _Scan:
     """Whether a comment is open."""
     fence: str = ""
     """The open Markdown fence."""
+    item: int = 0
+    """The column at which the content of the open Markdown list item begins; 0 if none is open."""
+    has_margin: bool = False
+    """Whether a line before is not indented, so that indented lines may be code."""
+    is_code: bool = False
+    """Whether the last line is a part of an indented code block."""
     past: int = 0
     """The end of the last JSON value, tag or comment."""
     line: int = 0
@@ -178,16 +194,38 @@ class _Scan:
     def _note_prose(self, at: int) -> None:
         """Track lines, fences, comments such as ``/* ... */`` and text in wrapper tags, up to a position."""
         text = self.source.text
-        for mark in _QUOTE.finditer(text, self.past, at):
+        past = self.past
+        for mark in _QUOTE.finditer(text, past, at):
+            self._note_blocks(past, mark.end())
+            past = mark.end()
             if mark["fence"] is None:
                 self.commented = mark[0] != "*/"
             elif not self.fence:
                 self.fence = mark["fence"]
             elif mark["fence"].startswith(self.fence) and not mark["info"].strip():
                 self.fence = ""
+        self._note_blocks(past, at)
         self.line = max(self.line, text.rfind("\n", self.past, at) + 1)
         if self.waiting and not _GAP.fullmatch(text, self.past, at):
             self.prose = at
+
+    def _note_blocks(self, start: int, end: int) -> None:
+        """Track Markdown list items and indented code outside of fences; less indentation than its content ends an item."""
+        if self.fence:
+            return
+        for line in _TEXT_LINE.finditer(self.source.text, start, end):
+            indent = _columns(line["indent"])
+            self.is_code = self._is_code_line(indent, line.start())
+            self.has_margin = self.has_margin or indent < _CODE_INDENT
+            if indent < self.item or not self.item:
+                self.item = indent + len(line["marker"]) + 1 if line["marker"] else 0
+
+    def _is_code_line(self, indent: int, at: int) -> bool:
+        """Return whether the line that begins at a position is in an indented code block."""
+        if indent < _CODE_INDENT or not self.has_margin:
+            return False
+        text = self.source.text
+        return self.is_code or not text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at].strip()
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
@@ -215,8 +253,8 @@ class _Scan:
             raise ToolCallError(msg)
         elif self.quoted is not None:
             msg = (
-                f"No tool call was found: the one at {source.where(self.quoted)} is inside a sentence or a comment; "
-                "a call must be on lines of its own."
+                f"No tool call was found: the one at {source.where(self.quoted)} is quoted, in a sentence, comment, "
+                "list or code; a call must be on lines of its own that are not indented."
             )
         elif self.data is not None:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
@@ -282,7 +320,7 @@ class _Scan:
         text = self.source.text
         if self._begins_line(start):
             return _AFTER_CALL.match(text, end) is not None or self._begins_sentence(end)
-        if self._is_quotation() or not _PROSE_LINE.match(text, start.line, start.at):
+        if self._is_quotation(start) or not _PROSE_LINE.match(text, start.line, start.at):
             return False
         if _LINE_END.match(text, end):
             return True
@@ -292,7 +330,7 @@ class _Scan:
     def _begins_line(self, start: _Start) -> bool:
         text = self.source.text
         return (
-            not self._is_quotation()
+            not self._is_quotation(start)
             and _BEFORE_CALL.fullmatch(text, start.past, start.at) is not None
             and _CALL_LINE.match(text, start.line, start.at) is not None
         )
@@ -302,9 +340,14 @@ class _Scan:
         blank = _BLANK.match(text, at)
         return blank is not None and text[blank.end() : blank.end() + 1].isupper()
 
-    def _is_quotation(self) -> bool:
-        """Return whether a comment is open, or a fence so long that other fences may be in it."""
-        return self.commented or len(self.fence) > 3
+    def _is_quotation(self, start: _Start) -> bool:
+        """Return whether a comment is open, a fence so long that other fences may be in it, a list item or indented code."""
+        if self.commented or len(self.fence) > 3:
+            return True
+        line = self.source.text[start.line : start.at]
+        indent = _columns(line[: len(line) - len(line.lstrip(" \t"))])
+        is_code = not self.fence and self._is_code_line(indent, start.line)
+        return is_code or 0 < self.item <= indent
 
     # --- tags -----------------------------------------------------------------------------------------
 
@@ -411,6 +454,7 @@ class _Scan:
     def _begin_answer(self, at: int) -> int:
         """Forget the lines, fences and comments before the end of reasoning, which is returned."""
         self.line, self.commented, self.fence = at, False, ""
+        self.item, self.has_margin, self.is_code = 0, False, False
         return at
 
     def _reasoned(self, at: int) -> int:

@@ -14,6 +14,7 @@ from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import Dialect, parse_container, plain
 from mcp_lenient.values.limits import Limits
 
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _MAX_QUOTINGS: Final = 3
 _DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
 _MARK: Final = re.compile(r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]""")
@@ -42,7 +43,7 @@ class Source:
         if len(text) > limits.text:
             msg = f"The text has {len(text):,} characters, more than the limit of {limits.text:,}."
             raise ToolCallError(msg)
-        text = _unquoted(text)
+        text = without_mark(_unquoted(without_mark(text)))
         masked = text.replace("\\\\", "\0\0").replace('\\"', "\0\0").replace("\\'", "\0\0")
         return cls(text, masked, limits)
 
@@ -103,6 +104,11 @@ def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECT
     """Parse a whole text as an array or object; None if that fails."""
     parsed = parse_container(text, limits, dialects)
     return None if parsed is None else plain(parsed.value)
+
+
+def without_mark(text: str) -> str:
+    """Replace a byte order mark at the beginning of a text by a space, so that positions stay the same."""
+    return " " + text[1:] if text.startswith(_BYTE_ORDER_MARK) else text
 
 
 def _unquoted(text: str) -> str:

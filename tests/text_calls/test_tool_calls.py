@@ -451,6 +451,10 @@ _HOSTILE = {
     "tags-left-open": "".join(f"<a{at}>x" for at in range(4_900)) + "x" * _MEGA,
     "empty-elements": "<a b/>" * 90_000,
     "fences": "````\n" * 100_000,
+    "indented-lines": "a\n\n" + "    a\n\n" * 150_000,
+    "indented-json": "a\n" + '\n    {"name": "a", "args": {}}\n' * 4_000,
+    "list-items": "- a\n" * 250_000,
+    "indentation": "a\n\n" + " " * _MEGA + '{"name": "a", "args": {}} so',
     "signs-in-a-wrapper": f"<tool_call>{', ' * (_MEGA // 2)}x",
 }
 
@@ -658,6 +662,29 @@ _QUOTATIONS = {
     "html-code": "<pre><code>{}</code></pre>",
     "html-cell": "<table><tr><td>{}</td></tr></table>",
     "html-list": "<ul>\n<li>{}</li>\n</ul>",
+    "indented-code": "So:\n\n    {}\n\nI will not.",
+    "indented-code-by-tab": "So:\n\n\t{}",
+    "indented-code-second-line": "So:\n\n    first\n    {}",
+    "list-item-second-line": "- so:\n  {}",
+    "list-item-paragraph": "1. So:\n\n   {}",
+    "list-item-fence": "- so:\n  ```json\n  {}\n  ```",
+    "list-item-fence-on-its-line": "10) ```\n    {}\n    ```",
+    "list-in-a-list": "* a\n  * b\n\n    {}",
+    "list-item-before-another-one": "- a\n\n  ```\n  {}\n  ```\n- b",
+}
+_UNQUOTED = {
+    "byte-order-mark": "\ufeff{}",
+    "fence": "So:\n```json\n{}\n```\nDone.",
+    "tildes": "So:\n~~~\n{}\n~~~",
+    "indented-under-a-line": "So:\n    {}",
+    "indented-text": "    So:\n\n    {}",
+    "indented-a-little": "So:\n\n   {}",
+    "indented-in-a-fence": "So:\n```\n\n    {}\n```",
+    "after-a-list": "- a\n- b\n\n{}",
+    "fence-after-a-list-item": "1. So:\n```json\n{}\n```",
+    "indented-less-than-the-item": "1. So:\n  {}",
+    "after-a-list-in-a-fence": "```\n- a\n```\n  {}",
+    "after-a-fence-in-a-list": "- a\n  ```\n  b\n  ```\nNext:\n  {}",
 }
 
 
@@ -732,6 +759,20 @@ def test_a_closing_tag_in_a_value_closes_no_element(call):
     assert parse_tool_call(f"I add a <div>:\n{call}\nDone.").arguments == {"text": "</div>"}
 
 
+@each_row("quotation", [text for name, text in _QUOTATIONS.items() if name.startswith(("indented", "list-"))])
+def test_quoted_json_is_ignored(quotation):
+    """JSON in an indented code block or a Markdown list item is quoted, in a fence or not."""
+    with pytest.raises(NoToolCallError, match="is quoted, in a sentence, comment, list or code"):
+        parse_tool_calls(quotation.replace("{}", '{"name": "rm", "arguments": {"path": "/"}}'))
+
+
+@each_row("around", _UNQUOTED.values())
+@each_row("form", ['{"name": "rm", "arguments": {"path": "/"}}', *list(_QUOTED_FORMS.values())[:5]])
+def test_calls_outside_of_lists_and_code_are_parsed(form, around):
+    """A call in a fence, after a list or with a little indentation is a call."""
+    assert parse_tool_call(around.replace("{}", form)).tool == "rm"
+
+
 _MARKUP = {
     "jsx": "return (\n  <div>\n    <Header />\n  </div>\n);",
     "jsx-fragment": "<>\n<Header/>\n</>",
@@ -784,7 +825,7 @@ _NATIVE_REFUSED = [
         id="twice",
     ),
     pytest.param("[TOOL_CALLS]find[ARGS][1]", "are an array", id="array"),
-    pytest.param('[TOOL_CALLS]find{"q": 1}', "name and \\[ARGS\\]", id="no-args-mark"),
+    pytest.param('[TOOL_CALLS]find{"q": 1}', "expected \\[ARGS\\] after the name", id="no-args-mark"),
     pytest.param("[f(1)]", "named arguments", id="positional"),
     pytest.param("[f(a=b)]", "not a plain value", id="expression"),
     pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would lose digits", id="lost-digits"),
@@ -853,6 +894,15 @@ def test_unknown_tools_are_refused(text):
     assert parse_tool_call(text, tools=["f", "g"]).tool == "g"
     with pytest.raises(ToolCallError, match=r"'g' .*is not among the given tools"):
         parse_tool_calls(text, tools=["f"])
+
+
+def test_mistral_without_args_mark_is_parsed_if_the_tool_is_known():
+    """A name before JSON is a call of a known tool only, since the name may have an ID at its end."""
+    text = '[TOOL_CALLS]find{"q": "x"}[TOOL_CALLS]find{}'
+    assert parse_tool_calls(text, tools=["find"]) == (_FIND, ToolCall(None, "find", {}))
+    for tools in (None, ["other"]):
+        with pytest.raises(ToolCallError, match="expected \\[ARGS\\] after the name of the tool"):
+            parse_tool_calls(text, tools=tools)
 
 
 def test_unknown_dialect_is_refused():

@@ -1,4 +1,8 @@
-"""Mistral: ``[TOOL_CALLS]`` with a JSON array (to v7), or with ``name[ARGS]{...}`` (v11 and later)."""
+"""Mistral: ``[TOOL_CALLS]`` with a JSON array (to v7), or with ``name[ARGS]{...}`` (v11 and later).
+
+vLLM's tokenizer (0.10 to 0.20) drops ``[ARGS]``, so that its parser reads ``[TOOL_CALLS]name{...}``. An ID before ``[ARGS]``
+would then be a part of the name, so this is only a call if the tool is known.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from mcp_lenient.text_calls.native import NAME, Dialect, Reader
 
 _OPENER: Final = re.compile(r"\[TOOL_CALLS\]\s*")
 _NAMED: Final = re.compile(rf"(?P<name>{NAME})(?:\[CALL_ID\]\w{{1,64}})?\[ARGS\]\s*")
+_BARE: Final = re.compile(rf"(?P<name>{NAME})(?=\{{)")
 
 
 def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
@@ -20,9 +25,22 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
         if calls is None:
             raise reader.source.error(at, "the array contains no tool call")
         return calls, end
+    name, start = _name(reader, at)
+    arguments, end = reader.json_object(start)
+    return [ToolCall(None, name, arguments)], end
+
+
+def _name(reader: Reader, at: int) -> tuple[str, int]:
+    """Return the name of the tool at a position, and the position of its arguments."""
+    named = _NAMED.match(reader.text, at)
+    bare = _BARE.match(reader.text, at) if named is None else None
+    if bare is not None and reader.tools.lists(bare["name"]):
+        return bare["name"], bare.end()
+    if bare is not None:
+        what = "expected [ARGS] after the name of the tool, which is not among the given tools"
+        raise reader.source.error(at, what)
     named = reader.expect(_NAMED, at, "a tool's name and [ARGS]")
-    arguments, end = reader.json_object(named.end())
-    return [ToolCall(None, named["name"], arguments)], end
+    return named["name"], named.end()
 
 
 DIALECT: Final = Dialect("mistral", _OPENER, _read, re.compile(r"\[ARGS\]|\[CALL_ID\]"))
