@@ -8,10 +8,21 @@ from typing import Any, Final
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import Found, ToolCall
-from mcp_lenient.text_calls.dialects import deepseek, gemma, glm, harmony, kimi, llama, mistral, qwen_xml
+from mcp_lenient.text_calls.dialects import (
+    anthropic_xml,
+    cline_xml,
+    deepseek,
+    gemma,
+    glm,
+    harmony,
+    kimi,
+    llama,
+    mistral,
+    qwen_xml,
+)
 from mcp_lenient.text_calls.native import NAME, OPENED, REASONING, Dialect, Reader, native_calls
 from mcp_lenient.text_calls.scan import find_calls
-from mcp_lenient.text_calls.source import Source
+from mcp_lenient.text_calls.source import Source, without_mark
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.limits import Limits
@@ -73,7 +84,10 @@ def parse_tool_calls(
     it is among ``tools``. If plain JSON fails, JSON5 and Python literals are tried.
 
     The native forms of model families are parsed as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
-    ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call.
+    ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call. Two other forms
+    with tags may be beside JSON: ``anthropic_xml``, which is ``<invoke name="tool"><parameter name="key">value</parameter>
+    </invoke>``, and ``cline_xml``, which is ``<tool><key>value</key></tool>`` for a tool among ``tools``. Their values are
+    text; :func:`mcp_lenient.normalize` turns ``"5"`` into 5.
 
     Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and quoted calls are
     not calls. A call in tags is quoted if it neither begins nor ends a line of prose nor comes between two sentences, if
@@ -87,8 +101,8 @@ def parse_tool_calls(
         text: The model's output.
         tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas.
             Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
-            them an ambiguous value is an error. Default: any tool.
-        dialect: The dialect, one of those named here or ``json``. Default: detected.
+            them an ambiguous value is an error. Default: any tool, and no call is in the form of ``cline_xml``.
+        dialect: The dialect, one of those named here or ``json``; a call in another one is not read. Default: detected.
         limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on
             nesting (``depth``); the other limits do not apply.
 
@@ -110,10 +124,12 @@ def _found(
         raise ValueError(msg)
     known = KnownTools.of(tools)
     source = Source.of(text, limits or Limits())
-    chosen = dialect_of(source.text) if dialect is None else DIALECTS.get(dialect)
+    chosen = dialect_of(source.text, known) if dialect is None else DIALECTS.get(dialect)
     if chosen is None:
-        return source, find_calls(source, known)
-    others = [each for each in DIALECTS.values() if each is not chosen]
+        return source, find_calls(source, known, _IN_PROSE if dialect is None else ())
+    if chosen.is_prose:
+        return source, find_calls(source, known, [chosen], chosen.name)
+    others = [each for each in _NATIVE if each is not chosen]
     found = native_calls(Reader(source, known), chosen, others)
     if not found:
         msg = "No tool call was found in the text."
@@ -125,27 +141,42 @@ JSON: Final = "json"
 """JSON, also in tags, fences and lists: Hermes, Qwen 2.5 and 3, Llama 3, OpenAI, Anthropic."""
 DIALECTS: Final[dict[str, Dialect]] = {
     each.DIALECT.name: each.DIALECT
-    for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma)
+    for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma, anthropic_xml, cline_xml)
 }
+_IN_PROSE: Final = tuple(each for each in DIALECTS.values() if each.is_prose)
+_NATIVE: Final = tuple(each for each in DIALECTS.values() if not each.is_prose)
 _JSON: Final = re.compile(
     rf"""\A\s*(?:```[\w+-]*\s*)?(?:\{{|\[\s*\{{)|<{NAME}>\s*(?:<{NAME}>\s*)?(?=\{{|\[\s*\{{|```|"\s*\{{)""",
     re.ASCII,
 )
 
 
-def dialect_of(text: str) -> Dialect | None:
-    """Return the native dialect of a text; None if its calls are JSON or it has none."""
+def dialect_of(text: str, tools: KnownTools) -> Dialect | None:
+    """Return the native dialect of a text; None if its calls are JSON or tags in prose, or it has none."""
     start = _past_reasoning(text)
+    in_prose = [at for each in _IN_PROSE if (at := _first_call(each, text, start, tools)) is not None]
     json_at = _JSON.search(text, start)
+    if json_at is not None:
+        in_prose.append(json_at.start())
     found = [
         (match.start(), dialect)
-        for dialect in DIALECTS.values()
+        for dialect in _NATIVE
         if (match := dialect.opener.search(text, start)) is not None
     ]
     first = min(found, key=lambda each: each[0], default=None)
-    if first is None or (json_at is not None and json_at.start() < first[0]):
-        return None
-    return first[1]
+    return None if first is None or min(in_prose, default=first[0]) < first[0] else first[1]
+
+
+def _first_call(dialect: Dialect, text: str, start: int, tools: KnownTools) -> int | None:
+    openers = dialect.opener.finditer(text, start)
+    return next((opener.start() for opener in openers if dialect.is_call(tools, opener)), None)
+
+
+def is_native(text: str, tools: Mapping[str, Any], dialect: str | None) -> bool:
+    """Return whether the calls of a text are in the dialect of a model family, whose chat template writes the results."""
+    if dialect is not None:
+        return dialect in DIALECTS and not DIALECTS[dialect].is_prose
+    return dialect_of(without_mark(text), KnownTools.of(tools)) is not None
 
 
 def _past_reasoning(text: str) -> int:
@@ -155,6 +186,6 @@ def _past_reasoning(text: str) -> int:
         end = text.find(closing)
         if end >= 0 and (opening == opened[0] if opened else text.find(opening, 0, end) < 0):
             rest = end + len(closing)
-            if opened or any(each.opener.search(text, rest) for each in DIALECTS.values()):
+            if opened or any(each.opener.search(text, rest) for each in _NATIVE):
                 return rest
     return 0

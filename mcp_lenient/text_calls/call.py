@@ -82,6 +82,10 @@ class RecordError(ToolCallError):
     """A call beside keys that say that it is not to be run."""
 
 
+class UnknownToolError(ToolCallError):
+    """A call of a tool that is not among the given ones."""
+
+
 class Found(NamedTuple):
     """A call and the position where it begins."""
 

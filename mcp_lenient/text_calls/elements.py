@@ -22,7 +22,8 @@ CONTAINERS: Final = frozenset(
 """
 VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
 """HTML's void elements (HTML Living Standard, 13.1.2), which have no closing tag."""
-_TAG: Final = re.compile(r"<(?P<slash>/?)(?P<name>\w[\w.:-]{0,127})(?:\s[^<>]*)?(?<!/)>")
+TAG_NAME: Final = r"\w[\w.:-]{0,127}(?:/[\w.:-]{1,127}){0,4}"
+_TAG: Final = re.compile(rf"<(?P<slash>/?)(?P<name>{TAG_NAME})(?:\s[^<>]*)?(?<!/)>")
 _END_OF_TURN: Final = re.compile(r"</s>\s*\Z")
 """The end-of-sequence token of Llama 2 and Mistral."""
 

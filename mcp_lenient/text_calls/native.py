@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import MAX_CALLS, Found, ToolCall
+from mcp_lenient.text_calls.call import MAX_CALLS, Found, ToolCall, UnknownToolError
 from mcp_lenient.text_calls.elements import Elements
 from mcp_lenient.text_calls.source import container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES
@@ -107,6 +107,24 @@ class Reader:
             at = end.end()
         return arguments, at
 
+    def enclosed(self, opening: re.Match[str], name: str) -> tuple[str, int]:
+        """Return the text between an opening tag and its closing tag, and the end of the latter."""
+        closing = f"</{name}>"
+        end = self.text.find(closing, opening.end())
+        if end < 0:
+            at = self.source.past_space(opening.start())
+            raise self.source.error(at, f"{shown(closing)} is missing; the text may be cut off")
+        return self.text[opening.end() : end], end + len(closing)
+
+    def in_value(self, tool: str, parameter: re.Match[str], tag: re.Match[str]) -> ToolCallError:
+        """Return the error for a tag in a value that may be a part of the call."""
+        named = f"'{shown(parameter['key'])}' of '{shown(tool)}'"
+        what = f"the value of {named} contains {shown(tag[0])}, which may be a part of the call"
+        form = f'<{shown(tool)}>{{"{shown(parameter["key"])}": "..."}}</{shown(tool)}>'
+        return self.source.error(
+            self.source.past_space(parameter.start()), f"{what}; write the call as {form}"
+        )
+
     def put(self, arguments: dict[str, Any], name: str, value: Any, at: int) -> None:
         """Add an argument."""
         if name in arguments:
@@ -123,12 +141,16 @@ class Dialect:
         opener: The pattern that begins a call or a group of calls.
         read: Parses from a match of ``opener``; returns the calls and their end.
         stray: A pattern that occurs only in calls, and so is an error outside of them.
+        is_prose: Whether its tags may also be in prose, so that they are calls where JSON in tags is one.
+        is_call: Whether a match of ``opener`` is a call, given the known tools.
     """
 
     name: str
     opener: re.Pattern[str]
     read: Callable[[Reader, re.Match[str]], tuple[list[ToolCall], int]]
     stray: re.Pattern[str] | None = None
+    is_prose: bool = False
+    is_call: Callable[[KnownTools, re.Match[str]], bool] = lambda _tools, _opener: True
 
 
 def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) -> list[Found]:
@@ -214,7 +236,8 @@ def _first(
 def add_call(found: list[Found], call: ToolCall, at: int, source: Source, tools: KnownTools) -> None:
     """Add a call to the found ones."""
     if not tools.has(call.tool):
-        raise source.error(at, f"the called tool '{shown(call.tool)}' is not among the given tools")
+        msg = f"At {source.where(at)}: the called tool '{shown(call.tool)}' is not among the given tools."
+        raise UnknownToolError(msg)
     if len(found) == MAX_CALLS:
         raise source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
     found.append(Found(call, at))

@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
-from mcp_lenient.text_calls import JSON, dialect_of, parse_tool_calls
-from mcp_lenient.text_calls.source import without_mark
+from mcp_lenient.text_calls import is_native, parse_tool_calls
+from mcp_lenient.text_calls.call import UnknownToolError
 from mcp_lenient.values.display import shown_name
 
 Message = dict[str, Any]
@@ -155,16 +155,15 @@ _BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]
 
 
 def _in_text(text: str, tools: Mapping[str, Any], dialect: str | None) -> Requested:
-    is_native = dialect_of(without_mark(text)) is not None if dialect is None else dialect != JSON
-    form: Form = "native" if is_native else "text"
+    form: Form = "native" if is_native(text, tools, dialect) else "text"
     try:
         try:
             found = parse_tool_calls(text, tools=tools, dialect=dialect)
-        except NoToolCallError:
-            return Requested(form)
-        except ToolCallError:
+        except UnknownToolError:
             # A call of a tool that is not there is read all the same, so that its caller learns which there are.
             found = parse_tool_calls(text, dialect=dialect)
+    except NoToolCallError:
+        return Requested(form)
     except ToolCallError as error:
         return Requested(form, unreadable=str(error))
     return Requested(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -14,12 +14,13 @@ from mcp_lenient.text_calls.call import (
     Found,
     RecordError,
     ToolCall,
+    UnknownToolError,
     calls_at,
     calls_in,
     looks_like_call,
 )
-from mcp_lenient.text_calls.elements import CONTAINERS, VOID, Elements
-from mcp_lenient.text_calls.native import REASONING, add_call, end_of_reasoning
+from mcp_lenient.text_calls.elements import CONTAINERS, TAG_NAME, VOID, Elements
+from mcp_lenient.text_calls.native import REASONING, Dialect, Reader, add_call, end_of_reasoning
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
@@ -39,7 +40,6 @@ _QUOTING_TAGS: Final = frozenset("blockquote code dd dt kbd li pre q samp td th"
 HTML Living Standard: 4.4.3, 4.4.4, 4.4.8 to 4.4.11, 4.5.7, 4.5.15 to 4.5.18, 4.9.9, 4.9.10.
 """
 
-_NAME: Final = r"\w[\w.:-]{0,127}(?:/[\w.:-]{1,127}){0,4}"
 _IN_OBJECT: Final = r"""\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
 _OBJECT: Final = rf"\{{{_IN_OBJECT}"
 _TOKENS: Final = [pair for pair in REASONING if not pair[0].startswith("<think")]
@@ -58,14 +58,14 @@ _BLANK: Final = re.compile(r"[^\S\n]*")
 # It begins with a set of characters, which makes the search through prose ten times as fast.
 _PLACE: Final = re.compile(
     rf"""(?P<reasoning>{_OPENED_REASONING})|(?P<reasoned>{_CLOSED_REASONING})|[<\[{{](?=[\w\s/!"'}}{{$])(?:
-        (?<=<)(?:(?P<closed>/{_NAME}\s*>)|(?P<empty>{_NAME}\s*/>)|(?P<opened>{_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
+        (?<=<)(?:(?P<closed>/{TAG_NAME}\s*>)|(?P<empty>{TAG_NAME}\s*/>)|(?P<opened>{TAG_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
       | (?P<json>(?<=\{{){_IN_OBJECT}|(?<=\[)\s*{_OBJECT})
     )""",
     re.VERBOSE,
 )
-_OPENED: Final = re.compile(rf"<({_NAME})(\s[^<>]*)?(?<!/)>\s*")
-_CLOSING: Final = re.compile(rf"</({_NAME})\s*>")
-_CLOSED: Final = re.compile(rf"\s*</({_NAME})\s*>")
+_OPENED: Final = re.compile(rf"<({TAG_NAME})(\s[^<>]*)?(?<!/)>\s*")
+_CLOSING: Final = re.compile(rf"</({TAG_NAME})\s*>")
+_CLOSED: Final = re.compile(rf"\s*</({TAG_NAME})\s*>")
 _QUOTE: Final = re.compile(
     r"^[^\S\n]{0,100}/\*|\*/|^[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$", re.MULTILINE
 )
@@ -76,7 +76,7 @@ _TEXT_LINE: Final = re.compile(
 """A line that is not blank, with the marker of its list item (CommonMark 0.31, 5.2)."""
 _CODE_INDENT: Final = 4
 """Columns that make an indented code block after a blank line, and that a tab counts as (CommonMark 0.31, 2.2, 4.4)."""
-_EMPTY: Final = re.compile(rf"<({_NAME})\s*/>")
+_EMPTY: Final = re.compile(rf"<({TAG_NAME})\s*/>")
 _CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _FENCE: Final = re.compile(r"\s*```")
 _STRING: Final = re.compile('"[^"]*"')
@@ -115,9 +115,18 @@ def _columns(space: str) -> int:
     return len(space.expandtabs(_CODE_INDENT))
 
 
-def find_calls(source: Source, tools: KnownTools) -> list[Found]:
-    """Return the calls in a text, at least one."""
-    scan = _Scan(source, tools)
+def find_calls(
+    source: Source, tools: KnownTools, dialects: Collection[Dialect], only: str = ""
+) -> list[Found]:
+    """Return the calls in a text, at least one.
+
+    Args:
+        source: The text.
+        tools: The known tools.
+        dialects: The dialects whose calls are found beside JSON and JSON in tags.
+        only: The only dialect that calls may have.
+    """
+    scan = _Scan(source, tools, dialects, only)
     scan.run()
     return scan.found
 
@@ -126,6 +135,8 @@ def find_calls(source: Source, tools: KnownTools) -> list[Found]:
 class _Scan:
     source: Source
     tools: KnownTools
+    dialects: Collection[Dialect]
+    only: str
     found: list[Found] = field(default_factory=list)
     places: int = 0
     elements: Elements = field(init=False)
@@ -250,7 +261,7 @@ class _Scan:
         elif self.unknown is not None:
             named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
             msg = f"No tool call was found: '{named}' at {where} is not among the given tools."
-            raise ToolCallError(msg)
+            raise UnknownToolError(msg)
         elif self.quoted is not None:
             msg = (
                 f"No tool call was found: the one at {source.where(self.quoted)} is quoted, in a sentence, comment, "
@@ -260,7 +271,10 @@ class _Scan:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
         raise NoToolCallError(msg)
 
-    def _add(self, call: ToolCall, at: int) -> None:
+    def _add(self, call: ToolCall, at: int, dialect: str = "") -> None:
+        if self.only and dialect and dialect != self.only:
+            what = f"a call in the form of {dialect} begins here, but this text is in that of {self.only}"
+            raise self.source.error(at, what)
         add_call(self.found, call, at, self.source, self.tools)
 
     # --- JSON outside of tags -------------------------------------------------------------------------
@@ -282,7 +296,7 @@ class _Scan:
             self.unknown = self.unknown or Found(unknown, at)
             return end
         for call in calls:
-            self._add(call, at)
+            self._add(call, at, "json")
         if not calls and self.data is None:
             self.data = at
         return end
@@ -355,10 +369,13 @@ class _Scan:
         """Handle an opening tag and those that follow it directly."""
         masked = self.source.masked
         first = _OPENED.match(masked, at)
+        if first is not None and self._is_special(first[1], first.end()):
+            return self._special(first)
+        native = self._native(at)
+        if native is not None:
+            return native
         if first is None:  # an empty tag with attributes, as in HTML
             return masked.index(">", at) + 1
-        if self._is_special(first[1], first.end()):
-            return self._special(first)
         tags, end = self._consecutive(first)
         content = _CONTENT.match(masked, end)
         if content is not None:
@@ -375,12 +392,29 @@ class _Scan:
             self._open(tag, end)
         return end
 
+    def _dialect_at(self, at: int) -> tuple[Dialect, re.Match[str]] | None:
+        """Return the dialect of the call that begins at a position, and the match of its opener."""
+        for dialect in self.dialects:
+            opener = dialect.opener.match(self.source.text, at)
+            if opener is not None and dialect.is_call(self.tools, opener):
+                return dialect, opener
+        return None
+
+    def _native(self, at: int) -> int | None:
+        """Handle a call in one of the dialects; None if there is none."""
+        begun = self._dialect_at(at)
+        if begun is None:
+            return None
+        dialect, opener = begun
+        calls, end = dialect.read(Reader(self.source, self.tools), opener)
+        return self._placed([Found(call, at) for call in calls], at, end, dialect.name)
+
     def _consecutive(self, first: re.Match[str]) -> tuple[list[_Tag], int]:
         """Return an opening tag and those that follow it directly, and the end of the last one."""
         tags = [_Tag(first[1], first.start(), first[2] is not None)]
         end = first.end()
         while (tag := _OPENED.match(self.source.masked, end)) is not None:
-            if self._is_special(tag[1], tag.end()):
+            if self._is_special(tag[1], tag.end()) or self._dialect_at(end) is not None:
                 break
             self._count(end)
             tags.append(_Tag(tag[1], end, tag[2] is not None))
@@ -512,11 +546,11 @@ class _Scan:
             several.append(found)
         return self._placed(several, server.at, self._past_closing(server, end))
 
-    def _placed(self, calls: list[Found], at: int, end: int) -> int:
+    def _placed(self, calls: list[Found], at: int, end: int, dialect: str = "json") -> int:
         """Add the calls in tags unless they are inside a sentence; return the end of the tags."""
         if self._accepts(at, end, is_apart=self._is_apart(self._start(at), end)):
             for call in calls:
-                self._add(*call)
+                self._add(*call, dialect)
         return end
 
     def _require_name(self, tag: _Tag, *, is_server: bool = False) -> None:

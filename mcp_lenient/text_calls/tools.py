@@ -14,6 +14,8 @@ from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
 
 _MAX_BRANCHES: Final = 100
+_MORE_NAMES: Final = frozenset("$ref allOf anyOf oneOf patternProperties".split())
+"""Keywords that may declare other parameters than ``properties``."""
 PYTHON_NAMES: Final[Mapping[str, str]] = MappingProxyType({"True": "true", "False": "false", "None": "null"})
 """JSON literals as written by chat templates that print Python values (Qwen3-Coder, Qwen3.5)."""
 
@@ -65,6 +67,18 @@ class KnownTools:
             )
             raise ToolCallError(msg)
         return "string" in types and not (raw.strip() == "null" and "null" in types)
+
+    def parameters(self, tool: str) -> frozenset[str] | None:
+        """Return the names of a tool's parameters; None if they are not known or the tool takes others."""
+        schema = (self.schemas or {}).get(tool, {})
+        properties = schema.get("properties")
+        if not isinstance(properties, Mapping) or _MORE_NAMES & schema.keys():
+            return None
+        return frozenset(properties) if schema.get("additionalProperties", False) is False else None
+
+    def takes_text(self, tool: str, parameter: str) -> bool:
+        """Return whether the schema of a parameter accepts a string."""
+        return "string" in (self._types_of(tool, parameter) or ())
 
     def _types_of(self, tool: str, parameter: str) -> frozenset[str] | None:
         """Return the JSON types of a parameter; None if its schema has none."""

@@ -442,6 +442,9 @@ _HOSTILE = {
     + '<｜DSML｜parameter name="b" string="true">' * 20_000,
     "llama": "[a(" * 100_000,
     "llama-nesting": "[a(b=" + "[" * 90_000 + "]" * 90_000 + ")]",
+    "invoke": '<invoke name="a">' * 50_000,
+    "invoke-parameters": '<invoke name="a">' + '<parameter name="b">' * 40_000,
+    "invoke-spaces": '<invoke name="a">' + " " * _MEGA,
     "empty-tags": "<br/>" * 30_000,
     "open-comments": "/*\n" * 30_000,
     "reasoning": "[THINK]" * 30_000,
@@ -578,6 +581,25 @@ _NATIVE = [
         '<|channel>thought\nhm<channel|><|tool_call>call:find{q:<|"|>x, {y}<|"|>,a b:[1,{c:null}]}<tool_call|>Done.',
         [ToolCall(None, "find", {"q": "x, {y}", "a b": [1, {"c": None}]})],
         id="gemma",
+    ),
+    pytest.param(
+        "anthropic_xml",
+        'I look.\n\n<function_calls>\n<invoke name="find">\n<parameter name="q">x</parameter>\n</invoke>\n'
+        '<invoke name="now">\n</invoke>\n</function_calls>',
+        [_FIND, ToolCall(None, "now", {})],
+        id="anthropic-xml",
+    ),
+    pytest.param(
+        "anthropic_xml",
+        '<invoke name="find"><parameter name="q"> 5\n&lt;<b>a</b>[TOOL_CALLS]a[ARGS]{}</parameter></invoke>\n<invoke name="now"/>',
+        [ToolCall(None, "find", {"q": " 5\n&lt;<b>a</b>[TOOL_CALLS]a[ARGS]{}"}), ToolCall(None, "now", {})],
+        id="anthropic-xml-alone",
+    ),
+    pytest.param(
+        "anthropic_xml",
+        '<minimax:tool_call>\n<invoke name="find">\n<parameter name="q">x</parameter>\n</invoke>\n</minimax:tool_call>',
+        [_FIND],
+        id="minimax",
     ),
     pytest.param("json", "<now/>", [ToolCall(None, "now", {})], id="empty-tag"),
     pytest.param(
@@ -837,6 +859,38 @@ _NATIVE_REFUSED = [
         "in the form of qwen_xml",
         id="two-dialects",
     ),
+    pytest.param('<invoke name="f" id="1"></invoke>', "without other attributes", id="invoke-attributes"),
+    pytest.param("<invoke name='f'></invoke>", 'expected <invoke name="..."> ', id="invoke-quotes"),
+    pytest.param('<invoke name="f">so</invoke>', "or </invoke> and no other text", id="invoke-text"),
+    pytest.param(
+        '<invoke name="f"><parameter name="a">1</parameter>, <parameter name="b">2</parameter></invoke>',
+        "or </invoke> and no other text",
+        id="invoke-text-between",
+    ),
+    pytest.param('<invoke name="f"><a>1</a></invoke>', 'expected <parameter name="...">', id="invoke-child"),
+    pytest.param(
+        '<invoke name="f"><parameter name="a">1</parameter><parameter name="a">2</parameter></invoke>',
+        "has the argument 'a' twice",
+        id="invoke-twice",
+    ),
+    pytest.param(
+        '<invoke name="f"><parameter name="a">1<parameter name="b">2</parameter></invoke>',
+        "'a' of 'f' contains <parameter name=\"b\">, .* write the call as <f>{\"a\": ",
+        id="invoke-nested",
+    ),
+    pytest.param(
+        '<invoke name="f"><parameter name="a">1', "</parameter> is missing; .* cut off", id="invoke-cut"
+    ),
+    pytest.param(
+        '<function_calls>No: <invoke name="f"></invoke></function_calls>',
+        "contains text beside the call",
+        id="invoke-beside-text",
+    ),
+    pytest.param(
+        '<example><function_calls><invoke name="f"></invoke></function_calls></example>',
+        "the call of 'f' is inside <example>",
+        id="invoke-in-an-element",
+    ),
     pytest.param("<|channel|>final no message", "has no <|message|>".replace("|", "\\|"), id="header"),
 ]
 
@@ -847,6 +901,151 @@ def test_ambiguous_native_call_is_refused(text, what):
     with pytest.raises(ToolCallError, match=what) as raised:
         parse_tool_calls(text)
     assert str(raised.value).startswith("At line ")
+
+
+_KNOWN = {
+    "find": {
+        "type": "object",
+        "properties": {"q": {"type": "string"}, "n": {"type": "integer"}, "where": {"type": "object"}},
+    },
+    "web": {"type": "object", "properties": {"find": {"type": "string"}}, "additionalProperties": False},
+    "now": {"type": "object", "properties": {}},
+    "open_object": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
+    "any": {},
+}
+_CLINE = [
+    pytest.param("<find><q>x</q></find>", [_FIND], id="line"),
+    pytest.param("I look.\n\n<find>\n<q>\nx\n</q>\n</find>\n\nDone.", [_FIND], id="lines"),
+    pytest.param("<find>\r\n<q>\r\nx\r\n</q>\r\n</find>", [_FIND], id="crlf"),
+    pytest.param("```xml\n<find>\n<q>x</q>\n</find>\n```", [_FIND], id="fence"),
+    pytest.param("<find><q>x</q></find><find><q>x</q></find>", [_FIND, _FIND], id="several"),
+    pytest.param("<tool_use><find><q>x</q></find></tool_use>", [_FIND], id="container"),
+    pytest.param(
+        "<find><n>5</n><where>{}</where></find>",
+        [ToolCall(None, "find", {"n": "5", "where": "{}"})],
+        id="text",
+    ),
+    pytest.param("<find><q></q></find>", [ToolCall(None, "find", {"q": ""})], id="empty-value"),
+    pytest.param("<find><q>\n\n x \n\n</q></find>", [ToolCall(None, "find", {"q": "\n x \n"})], id="spaces"),
+    pytest.param(
+        "<find><q>a &lt; b, a < b, List<T>, <b>c</b>, [TOOL_CALLS]a[ARGS]{}</q></find>",
+        [ToolCall(None, "find", {"q": "a &lt; b, a < b, List<T>, <b>c</b>, [TOOL_CALLS]a[ARGS]{}"})],
+        id="characters",
+    ),
+    pytest.param("<web><find>x</find></web>", [ToolCall(None, "web", {"find": "x"})], id="named-like-a-tool"),
+    pytest.param(
+        "<any><a>x < y</a><b>z</b></any>", [ToolCall(None, "any", {"a": "x < y", "b": "z"})], id="no-schema"
+    ),
+    pytest.param(
+        "<open_object><b>z</b></open_object>", [ToolCall(None, "open_object", {"b": "z"})], id="open"
+    ),
+    pytest.param(
+        "<find>\n<q>x</q>\n</find>\n<now></now>", [_FIND, ToolCall(None, "now", {})], id="no-arguments"
+    ),
+]
+
+
+@each_row(("text", "calls"), _CLINE)
+def test_tags_of_known_tools_are_parsed(text, calls):
+    """A known tool's tag with a tag for each parameter is a call."""
+    assert list(parse_tool_calls(text, tools=_KNOWN)) == calls
+    assert list(parse_tool_calls(text, tools=_KNOWN, dialect="cline_xml")) == calls
+
+
+def test_tags_of_unknown_tools_are_prose():
+    """A tag with tags in it is only a call if the tool is known by its definition or name."""
+    text = "I look.\n<find>\n<q>x</q>\n</find>"
+    for tools in (None, ["another"]):
+        with pytest.raises(NoToolCallError):
+            parse_tool_calls(text, tools=tools)
+    assert parse_tool_calls(text, tools=["find"]) == (_FIND,)
+
+
+@each_row(("text", "calls"), _CLINE)
+def test_cut_off_tags_of_known_tools_are_refused(text, calls):
+    """Text cut off before the end of its last call gives no other call."""
+    for at in range(1, len(text)):
+        try:
+            read = list(parse_tool_calls(text[:at], tools=_KNOWN))
+        except ToolCallError:
+            continue
+        assert read == calls[: len(read)]
+
+
+_CLINE_REFUSED = [
+    pytest.param(
+        "<find><query>x</query></find>",
+        "<query> is not a parameter of 'find', .* are: n, q, where",
+        id="child",
+    ),
+    pytest.param("<now><q>x</q></now>", "<q> is not a parameter of 'now', .* are: none", id="no-parameters"),
+    pytest.param("<find><q>x</q><q>y</q></find>", "has the argument 'q' twice", id="twice"),
+    pytest.param("<find><q>x</q> and <n>1</n></find>", "or </find> and no other text", id="text-between"),
+    pytest.param("<find>so <q>x</q></find>", "or </find> and no other text", id="text-before"),
+    pytest.param("<find><q>x</q>.</find>", "or </find> and no other text", id="text-after"),
+    pytest.param('<find id="1"><q>x</q></find>', "<find> has attributes", id="attributes"),
+    pytest.param(
+        '<find><q id="1">x</q></find>',
+        "expected a parameter such as <key>value</key>",
+        id="attributes-of-a-child",
+    ),
+    pytest.param("<find><q/></find>", "expected a parameter such as <key>value</key>", id="empty-child"),
+    pytest.param("<find><q>x", "</q> is missing; the text may be cut off", id="cut"),
+    pytest.param("<find><q>x</Q></find>", "</q> is missing", id="case"),
+    pytest.param(
+        "<find><q>x <n>1</n></q></find>", "contains <n>, .* write the call as <find>{", id="nested-parameter"
+    ),
+    pytest.param("<find><q><q>x</q></q></find>", "contains <q>", id="nested-itself"),
+    pytest.param("<find><q>x</find></q></find>", "contains </find>", id="crossed"),
+    pytest.param("<find><where><a>1</a></where></find>", "contains <a>", id="structure"),
+    pytest.param("<any><a>x<b>y</b></a></any>", "contains <b>", id="markup-without-schema"),
+    pytest.param(
+        '<web><find>{"q": "x"}</find></web>', "a call of 'web', or of 'find' of the server 'web'", id="server"
+    ),
+    pytest.param("<plan>\nso\n<find><q>x</q></find>\n</plan>", "'find' is inside <plan>", id="element"),
+    pytest.param("<plan><find><q>x</q></find></plan>", "'find' is inside <plan>", id="element-around"),
+]
+
+
+@each_row(("text", "what"), _CLINE_REFUSED)
+def test_ambiguous_tags_of_known_tools_are_refused(text, what):
+    """What is not exactly a tag for each parameter is refused. The error names the problem and its position."""
+    with pytest.raises(ToolCallError, match=what) as raised:
+        parse_tool_calls(text, tools=_KNOWN)
+    assert str(raised.value).startswith("At line ")
+    assert len(str(raised.value)) < 300
+
+
+@each_row("quotation", _QUOTATIONS.values())
+@each_row("form", ["<find><q>x</q></find>", '<function_calls><invoke name="find"></invoke></function_calls>'])
+def test_quoted_tags_of_known_tools_are_ignored(form, quotation):
+    """Tags for a tool and its parameters are quoted where JSON in tags is."""
+    with pytest.raises(NoToolCallError):
+        parse_tool_calls(quotation.replace("{}", form), tools=_KNOWN)
+
+
+def test_json_in_tags_of_known_tools_stays_json():
+    """Tags in the JSON of a call are not its parameters."""
+    text = '<find>{"q": "<q>x</q>"}</find><any><find>{"q": "x"}</find></any>'
+    assert parse_tool_calls(text, tools=_KNOWN) == (
+        ToolCall(None, "find", {"q": "<q>x</q>"}),
+        ToolCall("any", "find", {"q": "x"}),
+    )
+
+
+@each_row(
+    ("dialect", "text"),
+    [
+        ("cline_xml", '<invoke name="find"><parameter name="q">x</parameter></invoke>\n<find>{}</find>'),
+        ("anthropic_xml", '<invoke name="find"></invoke>\n<find>{}</find>'),
+        ("anthropic_xml", '<invoke name="find"></invoke>\n{"name": "find", "arguments": {}}'),
+    ],
+)
+def test_another_form_than_the_given_dialect_is_refused(dialect, text):
+    """If a dialect with tags is given, a call in JSON is an error; without it, both are read."""
+    with pytest.raises(ToolCallError, match=f"in the form of json begins here, .* in that of {dialect}"):
+        parse_tool_calls(text, tools=_KNOWN, dialect=dialect)
+    assert len(parse_tool_calls(text, tools=_KNOWN)) == 2
 
 
 _SCHEMA = {
@@ -886,6 +1085,7 @@ def test_schemas_decide_which_values_are_strings(tools):
         "<g/>",
         "[TOOL_CALLS]g[ARGS]{}",
         "<tool_call>g</tool_call>",
+        '<invoke name="g"></invoke>',
     ],
 )
 def test_unknown_tools_are_refused(text):
@@ -908,7 +1108,7 @@ def test_mistral_without_args_mark_is_parsed_if_the_tool_is_known():
 def test_unknown_dialect_is_refused():
     """An unknown dialect is an error that lists the known ones."""
     with pytest.raises(
-        ValueError, match=r"dialect must be one of deepseek, gemma, glm, .*, but is 'klingon'"
+        ValueError, match=r"dialect must be one of anthropic_xml, cline_xml, deepseek, .*, but is 'klingon'"
     ):
         parse_tool_calls("<a>{}</a>", dialect="klingon")
 
@@ -993,6 +1193,9 @@ _PIECES = st.sampled_from(
         *'<a b/>|<a b="1"/>|<a b>|<tool_call a/>|<think a/>|<a/b>|<A/>|<br/>|<code>|</code>|<arguments>|`|````'.split(
             "|"
         ),
+        *'<invoke name="a">|</invoke>|<parameter name="b">|</parameter>|<function_calls>|</function_calls>'.split(
+            "|"
+        ),
         '{"name": "a", "args": {}}',
         '{"tool_calls": [',
         '"type": {},',
@@ -1004,12 +1207,13 @@ _PIECES = st.sampled_from(
 @given(st.text(max_size=60) | st.lists(_PIECES, max_size=30).map("".join))
 def test_any_text_gives_calls_or_a_tool_call_error(text):
     """Any text gives calls or a ToolCallError."""
-    try:
-        calls = parse_tool_calls(text)
-    except ToolCallError:
-        return
-    assert calls
-    assert all(isinstance(call.arguments, dict) and call.tool for call in calls)
+    for tools in (None, ["a"], {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}):
+        try:
+            calls = parse_tool_calls(text, tools=tools)
+        except ToolCallError:
+            continue
+        assert calls
+        assert all(isinstance(call.arguments, dict) and call.tool for call in calls)
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,24 @@ async def test_unparseable_text_is_reported_to_the_model():
     assert "may be cut off" in reported
 
 
+async def test_tags_of_a_tool_and_its_parameters_are_called():
+    """Cline's and Anthropic's older form are called with repaired values, and answered in tags."""
+    for call in (
+        "<search>\n<query>tea</query>\n<limit>3</limit>\n</search>",
+        '<function_calls><invoke name="search"><parameter name="query">tea</parameter></invoke></function_calls>',
+    ):
+        done = await dispatch(web(), f"I look.\n{call}")
+        assert done.messages == [{"role": "user", "content": TAGGED}]
+
+
+async def test_an_unreadable_tag_of_a_tool_is_reported_with_its_parameters():
+    """The error for an unknown parameter reaches the model; the text is not read as a call of another tool."""
+    for call in ("<search><text>tea</text></search>", '<search><text>{"query": "tea"}</text></search>'):
+        done = await dispatch(web(), call)
+        reported = done.messages[0]["content"]
+        assert "<text> is not a parameter of 'search', whose parameters are: limit, query" in reported
+
+
 async def test_tool_results_are_not_parsed_as_calls():
     """A result that looks like a call, or like the closing tag, stays inside the result tag."""
     mcp = FastMCP("evil")

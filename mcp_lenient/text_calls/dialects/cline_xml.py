@@ -1,0 +1,79 @@
+"""Cline and Roo Code: ``<tool><key>value</key></tool>``, a call only if the tool is known.
+
+Values are text. A line break after the opening tag and one before the closing tag belong to the tags, as in Roo Code's
+parser; all other characters are kept, and entities are not decoded. Other markup in a value is text if the parameter takes
+a string; the tags of the tool and of its parameters may be parts of the call.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.elements import TAG_NAME
+from mcp_lenient.text_calls.native import Dialect, Reader
+from mcp_lenient.text_calls.tools import KnownTools
+from mcp_lenient.values.display import shown
+
+_OPENER: Final = re.compile(
+    rf"<(?P<tool>{TAG_NAME})(?P<attributes>\s[^<>]*)?>(?=(?P<text>[^<>]*)<(?P<first>{TAG_NAME})(?:\s|/?>))"
+)
+_PARAMETER: Final = re.compile(rf"\s*<(?P<key>{TAG_NAME})>")
+_TAG: Final = re.compile(rf"</?(?P<name>{TAG_NAME})(?:\s[^<>]*)?/?>")
+_LINE_BREAKS: Final = re.compile(r"\A\r?\n|\r?\n\Z")
+_JSON: Final = ("{", "[", '"', "```")
+_MAX_LISTED: Final = 20
+
+
+def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
+    """Return whether a tag is that of a known tool without JSON, and the first tag in it that of a parameter.
+
+    If the tool does not declare it, it may be markup after a text, or another tool in the tag of its server.
+    """
+    if not tools.lists(opener["tool"]) or opener["text"].lstrip().startswith(_JSON):
+        return False
+    if opener["first"] in (tools.parameters(opener["tool"]) or ()):
+        return True
+    return not (tools.lists(opener["first"]) or opener["text"].strip() or opener["attributes"])
+
+
+def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    tool = opener["tool"]
+    if opener["attributes"]:
+        what = f"<{shown(tool)}> has attributes; a parameter is written as <key>value</key>"
+        raise reader.source.error(opener.start(), what)
+    arguments: dict[str, Any] = {}
+    at = opener.end()
+    while (parameter := _PARAMETER.match(reader.text, at)) is not None:
+        _require_parameter(reader, tool, parameter)
+        raw, at = reader.enclosed(parameter, parameter["key"])
+        _require_text(reader, tool, parameter, raw)
+        reader.put(arguments, parameter["key"], _LINE_BREAKS.sub("", raw), parameter.start())
+    what = f"a parameter such as <key>value</key> or </{shown(tool)}> and no other text"
+    end = reader.expect(re.compile(rf"\s*</{re.escape(tool)}>"), at, what).end()
+    return [ToolCall(None, tool, arguments)], end
+
+
+def _require_parameter(reader: Reader, tool: str, parameter: re.Match[str]) -> None:
+    names = reader.tools.parameters(tool)
+    if names is not None and parameter["key"] not in names:
+        listed = ", ".join(map(shown, sorted(names)[:_MAX_LISTED])) or "none"
+        what = f"<{shown(parameter['key'])}> is not a parameter of '{shown(tool)}', whose parameters are: {listed}"
+        raise reader.source.error(parameter.end("key") - len(parameter["key"]) - 1, what)
+
+
+def _require_text(reader: Reader, tool: str, parameter: re.Match[str], raw: str) -> None:
+    """Require that a value has no tags that may be parts of the call."""
+    key = parameter["key"]
+    parts = {tool, key, *(reader.tools.parameters(tool) or ())}
+    is_text = reader.tools.takes_text(tool, key)
+    for tag in _TAG.finditer(raw):
+        if not is_text or tag["name"] in parts:
+            raise reader.in_value(tool, parameter, tag)
+    if reader.tools.lists(key) and raw.lstrip().startswith("{"):
+        what = f"this may be a call of '{shown(tool)}', or of '{shown(key)}' of the server '{shown(tool)}'"
+        raise reader.source.error(parameter.start(), what)
+
+
+DIALECT: Final = Dialect("cline_xml", _OPENER, _read, is_prose=True, is_call=_is_call)
