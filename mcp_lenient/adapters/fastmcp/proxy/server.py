@@ -131,6 +131,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     if len(servers) == 1 and not has_own_name and "name" not in settings:
         # Outermost, so that it sees the handshake that FastMCP's proxy forwards.
         proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
+    compat.list_for_headers(proxy)
     compat.hook_requests(proxy, HeaderParameters())
     compat.wrap_streams(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
