@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from rich.console import Console
-from rich.table import Table
 
 from benchmarks.hosts.calls import CALLS, outcome
 from benchmarks.side_by_side.environments import NotInstalledError, interpreter
@@ -25,9 +24,9 @@ else:
 ROOT: Final = Path(__file__).resolve().parents[2]
 PATIENCE: Final = 600
 _LISTED: Final = "the host drops a name that it does not know, unless `closed`"
-_FIRST: Final = "the host refuses arguments that are no object first"
+_FIRST: Final = "the host refuses arguments that are not an object, before any hook"
 _ITSELF: Final = "the host answers by itself, in its own words"
-_NULLABLE: Final = "the host lets what may be left out be null, and sends that"
+_NULLABLE: Final = "the host accepts null for an optional argument, and sends it"
 _AGENT: Final[Mapping[str, str]] = {"whole_text": _FIRST, "unknown_tool": _ITSELF}
 
 
@@ -145,44 +144,66 @@ def _last(events: list[dict[str, Any]]) -> str | None:
     return events[-1]["event"] if events else None
 
 
-def main(console: Console) -> int:
-    """Print the matrix; return 1 if an outcome differs from the documented one."""
+def main(console: Console, hosts: Mapping[str, Host] = HOSTS) -> int:
+    """Print the matrix, and the progress to stderr; return 1 if an outcome differs from the documented one."""
+    progress = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     columns: dict[str, dict[str, str]] = {}
-    for name, host in HOSTS.items():
+    left_out = []
+    for number, (name, host) in enumerate(hosts.items(), 1):
+        progress.print(f"{number} of {len(hosts)}: {host.title}")
         try:
             columns[name] = outcomes(host)
         except NotInstalledError as error:
-            console.print(f"{host.title} is left out: {error}")
-    reasons = list(dict.fromkeys(why for name in columns for why in (HOSTS[name].lost or {}).values()))
-    for is_agent in (False, True):
-        console.print(
-            _table(
-                {name: each for name, each in columns.items() if HOSTS[name].is_agent is is_agent}, reasons
-            )
-        )
-    for number, why in enumerate(reasons, 1):
-        console.print(f"{'*' * number} {why}")
+            left_out.append(f"{host.title} is left out: {error}")
+    for line in (*left_out, *matrix(hosts, columns)):
+        console.print(line, soft_wrap=True, highlight=False, markup=False)
     wrong = [
-        f"{HOSTS[name].title}, {CALLS[call].says}: {said}"
+        f"{hosts[name].title}, {CALLS[call].says}: {said}"
         for name, column in columns.items()
         for call, said in column.items()
-        if said.startswith("host:") != (call in (HOSTS[name].lost or {}))
+        if _is_wrong(hosts[name], call, said)
     ]
     for line in wrong:
-        console.print(f"[bold red]{line}")
+        console.print(line, style="bold red", soft_wrap=True, highlight=False, markup=False)
     return 1 if wrong else 0
 
 
-def _table(columns: Mapping[str, Mapping[str, str]], reasons: list[str]) -> Table:
-    table = Table("call", *(HOSTS[name].title for name in columns))
-    for call, smoke in CALLS.items():
-        cells = (_cell(HOSTS[name], call, column[call], reasons) for name, column in columns.items())
-        table.add_row(smoke.says, *cells)
-    return table
+_LETTERS: Final[Mapping[str, str]] = {"accepted": "A", "repaired": "R", "refused": "X"}
+_WRONG: Final = "!!"
+
+
+def matrix(hosts: Mapping[str, Host], columns: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Return the lines of the matrix, which fit into 80 columns: a row for each host, a letter for each call.
+
+    Args:
+        hosts: The hosts by name.
+        columns: The outcome of each call on each host that was run.
+    """
+    reasons = list(dict.fromkeys(why for name in columns for why in (hosts[name].lost or {}).values()))
+    numbers = range(1, len(CALLS) + 1)
+    width = max((len(hosts[name].title) for name in columns), default=0)
+    lines = [f"{number:>2} {call.says}" for number, call in zip(numbers, CALLS.values(), strict=True)]
+    lines += ["", " ".join([" " * width, *(f"{number:>2}" for number in numbers)])]
+    for is_agent in (False, True):
+        lines += [
+            " ".join([hosts[name].title.ljust(width), *_cells(hosts[name], columns[name], reasons)])
+            for name in columns
+            if hosts[name].is_agent is is_agent
+        ]
+    lines += ["", ", ".join(f"{letter} {said}" for said, letter in _LETTERS.items())]
+    lines += [f"{_WRONG} not as documented", *(["not reached, since:"] if reasons else [])]
+    return [*lines, *(f"{number} {why}" for number, why in enumerate(reasons, 1))]
+
+
+def _cells(host: Host, column: Mapping[str, str], reasons: list[str]) -> list[str]:
+    return [f"{_cell(host, call, column[call], reasons):>2}" for call in CALLS]
 
 
 def _cell(host: Host, call: str, said: str, reasons: list[str]) -> str:
-    if not said.startswith("host:"):
-        return said
-    why = (host.lost or {}).get(call)
-    return "[bold red]wrong" if why is None else f"not reached{'*' * (reasons.index(why) + 1)}"
+    if _is_wrong(host, call, said):
+        return _WRONG
+    return _LETTERS.get(said) or str(reasons.index((host.lost or {})[call]) + 1)
+
+
+def _is_wrong(host: Host, call: str, said: str) -> bool:
+    return said.startswith("host:") != (call in (host.lost or {}))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from io import StringIO
 from pathlib import Path
 
 import pytest
 from environments import environment
+from rich.console import Console
 
 from benchmarks.hosts.calls import CALLS
-from benchmarks.hosts.matrix import HOSTS, outcomes
+from benchmarks.hosts.matrix import HOSTS, main, matrix, outcomes
 
 PAGE = Path(__file__).parents[2] / "docs" / "where-it-runs.md"
 
@@ -50,5 +53,39 @@ def test_outcomes_match_the_table(name):
 
 
 def test_the_page_has_a_column_for_each_host():
-    """Each host has a column, except FastMCP over stdio, which shares FastMCP's."""
-    assert [name for name, host in HOSTS.items() if not documented(host.title)] == ["fastmcp_stdio"]
+    """Each host has a column."""
+    assert [name for name, host in HOSTS.items() if not documented(host.title)] == []
+
+
+def test_the_printed_matrix_is_never_cut():
+    """Each host has a line of at most 80 characters with an outcome for each call and the number of each reason."""
+    columns = {
+        name: {call: "host: no" if call in (host.lost or {}) else "repaired" for call in CALLS}
+        for name, host in HOSTS.items()
+    }
+    lines = matrix(HOSTS, columns)
+    assert max(map(len, lines)) <= 80
+    reasons = dict(re.findall(r"^(\d) (.*)$", "\n".join(lines), re.MULTILINE))
+    for name, host in HOSTS.items():
+        (row,) = [line for line in lines if line.startswith(f"{host.title}  ")]
+        printed = dict(zip(CALLS, row.split()[-len(CALLS) :], strict=True))
+        said = {call: reasons[cell] for call, cell in printed.items() if cell != "R"}
+        assert said == (host.lost or {}), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [20, 200])
+def test_the_width_of_the_terminal_changes_nothing(width, capsys):
+    """The matrix of a real host is the same in any width; the progress is on stderr."""
+    printed = StringIO()
+    hosts = {"fastmcp_memory": HOSTS["fastmcp_memory"]}
+    assert main(Console(file=printed, width=width), hosts) == 0
+    assert "FastMCP  A  R  R  R  R  R  R  R  R  X  X  X" in printed.getvalue().splitlines()
+    assert capsys.readouterr().err == "1 of 1: FastMCP\n"
+
+
+def test_an_outcome_that_is_not_documented_is_marked():
+    """A call that does not reach a host is marked where the page does not say so, and the other way round."""
+    column = dict.fromkeys(CALLS, "accepted")
+    lines = matrix({"sdk_2": HOSTS["sdk_2"]}, {"sdk_2": {**column, "null": "host: no"}})
+    assert "SDK 2 MCPServer  A  A  A !!  A  A !!  A  A  A  A  A" in lines
