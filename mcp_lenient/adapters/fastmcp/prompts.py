@@ -80,7 +80,10 @@ async def repaired_prompt(
     if own is None or policy.mode == "off":
         return context
     prompt = await own.fastmcp.get_prompt(message.name, version_asked(message))
-    if not isinstance(prompt, FunctionPrompt) or await anyio.to_thread.run_sync(_renders, prompt, sent):
+    if not isinstance(prompt, FunctionPrompt):
+        return context
+    drops_none = not policy.closed or _declares(prompt, sent)
+    if drops_none and await anyio.to_thread.run_sync(_renders, prompt, sent):
         return context
     schema = TypeAdapter(prompt.fn).json_schema()  # type: ignore[arg-type]
     judged = await anyio.to_thread.run_sync(_open_to_converted, schema, prompt, sent)
@@ -146,6 +149,11 @@ def _record(
 
 _passes: Final = partial(passes, refusals=(FastMCPError, ValueError, RecursionError))
 """Returns whether FastMCP's validation raises no error about the arguments."""
+
+
+def _declares(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
+    """Return whether a prompt has all these arguments; FastMCP drops others."""
+    return arguments.keys() <= {argument.name for argument in prompt.arguments or ()}
 
 
 def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
