@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Repair, Violation
 
-LibraryEventName = Literal["tool_not_compiled", "hook_unavailable", "definition_unused", "definitions_kept"]
+LibraryEventName = Literal[
+    "tool_not_compiled", "hook_unavailable", "definition_unused", "definitions_kept", "list_failed"
+]
 """Events about the library itself."""
 
 _LOGGER: Final = "mcp_lenient"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
     MCP_METHOD_HEADER,
     MCP_NAME_HEADER,
@@ -42,7 +43,10 @@ class HeaderParameters:
         name = headers.get(MCP_NAME_HEADER)
         if name is not None and monotonic() < self._plain.get(name, 0.0) and not _has_parameters(headers):
             return {"tools": []}
-        result = await call_next(ctx)
+        try:
+            result = await call_next(ctx)
+        except MCPError:
+            return {"tools": []}  # the answer to the call says why there is no list
         if isinstance(result, dict):
             self._remember(result.get("tools", ()))
         return result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from time import monotonic, perf_counter_ns
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import anyio
 import httpx2
-from fastmcp.exceptions import ToolError
+from fastmcp.exceptions import NotFoundError, ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from mcp.shared.exceptions import MCPError
@@ -28,7 +28,7 @@ from pydantic import ValidationError as PydanticError
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import NotConnectedError
-from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP
+from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP, Failure, Reason, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
 from mcp_lenient.refusal.envelope import (
     META_KEY,
@@ -47,9 +47,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fastmcp import FastMCP
+    from fastmcp.prompts import Prompt
+    from fastmcp.prompts.base import PromptResult
+    from fastmcp.resources import Resource, ResourceTemplate
+    from fastmcp.resources.base import ResourceResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
-    from mcp_types import DiscoverRequest, InitializeRequest, InitializeResult, ListToolsRequest
+    from mcp_types import (
+        DiscoverRequest,
+        GetPromptRequestParams,
+        InitializeRequest,
+        InitializeResult,
+        ListPromptsRequest,
+        ListResourcesRequest,
+        ListResourceTemplatesRequest,
+        ListToolsRequest,
+        ReadResourceRequestParams,
+    )
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
@@ -63,6 +77,7 @@ if TYPE_CHECKING:
     DiscoverNext = CallNext[DiscoverRequest, Discovered]
 
 
+T = TypeVar("T")
 REFUSED_UPSTREAM: Final = "REFUSED_UPSTREAM"
 """The envelope's code when the schema accepts the arguments and the server does not."""
 _LOOKED_AT: Final = 64 * 2**10
@@ -221,8 +236,12 @@ class ProxyMiddleware(LenientMiddleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Return the tools unchanged; recompile those whose schema has changed."""
-        tools = await super().on_list_tools(context, call_next)
+        """Return the tools unchanged; recompile those whose schema has changed.
+
+        Raises:
+            MCPError: When no server lists its tools, as for every other list.
+        """
+        tools = await self._listed(super().on_list_tools(context, call_next))
         if context.fastmcp_context is not None:
             server = context.fastmcp_context.fastmcp
             for tool in tools:
@@ -231,6 +250,74 @@ class ProxyMiddleware(LenientMiddleware):
                 if cached is not None and cached.tool.parameters != tool.parameters:
                     await self._tools.look_up(server, message)
         return tools
+
+    async def on_list_resources(
+        self,
+        context: MiddlewareContext[ListResourcesRequest],
+        call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
+    ) -> Sequence[Resource]:
+        """Return the resources unchanged."""
+        return await self._listed(call_next(context))
+
+    async def on_list_resource_templates(
+        self,
+        context: MiddlewareContext[ListResourceTemplatesRequest],
+        call_next: CallNext[ListResourceTemplatesRequest, Sequence[ResourceTemplate]],
+    ) -> Sequence[ResourceTemplate]:
+        """Return the templates unchanged."""
+        return await self._listed(call_next(context))
+
+    async def on_list_prompts(
+        self,
+        context: MiddlewareContext[ListPromptsRequest],
+        call_next: CallNext[ListPromptsRequest, Sequence[Prompt]],
+    ) -> Sequence[Prompt]:
+        """Return the prompts unchanged."""
+        return await self._listed(call_next(context))
+
+    async def on_read_resource(
+        self,
+        context: MiddlewareContext[ReadResourceRequestParams],
+        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
+    ) -> ResourceResult:
+        """Return the resource unchanged."""
+        return await self._found(super().on_read_resource(context, call_next))
+
+    async def on_get_prompt(
+        self,
+        context: MiddlewareContext[GetPromptRequestParams],
+        call_next: CallNext[GetPromptRequestParams, PromptResult],
+    ) -> PromptResult:
+        """Return the prompt unchanged."""
+        return await self._found(super().on_get_prompt(context, call_next))
+
+    async def _listed(self, listing: Awaitable[Sequence[T]]) -> Sequence[T]:
+        """Return a list of all servers that give it, and log the others."""
+        if is_noting():  # part of a call, which has its own answer
+            return await listing
+        with noting_failures() as failures:
+            items = await listing
+        self._log_failures(failures)
+        if len({failure.server for failure in failures}) < len(self._upstream):
+            return items
+        raise _missing(failures)
+
+    async def _found(self, answering: Awaitable[T]) -> T:
+        """Return the answer; an error says so if a server could not be asked whether it has what is wanted."""
+        with noting_failures() as failures:
+            try:
+                return await answering
+            except NotFoundError:
+                if not failures:
+                    raise
+        self._log_failures(failures)
+        raise _missing(failures)
+
+    def _log_failures(self, failures: Sequence[Failure]) -> None:
+        """Log each server once; one failure may lead to another."""
+        for failure in {failure.server: failure for failure in reversed(failures)}.values():
+            name = self._telemetry.names.get(failure.server, failure.server)
+            self._telemetry.log.warn_each_time("list_failed", name, _sentence("The server", failure))
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Handle a call like :class:`LenientMiddleware`; turn refusals of the upstream server into envelopes too."""
@@ -262,7 +349,8 @@ class ProxyMiddleware(LenientMiddleware):
             return answer
 
         try:
-            result = await super().on_call_tool(context, ask)
+            with noting_failures():
+                result = await super().on_call_tool(context, ask)
         finally:
             if lost is not None:
                 self._record_upstream("call_unanswered", context, self._cached(context), lost)
@@ -337,9 +425,12 @@ class ProxyMiddleware(LenientMiddleware):
         return await self._rejected(call, server, cached, arguments)
 
     async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
-        if all(upstream.reached for upstream in self._upstream.values()):
+        reasons = {upstream.failed for upstream in self._upstream.values()} - {None}
+        if not reasons:
             return await super()._unknown(call, server)
-        answer = upstream_unavailable(call.name, language=self.policy_for(call.name).language)
+        answer = _without_list(
+            call.name, self.policy_for(call.name).language, answered="silent" not in reasons
+        )
         self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
@@ -358,6 +449,47 @@ class ProxyMiddleware(LenientMiddleware):
         self, event: EventName, context: CallContext, cached: CachedTool | None, code: str
     ) -> None:
         self._telemetry.record(event, recorded(context, cached, perf_counter_ns()), code=code)
+
+
+_SAID: Final[Mapping[Reason, str]] = {
+    "silent": "{who} does not answer.",
+    "refused": "{who} answered '{method}' with an error.",
+    "invalid": "{who} answered '{method}' with something that is not such a list.",
+}
+
+
+def _sentence(who: str, failure: Failure) -> str:
+    return _SAID[failure.reason].format(who=who, method=failure.method)
+
+
+def _missing(failures: Sequence[Failure]) -> MCPError:
+    """Return the error for a request that failed because of these lists; it repeats nothing of the server's."""
+    first = failures[0]
+    if len({failure.server for failure in failures}) == 1:
+        return MCPError(code=INTERNAL_ERROR, message=_sentence("The server behind this proxy", first))
+    return MCPError(
+        code=INTERNAL_ERROR, message=f"None of the servers behind this proxy answers '{first.method}'."
+    )
+
+
+def _without_list(tool: str, language: str, *, answered: bool) -> dict[str, Any]:
+    """Return the envelope for a tool whose server does not list its tools.
+
+    Args:
+        tool: The name of the tool.
+        language: The language of the message.
+        answered: Whether the server answered, with an error or something else.
+    """
+    answer = upstream_unavailable(tool, language=language)
+    if not answered:
+        return answer
+    words = texts(language)
+    message = words(
+        "Tool '{tool}' cannot be called now: the server behind this proxy does not list its tools, but answers "
+        "with an error. The tool was not run. Try again later.",
+        tool=answer["details"]["tool"],
+    )
+    return {**answer, "message": message}
 
 
 def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from time import monotonic
@@ -16,7 +17,7 @@ import httpx2
 from fastmcp.exceptions import ToolError
 from fastmcp.server.providers.proxy import ProxyClient
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import ParamSpec, Self
 
@@ -38,7 +39,8 @@ _NOT_AGAIN: Final = 1.0
 _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 _WANTS_CREDENTIALS: Final = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
-_BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
+BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
+"""The codes of errors that are no answer of the server."""
 _CALL: Final = "'tools/call'"
 """How the SDK names a call in its timeout error."""
 
@@ -73,6 +75,24 @@ def _renewed(send: _Send[P, T]) -> _Send[P, T]:
                 raise
         await self.renew()
         return await send(self, *args, **kwargs)
+
+    return cast("_Send[P, T]", sent)
+
+
+def _offered(capability: str, send: _Send[P, T]) -> _Send[P, T]:
+    """Answer "Method not found" for a server that does not claim to have such a list, whatever its error is."""
+
+    @wraps(send)
+    async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await send(self, *args, **kwargs)
+        except MCPError as error:
+            hello = (
+                self.initialize_result
+            )  # in the newer era, a client may not have asked for the capabilities
+            if hello is None or getattr(hello.capabilities, capability) is not None:
+                raise
+            raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from error
 
     return cast("_Send[P, T]", sent)
 
@@ -184,7 +204,8 @@ class UpstreamClient(ProxyClient[Any]):
 
     async def end(self) -> None:
         """End the session for all its users, without waiting for a hanging server."""
-        with anyio.move_on_after(_LONGEST_END):
+        # What broke the session was reported with the request.
+        with anyio.move_on_after(_LONGEST_END), suppress(*_UNREACHED):
             await self.close()  # type: ignore[no-untyped-call]
 
     async def renew(self) -> None:
@@ -198,10 +219,10 @@ class UpstreamClient(ProxyClient[Any]):
         self.refused_caller = response.status_code in _WANTS_CREDENTIALS
 
     call_tool_mcp = _renewed(ProxyClient.call_tool_mcp)
-    list_tools_mcp = _renewed(ProxyClient.list_tools_mcp)
-    list_resources_mcp = _renewed(ProxyClient.list_resources_mcp)
-    list_resource_templates_mcp = _renewed(ProxyClient.list_resource_templates_mcp)
-    list_prompts_mcp = _renewed(ProxyClient.list_prompts_mcp)
+    list_tools_mcp = _offered("tools", _renewed(ProxyClient.list_tools_mcp))
+    list_resources_mcp = _offered("resources", _renewed(ProxyClient.list_resources_mcp))
+    list_resource_templates_mcp = _offered("resources", _renewed(ProxyClient.list_resource_templates_mcp))
+    list_prompts_mcp = _offered("prompts", _renewed(ProxyClient.list_prompts_mcp))
     read_resource_mcp = _renewed(ProxyClient.read_resource_mcp)
     get_prompt_mcp = _renewed(ProxyClient.get_prompt_mcp)
     ping = _renewed(ProxyClient.ping)
@@ -218,7 +239,7 @@ def _is_in_session(request: httpx2.Request) -> bool:
 def _breaks(error: BaseException | None) -> bool:
     """Return whether a session is unusable after this error."""
     if isinstance(error, MCPError):
-        return error.error.code in _BROKEN
+        return error.error.code in BROKEN
     return error is not None
 
 

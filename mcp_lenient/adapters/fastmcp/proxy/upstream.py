@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import anyio
 from fastmcp import Client
@@ -24,11 +26,19 @@ from typing_extensions import Self
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
-from mcp_lenient.adapters.fastmcp.proxy.sessions import Sessions, UpstreamClient, era_in_front
+from mcp_lenient.adapters.fastmcp.proxy.sessions import BROKEN, Sessions, UpstreamClient, era_in_front
 from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
+
+    from fastmcp.prompts import Prompt
+    from fastmcp.resources import Resource, ResourceTemplate
+    from fastmcp.tools import Tool
+    from fastmcp.utilities.versions import VersionSpec
+
+T = TypeVar("T")
 
 
 OlderOnly = Callable[[], Awaitable[bool]]
@@ -108,6 +118,115 @@ HEALTH_HOLDS: Final = 5.0
 OVER_HTTP: Final = ("sse", "streamable-http")
 
 
+Reason = Literal["silent", "refused", "invalid"]
+"""Why a list is missing: the server does not answer, answers with an error, or with no valid list."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A list that an upstream server did not give.
+
+    Attributes:
+        server: The name of FastMCP's proxy for the server.
+        method: The list that was asked for.
+        reason: Why it is missing.
+    """
+
+    server: str
+    method: str
+    reason: Reason
+
+
+_failures: ContextVar[list[Failure] | None] = ContextVar("mcp_lenient_failures", default=None)
+
+
+def is_noting() -> bool:
+    """Return whether failures are collected, and so not errors."""
+    return _failures.get() is not None
+
+
+@contextmanager
+def noting_failures() -> Iterator[list[Failure]]:
+    """Collect the lists that fail in this block; they are empty there."""
+    failures: list[Failure] = []
+    token = _failures.set(failures)
+    try:
+        yield failures
+    finally:
+        _failures.reset(token)
+
+
+def _reason(error: BaseException) -> Reason:
+    if isinstance(error, ValidationError):
+        return "invalid"
+    # FastMCP's proxy turns an error of the transport into its cause.
+    is_answer = isinstance(error, MCPError) and error.error.code not in BROKEN and error.__cause__ is None
+    return "refused" if is_answer else "silent"
+
+
+class _Provider(ProxyProvider):
+    """FastMCP's provider of a server's components, which notes a list that fails.
+
+    FastMCP logs each failure in several lines, and answers with an empty list.
+    """
+
+    _server: str
+
+    @classmethod
+    def of(cls, provider: ProxyProvider, server: str) -> _Provider:
+        """Return a copy of a provider."""
+        noting = cls.__new__(cls)
+        vars(noting).update(vars(provider), _server=server)
+        return noting
+
+    async def list_tools(self) -> Sequence[Tool]:
+        return await self._listed(super().list_tools(), "tools/list")
+
+    async def list_resources(self) -> Sequence[Resource]:
+        return await self._listed(super().list_resources(), "resources/list")
+
+    async def list_resource_templates(self) -> Sequence[ResourceTemplate]:
+        return await self._listed(super().list_resource_templates(), "resources/templates/list")
+
+    async def list_prompts(self) -> Sequence[Prompt]:
+        return await self._listed(super().list_prompts(), "prompts/list")
+
+    async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
+        return await self._found(super().get_tool(name, version), "tools/list")
+
+    async def get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:
+        return await self._found(super().get_resource(uri, version), "resources/list")
+
+    async def get_resource_template(
+        self, uri: str, version: VersionSpec | None = None
+    ) -> ResourceTemplate | None:
+        return await self._found(super().get_resource_template(uri, version), "resources/templates/list")
+
+    async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
+        return await self._found(super().get_prompt(name, version), "prompts/list")
+
+    async def _listed(self, listing: Awaitable[Sequence[T]], method: str) -> Sequence[T]:
+        try:
+            return await listing
+        except _UNUSABLE as error:
+            if not is_noting():
+                raise
+            self._note(method, error)
+            return []
+
+    async def _found(self, looking: Awaitable[T | None], method: str) -> T | None:
+        try:
+            return await looking
+        except _UNUSABLE as error:
+            self._note(method, error)
+            return None
+
+    def _note(self, method: str, error: BaseException) -> None:
+        failures = _failures.get()
+        if failures is not None:
+            failures.append(Failure(self._server, method, _reason(error)))
+
+
 class Upstream:
     """An upstream server and FastMCP's own proxy for it.
 
@@ -120,14 +239,14 @@ class Upstream:
         settings: Settings of FastMCP's proxy.
 
     Attributes:
-        reached: Whether the server listed its tools when it was last asked.
+        failed: Why the server did not list its tools when it was last asked; None if it did.
     """
 
     def __init__(self, target: Any, times: Times = NO_LIMITS, **settings: Any) -> None:
         self._shared = compat.SharedSession()
         self._listed = -_FRESH
         self._listing = anyio.Lock()
-        self.reached = True
+        self.failed: Reason | None = None
         self._health = (-HEALTH_HOLDS, False)
         self._checking = anyio.Lock()
         self._modern: bool | None = None
@@ -141,7 +260,11 @@ class Upstream:
             factory = self._client
         self._transport = (self._own or target).transport
         self.proxy = FastMCPProxy(client_factory=factory, **settings)
-        self._provider = next(own for own in self.proxy.providers if isinstance(own, ProxyProvider))
+        providers = self.proxy.providers
+        at = next(at for at, own in enumerate(providers) if isinstance(own, ProxyProvider))
+        self._provider = cast("ProxyProvider", providers[at])
+        if settings.get("provider_error_strategy", "warn") == "warn":
+            self._provider = providers[at] = _Provider.of(self._provider, self.proxy.name)
 
     async def speaks_older_only(self) -> bool:
         """Return whether the server is known to speak only the older era; the answer is cached."""
@@ -166,10 +289,15 @@ class Upstream:
         async with self._listing:
             if monotonic() - self._listed < _FRESH:
                 return
-            self.reached = False
-            with suppress(*_UNUSABLE), spans.aside(), anyio.move_on_after(_PATIENCE):
+            self.failed = "silent"
+            with (
+                suppress(*_UNUSABLE),
+                spans.aside(),
+                anyio.move_on_after(_PATIENCE),
+                noting_failures() as failures,
+            ):
                 await self._provider.list_tools()
-                self.reached = True
+                self.failed = failures[0].reason if failures else None
             self._listed = monotonic()
 
     async def answers(self) -> bool:

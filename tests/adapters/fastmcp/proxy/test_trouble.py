@@ -129,7 +129,10 @@ async def test_several_servers_are_each_started_once(tmp_path, events):
     assert {"one_add", "two_add"} < names
     assert refused.meta["mcp_lenient"]["error_code"] == "INVALID_ARGUMENTS"
     assert starts.read_text().splitlines() == ["started", "started"]
-    assert {(event["tool"], event["mounted"]) for event in events} == {("one_add", "one"), ("two_add", "two")}
+    lists = [event for event in events if event["event"] == "list_failed"]
+    assert {event["subject"] for event in lists} == {"gone"}
+    calls = [(event["tool"], event["mounted"]) for event in events if event not in lists]
+    assert set(calls) == {("one_add", "one"), ("two_add", "two")}
     assert json.dumps(events)
 
 

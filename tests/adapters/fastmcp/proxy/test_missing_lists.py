@@ -1,0 +1,157 @@
+"""Lists of a server that does not answer, or answers with an error: errors, not empty lists."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from application_log import application_log
+from fastmcp import Client, FastMCP
+from fastmcp.client.transports import StdioTransport
+from mcp.shared.exceptions import MCPError
+from wire import MODERN, serving
+
+from mcp_lenient import create_lenient_proxy
+
+_BROKEN = Path(__file__).parent / "servers" / "broken.py"
+_GONE = [sys.executable, "-c", "raise SystemExit(3)"]
+_SILENT = "The server behind this proxy does not answer."
+_REFUSED = "The server behind this proxy answered '{}' with an error."
+_INVALID = "The server behind this proxy answered '{}' with something that is not such a list."
+_NO_LISTS = '{"result": {"tools": 5, "resources": 5, "resourceTemplates": 5, "prompts": 5}}'
+
+_LISTS: dict[str, Callable[[Client[Any]], Awaitable[Any]]] = {
+    "tools/list": lambda client: client.list_tools(),
+    "resources/list": lambda client: client.list_resources(),
+    "resources/templates/list": lambda client: client.list_resource_templates(),
+    "prompts/list": lambda client: client.list_prompts(),
+}
+
+pytestmark = pytest.mark.slow  # servers in other processes
+
+
+def _broken(claims: str = "tools,resources,prompts", *answer: str) -> list[str]:
+    return [sys.executable, str(_BROKEN), claims, *answer]
+
+
+@pytest.fixture
+def events():
+    """Record the log from level INFO on."""
+    with application_log(logging.INFO) as log:
+        yield log
+
+
+@asynccontextmanager
+async def _in_front_of(command: list[str]):
+    transport = StdioTransport(command[0], command[1:])
+    async with Client(create_lenient_proxy(transport), mode="legacy") as client:
+        yield client
+    await transport.close()
+
+
+async def _error(request: Awaitable[Any]) -> str:
+    with pytest.raises(MCPError) as caught:
+        await request
+    assert caught.value.error.code == -32603
+    return caught.value.error.message
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (_GONE, _SILENT),
+        (_broken(), _REFUSED),
+        (_broken("tools,resources,prompts", _NO_LISTS), _INVALID),
+    ],
+    ids=["gone", "broken", "invalid"],
+)
+async def test_each_list_is_an_error_that_says_which(command, said, events, caplog):
+    """A client learns whether the server answered, not what; the log has one line for each list, FastMCP's none."""
+    async with _in_front_of(command) as client:
+        answers = {method: await _error(ask(client)) for method, ask in _LISTS.items()}
+    assert answers == {method: said.format(method) for method in _LISTS}
+    assert [event["event"] for event in events] == ["list_failed"] * 4
+    assert [event["reason"] for event in events] == [
+        said.format(method).replace(" behind this proxy", "") for method in _LISTS
+    ]
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(events):
+    """Lists of kinds that the server did not name in the handshake stay empty."""
+    async with _in_front_of(_broken("prompts")) as client:
+        lists = [await _LISTS[method](client) for method in list(_LISTS)[:3]]
+        assert await _error(client.list_prompts()) == _REFUSED.format("prompts/list")
+    assert lists == [[], [], []]
+    assert len(events) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [(_GONE, "does not answer"), (_broken(), "does not list its tools, but answers with an error")],
+    ids=["gone", "broken"],
+)
+async def test_a_call_gets_the_envelope(command, said, events):
+    """A call of an unknown tool says too whether the server answered, and is the only line in the log."""
+    async with _in_front_of(command) as client:
+        result = await client.call_tool_mcp("add", {"a": 1})
+    reported = result.meta["mcp_lenient"]
+    assert reported["error_code"] == "UPSTREAM_UNAVAILABLE"
+    assert reported["message"] == (
+        f"Tool 'add' cannot be called now: the server behind this proxy {said}. "
+        "The tool was not run. Try again later."
+    )
+    assert [event["event"] for event in events] == ["call_rejected"]
+
+
+async def test_a_resource_or_prompt_is_not_called_unknown(events):
+    """A read or a prompt fails with the same error, since nobody knows whether the server has it."""
+    async with _in_front_of(_broken()) as client:
+        read = await _error(client.read_resource("note://one"))
+        asked = await _error(client.get_prompt("ask"))
+    assert (read, asked) == (_REFUSED.format("resources/list"), _REFUSED.format("prompts/list"))
+    assert [event["event"] for event in events] == ["list_failed", "list_failed"]
+
+
+async def test_an_unknown_prompt_of_a_server_that_answers():
+    """What a server does not have stays unknown."""
+    async with Client(create_lenient_proxy(FastMCP("behind"))) as client:
+        with pytest.raises(MCPError, match="Unknown prompt"):
+            await client.get_prompt("ask")
+
+
+async def test_one_of_two_servers(events):
+    """The tools of the other server are listed, and the log names the one that fails."""
+    there = [sys.executable, str(_BROKEN.with_name("upstream.py"))]
+    async with Client(create_lenient_proxy(_config(there=there, gone=_GONE)), mode="legacy") as client:
+        tools = await client.list_tools()
+    assert {tool.name for tool in tools} >= {"there_add"}
+    assert [(event["event"], event["subject"]) for event in events] == [("list_failed", "gone")]
+
+
+async def test_neither_of_two_servers():
+    """If no server lists its tools, that is an error."""
+    async with Client(create_lenient_proxy(_config(one=_broken(), two=_GONE)), mode="legacy") as client:
+        said = await _error(client.list_tools())
+    assert said == "None of the servers behind this proxy answers 'tools/list'."
+
+
+def _config(**commands: list[str]) -> dict[str, Any]:
+    return {
+        "mcpServers": {name: {"command": given[0], "args": given[1:]} for name, given in commands.items()}
+    }
+
+
+async def test_a_call_over_http_is_answered(events, caplog):
+    """The list that the SDK asks for before a call of the newer era may fail, without a traceback in the log."""
+    with serving(create_lenient_proxy("http://127.0.0.1:1/mcp")) as url:
+        async with Client(url, mode=MODERN) as client:
+            result = await client.call_tool_mcp("add", {"a": 1})
+    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
+    assert [event["event"] for event in events] == ["list_failed", "call_rejected"]
+    assert not [record for record in caplog.records if record.exc_info]
