@@ -15,6 +15,7 @@ from fastmcp.server.providers import proxy
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import CreateMessageRequest, CreateMessageResult
 
+from mcp_lenient.adapters.fastmcp.proxy import utf8
 from mcp_lenient.adapters.fastmcp.proxy.connection import connected, restrict
 
 if TYPE_CHECKING:
@@ -100,14 +101,14 @@ class SharedSession:
         raise RuntimeError(msg)
 
 
-def survive_other_bytes() -> None:
-    """Let clients of stdio servers skip invalid UTF-8; otherwise every later call waits forever.
+def refuse_other_bytes() -> None:
+    """Let clients of stdio servers answer a request with an error if its answer is not UTF-8.
 
-    The SDK has a setting for this, FastMCP does not. The SDK logs such a line as invalid JSON.
+    The SDK has a setting for the encoding, FastMCP does not.
     """
     found = getattr(stdio, "StdioServerParameters", None)
     if isinstance(found, type):
-        vars(stdio)["StdioServerParameters"] = partial(found, encoding_error_handler="replace")
+        vars(stdio)["StdioServerParameters"] = partial(found, encoding=utf8.CODEC)
 
 
 def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:

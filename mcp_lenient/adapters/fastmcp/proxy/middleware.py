@@ -29,6 +29,7 @@ from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import NotConnectedError
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP, Failure, Reason, is_noting, noting_failures
+from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
 from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
 from mcp_lenient.refusal.envelope import (
     META_KEY,
@@ -333,6 +334,8 @@ class ProxyMiddleware(LenientMiddleware):
                 answer = await call_next(context)
             except ToolError as error:
                 lost = _loss(error)
+                if lost == MALFORMED:
+                    raise MCPError(code=INTERNAL_ERROR, message=NOT_UTF_8) from error
                 instead = self._without_answer(context, lost, monotonic() - began)
                 if instead is not None:
                     return instead
@@ -513,5 +516,5 @@ def _loss(error: ToolError) -> str | None:
     if isinstance(cause, _NOT_SENT):
         return UNAVAILABLE
     if isinstance(cause, MCPError):
-        return _LOSSES.get(cause.error.code)
+        return MALFORMED if is_not_utf_8(cause.error) else _LOSSES.get(cause.error.code)
     return None if cause is None else "CONNECTION_LOST"

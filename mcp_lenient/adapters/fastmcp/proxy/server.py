@@ -107,7 +107,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         ValueError: When ``forward_headers`` or ``forwardHeaders`` names an unknown server or an invalid header, or a
             timeout is not a positive number of seconds.
     """
-    compat.survive_other_bytes()
+    compat.refuse_other_bytes()
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
     servers, has_own_name = _servers(target, forward_headers, times)
     composed = _alone if len(servers) == 1 else _composed

@@ -24,6 +24,7 @@ from typing_extensions import ParamSpec, Self
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, watching
+from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -93,6 +94,21 @@ def _offered(capability: str, send: _Send[P, T]) -> _Send[P, T]:
             if hello is None or getattr(hello.capabilities, capability) is not None:
                 raise
             raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from error
+
+    return cast("_Send[P, T]", sent)
+
+
+def _readable(send: _Send[P, T]) -> _Send[P, T]:
+    """Raise a ToolError for a call whose answer is not UTF-8; FastMCP logs any other error with a traceback."""
+
+    @wraps(send)
+    async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await send(self, *args, **kwargs)
+        except MCPError as error:
+            if not is_not_utf_8(error.error):
+                raise
+            raise ToolError(NOT_UTF_8, log_level=logging.DEBUG) from error
 
     return cast("_Send[P, T]", sent)
 
@@ -218,7 +234,7 @@ class UpstreamClient(ProxyClient[Any]):
             self.session_is_gone = self.kept_for is not None
         self.refused_caller = response.status_code in _WANTS_CREDENTIALS
 
-    call_tool_mcp = _renewed(ProxyClient.call_tool_mcp)
+    call_tool_mcp = _readable(_renewed(ProxyClient.call_tool_mcp))
     list_tools_mcp = _offered("tools", _renewed(ProxyClient.list_tools_mcp))
     list_resources_mcp = _offered("resources", _renewed(ProxyClient.list_resources_mcp))
     list_resource_templates_mcp = _offered("resources", _renewed(ProxyClient.list_resource_templates_mcp))

@@ -27,6 +27,7 @@ from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import BROKEN, Sessions, UpstreamClient, era_in_front
+from mcp_lenient.adapters.fastmcp.proxy.utf8 import is_not_utf_8
 from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
@@ -158,6 +159,8 @@ def noting_failures() -> Iterator[list[Failure]]:
 
 def _reason(error: BaseException) -> Reason:
     if isinstance(error, ValidationError):
+        return "invalid"
+    if isinstance(error, MCPError) and is_not_utf_8(error.error):
         return "invalid"
     # FastMCP's proxy turns an error of the transport into its cause.
     is_answer = isinstance(error, MCPError) and error.error.code not in BROKEN and error.__cause__ is None

@@ -90,13 +90,6 @@ def process() -> int:
 
 
 @mcp.tool
-def bytes_that_are_no_text() -> str:
-    """Write a line to standard output that is not UTF-8."""
-    os.write(1, b"\xff\xfe\n")
-    return "written"
-
-
-@mcp.tool
 async def tell(ctx: Context) -> str:
     """Send the client a log message, without the SDK's warning."""
     with warnings.catch_warnings():

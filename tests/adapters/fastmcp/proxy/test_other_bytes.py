@@ -1,0 +1,90 @@
+"""A server over stdio that writes bytes that are not UTF-8: no value is changed, and later calls are answered."""
+
+from __future__ import annotations
+
+import codecs
+import logging
+import sys
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from application_log import application_log
+from fastmcp import Client
+from fastmcp.client.transports import StdioTransport
+from hypothesis import given
+from hypothesis import strategies as st
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.adapters.fastmcp.proxy import utf8
+
+_SERVER = Path(__file__).parent / "servers" / "latin.py"
+
+
+@pytest.fixture
+def events():
+    """Record the log from level INFO on."""
+    with application_log(logging.INFO) as log:
+        yield log
+
+
+@asynccontextmanager
+async def _proxy(mode: str = "legacy"):
+    transport = StdioTransport(sys.executable, [str(_SERVER)])
+    async with Client(create_lenient_proxy(transport), mode=mode, timeout=20) as client:
+        yield client
+    await transport.close()
+
+
+async def _called(client: Client, name: str) -> str:
+    return (await client.call_tool_mcp(name, {})).content[0].text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+async def test_an_answer_that_is_not_utf_8_is_an_error(mode, events, caplog):
+    """The call gets an error and one line in the log; the server keeps running, and answers later calls."""
+    async with _proxy(mode) as client:
+        before = await _called(client, "process")
+        with pytest.raises(MCPError, match="The server's answer is not UTF-8") as caught:
+            await client.call_tool_mcp("latin", {})
+        after = await _called(client, "process")
+    assert caught.value.error.code == INTERNAL_ERROR
+    assert before == after
+    assert [(event["event"], event["tool"], event["error_code"]) for event in events] == [
+        ("call_unanswered", "latin", "MALFORMED_ANSWER")
+    ]
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@pytest.mark.slow
+async def test_a_list_that_is_not_utf_8_is_an_error():
+    """A list gets an error too."""
+    async with _proxy() as client:
+        with pytest.raises(MCPError, match="answered 'prompts/list' with something that is not such a list"):
+            await client.list_prompts()
+
+
+@pytest.mark.slow
+async def test_other_lines_that_are_not_utf_8_are_dropped(caplog):
+    """A line that answers no request is dropped, with a line in the log, and the call is answered."""
+    async with _proxy() as client:
+        assert await _called(client, "stray") == "written"
+    warnings = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warnings == ["A server over stdio wrote a line that is not UTF-8. It was dropped."] * 2
+
+
+@given(st.text(), st.lists(st.integers(1, 9)))
+def test_utf_8_is_decoded_wherever_it_is_cut(text, sizes):
+    """Text that is UTF-8 comes out as it is, whatever the sizes of the chunks."""
+    data = f"{text}\n".encode(errors="replace")
+    decoder = codecs.getincrementaldecoder(utf8.CODEC)()
+    decoded, at = "", 0
+    for size in sizes:
+        decoded += decoder.decode(data[at : at + size])
+        at += size
+    decoded += decoder.decode(data[at:])
+    assert decoded == data.decode()
+    assert decoder.decode(b"rest", final=True) == "rest"
