@@ -88,9 +88,8 @@ def _offered(capability: str, send: _Send[P, T]) -> _Send[P, T]:
         try:
             return await send(self, *args, **kwargs)
         except MCPError as error:
-            hello = (
-                self.initialize_result
-            )  # in the newer era, a client may not have asked for the capabilities
+            # In the newer era, a client may not have asked for the capabilities.
+            hello = self.initialize_result
             if hello is None or getattr(hello.capabilities, capability) is not None:
                 raise
             raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from error
