@@ -24,6 +24,7 @@ from mcp_lenient.refusal.wording import (
     may_hold_other_value,
     private,
 )
+from mcp_lenient.rules.notations import case_differs
 from mcp_lenient.rules.rules import injected_keys
 from mcp_lenient.schema.node import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, ViolationCode
@@ -38,7 +39,16 @@ from mcp_lenient.values.display import (
     short_scalar,
 )
 from mcp_lenient.values.json_values import pointer, same_json, tokens_of
-from mcp_lenient.values.names import by_singular, fold_name, likeness, plural_target, squashed
+from mcp_lenient.values.names import (
+    by_singular,
+    fold_case,
+    fold_name,
+    is_same_word,
+    likeness,
+    plural_target,
+    squashed,
+    words_of,
+)
 
 Operation = Mapping[str, Any]
 Patch = tuple[Operation, ...]
@@ -101,8 +111,14 @@ def _with(
 MAX_NEAR = 3
 MAX_VALUE = 200
 _MIN_START = 3
-_MIN_REPLACED = 5
-"""The minimum length of a string with one wrong letter: too many shorter words differ by one letter."""
+_MIN_COMPLETED = 2
+"""Letters that an abbreviation lacks: one letter more makes another word (``usd``, ``usdt``)."""
+_AROUND = " \t\r\n[]\"'`"
+"""Brackets, quotes and space around a text, which say nothing of it."""
+_MAX_ENDING = 2
+_TOKEN = re.compile(r"[^\W_]+|[\W_]")
+# ISO/IEC 9075 (SQL), <ordering specification>.
+_ABBREVIATED: Mapping[str, str] = {"ascending": "asc", "descending": "desc"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,28 +127,31 @@ class _Listed:
 
     values: dict[str, list[str]]
     digits: dict[str, str]
+    all: tuple[str, ...]
 
 
 def near_at(refusal: Refusal, place: Location) -> list[Any]:
     """Return the allowed values that a string is close to, best first: for :meth:`Refusal.once`.
 
-    A value is close if it differs by case or by one letter, begins alike, or is in the string among other words.
-    Common letters are not enough: `disabled` has most of `enabled`.
+    A value is close if the string differs from it by case, one letter or an English ending, is the beginning of its
+    last word, or has nothing in addition but words of the parameter's name or other values. Any other word may turn
+    the meaning (`non-admin`), and a longer word is another one (`offline`, `internal`).
     """
     if refusal.destructive or not isinstance(place.value, str) or not 0 < len(place.value) <= MAX_VALUE:
         return []
     listed = refusal.of_schema(_listed, place.forms)
-    sent = place.value.strip().casefold()
-    if not listed.values or not sent:
+    text = place.value.strip(_AROUND)
+    if not listed.values or not text:
         return []
+    sent = text.casefold()
     own = _digits(sent)
     names = [name for name, digits in listed.digits.items() if digits == own]
-    begun = [name for name in names if _begins(name, sent) or _begins(sent, name)]
-    near = [name for name in names if _one_slip_apart(sent, name)] or [
-        name for name in names if _holds_words(sent, name)
-    ]
-    likely = dict.fromkeys((*(begun if len(begun) == 1 else ()), *near))
-    return [value for name in likely for value in listed.values[name]][:MAX_NEAR]
+    near = [name for name in names if _is_spelled_alike(sent, name)]
+    likely = dict.fromkeys((*_begun(text, names, listed), *near))
+    found = [value for name in likely for value in listed.values[name] if not _is_symbol(text, value, listed)]
+    return (
+        found[:MAX_NEAR] or _beside_own_name(text, place.path, listed) or _one_of_several(text, place, listed)
+    )
 
 
 def _listed(choices: Forms) -> _Listed:
@@ -140,34 +159,78 @@ def _listed(choices: Forms) -> _Listed:
     for value in allowed_values(choices):
         if isinstance(value, str):
             values.setdefault(value.casefold(), []).append(value)
-    return _Listed(values, {name: _digits(name) for name in values})
-
-
-def _holds_words(sent: str, name: str) -> bool:
-    """Return whether a string is an allowed value with other words before or after it."""
-    return (
-        bool(name.strip())
-        and name in sent
-        and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sent) is not None
+    return _Listed(
+        values, {name: _digits(name) for name in values}, tuple(chain.from_iterable(values.values()))
     )
 
 
-def _one_slip_apart(one: str, other: str) -> bool:
-    """Return whether one letter is missing or another one, or two neighbors are swapped; the first letter is the same."""
-    short, long = (one, other) if len(one) <= len(other) else (other, one)
-    if short == long:
+def _is_symbol(text: str, value: str, listed: _Listed) -> bool:
+    """Return whether a text and a value of equal letters are two symbols: ``mHz``, ``MHz``."""
+    return fold_case(text) == fold_case(value) and case_differs(text, value, listed.all)
+
+
+def _begun(text: str, names: Iterable[str], listed: _Listed) -> list[str]:
+    """Return the only allowed value whose last word a text cuts off, or of which it lacks the last words.
+
+    Another value must end in these words too: beside ``very active``, ``moderate`` is ``moderately active``, while
+    ``read`` is not ``read_write``.
+    """
+    words = words_of(text)
+    if not words or len(words[-1]) < _MIN_START:
+        return []
+    at = len(words) - 1
+    start = text.casefold()[: len(words[0])]
+    split = ((name, words_of(listed.values[name][0])) for name in names if name.startswith(start))
+    found = [
+        (name, whole)
+        for name, whole in split
+        if whole[:at] == words[:at] and whole[at : at + 1] and whole[at].startswith(words[at])
+    ]
+    if len(found) != 1:
+        return []
+    ((name, whole),) = found
+    lacks, tail = len(whole[at]) - len(words[at]), whole[at + 1 :]
+    if 0 < lacks < _MIN_COMPLETED or not (lacks or tail):
+        return []
+    others = (words_of(value) for value in listed.all if value.casefold() != name)
+    is_whole = not tail or any(other[-len(tail) :] == tail != other for other in others)
+    return [name] if is_whole else []
+
+
+def _is_spelled_alike(sent: str, name: str) -> bool:
+    """Return whether two folded texts differ by spaces, or in one word, which is the same one."""
+    # A sign around a text may turn it: `-date` sorts the other way.
+    ends = (sent[0], sent[-1]) == (name[:1], name[-1:])
+    if _ABBREVIATED.get(sent) == name or (ends and fold_name(sent) == fold_name(name)):
         return True
-    if len(long) - len(short) > 1 or len(short) < _MIN_START or short[0] != long[0]:
+    if abs(len(sent) - len(name)) > _MAX_ENDING:
         return False
-    at = next((at for at, letter in enumerate(short) if letter != long[at]), len(short))
-    if len(short) < len(long):
-        return short[at:] == long[at + 1 :]
-    replaced = len(short) >= _MIN_REPLACED and short[at + 1 :] == long[at + 1 :]
-    return replaced or (short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :])
+    ours, theirs = _TOKEN.findall(sent), _TOKEN.findall(name)
+    differing = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
+    return len(ours) == len(theirs) and len(differing) == 1 and is_same_word(*differing[0])
 
 
-def _begins(text: str, start: str) -> bool:
-    return len(start) >= _MIN_START and text.startswith(start)
+def _beside_own_name(text: str, path: Path, listed: _Listed) -> list[str]:
+    """Return the allowed values that a text has beside the parameter's name: ``high priority``, ``status: open``."""
+    words = name_words(next((part for part in reversed(path) if isinstance(part, str)), "")[:MAX_NAME])
+    for at in range(len(words)):
+        own = r"[\s_-]+".join(map(re.escape, words[at:]))
+        for form in (rf"{own}(?:\s*[:=]\s*|[\s_-]+)(.+)", rf"(.+?)[\s_-]+{own}"):
+            found = re.fullmatch(form, text, re.IGNORECASE)
+            values = listed.values.get(found[1].casefold(), []) if found else []
+            if found and values:
+                return [value for value in values if not _is_symbol(found[1], value, listed)]
+    return []
+
+
+def _one_of_several(text: str, place: Location, listed: _Listed) -> list[str]:
+    """Return the allowed values of which a text has nothing but several; not in a list, which could hold them all."""
+    parts = _SEPARATORS.split(text)
+    if not 1 < len(parts) <= MAX_NEAR or not (place.path and isinstance(place.path[-1], str)):
+        return []
+    found = [value for part in parts for value in listed.values.get(part.casefold(), ())[:1]]
+    are_all = len(parts) == len(found)
+    return [] if not are_all or any(map(_is_symbol, parts, found, [listed] * len(parts))) else found
 
 
 def _digits(text: str) -> str:

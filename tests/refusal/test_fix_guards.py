@@ -223,7 +223,7 @@ def test_fixes_of_several_parameters_are_tried_together():
     """Eight wrong parameters with several possible fixes each need one validation per round."""
     kinds = {"enum": ["alpha", "alpine", "beta"]}
     schema = closed({f"p{at}": kinds for at in range(8)})
-    sent = {f"p{at}": "alphi" for at in range(8)}
+    sent = {f"p{at}": "alph" for at in range(8)}
     validator = _Counting(schema)
     faults = validator.issues(sent)
     refusal = Refusal(
@@ -253,6 +253,101 @@ def test_shared_letters_alone_give_no_fix(member, sent):
     """A word with another beginning often means the opposite, so it is neither a fix nor a suggestion."""
     (violation,) = normalize(closed({"a": {"enum": [member, "other"]}}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
+
+
+@each_row(
+    ("sent", "members"),
+    [
+        *(("non-admin", "admin viewer"), ("not public", "public private"), ("don't delete", "delete keep")),
+        *(("all but inbox", "inbox sent"), ("un-paid", "paid open"), ("ex-member", "member guest")),
+        *(("no rain", "rain sun"), ("pre-prod", "prod dev"), ("bi-monthly", "monthly weekly")),
+        *(("public not", "public private"), ("open no more", "open closed"), ("!public", "public private")),
+        *(("not public, private", "public private"), ("high priority", "high low")),
+    ],
+)
+def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
+    """Another word may turn the meaning, so the message only lists the allowed values."""
+    (violation,) = normalize(closed({"a": {"enum": members.split()}}), {"a": sent}).violations
+    assert (violation.fixes, violation.did_you_mean) == ((), ())
+    assert all(f'"{member}"' in violation.message for member in members.split())
+
+
+@each_row(
+    ("sent", "members"),
+    [
+        *(("offline", "on off"), ("internal", "int str"), ("maintenance", "main dev"), ("usdt", "usd eur")),
+        *(
+            ("usd", "usdt eur"),
+            ("white", "read write"),
+            ("read", "read_write none"),
+            ("read", "readWrite none"),
+        ),
+        *(
+            ("opt-in", "opt-on opt-off"),
+            ("1 2", "12 3"),
+            ("-date", "date name"),
+            ("date", "-date -name"),
+            ("public", "public_not other"),
+        ),
+    ],
+)
+def test_another_word_with_common_letters_gives_no_fix(sent, members):
+    """A word that begins with an allowed value, or differs from it in a letter, is another one."""
+    (violation,) = normalize(closed({"a": {"enum": members.split()}}), {"a": sent}).violations
+    assert (violation.fixes, violation.did_you_mean) == ((), ())
+
+
+@each_row(
+    ("sent", "members", "meant"),
+    [
+        *(("high priority", "high low", ["high"]), ("Priority: high", "high low", ["high"])),
+        *(("task-priority_high", "high low", ["high"]), ("low task priority", "high low", ["low"])),
+        *(("crit", "critical low", ["critical"]), ("critica", "critical low", ["critical"])),
+        *(("opened", "open closed", ["open"]), ("days", "day week", ["day"]), ("hour", "hours", ["hours"])),
+        *(
+            ("summarise", "summarize", ["summarize"]),
+            ("goal%", "goal-% other", ["goal-%"]),
+            ("['high']", "high low", ["high"]),
+            ("descending", "asc desc", ["desc"]),
+        ),
+        *(("in prog", "in_progress done", ["in_progress"]), ("in_prog", "in_progress done", ["in_progress"])),
+        *(
+            ("moderate", "very-active moderately-active", ["moderately-active"]),
+            ("high,low", "high low", ["high", "low"]),
+        ),
+    ],
+)
+def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
+    """A slip, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""
+    schema = closed({"task_priority": {"enum": members.split()}})
+    found = fixes_of(schema, {"task_priority": sent}, disable={"fold_enum"})
+    assert [patch[0]["value"] for patch in found] == meant
+
+
+@each_row(
+    ("members", "sent"),
+    [
+        ("en fr", ["en,fr"]),
+        ("Control Shift", ["Control", "Control,Shift"]),
+        ("Control Shift", ["Shift; Control"]),
+    ],
+)
+def test_an_item_of_several_values_gives_no_fix(members, sent):
+    """A list could hold all of them, so none is left out."""
+    schema = closed({"a": {"type": "array", "items": {"enum": members.split()}}})
+    assert fixes_of(schema, {"a": sent}) == []
+
+
+@each_row(
+    ("member", "sent"),
+    [("MHz", "mHz"), ("mg", "Mg"), ("MB", "Mb"), ("1m", "1M"), ("MM", "mm"), ("GBP", "GBp"), ("-r", "-R")],
+)
+def test_a_value_in_another_case_with_a_meaning_gives_no_fix(member, sent):
+    """A text that is another unit, pattern or option by its case is not moved to the allowed one."""
+    schema = closed({"size": {"enum": [member, "other"]}})
+    for value in (sent, f"size: {sent}"):
+        (violation,) = normalize(schema, {"size": value}).violations
+        assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
 @pytest.mark.parametrize(

@@ -32,14 +32,14 @@ def test_an_identifier_is_never_moved_to_another_name(name: str) -> None:
     [
         pytest.param({"pth": "a"}, id="slip"),
         pytest.param({"p": "a"}, id="initial"),
-        pytest.param({"path": "a", "mode": "som"}, id="near value"),
+        pytest.param({"path": "a", "mode": "noth"}, id="near value"),
         pytest.param({"path": "a", "city": "Oslo"}, id="belongs inside"),
         pytest.param({"where": {}, "city": "Oslo"}, id="was sent elsewhere"),
     ],
 )
 def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
     """The message describes the error and the accepted names, but does not guess which was meant."""
-    schema = closed("path", path=STRING, mode=enum("all", "some"), where=closed("city", city=STRING))
+    schema = closed("path", path=STRING, mode=enum("all", "nothing"), where=closed("city", city=STRING))
     for violation in _violations(schema, sent, _DESTRUCTIVE):
         assert not violation.did_you_mean
         assert not violation.fixes
