@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mcp_lenient.rules.units import units_differ
+from mcp_lenient.rules.units import named_units_differ, units_differ
 from mcp_lenient.schema.node import (
     KEYS,
     MAX_FORMS,
@@ -944,7 +944,19 @@ def _is_of_another(refusal: Refusal, parent: Location, sent: str) -> bool:
 
 
 def _case_tells_units(sent: str, name: str) -> bool:
-    """Return whether two names of equal letters end in two units: ``rateMbps``, ``rateMBps``."""
+    """Return whether two names end in equal letters that are two units by their case: ``rate_MBps``, ``maxRateMbps``."""
+    short, long = sorted((sent, name), key=lambda each: len(_letters(each)))
+    letters = _letters(long)
+    same = long[letters[-len(_letters(short))] :] if _letters(short) else long
+    return named_units_differ(short, same) or _units_differ_as_written(short, same)
+
+
+def _letters(name: str) -> list[int]:
+    """Return where a name has no separator."""
+    return [at for at, letter in enumerate(name) if letter not in " _-"]
+
+
+def _units_differ_as_written(sent: str, name: str) -> bool:
     if sent == name or fold_case(sent) != fold_case(name):
         return False
     first = next(at for at in range(len(sent)) if sent[at] != name[at])

@@ -88,6 +88,41 @@ def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
             assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
 
 
+@each_row(
+    ("sent", "declared"),
+    [
+        *(
+            ("rate_MBps", "rateMbps"),
+            ("powerMW", "power_mW"),
+            ("freqMHz", "freq_mHz"),
+            ("storage_Gb", "storageGB"),
+        ),
+        *(
+            ("limitMA", "limit_mA"),
+            ("size_MB", "sizeMb"),
+            ("rate_MBps", "maxRateMbps"),
+            ("max-rateMBps", "rate_Mbps"),
+        ),
+        *(("size_MB", "size_Mb"), ("rateMBps", "rateMbps")),
+    ],
+)
+def test_a_unit_of_another_case_is_neither_a_fix_nor_a_suggestion(sent, declared):
+    """Two units that differ by case are told apart whether a separator or case begins their word."""
+    for required in ((declared,), ()):
+        found = normalize(closed({declared: {"type": "number"}}, *required), {sent: 5}).violations
+        assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
+
+
+@each_row(
+    ("sent", "declared"), [("max_size_mb", "sizeMB"), ("DELAY_MS", "delayMs"), ("timeoutMS", "timeout_ms")]
+)
+def test_the_case_of_a_style_makes_no_other_unit(sent, declared):
+    """A word in the case of its style is the same unit."""
+    schema = closed({declared: {"type": "number"}}, declared)
+    moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
+    assert moved in fixes_of(schema, {sent: 5}, disable={"rename_case"})
+
+
 @pytest.mark.parametrize("sent", ["no_cache", "skip_cache", "disable_cache", "cache_disabled", "cacheless"])
 def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(sent):
     """A word more may turn a boolean into its opposite."""
