@@ -20,7 +20,7 @@ from mcp_lenient.refusal.wording import (
     findings,
     format_of,
     likely_kinds,
-    likely_name,
+    matches,
     may_hold_other_value,
     private,
 )
@@ -247,9 +247,12 @@ def near_keys(refusal: Refusal, path: Path) -> list[str]:
 
 
 def key_fixes(refusal: Refusal, path: Path) -> Iterator[Patch]:
-    """Yield the move of an entry to the one key that was likely meant; an entry is never removed."""
+    """Yield the move of an entry to the one key that was likely meant; an entry is never removed or overwritten."""
     near = near_keys(refusal, path)
-    if len(near) == 1 and exact(path[-1]):
+    wrong = [issue.path for issue in refusal.outcome.issues if issue.kind == "key"]
+    beside = (other for other in wrong if other[:-1] == path[:-1] and other != path)
+    rivals = any(near_keys(refusal, other) == near for other in islice(beside, MAX_EXTRA))
+    if len(near) == 1 and exact(path[-1]) and not rivals:
         yield ({"op": "move", "from": pointer(path), "path": pointer((*path[:-1], near[0]))},)
 
 
@@ -480,9 +483,12 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
 
 
 def _moves_to(refusal: Refusal, parent: Location, name: str) -> Iterator[Patch]:
-    names = refusal.names_at(parent)
-    likely = _ranked((likely_name(refusal, parent, other, name), other) for other in names.extra)
-    likely += [sent for sent in holding_tag(refusal, parent, (*parent.path, name)) if sent not in likely]
+    found = matches(refusal, parent)
+    likely = [
+        sent for sent in found.meaning(name) if found.is_clear(sent) and found.meant_by(sent)[0] == name
+    ]
+    tags = [sent for sent in holding_tag(refusal, parent, (*parent.path, name)) if sent not in likely]
+    likely += tags[: len(tags) == 1]
     for sent in (other for other in likely if _may_take(refusal, parent, other, name)):
         yield (_move((*parent.path, sent), (*parent.path, name)),)
     if parent.path and name in refusal.names_at(refusal.look(())).extra:
@@ -499,8 +505,9 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
         if same_json(parent.value[twin], value):
             yield (_remove((*parent.path, sent)),)
         return
-    likely = _ranked((likely_name(refusal, parent, sent, name), name) for name in names.absent)
-    likely += [name for name in held_tags(refusal, parent, sent) if name not in likely]
+    found = matches(refusal, parent)
+    likely = found.meant_by(sent) if found.is_clear(sent) else []
+    likely += [name for name in _held_alone(refusal, parent, sent) if name not in likely]
     moves: list[Patch] = [
         (_move((*parent.path, sent), (*parent.path, name)),)
         for name in likely
@@ -609,18 +616,18 @@ def held_tags(refusal: Refusal, parent: Location, sent: str) -> list[str]:
     return [name for name in lacking if sent in holding_tag(refusal, parent, (*parent.path, name))]
 
 
+def _held_alone(refusal: Refusal, parent: Location, sent: str) -> list[str]:
+    """Return these names if no other undeclared one has a value of them as well."""
+    held = held_tags(refusal, parent, sent)
+    return [name for name in held if holding_tag(refusal, parent, (*parent.path, name)) == [sent]]
+
+
 def _move(source: Path, target: Path) -> Operation:
     return {"op": "move", "from": pointer(source), "path": pointer(target)}
 
 
 def _remove(path: Path) -> Operation:
     return {"op": "remove", "path": pointer(path)}
-
-
-def _ranked(scored: Iterable[tuple[float, str]]) -> list[str]:
-    """Return the names with a score, best first; equal ones in the order of the schema or call."""
-    found = [(score, name) for score, name in scored if score > 0]
-    return [name for _, name in sorted(found, key=lambda entry: -entry[0])]
 
 
 def _only_value(refusal: Refusal, path: Path) -> Iterator[Patch]:

@@ -45,9 +45,9 @@ from mcp_lenient.refusal.wording import (
     format_of,
     kinds_in_words,
     likely_kinds,
-    likely_name,
     limit_words,
     marked_plural,
+    matches,
     more_places,
     named,
     named_type,
@@ -354,12 +354,10 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
         return _send_inside(fields, words)
     if parent.path and not refusal.destructive and name in refusal.names_at(refusal.look(())).extra:
         return words("It was sent at the top: send it inside {place}.", place=where(parent.path, words))
-    names = refusal.names_at(parent)
     meant = [
         other
-        for other in names.extra
+        for other in matches(refusal, parent).meaning(name)
         if (found is None or other not in (found.path[0], *found.beside))
-        and likely_name(refusal, parent, other, name)
         and may_be_meant(refusal, parent, other, name)
     ]
     meant += [other for other in holding_tag(refusal, parent, spot.path) if other not in meant]
@@ -505,11 +503,10 @@ def _owner(refusal: Refusal, path: Path) -> str | None:
 def _near_names(refusal: Refusal, parent: Location, sent: object) -> list[str]:
     if not isinstance(sent, str) or len(sent) > MAX_NAME:
         return []
-    scored = [(likely_name(refusal, parent, sent, name), name) for name in refusal.names_at(parent).absent]
-    found = [entry for entry in scored if entry[0] and may_be_meant(refusal, parent, sent, entry[1])]
-    likely = sorted(found, key=lambda entry: -entry[0])
+    found = matches(refusal, parent).meant_by(sent)
+    likely = [name for name in found if may_be_meant(refusal, parent, sent, name)]
     tags = [] if refusal.destructive else held_tags(refusal, parent, sent)
-    return list(dict.fromkeys((*(name for _, name in likely), *tags)))[:MAX_NEAR]
+    return list(dict.fromkeys((*likely, *tags)))[:MAX_NEAR]
 
 
 def _accepted(refusal: Refusal, parent: Location) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -878,6 +879,76 @@ def likely_name(refusal: Refusal, parent: Location, sent: str, name: str) -> flo
         )
         return alike if is_wanted else 0.0
     return alike
+
+
+_Likely = Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Undeclared names with the declared ones that each may be meant as, and the latter's likeness.
+
+    ``contested`` are declared names that may be meant by several undeclared ones.
+    """
+
+    likely: _Likely
+    contested: frozenset[str]
+
+    def is_clear(self, sent: str) -> bool:
+        """Return whether no other undeclared name may be meant as any of the declared names of this one."""
+        return self.contested.isdisjoint(self.likely.get(sent, ()))
+
+    def meant_by(self, sent: str) -> list[str]:
+        """Return the declared names that an undeclared one may be meant as, likeliest first."""
+        found = self.likely.get(sent, {})
+        return sorted(found, key=lambda name: -found[name])
+
+    def meaning(self, name: str) -> list[str]:
+        """Return the undeclared names that may be meant as a declared one, likeliest first."""
+        found = {sent: names[name] for sent, names in self.likely.items() if name in names}
+        return sorted(found, key=lambda sent: -found[sent])
+
+
+def matches(refusal: Refusal, parent: Location) -> Matches:
+    """Return which undeclared names of an object may be meant as which declared ones.
+
+    A spelling of a name comes before any other, and an undeclared name that can only be one declared name before one
+    that can be several: with ``user`` and ``email`` for ``user_name`` and ``user_email``, ``user`` is ``user_name``.
+    """
+    return refusal.once(_matches, parent)
+
+
+def _matches(refusal: Refusal, parent: Location) -> Matches:
+    names = refusal.names_at(parent)
+    likely: _Likely = {
+        sent: {name: score for name in names.absent if (score := likely_name(refusal, parent, sent, name))}
+        for sent in names.extra
+    }
+    spelled = {sent: _spellings(found) for sent, found in likely.items()}
+    likely = _without_taken({sent: spelled[sent] or found for sent, found in likely.items()}, spelled)
+    while True:
+        alone = {sent: found for sent, found in likely.items() if len(found) == 1}
+        left = _without_taken(likely, alone)
+        if left == likely:
+            break
+        likely = left
+    counts = Counter(name for found in likely.values() for name in found)
+    return Matches(likely, frozenset(name for name, count in counts.items() if count > 1))
+
+
+def _spellings(found: Mapping[str, float]) -> dict[str, float]:
+    return {name: score for name, score in found.items() if score >= MIN_SPELLING}
+
+
+def _without_taken(likely: _Likely, takers: _Likely) -> dict[str, Mapping[str, float]]:
+    """Return the matches without those of other names to a declared one that some name takes."""
+    taken = {name for found in takers.values() for name in found}
+    return {
+        sent: {
+            name: score for name, score in found.items() if name in takers.get(sent, ()) or name not in taken
+        }
+        for sent, found in likely.items()
+    }
 
 
 def may_hold_other_value(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:

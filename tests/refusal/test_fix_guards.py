@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from fastmcp import Client, FastMCP
@@ -288,6 +289,87 @@ def test_shared_letters_alone_give_no_fix(member, sent):
     """A word with another beginning often means the opposite, so it is neither a fix nor a suggestion."""
     (violation,) = normalize(closed({"a": {"enum": [member, "other"]}}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
+
+
+@each_row(
+    ("pairs", "kind"),
+    [
+        ({"user": "user_name", "email": "user_email"}, TEXT),
+        ({"file": "file_path", "content": "file_content"}, TEXT),
+        ({"message": "message_text", "id": "message_id"}, TEXT),
+        ({"email": "sender_email", "recipient": "recipient_email"}, TEXT),
+        ({"account": "debit_account", "credit": "credit_account"}, TEXT),
+        ({"name": "old_name", "new": "new_name"}, TEXT),
+        ({"name": "first_name", "last": "last_name", "kana": "name_kana"}, TEXT),
+        ({"contents": "content", "content_kind": "content_kind_code"}, TEXT),
+    ],
+)
+def test_the_only_pairing_of_names_is_offered(pairs, kind):
+    """The first fix of each violation is its part of the pairing, and all of them lead to the right call."""
+    for declared in (sorted(pairs.values()), sorted(pairs.values(), reverse=True)):
+        schema = closed(dict.fromkeys(declared, kind), *declared)
+        sent = {name: f"of {name}" for name in pairs}
+        moves = {violation.fixes[0] for violation in _hashable(normalize(schema, sent).violations)}
+        assert moves == {(("move", f"/{name}", f"/{meant}"),) for name, meant in pairs.items()}
+
+
+def _hashable(found):
+    return [
+        replace(
+            each,
+            fixes=tuple(tuple((o["op"], o.get("from"), o["path"]) for o in patch) for patch in each.fixes),
+        )
+        for each in found
+    ]
+
+
+def test_a_pair_that_may_change_the_unit_still_takes_its_name():
+    """``max`` is ``max_price``, so ``price`` is ``min_price``, even if ``max`` itself gets no fix."""
+    schema = closed(dict.fromkeys(("max_price", "min_price"), NUMBER), "max_price", "min_price")
+    assert {str(each) for each in fixes_of(schema, {"price": 5, "max": 7})} == {
+        str([{"op": "move", "from": "/price", "path": "/min_price"}])
+    }
+
+
+@each_row(
+    ("declared", "sent"),
+    [
+        (("input",), ("Input", "INPUT")),
+        (("content",), ("contents", "contnt")),
+        (("old_name", "new_name"), ("name", "Name")),
+    ],
+)
+def test_two_names_for_one_parameter_give_no_fix(declared, sent):
+    """A caller that applied the fixes of both would lose one of the values."""
+    for required in (declared, ()):
+        schema = closed(dict.fromkeys(declared, TEXT), *required)
+        assert fixes_of(schema, {name: f"of {name}" for name in sent}) == []
+
+
+def test_two_keys_for_one_entry_give_no_fix():
+    """Two keys of a map that may be meant as the same one are not both moved to it."""
+    table = {"type": "object", "propertyNames": {"enum": ["north", "south"]}, "additionalProperties": NUMBER}
+    assert fixes_of(closed({"x": table}), {"x": {"nort": 1}})
+    assert fixes_of(closed({"x": table}), {"x": {"nort": 1, "norht": 2}}) == []
+
+
+def test_two_names_with_a_tag_give_no_fix():
+    """Two undeclared names whose values are discriminators are not both moved to it."""
+    kinds = [
+        {"type": "object", "properties": {"kind": {"const": each}, each: TEXT}, "required": ["kind", each]}
+        for each in ("slack", "mail")
+    ]
+    schema = closed({"to": {"anyOf": [{**each, "additionalProperties": False} for each in kinds]}}, "to")
+    assert fixes_of(schema, {"to": {"slack": "c", "via": "slack"}})
+    assert fixes_of(schema, {"to": {"slack": "c", "via": "slack", "by": "slack"}}) == []
+
+
+def test_a_name_that_may_be_one_of_two_has_both_as_alternatives():
+    """The first fixes of all violations agree where an undeclared name may be either of two missing ones."""
+    schema = closed({"file_path": TEXT, "file_content": TEXT}, "file_path", "file_content")
+    found = {each.pointer: each.fixes for each in _hashable(normalize(schema, {"file": "x"}).violations)}
+    path, content = ((("move", "/file", f"/{name}"),) for name in ("file_path", "file_content"))
+    assert found == {"/file": (path, content), "/file_path": (path,), "/file_content": ()}
 
 
 @each_row(
