@@ -589,9 +589,7 @@ def may_move(sent: str, name: str, ending_alike: int = 1) -> bool:
 
 def may_be_meant(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
     """Return whether a message may say that one name was meant as another; never in a destructive tool."""
-    if refusal.destructive or len(sent) > MAX_NAME:
-        return False
-    return may_move(sent, name, _ending_alike(refusal, parent, sent))
+    return not refusal.destructive and len(sent) <= MAX_NAME and _may_take(refusal, parent, sent, name)
 
 
 def holding_tag(refusal: Refusal, parent: Location, path: Path) -> list[str]:
