@@ -260,11 +260,17 @@ def _in_json_text(refusal: Refusal, path: Path, choices: Forms) -> str:
 
 
 def leave_out(refusal: Refusal, problem: Problem) -> str:
-    """Return what to do without a value, if one was sent that means "no value"."""
+    """Return what to do without a value, if one was sent that means "no value".
+
+    A destructive tool might do more without it, as without a filter, so its messages do not advise that.
+    """
     if problem.count > 1 or not all(map(says_nothing, [spot.value for spot in problem.places])):
         return ""
     spot, words = problem.places[0], refusal.words
-    if refusal.may_leave_out(spot):
+    may_leave_out = refusal.may_leave_out(spot)
+    if refusal.destructive and (may_leave_out or spot.value is not None):
+        return ""
+    if may_leave_out:
         return words("Leave it out if you have no value.")
     if spot.value is None:
         return words("It cannot be left out: send a value.") if _is_required(refusal, spot) else ""

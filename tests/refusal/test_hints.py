@@ -10,6 +10,7 @@ from tables import INTEGER, STRING, Json, array, closed, each_row, enum, union
 from mcp_lenient import Policy, Violation, normalize
 
 _DESTRUCTIVE = Policy(destructive=True)
+_ABSENT = frozenset({"null_to_absent", "empty_text_to_absent", "null_text_to_absent", "null_text_to_null"})
 
 
 def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> tuple[Violation, ...]:
@@ -223,6 +224,25 @@ def test_several_places_of_a_right_type_are_not_named_by_it() -> None:
     schema = closed("p", p=array({**array(INTEGER), "uniqueItems": True}))
     (violation,) = _violations(schema, {"p": [[1, 1], [2, 2]]})
     assert violation.message == "'p[0]' and 'p[1]' must each contain no item twice."
+
+
+@pytest.mark.parametrize("value", ["", "null", "none", None])
+@pytest.mark.parametrize(
+    "place", [{"type": "object"}, union({"type": "object"}, {"type": "null"}), enum("a", "b")]
+)
+def test_leaving_a_value_out_is_not_advised_in_a_destructive_tool(place: Json, value: Any) -> None:
+    """Without ``where`` the tool might delete everything."""
+    schema, sent = closed("table", table=STRING, where=place), {"table": "a", "where": value}
+    for policy, is_advised in ((Policy(destructive=True), False), (Policy(disable=_ABSENT), True)):
+        told = " ".join(violation.message for violation in _violations(schema, sent, policy))
+        assert bool(told) or value is None
+        assert any(advice in told for advice in ("Leave it out", "Send null")) is (is_advised and bool(told))
+
+
+def test_a_required_null_is_still_explained_in_a_destructive_tool() -> None:
+    """That a value cannot be left out invites nothing."""
+    (violation,) = _violations(closed("where", where=STRING), {"where": None}, _DESTRUCTIVE)
+    assert violation.message.endswith("It cannot be left out: send a value.")
 
 
 @each_row(
