@@ -801,6 +801,9 @@ _THOUSANDS = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3}){1,4}")
 _DECIMALS = re.compile(r"-?(?:0|[1-9][0-9]{0,14}),[0-9]{1,14}")
 _NO_LIST_MARK = re.compile(r"[\[\]{}()\"'|\t]")
 _MAX_WORDS_OF_AN_ITEM = 4
+_WORD = re.compile(r"[\d_-]*[^\W\d_][\w-]*")
+_DIGITS = re.compile(r"\d+")
+_REPEATED = re.compile(r"([^\w\s]a)\1+")
 _MOVED_BY = frozenset({"wrap_arguments", "unwrap_arguments"})
 _LONGEST_NOTHING = 16
 _NOTHING = frozenset(
@@ -1071,8 +1074,18 @@ def says_nothing(value: object) -> bool:
     return value is None
 
 
+def items_offered(offered: Sequence[Patch]) -> int:
+    """Return the most items of the lists that replace one value; 0 unless another one has a single item."""
+    counts = {
+        len(patch[0]["value"])
+        for patch in offered
+        if len(patch) == 1 and isinstance(patch[0].get("value"), list)
+    }
+    return max(counts) if len(counts) > 1 and min(counts) == 1 else 0
+
+
 def _as_list(place: Location) -> Iterator[list[Any]]:
-    """Yield lists for a string: its parts, and the whole string first if the parts look like sentences."""
+    """Yield lists for a string: its parts, and the whole string, which comes first unless the parts are alike."""
     text = place.value
     if not isinstance(text, str) or not fits_json(text, MAX_VALUE) or _NO_LIST_MARK.search(text):
         return
@@ -1084,8 +1097,20 @@ def _as_list(place: Location) -> Iterator[list[Any]]:
     if all(map(_NUMBER.fullmatch, parts)):
         yield [json.loads(part) for part in parts]
         yield from ([one] for one in _one_number(text.strip()))
-    listed = all(len(part.split()) <= _MAX_WORDS_OF_AN_ITEM and part[-1] not in ".!?" for part in parts)
-    yield from ((parts, [text]) if listed else ([text], parts))
+    is_list = _are_alike(parts) and not any(_one_number(text.strip()))
+    yield from ((parts, [text]) if is_list else ([text], parts))
+
+
+def _are_alike(parts: Sequence[str]) -> bool:
+    """Return whether the parts of a text have one form: single words, or words with the same characters between them.
+
+    Numbers with a point or a sign may be coordinates.
+    """
+    if any(len(part.split()) > _MAX_WORDS_OF_AN_ITEM or part[-1] in ".!?" for part in parts):
+        return False
+    forms = {_REPEATED.sub(r"\1", _DIGITS.sub("0", _WORD.sub("a", part))) for part in parts}
+    is_number = not any(form == "0" or "a" in form for form in forms)
+    return len(forms) == 1 and not is_number
 
 
 def _one_number(text: str) -> Iterator[float]:

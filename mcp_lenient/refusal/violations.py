@@ -19,6 +19,7 @@ from mcp_lenient.refusal.fixes import (
     home,
     is_taken,
     is_usual_wrapper,
+    items_offered,
     list_in_list,
     may_be_meant,
     near_at,
@@ -166,6 +167,12 @@ def _not_as_text(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
         told = refusal.say(shape, problem.forms)
         return told or (words("Write it as a JSON object, not as text.") if kinds == {"object"} else "")
     if sample[0] in "[{":
+        if problem.items:
+            return words(
+                "Write it as JSON, as one item or {count}, like {sample}, not as text.",
+                count=problem.items,
+                sample=sample,
+            )
         return words("Write it as JSON, like {sample}, not as text.", sample=sample)
     if allowed_values(problem.forms, partly=True):
         return ""
@@ -1097,8 +1104,9 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
     for problem in problems:
         path = problem.places[0].path
         kind = (problem.code, path[:-1])
-        words = worded(refusal, problem, at_length=kind not in begun)
         own = next(offered, ())
+        told = replace(problem, items=items_offered(own))
+        words = worded(refusal, told, at_length=kind not in begun)
         hiding = above_private_key(refusal, path) if problem.code != "unknown" else None
         if hiding is not None:
             hidden = _veiled(refusal, words, problem.forms, hiding)

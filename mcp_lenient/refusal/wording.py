@@ -1051,7 +1051,8 @@ class Problem:
 
     ``broken`` are the violated keywords of the published schema with their values; empty if only the tool's own
     validator refuses the value. ``detail`` is the author's sentence, ``reason`` is ours and contains no value.
-    ``expected_types`` are the author's; empty if the schema's apply.
+    ``expected_types`` are the author's; empty if the schema's apply. ``items`` is the number of items of the list that a
+    text may be read as, if it may be one item as well.
     """
 
     code: ViolationCode
@@ -1062,6 +1063,7 @@ class Problem:
     count: int
     reason: str | None = None
     expected_types: tuple[str, ...] = ()
+    items: int = 0
 
 
 def more_places(problem: Problem, words: Language) -> str:

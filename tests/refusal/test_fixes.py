@@ -206,6 +206,58 @@ OPEN_X = {"type": "object", "properties": {"x": NUMBER, "y": TEXT}, "required": 
 OPEN_Y = {"type": "object", "properties": {"y": NUMBER}, "required": ["y"]}
 
 
+@each_row(
+    ("text", "is_list"),
+    [
+        *((text, False) for text in ("RRULE:FREQ=DAILY;COUNT=2", "https://maps.google.com/@51.5,-0.1,15z")),
+        *((text, False) for text in ("data:text/plain;base64,SGk=", "text/html; charset=utf-8", "1,000 USD")),
+        *((text, False) for text in ("SELECT a, b FROM t", "January 5, 2024", "51.5,-0.1", "51.5,0.1")),
+        *((text, False) for text in ("1,234,567", "-1, -2", "Fine, thanks. Bye")),
+        *(
+            (text, True)
+            for text in ("a, b;c", "utf-8, ascii", "red wine, white wine", "a@b.c, d@e.f", "101, 102")
+        ),
+        *(
+            (text, True)
+            for text in (
+                "https://a.b/c,https://d.e/f",
+                "src/a.py\nsrc/b-c/d_e.py",
+                "v1.2, v1.10",
+                "北京,上海",
+            )
+        ),
+    ],
+)
+def test_a_text_for_a_list_is_its_parts_or_one_item(text, is_list):
+    """Both readings are fixes, and the message names both; the parts come first if they are alike in form."""
+    (violation,) = normalize(closed({"tags": TEXTS}), {"tags": text}).violations
+    (first,), (second,) = violation.fixes
+    parts, whole = (first, second) if is_list else (second, first)
+    assert whole["value"] == [text]
+    assert len(parts["value"]) > 1
+    assert f"as one item or {len(parts['value'])}, like" in violation.message
+
+
+@each_row(
+    ("text", "readings"),
+    [("1,234,567", [[1, 234, 567], [1234567]]), ("100,200", [[100, 200], [100200]])],
+)
+def test_commas_in_numbers_separate_items_or_digits(text, readings):
+    """Both readings of a text for a list of numbers are fixes, and the message names both."""
+    schema = closed({"ids": {"type": "array", "items": NUMBER}})
+    (violation,) = normalize(schema, {"ids": text}).violations
+    assert [patch[0]["value"] for patch in violation.fixes] == readings
+    assert f"as one item or {len(readings[0])}, like [1, 2]" in violation.message
+
+
+def test_a_text_with_one_reading_as_a_list_is_not_said_to_have_two():
+    """If only the parts are accepted, the message and the fixes name no other reading."""
+    schema = closed({"tags": {"type": "array", "items": {"enum": ["a", "b"]}}})
+    (violation,) = normalize(schema, {"tags": "a;b"}, Policy(disable={"delimited_text_to_array"})).violations
+    assert [patch[0]["value"] for patch in violation.fixes] == [["a", "b"]]
+    assert "one item" not in violation.message
+
+
 def test_every_reading_of_a_tie_is_offered():
     """Each reading that the message names is a fix, also if it fits only another union branch."""
     sent = {"a": {"x": "1", "y": "2"}}
