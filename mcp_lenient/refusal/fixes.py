@@ -26,6 +26,7 @@ from mcp_lenient.refusal.wording import (
 )
 from mcp_lenient.rules.notations import case_differs
 from mcp_lenient.rules.rules import injected_keys
+from mcp_lenient.rules.units import units_differ
 from mcp_lenient.schema.node import Forms, any_fits, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, ViolationCode
 from mcp_lenient.values.display import (
@@ -165,8 +166,10 @@ def _listed(choices: Forms) -> _Listed:
 
 
 def _is_symbol(text: str, value: str, listed: _Listed) -> bool:
-    """Return whether a text and a value of equal letters are two symbols: ``mHz``, ``MHz``."""
-    return fold_case(text) == fold_case(value) and case_differs(text, value, listed.all)
+    """Return whether a text and a value are two units (``kbit``, ``Kibit``), or two symbols by their case."""
+    return units_differ(text, value) or (
+        fold_case(text) == fold_case(value) and case_differs(text, value, listed.all)
+    )
 
 
 def _begun(text: str, names: Iterable[str], listed: _Listed) -> list[str]:

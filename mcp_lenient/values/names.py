@@ -385,32 +385,30 @@ def is_respelled(one: str, other: str) -> bool:
 
 
 _PARTICIPLE = "ed"
-_MIN_CUT = 4
+_MIN_VERB = 4
 _OXFORD = frozenset("sz")
 
 
-def is_same_word(sent: str, word: str) -> bool:
+def is_same_word(one: str, other: str) -> bool:
     """Return whether two folded texts are one word, with a slip or another ending of English.
 
-    The endings are those of the plural and of ``ed``. One letter too many counts as a slip only in a longer word than one
-    letter too few: it is more often another word (``usdt`` and ``usd``).
+    The endings are those of the plural and of ``ed``. In a short word, another letter more often makes another word
+    (``usdt`` and ``usd``, ``form`` and ``from``) than a slip.
 
     >>> is_same_word("opened", "open"), is_same_word("day", "days"), is_same_word("organisation", "organization")
     (True, True, True)
     >>> is_same_word("usdt", "usd"), is_same_word("white", "write"), is_same_word("offline", "off")
     (False, False, False)
     """
-    short, long = sorted((sent, word), key=len)
+    short, long = sorted((one, other), key=len)
     if not short or short[0] != long[0] or len(long) > LONGEST_NAME:
         return False
     if len(short) >= _MIN_SQUASHED and short in _singulars(long):
         return True
-    if len(short) >= _MIN_CUT and long == f"{short.removesuffix('e')}{_PARTICIPLE}":
+    if len(short) >= _MIN_VERB and long == f"{short.removesuffix('e')}{_PARTICIPLE}":
         return True
     if is_slip(short, long):
-        # Either a letter is missing, or two are swapped, or there is one too many.
-        least = _MIN_CUT if len(sent) <= len(word) else _MIN_SLIP_AMONG_WORDS
-        return len(short) >= least
+        return len(short) >= _MIN_SLIP_AMONG_WORDS
     return is_respelled(short, long) or _is_oxford_spelling(short, long)
 
 

@@ -271,7 +271,7 @@ def test_fixes_of_several_parameters_are_tried_together():
     """Eight wrong parameters with several possible fixes each need one validation per round."""
     kinds = {"enum": ["alpha", "alpine", "beta"]}
     schema = closed({f"p{at}": kinds for at in range(8)})
-    sent = {f"p{at}": "alph" for at in range(8)}
+    sent = {f"p{at}": "alhpa" for at in range(8)}
     validator = _Counting(schema)
     faults = validator.issues(sent)
     refusal = Refusal(
@@ -285,8 +285,8 @@ def test_fixes_of_several_parameters_are_tried_together():
 
 def test_patches_tried_together_are_validated_separately():
     """One parameter's patch is offered even if another one's, tried with it, fails."""
-    schema = closed({"a": {"enum": ["red", "blue"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
-    found = normalize(schema, {"a": "bleu", "b": "sevn"}).violations
+    schema = closed({"a": {"enum": ["red", "black"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
+    found = normalize(schema, {"a": "blakc", "b": "sevn"}).violations
     assert {violation.parameter: bool(violation.fixes) for violation in found} == {"a": True, "b": False}
 
 
@@ -361,8 +361,8 @@ def test_two_names_for_one_parameter_give_no_fix(declared, sent):
 def test_two_keys_for_one_entry_give_no_fix():
     """Two keys of a map that may be meant as the same one are not both moved to it."""
     table = {"type": "object", "propertyNames": {"enum": ["north", "south"]}, "additionalProperties": NUMBER}
-    assert fixes_of(closed({"x": table}), {"x": {"nort": 1}})
-    assert fixes_of(closed({"x": table}), {"x": {"nort": 1, "norht": 2}}) == []
+    assert fixes_of(closed({"x": table}), {"x": {"norht": 1}})
+    assert fixes_of(closed({"x": table}), {"x": {"nroth": 1, "norht": 2}}) == []
 
 
 def test_two_names_with_a_tag_give_no_fix():
@@ -408,6 +408,8 @@ def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
         *(
             ("usd", "usdt eur"),
             ("white", "read write"),
+            ("from", "form other"),
+            ("read", "ready busy"),
             ("read", "read_write none"),
             ("read", "readWrite none"),
         ),
@@ -469,10 +471,19 @@ def test_an_item_of_several_values_gives_no_fix(members, sent):
 
 @each_row(
     ("member", "sent"),
-    [("MHz", "mHz"), ("mg", "Mg"), ("MB", "Mb"), ("1m", "1M"), ("MM", "mm"), ("GBP", "GBp"), ("-r", "-R")],
+    [
+        ("MHz", "mHz"),
+        ("mg", "Mg"),
+        ("MB", "Mb"),
+        ("1m", "1M"),
+        ("MM", "mm"),
+        ("GBP", "GBp"),
+        ("-r", "-R"),
+        ("Kibit", "kbit"),
+    ],
 )
-def test_a_value_in_another_case_with_a_meaning_gives_no_fix(member, sent):
-    """A text that is another unit, pattern or option by its case is not moved to the allowed one."""
+def test_a_value_of_another_unit_or_notation_gives_no_fix(member, sent):
+    """A text that is another unit, pattern or option is not moved to the allowed one."""
     schema = closed({"size": {"enum": [member, "other"]}})
     for value in (sent, f"size: {sent}"):
         (violation,) = normalize(schema, {"size": value}).violations

@@ -135,14 +135,14 @@ async def test_the_message_describes_valid_keys(kind, value, code, reported):
 
 async def test_an_entry_is_moved_to_the_only_similar_key():
     """The fix renames a key to the only similar allowed one, unless that was sent too."""
-    server, sent = _server(dict[Literal["north", "south"], int]), {"x": {"Nort": 1}}
+    server, sent = _server(dict[Literal["north", "south"], int]), {"x": {"Norht": 1}}
     (violation,) = envelope(await call(server, "take", sent))["details"]["violations"]
     assert violation["did_you_mean"] == ["north"]
     assert violation["allowed_values"] == ["north", "south"]
     assert (
         got(await call(server, "take", jsonpatch.apply_patch(sent, violation["fixes"][0]))) == "{'north': 1}"
     )
-    (violation,) = envelope(await call(server, "take", {"x": {"Nort": 1, "north": 2}}))["details"][
+    (violation,) = envelope(await call(server, "take", {"x": {"Norht": 1, "north": 2}}))["details"][
         "violations"
     ]
     assert "fixes" not in violation
