@@ -925,10 +925,10 @@ def _matches(refusal: Refusal, parent: Location) -> Matches:
         for sent in names.extra
     }
     spelled = {sent: _spellings(found) for sent, found in likely.items()}
-    likely = _without_taken({sent: spelled[sent] or found for sent, found in likely.items()}, spelled)
+    likely = _without_taken({sent: spelled[sent] or found for sent, found in likely.items()}, spelled, names)
     while True:
         alone = {sent: found for sent, found in likely.items() if len(found) == 1}
-        left = _without_taken(likely, alone)
+        left = _without_taken(likely, alone, names)
         if left == likely:
             break
         likely = left
@@ -940,15 +940,21 @@ def _spellings(found: Mapping[str, float]) -> dict[str, float]:
     return {name: score for name, score in found.items() if score >= MIN_SPELLING}
 
 
-def _without_taken(likely: _Likely, takers: _Likely) -> dict[str, Mapping[str, float]]:
-    """Return the matches without those of other names to a declared one that some name takes."""
+def _without_taken(likely: _Likely, takers: _Likely, names: Names) -> dict[str, Mapping[str, float]]:
+    """Return the matches without those of other names to a declared one that some name takes.
+
+    A name whose match is taken is only matched to missing ones from then on: it may as well be none of the tool's.
+    """
     taken = {name for found in takers.values() for name in found}
-    return {
-        sent: {
-            name: score for name, score in found.items() if name in takers.get(sent, ()) or name not in taken
+    left: dict[str, Mapping[str, float]] = {}
+    for sent, found in likely.items():
+        own = takers.get(sent, {})
+        lost = taken.intersection(found).difference(own)
+        kept = {
+            name for name in found if name not in lost and (not lost or name in own or name in names.lacking)
         }
-        for sent, found in likely.items()
-    }
+        left[sent] = {name: score for name, score in found.items() if name in kept}
+    return left
 
 
 def may_hold_other_value(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:

@@ -358,6 +358,22 @@ def test_two_names_for_one_parameter_give_no_fix(declared, sent):
         assert fixes_of(schema, {name: f"of {name}" for name in sent}) == []
 
 
+@each_row(
+    ("optional", "sent", "moves"),
+    [
+        (("file_mode",), {"path": "x", "file": "y"}, {"path": "file_path"}),
+        (("file_mode", "file_owner"), {"path": "x", "file": "y"}, {"path": "file_path"}),
+        (("path_glob",), {"file": "x", "path": "y"}, {"file": "file_path"}),
+        ((), {"file": "x", "path": "y"}, {}),
+    ],
+)
+def test_a_name_whose_match_is_taken_is_not_moved_to_an_optional_one(optional, sent, moves):
+    """If another undeclared name is the missing one, what remains may be none of the tool's parameters."""
+    schema = closed(dict.fromkeys(("file_path", *optional), TEXT), "file_path")
+    found = {patch[0]["from"][1:]: patch[0]["path"][1:] for patch in fixes_of(schema, sent)}
+    assert found == moves
+
+
 def test_two_keys_for_one_entry_give_no_fix():
     """Two keys of a map that may be meant as the same one are not both moved to it."""
     table = {"type": "object", "propertyNames": {"enum": ["north", "south"]}, "additionalProperties": NUMBER}
