@@ -202,9 +202,10 @@ def _begun(text: str, names: Iterable[str], listed: _Listed) -> list[str]:
 
 def _is_spelled_alike(sent: str, name: str) -> bool:
     """Return whether two folded texts differ by spaces, or in one word, which is the same one."""
-    # A sign around a text may turn it: `-date` sorts the other way.
-    ends = (sent[0], sent[-1]) == (name[:1], name[-1:])
-    if _ABBREVIATED.get(sent) == name or (ends and fold_name(sent) == fold_name(name)):
+    # Words that begin differently are two, and a sign around a text may turn it: `-date` sorts the other way.
+    if sent[0] != name[:1]:
+        return False
+    if _ABBREVIATED.get(sent) == name or (sent[-1] == name[-1] and fold_name(sent) == fold_name(name)):
         return True
     if abs(len(sent) - len(name)) > _MAX_ENDING:
         return False
@@ -242,7 +243,11 @@ def _digits(text: str) -> str:
 
 def near_keys(refusal: Refusal, path: Path) -> list[str]:
     """Return the allowed keys that are close to a wrong one and were not sent, best first."""
-    parent, sent = refusal.look(path[:-1]), path[-1]
+    return refusal.once(_near_keys, refusal.look(path))
+
+
+def _near_keys(refusal: Refusal, place: Location) -> list[str]:
+    parent, sent = refusal.look(place.path[:-1]), place.path[-1]
     if not isinstance(parent.value, Mapping) or not isinstance(sent, str) or parent.secret:
         return []
     as_value = parent._replace(value=sent, forms=refusal.reader.keys(parent.forms))
