@@ -178,7 +178,7 @@ class Player:
         return {"stop_reason": "end_turn", "content": [{"type": "text", "text": answer}]}
 
     def _execute(self, name: str, sent: Any) -> CallToolResult:
-        self._print("model", "cyan", f"{name}({_written(sent)})")
+        self._print("model", "cyan", f"{name}({json.dumps(sent, ensure_ascii=False)})")
         result = self._executor(name, sent)
         self._found.append(None if result.is_error else text_of(result))
         self._show(result)

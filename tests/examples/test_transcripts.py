@@ -168,6 +168,15 @@ def test_a_call_may_use_what_an_earlier_one_gave(capsys):
     assert capsys.readouterr().out.splitlines()[-1] == "3 calls: 2 ran as sent, 1 repaired, 0 refused."
 
 
+def test_arguments_that_are_one_text_are_shown_as_text(capsys):
+    """A repair of the whole call is shown next to the text that the model sent."""
+    call = Call("double", '{"numbers": [1]}', "json_text_to_object", gives="[2]")
+    assert run_example("Double", build, [Scene("Double 1", call, answer="2.")], arguments=[]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert r'model   double("{\"numbers\": [1]}")' in lines
+    assert "repair  whole call: json_text_to_object (string -> object)" in lines
+
+
 def test_an_unusable_model_is_reported_in_one_line(capsys):
     """Without LangChain, the provider's package or a key, the exit code is 1."""
     assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 1
