@@ -159,7 +159,7 @@ class Player:
         """Play one scene; only what a script calls is checked."""
         self._turns, self._answer = iter(scene.turns), scene.answer
         self._expected = [call for turn in scene.turns for call in turn] if scripted else []
-        self._found: list[str | None] = []
+        self._found, self._failed = list[str | None](), False
         self._print("user", "bold", scene.said + (f" ({scene.english})" if scene.english else ""))
         self._print("answer", "bold", agent.chat(scene.said, mcp_executor=self._execute))
         if self._expected:
@@ -167,14 +167,14 @@ class Player:
         self._console.print()
 
     def model(self, _messages: Sequence[Any], _tools: Sequence[Tool]) -> Response:
-        """Play the model's part; give a scene up where a call needs a result that was refused."""
-        answer = self._answer
+        """Play the model's part; claim nothing where a call was refused that should have run."""
         try:
             uses = [call.block(self._found) for call in next(self._turns, ())]
-        except (LookupError, TypeError):
-            uses, answer = [], "An earlier call was refused, so that I cannot go on."
+        except (LookupError, TypeError):  # a call needs a result that was refused
+            uses, self._failed = [], True
         if uses:
             return {"stop_reason": "tool_use", "content": uses}
+        answer = "An earlier call was refused, so I cannot go on." if self._failed else self._answer
         return {"stop_reason": "end_turn", "content": [{"type": "text", "text": answer}]}
 
     def _execute(self, name: str, sent: Any) -> CallToolResult:
@@ -197,6 +197,7 @@ class Player:
 
     def _check(self, call: Call, result: CallToolResult) -> None:
         rules = sorted(each["rule"] for each in repairs(result))
+        self._failed |= result.is_error and not call.outcome.isupper()
         outcome = [envelope(result).get("error_code", "an error")] if result.is_error else rules
         if outcome != sorted(call.outcome.split()):
             self._issue(f"expected {call.outcome or 'no repair'}, got {' '.join(outcome) or 'no repair'}")

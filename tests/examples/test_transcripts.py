@@ -95,6 +95,8 @@ def test_without_the_library_an_example_fails(example):
     assert shown.returncode == 1
     assert "without mcp-lenient" in shown.stdout
     assert re.search(r"^OFF +expected \w+.*, got an error$", shown.stdout, re.MULTILINE)
+    answers = set(re.findall(r"^answer +(.*)$", shown.stdout, re.MULTILINE))
+    assert answers == {"An earlier call was refused, so I cannot go on."}
 
 
 @pytest.mark.slow
@@ -156,6 +158,20 @@ def test_disabled_features_are_reported(capsys, call, reported):
     lines = re.findall(r"^OFF +(.*)$", capsys.readouterr().out, re.MULTILINE)
     assert (code, len(lines)) == (0, 0) if reported is None else (1, 1)
     assert all(re.search(reported, line) for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("calls", "answer"),
+    [
+        pytest.param([RIGHT], "Done.", id="ran"),
+        pytest.param([Call("double", {"numbers": "[1"}, "INVALID_NUMBERS_TYPE"), RIGHT], "Done.", id="refused as meant"),
+        pytest.param([Call("double", {"numbers": "x"}, "tags"), RIGHT], "An earlier call was refused, so I cannot go on.", id="refused"),
+    ],
+)  # fmt: skip
+def test_the_scripted_model_claims_nothing_that_did_not_happen(capsys, calls, answer):
+    """After a call that should have run and was refused, the model does not give the answer of the script."""
+    run_example("Double", build, [Scene("Double them", *calls, answer="Done.")], arguments=[])
+    assert re.findall(r"^answer +(.*)$", capsys.readouterr().out, re.MULTILINE) == [answer]
 
 
 def test_a_call_may_use_what_an_earlier_one_gave(capsys):
