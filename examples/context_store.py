@@ -86,9 +86,7 @@ class ContextStore:
         with closing(sqlite3.connect(self.file)) as connection, connection:
             connection.execute(TABLE)
             rows = connection.execute(statement, values).fetchall()
-        return [
-            StoredContext(context_id=key, content=text, tags=json.loads(tags)) for key, text, tags in rows
-        ]
+        return [StoredContext(context_id=key, content=text, tags=json.loads(own)) for key, text, own in rows]
 
 
 def _json(tags: Iterable[str]) -> str:

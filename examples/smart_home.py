@@ -191,8 +191,7 @@ def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str
     if row is None:
         message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
         raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
-    state: dict[str, dict[str, Any]] = json.loads(row["state"])
-    return state
+    return dict(json.loads(row["state"]))
 
 
 def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, Any]:

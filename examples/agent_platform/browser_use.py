@@ -8,6 +8,7 @@ import importlib.util
 import os
 import re
 import shutil
+import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from html import escape
@@ -77,6 +78,13 @@ def missing() -> str | None:
     return None
 
 
+@functools.cache
+def report_missing() -> None:
+    """Print once what is missing, for whoever runs the server."""
+    if problem := missing():
+        print(problem, file=sys.stderr)
+
+
 def executable() -> str | None:
     """Find the system's browser."""
     return next((path for name in NAMES if (path := shutil.which(name))), None)
@@ -103,6 +111,7 @@ class BrowserUse(Group):
         @functools.wraps(tool)
         async def call(*args: Any, **kwargs: Any) -> Any:
             if problem := missing():
+                report_missing()
                 raise ToolError(problem)
             from playwright.async_api import Error
 
@@ -329,14 +338,11 @@ class BrowserUse(Group):
             await route.fulfill(status=404, body="No such page.")
 
     async def _state(self) -> State:
-        await self._page.wait_for_load_state("domcontentloaded")  # what is clicked or pressed may open a page
-        if not self._log or self._log[-1] != self._page.url:
-            self._log.append(self._page.url)
-        return {
-            "url": self._page.url,
-            "title": await self._page.title(),
-            "page_id": self._page.context.pages.index(self._page),
-        }
+        page = self._page
+        await page.wait_for_load_state("domcontentloaded")  # what is clicked or pressed may open a page
+        if not self._log or self._log[-1] != page.url:
+            self._log.append(page.url)
+        return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}
 
     def _tab(self, page_id: int) -> Page:
         pages = self._page.context.pages
@@ -352,10 +358,8 @@ class BrowserUse(Group):
         return {"scrolled_to": at, "end": most}
 
     async def _point(self, selector: str | None, x: int | None, y: int | None) -> tuple[float, float]:
-        if selector is not None:
-            box = await self._page.locator(selector).first.bounding_box()
-            if box is not None:
-                return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        if selector is not None and (box := await self._page.locator(selector).first.bounding_box()):
+            return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
         if x is None or y is None:
             raise ToolError("A drag needs a source and a target, each a visible element or both coordinates.")
         return x, y
@@ -371,9 +375,7 @@ class BrowserUse(Group):
             "open_first": page.locator("a.result, a[href]").first.click,
             "search": self.browser_search_google,
             "click": lambda text: page.get_by_text(text).first.click(),
-            "type": lambda text, name: (
-                page.get_by_label(name).or_(page.get_by_placeholder(name)).first.fill(text)
-            ),
+            "type": lambda text, at: page.get_by_label(at).or_(page.get_by_placeholder(at)).first.fill(text),
             "press": self.browser_send_keys,
             "scroll": self.browser_scroll_down,
         }

@@ -113,11 +113,10 @@ class Microsandbox(Group):
     async def microsandbox_cleanup_expired(self, max_age: Age = None) -> Reply:
         """Close the sessions that have been idle for too long (清理过期会话)."""
         oldest = time.time() - (3600 if max_age is None else max_age)
-        found = self._sessions.items()
-        expired = [name for name, one in found if one.used < oldest and not one.lock.locked()]
-        for name in expired:
+        idle = [name for name, one in self._sessions.items() if one.used < oldest and not one.lock.locked()]
+        for name in idle:
             await self._stop(name)
-        return {"closed": expired, "left": list(self._sessions)}
+        return {"closed": idle, "left": list(self._sessions)}
 
     async def microsandbox_get_performance_stats(self) -> Reply:
         """Count runs, errors and timeouts; give times and memory (获取性能统计)."""

@@ -158,8 +158,7 @@ class SearchTool(Group):
     def _path(self, path: str) -> Path:
         found = (self._root / path).resolve()
         if not found.is_relative_to(self._root) or not found.exists():
-            hint = "Paths are relative to its folder, such as README.md."
-            raise ToolError(f"There is no {path!r} in the project. {hint}")
+            raise ToolError(f"There is no {path!r} in the project. Paths are relative to it, like README.md.")
         return found
 
     def _name(self, path: str | Path) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,8 +48,6 @@ def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMC
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:
-        if "browser_use" in served and (problem := browser_use.missing()):
-            sys.stderr.write(f"{problem}\n")
         yield
         for group in served.values():
             await group.close()
@@ -74,10 +72,11 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
         return LenientMiddleware.from_file(path)
 
 
-async def serve(ports: Iterable[int]) -> None:
+async def serve(ports: Sequence[int]) -> None:
     """Serve each group over HTTP on its port, until interrupted."""
+    browser_use.report_missing()
     running = []
-    for (name, group), port in zip(groups().items(), ports, strict=True):
+    for (name, group), port in zip(groups().items(), ports or PORTS.values(), strict=True):
         print(f"{name}: http://127.0.0.1:{port}/mcp", flush=True)
         running.append(build_server({name: group}).run_http_async(port=port, show_banner=False))
     await asyncio.gather(*running)
@@ -119,16 +118,13 @@ BROWSER_SCENES = [
 
 
 def build(folder: Path, *, lenient: bool) -> FastMCP:
-    """Make a server of all four groups, whose data is in a folder."""
+    """Make a server of all four groups, whose data is in a folder, to run it."""
+    browser_use.report_missing()
     return build_server(groups(folder), lenient=lenient)
 
 
 mcp = build_server(groups())
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--http"]:
-        asyncio.run(serve(map(int, sys.argv[2:] or PORTS.values())))
-    else:
-        if problem := browser_use.missing():
-            print(problem)
-        sys.exit(run_example("Agent platform", build, SCENES if problem else SCENES + BROWSER_SCENES))
+    scenes = SCENES if browser_use.missing() else SCENES + BROWSER_SCENES
+    sys.exit(run_example("Agent platform", build, scenes, http=serve))

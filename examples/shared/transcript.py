@@ -7,12 +7,13 @@ and the script says what must come of each call; where something else comes of i
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -86,6 +87,7 @@ def run_example(
     system: str = "",
     agent: Callable[[Model, Sequence[Tool]], Any] = Agent,
     session: MakeSession | None = None,
+    http: Callable[[list[int]], Coroutine[Any, Any, None]] | None = None,
     arguments: Sequence[str] | None = None,
 ) -> int:
     """Play the scenes of an example in the terminal, as one conversation, and return the exit code.
@@ -98,6 +100,7 @@ def run_example(
         system: The system prompt of a real model.
         agent: Builds the object whose ``chat`` runs a conversation, as :class:`shared.agent.Agent`.
         session: Wraps the client that calls the tools, unless ``--bare`` is given.
+        http: Serves over HTTP, on the ports that are given after ``--http``.
         arguments: Replace those of the command line.
     """
     about = sys.modules["__main__"].__doc__ or ""
@@ -105,7 +108,12 @@ def run_example(
     parser.add_argument("--serve", action="store_true", help="serve over stdio, without a transcript")
     parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
     parser.add_argument("--model", metavar="PROVIDER:NAME", help="let a real model drive, through LangChain")
+    if http:
+        parser.add_argument("--http", nargs="*", type=int, metavar="PORT", help="serve over HTTP")
     options = parser.parse_args(arguments)
+    if http and options.http is not None:
+        asyncio.run(http(options.http))
+        return 0
     if options.serve:
         build_server(DATA, lenient=not options.bare).run(show_banner=False)
         return 0
