@@ -2,7 +2,7 @@
 
 python examples/context_store.py            a transcript of a few conversations
 python examples/context_store.py --serve    the server over stdio, with the file of the data folder
-python examples/context_store.py notes.db   the server over stdio, with this file; with LENIENT=0 without mcp-lenient
+python examples/context_store.py notes.db   the server over stdio, with this file; --bare after it as below
 """
 
 from __future__ import annotations
@@ -146,6 +146,6 @@ mcp = build(Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "dat
 
 if __name__ == "__main__":
     if sys.argv[1:] and not sys.argv[1].startswith("-"):
-        build_server(Path(sys.argv[1]), lenient=os.environ.get("LENIENT") != "0").run(show_banner=False)
+        build_server(Path(sys.argv[1]), lenient="--bare" not in sys.argv[2:]).run(show_banner=False)
     else:
         sys.exit(transcript())

@@ -229,12 +229,8 @@ async def _ask(sections: Sequence[Section], *, lenient: bool, folder: Path) -> l
     strict = sections[0].strict
     transport = PythonStdioTransport(
         SERVER,
-        args=[str(folder / f"{strict=}, {lenient=}.db")],
-        env={
-            "LENIENT": str(int(lenient)),
-            "FASTMCP_STRICT_INPUT_VALIDATION": str(int(strict)),
-            "NO_COLOR": "1",
-        },
+        args=[str(folder / f"{strict=}, {lenient=}.db"), *([] if lenient else ["--bare"])],
+        env={"FASTMCP_STRICT_INPUT_VALIDATION": str(int(strict)), "NO_COLOR": "1"},
         keep_alive=False,
         log_file=_log(folder, lenient=lenient),
     )
