@@ -1,9 +1,11 @@
 """A server on the official SDK 1 that understands nearly right calls.
 
-It needs an environment with ``mcp>=1.20,<2`` and mcp-lenient::
+It needs its own environment, made in a clone of mcp-lenient::
 
-    python examples/sdk_1.py            # a few calls and what becomes of them
-    python examples/sdk_1.py --serve    # the server over stdio
+    python -m venv .venv-sdk1
+    .venv-sdk1/bin/pip install "mcp>=1.20,<2" .
+    .venv-sdk1/bin/python examples/sdk_1.py            # a few calls and what becomes of them
+    .venv-sdk1/bin/python examples/sdk_1.py --serve    # the server over stdio
 """
 
 # mypy: ignore-errors
@@ -15,11 +17,18 @@ import asyncio
 import sys
 from typing import Any
 
-from mcp.server.fastmcp import FastMCP
-from mcp.shared.memory import create_connected_server_and_client_session
+try:
+    from mcp.server.fastmcp import FastMCP
+    from mcp.shared.memory import create_connected_server_and_client_session
 
-from mcp_lenient import Policy
-from mcp_lenient.adapters.mcp_sdk import make_lenient
+    from mcp_lenient import Policy
+    from mcp_lenient.adapters.mcp_sdk import make_lenient
+except ModuleNotFoundError:
+    sys.exit(
+        "This example needs the official SDK 1 and mcp-lenient. Make an environment for it: "
+        'python -m venv .venv-sdk1 && .venv-sdk1/bin/pip install "mcp>=1.20,<2" . && '
+        ".venv-sdk1/bin/python examples/sdk_1.py"
+    )
 
 mcp = make_lenient(FastMCP("notes", log_level="ERROR"), tools={"delete_*": Policy.strict()})
 

@@ -1,6 +1,6 @@
 """A server on the official SDK 2 that understands nearly right calls.
 
-It needs ``pip install "mcp>=2.2" mcp-lenient``::
+It needs ``pip install "mcp>=2.2" .`` in a clone of mcp-lenient::
 
     python examples/sdk_2.py            # a few calls and what becomes of them
     python examples/sdk_2.py --serve    # the server over stdio

@@ -1,9 +1,10 @@
 """LiteLLM's gateway with a lenient callback, started on loopback, and an agent's calls through it.
 
-It needs an environment with LiteLLM and mcp-lenient in it::
+It needs its own environment, made in a clone of mcp-lenient::
 
-    pip install "litellm[proxy]>=1.106" mcp-lenient
-    python run.py
+    python -m venv .venv-litellm
+    .venv-litellm/bin/pip install "litellm[proxy]>=1.106" .
+    .venv-litellm/bin/python examples/litellm_gateway/run.py
 
 It starts the server of ``notes.py`` and the gateway of ``config.yaml`` on free ports, sends a few calls, prints what
 came back, and stops both. No database and no key of any vendor is used.
@@ -22,13 +23,24 @@ import urllib.error
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager, contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import httpx2
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
-from mcp_types import TextContent
+LITELLM = Path(sys.executable).with_name("litellm")
+NEEDED = (
+    "This example needs LiteLLM's gateway and mcp-lenient. Make an environment for it: "
+    'python -m venv .venv-litellm && .venv-litellm/bin/pip install "litellm[proxy]>=1.106" . && '
+    ".venv-litellm/bin/python examples/litellm_gateway/run.py"
+)
+
+try:
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+    from mcp_types import TextContent
+except ImportError:
+    sys.exit(NEEDED)
 
 HERE = Path(__file__).parent
 PATIENCE = 300
@@ -55,13 +67,13 @@ def started(log: str | None = None) -> Iterator[tuple[str, str]]:
         "LITELLM_LOCAL_MODEL_COST_MAP": "True",  # nothing is fetched
         **({"GATEWAY_LOG": log} if log else {}),
     }
-    litellm = str(Path(sys.executable).with_name("litellm"))
     with ExitStack() as stack:
         stack.enter_context(_running([sys.executable, str(HERE / "notes.py"), str(notes)], {}))
         address = ["--host", "127.0.0.1", "--port", str(gateway)]
         process = stack.enter_context(
             _running(
-                [litellm, "--config", str(HERE / "config.yaml"), *address, "--telemetry", "False"], settings
+                [str(LITELLM), "--config", str(HERE / "config.yaml"), *address, "--telemetry", "False"],
+                settings,
             )
         )
         _wait(f"http://127.0.0.1:{gateway}/health/liveliness", process)
@@ -132,4 +144,6 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
+    if not LITELLM.exists() or find_spec("mcp_lenient") is None:
+        sys.exit(NEEDED)
     asyncio.run(main())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,6 +52,28 @@ def test_an_example_prints_its_results(example, needs):
     ]
     assert all(line.startswith('refused: {"status":"error"') for line in said[3:])
     assert len(said) == 5
+
+
+@pytest.mark.parametrize(
+    ("example", "package"),
+    [("sdk_1.py", "mcp>=1.20,<2"), ("litellm_gateway/run.py", "litellm[proxy]>=1.106")],
+)
+def test_an_example_says_in_one_line_what_to_install(example, package):
+    """Without its packages an example says how to make its environment, and exits with 1."""
+    done = subprocess.run(  # noqa: S603 - our own file
+        [sys.executable, str(ROOT / "examples" / example)],
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    (said,) = done.stderr.splitlines()
+    _, *commands = re.split(": (?=python)| && ", said)
+    assert f'pip install "{package}" .' in commands[1]
+    readme = (ROOT / "examples/README.md").read_text(encoding="utf-8")
+    assert "\n".join(commands) in readme
 
 
 @pytest.fixture

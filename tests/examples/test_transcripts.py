@@ -82,6 +82,13 @@ def test_an_example_does_what_its_script_says(example, data_folder):
             assert line == "..." or any(line == printed for printed in left), line
 
 
+def test_the_readme_lists_each_file():
+    """Each Python, YAML and JSON file of the examples is named in the README."""
+    readme = (ROOT / "examples/README.md").read_text(encoding="utf-8")
+    files = [path for kind in ("py", "yaml", "json") for path in (ROOT / "examples").rglob(f"*.{kind}")]
+    assert [path for path in files if path.name != "__init__.py" and f"`{path.name}`" not in readme] == []
+
+
 def test_each_example_is_in_the_readme():
     """The README shows each example with its command and its output."""
     assert sorted(SHOWN) == sorted(EXAMPLES)
@@ -109,6 +116,22 @@ async def test_an_example_is_served_over_stdio(example, data_folder):
     )
     async with Client(served) as client:
         assert await client.list_tools()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("options", "refused"), [([], False), (["--bare"], True)], ids=["lenient", "bare"])
+async def test_the_context_store_is_served_with_a_file(tmp_path, options, refused):
+    """With a file the context store is a server over stdio; ``--bare`` leaves mcp-lenient out."""
+    served = PythonStdioTransport(
+        ROOT / "examples/context_store.py",
+        args=[str(tmp_path / "notes.db"), *options],
+        env={"PYTHONPATH": str(ROOT)},
+        log_file=tmp_path / "stderr.log",
+    )
+    async with Client(served) as client:
+        result = await client.call_tool_mcp("store_context", {"content": "a", "tags": "x"})
+    assert result.is_error is refused
+    assert (tmp_path / "notes.db").exists() is not refused
 
 
 @pytest.mark.usual_rows("check-examples/smart_home.py")
