@@ -181,4 +181,6 @@ def test_a_contradiction_is_reported_in_one_line(server, capsys):
     file.write_text("plot:\n  parameters:\n    scale: {type: string}\n", encoding="utf-8")
     for command in ("definitions", "check"):
         assert run([command, str(server)]) == 2
-        assert f"{file}:3: 'scale' of tool 'plot' is no string" in " ".join(capsys.readouterr().err.split())
+        assert f"{file}:3: 'scale' of tool 'plot' is not a string: it takes " in " ".join(
+            capsys.readouterr().err.split()
+        )

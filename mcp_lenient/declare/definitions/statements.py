@@ -57,13 +57,19 @@ def contradictions(
         taken = _types(reader.forms(properties[name]))
         wrong = [given for given in own.types if taken is not None and given not in taken]
         if wrong and taken is not None:
-            yield f"{own.where['type']}: {called} is no {' or '.join(wrong)}: it takes {' or '.join(sorted(taken))}."
+            yield f"{own.where['type']}: {called} is not {_either(wrong)}: it takes {_either(sorted(taken))}."
         if own.required and name not in required:
             yield f"{own.where['required']}: {called} is not required: the tool may be called without it."
         if own.required is False and name in required and not own.default:
             yield f"{own.where['required']}: {called} is required: give it a default here, or say so."
         if own.default and not wrong and refuses(validator, name, own.default[0]):
             yield f"{own.where['default']}: {called} does not take its default."
+
+
+def _either(types: Collection[str]) -> str:
+    """Return JSON types as alternatives: ``an integer or null``."""
+    articles = {"null": "", "array": "an ", "integer": "an ", "object": "an "}
+    return " or ".join(f"{articles.get(each, 'a ')}{each}" for each in types)
 
 
 def _types(forms: Collection[Form]) -> set[str] | None:
