@@ -81,6 +81,29 @@ async def test_the_environment_names_a_file(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("settings", "mode"),
+    [
+        pytest.param({}, "observe", id="environment"),
+        pytest.param({"definitions": "program.yaml"}, "repair", id="file"),
+        pytest.param({"definitions": "program.yaml", "mode": "off"}, "off", id="constructor"),
+    ],
+)
+async def test_the_constructor_precedes_the_file_and_that_the_environment(
+    monkeypatch, tmp_path, events: Log, settings, mode
+):
+    """A file that the program names replaces that of the environment, and arguments override both."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "program.yaml").write_text("policy: {mode: repair}", encoding="utf-8")
+    (tmp_path / "environment.yaml").write_text("policy: {mode: observe}", encoding="utf-8")
+    monkeypatch.setenv("MCP_LENIENT_CONFIG", "environment.yaml")
+    server: FastMCP = FastMCP("precedence")
+    server.tool(strict_tool)
+    server.add_middleware(LenientMiddleware(**settings))
+    await call(server, "strict_tool", SENT)
+    assert events.names == {"repair": ["call_repaired"], "observe": ["call_observed"], "off": []}[mode]
+
+
+@pytest.mark.parametrize(
     ("server_wide", "pattern", "refuses"),
     [
         pytest.param(Policy(), None, False, id="default"),
