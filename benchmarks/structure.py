@@ -1,4 +1,4 @@
-"""Measure the structure of the package: lines by folder, rooms, floors and circles of imports."""
+"""Measure the structure of the package (lines, rooms, floors and circles of imports) and the lines of the examples."""
 
 from __future__ import annotations
 
@@ -17,6 +17,16 @@ if TYPE_CHECKING:
 _PACKAGE = Path(mcp_lenient.__file__).parent
 _MOST_ROOMS = 24
 _MOST_FLOORS = 12
+_EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
+_SYSTEMS = (
+    "smart_home.py",
+    "context_store.py",
+    "agent_platform",
+    "langchain_agent",
+    "type_conversion.py",
+    "shared",
+)
+MOST_EXAMPLE_LINES = 2_500
 
 
 def figures() -> list[tuple[str, str, str]]:
@@ -27,7 +37,12 @@ def figures() -> list[tuple[str, str, str]]:
         ("rooms", str(len(rooms)), f"at most {_MOST_ROOMS}"),
         ("floors", str(_floors(rooms)), f"at most {_MOST_FLOORS}"),
         ("circles", str(len(circles)), "none"),
-        ("lines in mcp_lenient/", f"{sum(_lines().values()):,}", "about 17,000"),
+        ("lines in mcp_lenient/", f"{sum(_lines(_PACKAGE).values()):,}", "about 17,000"),
+        (
+            "Python lines of the five example systems and what they share",
+            f"{sum(example_lines().values()):,}",
+            f"at most {MOST_EXAMPLE_LINES:,}",
+        ),
     ]
 
 
@@ -35,11 +50,15 @@ def main(console: Console) -> None:
     """Print lines and files by folder, and the imports between folders."""
     table = Table("folder", "files", "lines", "imports", title="mcp_lenient/")
     rooms = _rooms()
-    lines = _lines()
+    lines = _lines(_PACKAGE)
     for room in sorted(rooms, key=lambda each: (_height(rooms, each), each), reverse=True):
         own = {path: count for path, count in lines.items() if _room_of(_module(path)) == room}
         table.add_row(room, str(len(own)), f"{sum(own.values()):,}", " ".join(sorted(rooms[room])))
     console.print(table)
+    examples = Table("system", "lines", title="examples/")
+    for system, count in example_lines().items():
+        examples.add_row(system, f"{count:,}")
+    console.print(examples)
     for title, measured, target in figures():
         console.print(f"{title}: {measured} ({target})")
 
@@ -65,10 +84,18 @@ def _module(path: Path) -> str:
     return ".".join(("mcp_lenient", *path.with_suffix("").parts)).removesuffix(".__init__")
 
 
-def _lines() -> dict[Path, int]:
+def example_lines() -> dict[str, int]:
+    """Return the Python lines of each example system and of the folder that they share."""
+    lines = _lines(_EXAMPLES)
     return {
-        path.relative_to(_PACKAGE): len(path.read_text(encoding="utf-8").splitlines())
-        for path in sorted(_PACKAGE.rglob("*.py"))
+        system: sum(count for path, count in lines.items() if path.parts[0] == system) for system in _SYSTEMS
+    }
+
+
+def _lines(folder: Path) -> dict[Path, int]:
+    return {
+        path.relative_to(folder): len(path.read_text(encoding="utf-8").splitlines())
+        for path in sorted(folder.rglob("*.py"))
     }
 
 

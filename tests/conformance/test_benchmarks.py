@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from benchmarks.__main__ import main
+from benchmarks.structure import MOST_EXAMPLE_LINES, example_lines
 
 
 def test_the_help_describes_each_script(monkeypatch, capsys):
@@ -19,3 +20,11 @@ def test_the_help_describes_each_script(monkeypatch, capsys):
     assert "Measure what the middleware adds to a correct call" in described["overhead"]
     assert "`cases --json`" in described["differences"]
     assert [name for name, rest in described.items() if not rest.endswith((".", "?"))] == []
+
+
+def test_the_example_systems_stay_small():
+    """The five example systems and what they share have at most 2,500 Python lines."""
+    lines = example_lines()
+    assert len(lines) == 6
+    assert all(lines.values())
+    assert sum(lines.values()) <= MOST_EXAMPLE_LINES == 2_500
