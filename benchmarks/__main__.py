@@ -39,6 +39,10 @@ _SCRIPTS = {
 
 _NO_TABLES = ("differences", "trust")
 """Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
+_WIDTH = 120
+"""A narrower terminal breaks the lines of a wide table, of which Rich would cut the cells."""
+_FILE_WIDTH = 300
+"""More than the widest table."""
 _JSON = "cases: write each outcome; side_by_side: write the figures"
 
 
@@ -87,7 +91,15 @@ def _run(name: str, chosen: argparse.Namespace) -> int:
     script = import_module(f"benchmarks.{name}")
     options = {option: getattr(chosen, option) for option in _SCRIPTS[name]}
     # Scripts that find differences return an exit code; the others only print.
-    return script.main(Console(soft_wrap=False), **options) or 0
+    return script.main(wide_console(), **options) or 0
+
+
+def wide_console() -> Console:
+    """Return a console that shows tables whole, also in a narrow terminal, a file or a pipe."""
+    terminal = Console(soft_wrap=False)
+    return Console(
+        soft_wrap=False, width=max(terminal.width, _WIDTH) if terminal.is_terminal else _FILE_WIDTH
+    )
 
 
 if __name__ == "__main__":

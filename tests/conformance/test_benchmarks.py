@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 import pytest
+from rich.table import Table
 
-from benchmarks.__main__ import main
+from benchmarks.__main__ import main, wide_console
 from benchmarks.structure import MOST_EXAMPLE_LINES, example_lines
 
 
@@ -28,3 +29,24 @@ def test_the_example_systems_stay_small():
     assert len(lines) == 6
     assert all(lines.values())
     assert sum(lines.values()) <= MOST_EXAMPLE_LINES == 2_500
+
+
+@pytest.mark.parametrize("terminal", ["", "1"], ids=["file", "terminal"])
+def test_tables_are_shown_whole(monkeypatch, capsys, terminal):
+    """A table of 110 columns is neither squeezed nor cut where 80 columns are known."""
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("FORCE_COLOR", terminal)
+    table = Table(*(f"column{at:02}" + "x" * 10 for at in range(5)))
+    table.add_row(*("y" * 18 for _ in range(5)))
+    wide_console().print(table)
+    shown = capsys.readouterr().out
+    assert shown.count("x" * 10) == 5
+    assert shown.count("y" * 18) == 5
+    assert "…" not in shown
+
+
+def test_a_wide_terminal_is_used(monkeypatch):
+    """A terminal wider than the least width keeps its width."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert wide_console().width == 200
