@@ -90,7 +90,7 @@ def main(console: Console) -> None:
 
 def _server(function: Callable[..., Any]) -> FastMCP[Any]:
     server = FastMCP("decorated")
-    server.tool(function, name="tool")
+    server.add_tool(Tool.from_function(function, name="tool"))
     return server
 
 
