@@ -92,10 +92,11 @@ def parse_tool_calls(
     Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and quoted calls are
     not calls. A call in tags is quoted if it neither begins nor ends a line of prose nor comes between two sentences, if
     its sentence goes on after it, or if it is in backticks, a Markdown quotation, list, table or indented code block, or
-    HTML's elements for code, quotations, list items and table cells; JSON is quoted if it is not on lines of its own. The record of a call,
-    such as one with the status ``failed`` or of the type ``tool_result``, is an error. So is a call inside any other
-    element, such as ``<scratchpad>`` or ``<document>``: only ``<tool_call>``, ``<tool_calls>``, ``<function_call>``,
-    ``<function_calls>``, ``<tool_use>``, ``<minimax:tool_call>`` and the tag of a server may be around calls.
+    HTML's elements for code, quotations, list items and table cells; JSON is quoted if it is not on lines of its own. The
+    record of a call, such as one with the status ``failed`` or of the type ``tool_result``, is an error. So is a call
+    inside any other element, such as ``<scratchpad>`` or ``<document>``: only ``<tool_call>``, ``<tool_calls>``,
+    ``<function_call>``, ``<function_calls>``, ``<tool_use>``, ``<minimax:tool_call>`` and the tag of a server may be around
+    calls.
 
     Args:
         text: The model's output.
