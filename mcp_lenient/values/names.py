@@ -386,7 +386,7 @@ def is_respelled(one: str, other: str) -> bool:
 
 _PARTICIPLE = "ed"
 _MIN_VERB = 4
-_OXFORD = frozenset("sz")
+_SIBILANTS = frozenset("csz")
 
 
 def is_same_word(one: str, other: str) -> bool:
@@ -409,14 +409,15 @@ def is_same_word(one: str, other: str) -> bool:
         return True
     if is_slip(short, long):
         return len(short) >= _MIN_SLIP_AMONG_WORDS
-    return is_respelled(short, long) or _is_oxford_spelling(short, long)
+    return is_respelled(short, long) or _sound_alike(short, long)
 
 
-def _is_oxford_spelling(one: str, other: str) -> bool:
-    """Return whether two words differ in ``s`` and ``z`` alone, as ``summarise`` and ``summarize`` do."""
+def _sound_alike(one: str, other: str) -> bool:
+    """Return whether two words differ in ``c``, ``s`` and ``z`` alone: ``summarise``, ``licence``, ``celcius``."""
     if len(one) != len(other) or len(one) < _MIN_VOWEL:
         return False
-    return all(own == letter or {own, letter} == _OXFORD for own, letter in zip(one, other, strict=True))
+    pairs = zip(one, other, strict=True)
+    return all(own == letter or _SIBILANTS.issuperset((own, letter)) for own, letter in pairs)
 
 
 class Added(NamedTuple):

@@ -453,6 +453,8 @@ def test_another_word_with_common_letters_gives_no_fix(sent, members):
         *(("opened", "open closed", ["open"]), ("days", "day week", ["day"]), ("hour", "hours", ["hours"])),
         *(
             ("summarise", "summarize", ["summarize"]),
+            ("Celcius", "celsius kelvin", ["celsius"]),
+            ("licence", "license patent", ["license"]),
             ("goal%", "goal-% other", ["goal-%"]),
             ("['high']", "high low", ["high"]),
             ("descending", "asc desc", ["desc"]),
