@@ -43,7 +43,7 @@ SHEDDING = frozenset(
 
 def takes(schema: Json, arguments: Any) -> bool:
     """Return whether the library used in production finds the arguments valid."""
-    return bool(jsonschema_rs.validator_for(schema).is_valid(arguments))
+    return bool(jsonschema_rs.validator_for(schema, validate_formats=True).is_valid(arguments))
 
 
 @st.composite

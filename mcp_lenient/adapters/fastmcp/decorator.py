@@ -163,21 +163,30 @@ class DecoratedTool:
         reader, language = FormReader(tool.parameters), self.policy.language
         raise _exception(envelope(tool.name, reader, violations, repairs, language=language))
 
-    def refuse_as_written(self, wrapper: FunctionTool | None, *, strict: bool) -> None:
-        """Refuse a call as FastMCP refuses it without the decorator, if its arguments are known.
+    def refuse_as_written(
+        self, wrapper: FunctionTool | None, parameter: str, error: ValidationError, *, strict: bool
+    ) -> NoReturn:
+        """Refuse a call as FastMCP refuses it without the decorator.
+
+        Args:
+            wrapper: The tool, if it is code around the decorated function.
+            parameter: A refused parameter.
+            error: Its error, which stands alone where the other arguments are not known.
+            strict: Whether the server is strict.
 
         Raises:
             ValidationError: FastMCP's, with the errors of the function as its author wrote it.
         """
         tool, arguments = wrapper or self.tool, host.validated_arguments()
-        if arguments is None or not isinstance(tool, FunctionTool):
-            return
-        probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
-        try:
-            (probe.strict if strict else probe.lax)(dict(arguments))
-        except ValidationError as error:
-            text = str(error).replace(f"for {error.title}", f"for call[{_name(self.function)}]", 1)
-            raise InvalidArguments(text, log_level=logging.WARNING) from error
+        refused = f"'{parameter}' of call[{_name(self.function)}]"
+        if arguments is not None and isinstance(tool, FunctionTool):
+            probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
+            try:
+                (probe.strict if strict else probe.lax)(dict(arguments))
+            except ValidationError as whole:
+                error, refused = whole, f"call[{_name(self.function)}]"
+        text = str(error).replace(f"for {error.title}", f"for {refused}", 1)
+        raise InvalidArguments(text, log_level=logging.WARNING) from error
 
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
@@ -272,10 +281,9 @@ class Parameter(ParameterMark):
         if running is not None and running.mode != "repair":
             try:
                 return handler(value)  # the operator's policy for this call changes nothing
-            except ValidationError:
+            except ValidationError as error:
                 # Pydantic would list the errors of the type and of its repair.
-                self.owner.refuse_as_written(tool, strict=info.mode == "json")
-                raise
+                self.owner.refuse_as_written(tool, self.name, error, strict=info.mode == "json")
         started = perf_counter_ns()
         own = {self.name: self.normalizers}
         needed = self.field.is_required()

@@ -11,7 +11,7 @@ from mcp_lenient import LenientMiddleware, Policy, lenient, tags
 
 
 def _store() -> Any:
-    def store(n: int, tags: list[str] | None = None) -> list[str]:
+    async def store(n: int, tags: list[str] | None = None) -> list[str]:
         return (tags or []) * n
 
     return store
@@ -45,6 +45,23 @@ async def test_other_modes_give_fastmcps_own_answer(
     own, with_library = answers
     assert with_library.is_error
     assert with_library.content[0].text == own.content[0].text
+
+
+async def test_an_error_of_a_function_in_a_thread_names_the_parameter() -> None:
+    """In off mode, the error of a function that FastMCP runs in a thread names a refused parameter once."""
+    server = FastMCP("modes", middleware=[LenientMiddleware(mode="off")])
+
+    @server.tool
+    @lenient
+    def count(n: int) -> int:
+        return n
+
+    async with Client(server) as client:
+        answer = await client.call_tool("count", {"n": "x"}, raise_on_error=False)
+    text = answer.content[0].text
+    assert text.startswith("1 validation error for ")
+    assert "n" in text.partition("[type=")[0].replace("'", "\n").splitlines()
+    assert "function-wrap" not in text
 
 
 async def test_repair_mode_repairs() -> None:
