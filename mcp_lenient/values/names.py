@@ -413,7 +413,7 @@ def is_same_word(one: str, other: str) -> bool:
 
 
 def _sound_alike(one: str, other: str) -> bool:
-    """Return whether two words differ in ``c``, ``s`` and ``z`` alone: ``summarise``, ``licence``, ``celcius``."""
+    """Return whether two words differ in ``c``, ``s`` and ``z`` alone: ``summarise``, ``licence``."""
     if len(one) != len(other) or len(one) < _MIN_VOWEL:
         return False
     pairs = zip(one, other, strict=True)
