@@ -46,7 +46,7 @@ class HeaderParameters:
         try:
             result = await call_next(ctx)
         except MCPError:
-            return {"tools": []}  # the answer to the call says why there is no list
+            return {"tools": []}  # the error of the call itself gives the reason
         if isinstance(result, dict):
             self._remember(result.get("tools", ()))
         return result
