@@ -233,8 +233,10 @@ def _one_of_several(text: str, place: Location, listed: _Listed) -> list[str]:
     if not 1 < len(parts) <= MAX_NEAR or not (place.path and isinstance(place.path[-1], str)):
         return []
     found = [value for part in parts for value in listed.values.get(part.casefold(), ())[:1]]
-    are_all = len(parts) == len(found)
-    return [] if not are_all or any(map(_is_symbol, parts, found, [listed] * len(parts))) else found
+    if len(parts) != len(found):
+        return []
+    has_symbol = any(_is_symbol(part, value, listed) for part, value in zip(parts, found, strict=True))
+    return [] if has_symbol else found
 
 
 def _digits(text: str) -> str:
