@@ -48,9 +48,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from fastmcp import FastMCP
-    from fastmcp.prompts import Prompt
     from fastmcp.prompts.base import PromptResult
-    from fastmcp.resources import Resource, ResourceTemplate
     from fastmcp.resources.base import ResourceResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
@@ -59,9 +57,6 @@ if TYPE_CHECKING:
         GetPromptRequestParams,
         InitializeRequest,
         InitializeResult,
-        ListPromptsRequest,
-        ListResourcesRequest,
-        ListResourceTemplatesRequest,
         ListToolsRequest,
         ReadResourceRequestParams,
     )
@@ -252,29 +247,11 @@ class ProxyMiddleware(LenientMiddleware):
                     await self._tools.look_up(server, message)
         return tools
 
-    async def on_list_resources(
-        self,
-        context: MiddlewareContext[ListResourcesRequest],
-        call_next: CallNext[ListResourcesRequest, Sequence[Resource]],
-    ) -> Sequence[Resource]:
-        """Return the resources unchanged."""
+    async def _list_unchanged(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Return a list unchanged."""
         return await self._listed(call_next(context))
 
-    async def on_list_resource_templates(
-        self,
-        context: MiddlewareContext[ListResourceTemplatesRequest],
-        call_next: CallNext[ListResourceTemplatesRequest, Sequence[ResourceTemplate]],
-    ) -> Sequence[ResourceTemplate]:
-        """Return the templates unchanged."""
-        return await self._listed(call_next(context))
-
-    async def on_list_prompts(
-        self,
-        context: MiddlewareContext[ListPromptsRequest],
-        call_next: CallNext[ListPromptsRequest, Sequence[Prompt]],
-    ) -> Sequence[Prompt]:
-        """Return the prompts unchanged."""
-        return await self._listed(call_next(context))
+    on_list_resources = on_list_resource_templates = on_list_prompts = _list_unchanged
 
     async def on_read_resource(
         self,
