@@ -65,7 +65,7 @@ class Normalizer:
         mode = self._contract.plan.policy.mode
         if mode == "off":
             return Normalized(sent, (), ())
-        normalized = self._from_object(sent) if isinstance(sent, Mapping) else self._from_text(sent)
+        normalized = self._from_object(sent) if isinstance(sent, (dict, Mapping)) else self._from_text(sent)
         return normalized if mode == "repair" else replace(normalized, arguments=sent)
 
     def _from_object(self, sent: Any) -> Normalized:

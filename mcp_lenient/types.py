@@ -105,7 +105,7 @@ class Tie:
     readings: tuple[Candidate, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """The outcome of repairing one call's arguments.
 

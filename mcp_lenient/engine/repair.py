@@ -58,6 +58,7 @@ class Plan:
     ) -> None:
         self.tree = SchemaTree(schema)
         self.top = self.tree.top
+        self.root = self.tree.root
         self.policy = policy
         self.destructive = destructive
         self.tool = tool
@@ -67,11 +68,6 @@ class Plan:
             if rule.name not in policy.disable and (not destructive or _allowed_in_destructive(rule))
         )
         self._rules_at: dict[SchemaNode, NodeRules] = {}
-
-    @property
-    def root(self) -> Mapping[str, Any]:
-        """The schema used for validation."""
-        return self.tree.root
 
     @property
     def reader(self) -> FormReader:
@@ -686,11 +682,13 @@ def cheapest(candidates: list[Candidate]) -> list[Candidate]:
     if len(candidates) < 2:
         return candidates
     lowest = min(each.cost for each in candidates)
-    return distinct(each for each in candidates if each.cost == lowest)
+    return distinct([each for each in candidates if each.cost == lowest])
 
 
-def distinct(candidates: Iterable[Candidate]) -> list[Candidate]:
+def distinct(candidates: list[Candidate]) -> list[Candidate]:
     """Return the first candidate of each JSON value."""
+    if len(candidates) < 2:
+        return candidates
     found: list[Candidate] = []
     for candidate in candidates:
         if not any(same_json(candidate.value, other.value) for other in found):
@@ -1040,8 +1038,9 @@ def _outcome(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> 
         return _repair_by_schema(arguments, validator, session, None, ())
     base, relocations, issues = _relocate_all(dict(arguments), validator, session)
     if relocations and not issues:
-        if not rounds(base):
-            return Outcome("repaired", plain(base), relocations)
+        settled = plain(base)
+        if settled is base or not rounds(base):
+            return Outcome("repaired", settled, relocations)
         # The tool accepts a number here, but would round it.
         return _repair_by_schema(base, validator, session, None, relocations)
     return _repair_by_schema(base, validator, session, issues, relocations)
@@ -1086,8 +1085,7 @@ def _repair_by_schema(
             for candidate in _candidates_of_arguments(spelled, session, scope)
             if validator.accepts(candidate.value)
         ]
-        if len(candidates) > 1:
-            candidates = distinct(candidates)
+        candidates = distinct(candidates)
         if len(candidates) == 1:
             return Outcome("repaired", candidates[0].value, (*relocations, *candidates[0].repairs))
         if candidates:
@@ -1155,9 +1153,11 @@ def _ties(candidates: list[Candidate]) -> tuple[Tie, ...]:
     ties = []
     for name in dict.fromkeys(name for candidate in candidates for name in candidate.value):
         own = distinct(
-            Candidate(candidate.value[name], candidate.cost, candidate.repairs)
-            for candidate in candidates
-            if name in candidate.value
+            [
+                Candidate(candidate.value[name], candidate.cost, candidate.repairs)
+                for candidate in candidates
+                if name in candidate.value
+            ]
         )
         if len(own) > 1 or any(name not in candidate.value for candidate in candidates):
             ties.append(Tie((name,), tuple(own)))

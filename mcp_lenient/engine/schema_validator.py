@@ -72,45 +72,46 @@ class PublishedSchemaValidator:
         # Not the validator's own errors: listing them all takes unbounded time in recursive unions.
         if not self._may_enter(arguments):
             return (ValidationIssue((), "size"),)
-        return tuple(dict.fromkeys(islice(_issues(self._top, arguments, ()), MOST_ISSUES)))
+        found: list[ValidationIssue] = []
+        _collect(self._top, arguments, (), found)
+        return tuple(dict.fromkeys(found[:MOST_ISSUES]) if len(found) > 1 else found)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
         """Return False: a schema does not say which arguments a tool reads."""
         return False
 
 
-def _issues(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
-    if node.takes(value):
+def _collect(node: SchemaNode, value: Any, path: Path, found: list[ValidationIssue]) -> None:
+    """Append the issues of a value: those of its parts or, if they have none, its own."""
+    if len(found) >= MOST_ISSUES or node.takes(value):
         return
-    below = iter(()) if node.is_union or len(path) > _MAX_DEPTH else _below(node, value, path)
-    first = next(below, None)
-    if first is None:
-        yield ValidationIssue(path, "value" if _fits(node, value) else "type")
-        return
-    yield first
-    yield from below
-
-
-def _below(node: SchemaNode, value: Any, path: Path) -> Iterator[ValidationIssue]:
-    if node.is_object and isinstance(value, dict):
-        yield from _names(node, value, path)
+    before = len(found)
+    if node.is_union or len(path) > _MAX_DEPTH:
+        pass
+    elif node.is_object and isinstance(value, dict):
+        _collect_names(node, value, path, found)
         for key, entry in value.items():
             child = node.property(key) if isinstance(key, str) else None
             if child is not None:
-                yield from _issues(child, entry, (*path, key))
+                _collect(child, entry, (*path, key), found)
     elif node.is_array and isinstance(value, list):
         for index, entry in enumerate(value):
-            yield from _issues(node.item(index, mixed=False), entry, (*path, index))
+            _collect(node.item(index, mixed=False), entry, (*path, index), found)
+    if len(found) == before:
+        found.append(ValidationIssue(path, "value" if _fits(node, value) else "type"))
 
 
-def _names(node: SchemaNode, value: Mapping[Any, Any], path: Path) -> Iterator[ValidationIssue]:
+def _collect_names(
+    node: SchemaNode, value: Mapping[Any, Any], path: Path, found: list[ValidationIssue]
+) -> None:
     shape = node.shape
-    for name in sorted(shape.required - value.keys()):
-        yield ValidationIssue((*path, name), "missing")
+    missing = shape.required - value.keys()
+    found += [ValidationIssue((*path, name), "missing") for name in sorted(missing)]
     if shape.closed:
         for key in value:
             if not isinstance(key, str) or node.property(key) is None:
-                yield ValidationIssue((*path, key if isinstance(key, (str, int)) else str(key)), "unknown")
+                name = key if isinstance(key, (str, int)) else str(key)
+                found.append(ValidationIssue((*path, name), "unknown"))
 
 
 def _fits(node: SchemaNode, value: Any) -> bool:

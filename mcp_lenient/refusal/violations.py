@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_lenient.refusal.fixes import (
     MAX_FIXES,
@@ -74,18 +74,31 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
 
+class Description(NamedTuple):
+    """A violation without its pointer, its fixes and the author's error code."""
+
+    parameter: str | None
+    code: ViolationCode
+    message: str
+    received_type: str | None = None
+    expected_types: tuple[str, ...] = ()
+    received_value: Any = None
+    has_received_value: bool = False
+    did_you_mean: tuple[str, ...] = ()
+    allowed_values: tuple[Any, ...] = ()
+
+
 _KEY_LIMITS = ("minLength", "maxLength", "pattern")
 
 
-def _wrong_key(refusal: Refusal, problem: Problem) -> Violation:
+def _wrong_key(refusal: Refusal, problem: Problem) -> Description:
     """Return the violation for a key that a map does not accept."""
     path, words = problem.places[0].path, refusal.words
     near = near_keys(refusal, path)
     meant = ""
     if near and problem.count == 1:
         meant = words("Did you mean {names}?", names=words.either([quoted(name) for name in near]))
-    return Violation(
-        "",
+    return Description(
         parameter(path),
         problem.code,
         words.sentences(_key_message(refusal, problem), meant),
@@ -300,7 +313,7 @@ MAX_NEAR = 3
 MAX_COMPARED = 100_000
 
 
-def missing(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
+def missing(refusal: Refusal, problem: Problem, *, at_length: bool) -> Description:
     """Return the violation for a missing name, with the name or level it may have been sent under."""
     spot, words = problem.places[0], refusal.words
     choices = spot.forms or problem.forms
@@ -311,8 +324,7 @@ def missing(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation
     )
     if at_length and not refusal.outcome.arguments and not refusal.outcome.repairs:
         message = words("the arguments arrived empty ({empty}). {rest}", empty="{}", rest=message)
-    return Violation(
-        "",
+    return Description(
         parameter(spot.path),
         "missing",
         words.sentences(message, _sent_elsewhere(refusal, parent, spot)),
@@ -390,13 +402,13 @@ def _send_inside(fields: Mapping[str, Path], words: Language) -> str:
     return words("Send {names} inside it, as {own_names}.", names=names, own_names=own_names)
 
 
-def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
+def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Description:
     """Return the violation for an undeclared name, with the names that may be meant."""
     path, words = problem.places[0].path, refusal.words
     parent = refusal.look(path[:-1])
     accepted = _accepted(refusal, parent) if at_length else ""
     if isinstance(path[-1], str) and not is_name(path[-1]):
-        return Violation("", HIDDEN, "unknown", words.sentences(_text_as_name(parent, words), accepted))
+        return Description(HIDDEN, "unknown", words.sentences(_text_as_name(parent, words), accepted))
     others = _of_another_form(parent, path[-1])
     hint, near = (_not_together(others, words), []) if others else _meant(refusal, parent, path)
     name, more = quoted(path[-1]), more_places(problem, words)
@@ -406,7 +418,7 @@ def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation
     else:
         told = words("unknown parameter {name}{more}.", name=name, more=more)
     message = words.sentences(told, hint, accepted)
-    return Violation("", parameter(path), "unknown", message, did_you_mean=tuple(map(shown, near)))
+    return Description(parameter(path), "unknown", message, did_you_mean=tuple(map(shown, near)))
 
 
 def _text_as_name(parent: Location, words: Language) -> str:
@@ -536,7 +548,7 @@ def _accepted(refusal: Refusal, parent: Location) -> str:
 MAX_TIE = 800
 
 
-def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
+def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Description:
     """Return the violation without its pointer and fixes; ``at_length`` adds what is said only once per envelope."""
     if any(keyword == KEYS for keyword, _ in problem.broken):
         return _wrong_key(refusal, problem)
@@ -546,7 +558,7 @@ def worded(refusal: Refusal, problem: Problem, *, at_length: bool) -> Violation:
     return (_TELLERS.get(problem.code, _wrong_value) if problem.broken else _wrong_value)(refusal, problem)
 
 
-def _too_large(refusal: Refusal, problem: Problem) -> Violation:
+def _too_large(refusal: Refusal, problem: Problem) -> Description:
     path, words = problem.places[0].path, refusal.words
     message = words.plural(
         "{place} is too large or too deeply nested. Send less at once.",
@@ -554,10 +566,10 @@ def _too_large(refusal: Refusal, problem: Problem) -> Violation:
         number_of(problem),
         place=where(path, words),
     )
-    return Violation("", parameter(path), "size", message)
+    return Description(parameter(path), "size", message)
 
 
-def _wrong_type(refusal: Refusal, problem: Problem) -> Violation:
+def _wrong_type(refusal: Refusal, problem: Problem) -> Description:
     wanted = refusal.say(expected, problem.forms)
     if not wanted:
         return _wrong_value(refusal, problem)
@@ -574,7 +586,7 @@ def _wrong_type(refusal: Refusal, problem: Problem) -> Violation:
     return _about_value(refusal, problem, words.sentences(told, more))
 
 
-def _wrong_enum(refusal: Refusal, problem: Problem) -> Violation:
+def _wrong_enum(refusal: Refusal, problem: Problem) -> Description:
     wanted, words = refusal.say(expected, problem.forms), refusal.words
     if not wanted:
         return _wrong_value(refusal, problem)
@@ -597,7 +609,7 @@ def _must_be(refusal: Refusal, problem: Problem, wanted: str) -> str:
     )
 
 
-def _wrong_value(refusal: Refusal, problem: Problem) -> Violation:
+def _wrong_value(refusal: Refusal, problem: Problem) -> Description:
     words = refusal.words
     limits = (limit_words(keyword, bound, words) for keyword, bound in problem.broken)
     asked = words.both([text for text in limits if text])
@@ -692,12 +704,11 @@ _TELLERS = {
 }
 
 
-def _about_value(refusal: Refusal, problem: Problem, words: str, near: tuple[Any, ...] = ()) -> Violation:
+def _about_value(refusal: Refusal, problem: Problem, words: str, near: tuple[Any, ...] = ()) -> Description:
     spot = problem.places[0]
     types = {json_type(entry.value) for entry in problem.places if entry.present}
     echoed = problem.count == 1 and refusal.once(_may_echo, spot)
-    return Violation(
-        "",
+    return Description(
         parameter(spot.path),
         problem.code,
         words,
@@ -792,7 +803,7 @@ def _must_alone(problem: Problem, asked: str, reason: str | None, words: Languag
     )
 
 
-def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
+def ambiguous(refusal: Refusal, tie: Tie) -> Description:
     """Return the violation for a value with two equally good readings, with both if they may be shown."""
     spot, words = refusal.look(tie.path), refusal.words
     place = where(tie.path, words)
@@ -810,8 +821,7 @@ def ambiguous(refusal: Refusal, tie: Tie) -> Violation:
             place=place,
             count=max(len(tie.readings), 2),
         )
-    return Violation(
-        "",
+    return Description(
         parameter(tie.path),
         "ambiguous",
         cut(message, MAX_TIE),
@@ -1105,7 +1115,8 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
         path = problem.places[0].path
         kind = (problem.code, path[:-1])
         own = next(offered, ())
-        told = replace(problem, items=items_offered(own))
+        items = items_offered(own)
+        told = replace(problem, items=items) if items else problem
         words = worded(refusal, told, at_length=kind not in begun)
         hiding = above_private_key(refusal, path) if problem.code != "unknown" else None
         if hiding is not None:
@@ -1117,7 +1128,7 @@ def _told(refusal: Refusal, ties: Sequence[Tie], problems: Sequence[Problem]) ->
     return tuple(found)
 
 
-def _veiled(refusal: Refusal, found: Violation, forms: Forms, hiding: Path) -> Violation:
+def _veiled(refusal: Refusal, found: Description, forms: Forms, hiding: Path) -> Description:
     """Return a violation for a value below a possibly secret key, without that key."""
     words = refusal.words
     place, wanted = where(hiding, words), _kinds_wanted(refusal, found, forms)
@@ -1125,8 +1136,7 @@ def _veiled(refusal: Refusal, found: Violation, forms: Forms, hiding: Path) -> V
         message = words("A value in {place} must be {expected}.", place=place, expected=wanted)
     else:
         message = words("A value in {place} is not accepted.", place=place)
-    return Violation(
-        "",
+    return Description(
         parameter(hiding),
         found.code,
         message,
@@ -1135,7 +1145,7 @@ def _veiled(refusal: Refusal, found: Violation, forms: Forms, hiding: Path) -> V
     )
 
 
-def _kinds_wanted(refusal: Refusal, found: Violation, forms: Forms) -> str:
+def _kinds_wanted(refusal: Refusal, found: Description, forms: Forms) -> str:
     if found.expected_types == refusal.of_schema(type_words, forms):
         return refusal.say(kinds_in_words, forms)
     return refusal.words.either([named_type(word, refusal.words) for word in found.expected_types])
@@ -1149,18 +1159,25 @@ def _wanted(problem: Problem) -> Wanted:
 
 
 def _complete(
-    refusal: Refusal, words: Violation, path: Path, offered: tuple[Patch, ...], error_code: str | None
+    refusal: Refusal, found: Description, path: Path, offered: tuple[Patch, ...], error_code: str | None
 ) -> Violation:
     """Return the whole violation; an undeclared name is its ``parameter`` only if the name itself is the issue."""
-    known = words.code == "unknown" or refusal.look(path[:1]).declared
-    if words.code == "unknown" and path and isinstance(path[-1], str) and not is_name(path[-1]):
+    of_name = found.code == "unknown"
+    known = of_name or refusal.look(path[:1]).declared
+    if of_name and path and isinstance(path[-1], str) and not is_name(path[-1]):
         path = (*path[:-1], HIDDEN)
-    bounded = tuple(part if isinstance(part, int) else shown(part, MAX_NAME) for part in path)
-    return replace(
-        words,
-        pointer=shown(pointer(bounded), MAX_POINTER),
-        parameter=words.parameter if known else None,
-        message=cut(words.message, MAX_MESSAGE),
-        fixes=offered,
-        error_code=error_code,
+    bounded = tuple([part if isinstance(part, int) else shown(part, MAX_NAME) for part in path])
+    return Violation(
+        shown(pointer(bounded), MAX_POINTER),
+        found.parameter if known else None,
+        found.code,
+        cut(found.message, MAX_MESSAGE),
+        found.received_type,
+        found.expected_types,
+        found.received_value,
+        found.has_received_value,
+        found.did_you_mean,
+        found.allowed_values,
+        offered,
+        error_code,
     )

@@ -481,8 +481,16 @@ class SchemaNode:
         """Return a function from an index of one list to the node of the item."""
         if self.shape.prefix:
             return lambda index: self.item(index, mixed=mixed)
-        item = self.item(0, mixed=mixed)
+        item = self._mixed_item if mixed else self._plain_item
         return lambda _index: item
+
+    @cached_property
+    def _plain_item(self) -> SchemaNode:
+        return self.item(0, mixed=False)
+
+    @cached_property
+    def _mixed_item(self) -> SchemaNode:
+        return self.item(0, mixed=True)
 
     def item(self, index: int, *, mixed: bool) -> SchemaNode:
         """Return the node of a list item."""

@@ -17,6 +17,7 @@ from mcp_lenient.values.json_values import json_type, same_json
 
 _MAX_NESTED_UNIONS: Final = 16
 """Nested unions whose JSON types are collected: ``allOf`` and ``$ref`` can multiply them endlessly."""
+_NUMBERS: Final = frozenset({"integer", "number"})
 
 
 class Branch(Protocol):
@@ -54,8 +55,13 @@ def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = Fa
     (True, True, False)
     """
     kind = json_type(value)
-    if types is None or kind in types or (kind == "integer" and "number" in types):
-        return True
+    return types is None or kind in types or _is_number_of(types, kind, value, exact_integers=exact_integers)
+
+
+def _is_number_of(types: Collection[str], kind: str, value: Any, *, exact_integers: bool) -> bool:
+    """Return whether a number is of a JSON type that has another name than its own."""
+    if kind == "integer":
+        return "number" in types
     return kind == "number" and "integer" in types and not exact_integers and value.is_integer()
 
 
@@ -125,8 +131,15 @@ class Disambiguator(Generic[BranchT]):
 
     def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:
         """Return the branches that accept the JSON type of a value."""
+        kind = json_type(value)
         return tuple(
-            [branch for branch in self.branches if fits(branch.types, value, exact_integers=exact_integers)]
+            [
+                branch
+                for branch in self.branches
+                if (types := branch.types) is None
+                or kind in types
+                or (kind in _NUMBERS and _is_number_of(types, kind, value, exact_integers=exact_integers))
+            ]
         )
 
     def certain(self, value: Any, *, exact_integers: bool = False) -> tuple[BranchT, ...]:

@@ -189,7 +189,7 @@ def shown(policy: Policy, root: Mapping[str, Any], sent: Mapping[str, Any] | Non
     return (root, sent) if policy.log_values == "shapes" and sent is not None else None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RecordedCall:
     """A call whose outcome is recorded.
 

@@ -204,7 +204,7 @@ def short_scalar(value: object) -> bool:
 
 def in_json(value: object) -> str:
     """Return a value as JSON in one printable line."""
-    written = _ENCODER.encode(value)
+    written = repr(value) if type(value) is int else _ENCODER.encode(value)
     return written if written.isprintable() else "".join(map(_printable, written))
 
 

@@ -217,7 +217,7 @@ def holds_many(arguments: Mapping[str, Any]) -> bool:
             characters += len(value)
         elif isinstance(value, list):
             waiting += value
-        elif type(value) not in _SHORT and isinstance(value, Mapping):
+        elif type(value) not in _SHORT and isinstance(value, (dict, Mapping)):
             waiting += value.values()
         if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
             return True

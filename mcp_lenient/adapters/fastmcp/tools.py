@@ -344,7 +344,7 @@ class Target:
     @property
     def mounted(self) -> str | None:
         """The mounted servers down to the tool's own, by name; None for a server's own tool."""
-        return "/".join(server.name for server, _ in self.route) or None
+        return "/".join([server.name for server, _ in self.route]) if self.route else None
 
 
 async def find_target(server: FastMCP, tool: Tool) -> Target:
@@ -612,9 +612,11 @@ async def is_visible(cached: CachedTool) -> bool:
 
 def _sole_provider(server: FastMCP) -> LocalProvider | None:
     """Return the provider of all tools of a server; None if a tool may come from elsewhere or be transformed."""
-    injects = any(isinstance(each, ToolInjectionMiddleware) for each in server.middleware)
-    if injects or server.transforms or type(server).get_tool is not FastMCP.get_tool:
+    if server.transforms or type(server).get_tool is not FastMCP.get_tool:
         return None
+    for middleware in server.middleware:
+        if isinstance(middleware, ToolInjectionMiddleware):
+            return None
     provider = server.providers[0] if len(server.providers) == 1 else None
     return provider if isinstance(provider, LocalProvider) else None
 
@@ -721,12 +723,13 @@ def recorded(context: CallContext, cached: CachedTool | None, started: int) -> R
     own, message = context.fastmcp_context, context.message
     if cached is None:
         return RecordedCall(message.name, started, partial(caller_fields, own, None), exists=False)
+    plan = cached.contract.plan
     return RecordedCall(
         message.name,
         started,
         partial(caller_fields, own, cached.target.mounted),
-        secret=cached.policy.secret,
-        sent=shown(cached.policy, cached.plan.root, message.arguments),
+        secret=plan.policy.secret,
+        sent=shown(plan.policy, plan.root, message.arguments),
         arguments=message.arguments,
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
@@ -158,6 +158,7 @@ _KINDS: Mapping[str, FaultKind] = {
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
 _MAX_WALKS = 64
+_KEY_MARK = "[key]"
 _ANY = object()
 
 
@@ -171,9 +172,9 @@ def faults_of(
     if error.error_count() > MOST_ISSUES:
         return _by_parameter(error, arguments, below)
     details = error.errors(include_url=False)
-    for detail in details:
+    for detail in details if below else ():
         detail["loc"] = (*below, *detail["loc"])
-    return ordered((_issue(detail, arguments) for detail in details), arguments)
+    return ordered([_issue(detail, arguments) for detail in details], arguments)
 
 
 def issues_of_many(
@@ -252,7 +253,7 @@ def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue
     keyed = _key_path(arguments, loc, given)
     if keyed is not None:
         return ValidationIssue(
-            keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == "[key]" else None
+            keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == _KEY_MARK else None
         )
     if code.startswith("union_tag_"):
         return _tag_fault(_path(arguments, loc, given), given, context["discriminator"])
@@ -263,7 +264,9 @@ def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
     """Return the path of a map entry whose key has an error; union branches follow the mark in ``loc``."""
-    for at in (at for at in range(len(loc) - 1, 0, -1) if loc[at] == "[key]"):
+    if _KEY_MARK not in loc:
+        return None
+    for at in (at for at in range(len(loc) - 1, 0, -1) if loc[at] == _KEY_MARK):
         path = _path(arguments, loc[:at], _ANY)
         if path and (at == len(loc) - 1 or path[-1] == given):
             return path
@@ -332,7 +335,7 @@ def _walks(arguments: Mapping[str, Any], loc: Path) -> Iterator[tuple[Path, Any]
 
 
 def _holds(here: object, step: str | int) -> bool:
-    if isinstance(here, Mapping):
+    if isinstance(here, (dict, Mapping)):
         return step in here
     return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
 
@@ -366,11 +369,11 @@ def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) 
         return True
 
 
-def ordered(issues: Iterable[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+def ordered(issues: Collection[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
     """Return the issues, each once, in the order of the arguments, missing names last."""
+    if len(issues) < 2:
+        return tuple(issues)
     found = dict.fromkeys(issues)
-    if len(found) < 2:
-        return tuple(found)
     positions = {step(name): at for at, name in enumerate(arguments)}
 
     def place(issue: ValidationIssue) -> tuple[bool, int]:
