@@ -47,7 +47,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         "control characters",
         unless="the text is not one complete JSON value of the expected type: it is cut off, or has a duplicate key, `NaN` or "
         "a number that overflows; a code fence whose first line continues; `\\b` or `\\f` in a string, which are "
-        "more often part of a regex or a Windows path than control characters",
+        "more often part of a regex or a Windows path than control characters, or a tab or line break after a drive "
+        r"(`C:\temp`)",
         properties={"tags": _TEXTS, "filter": _FILTER},
         repaired=({"tags": '["a", "b"]'}, {"filter": '{"city": "Oslo"}'}, {"tags": '"[\\"a\\"]"'}),
         refused=(
@@ -103,8 +104,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"number_to_text": "a number without its quotes"},
         does="a number where a text is expected; a list of numbers where texts are expected",
-        unless="the number may have been rounded or lost a zero on the way (`3.1`); the text has a `format`; the list is "
-        "mixed",
+        unless="the number may have been rounded on the way (`1917043659912705300`) or lost a zero (`3.1`, `0.0003`); the "
+        "text has a `format`; the list is mixed",
         properties={"zip": _TEXT, "tags": _TEXTS},
         repaired=({"zip": 90210}, {"tags": [1, 2]}),
         refused=({"zip": 3.1}, {"tags": ["a", 1]}),
@@ -198,8 +199,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         does="a declared name in another case style or with other separators",
         unless="more than one name fits; the declared name was sent too; a unit "
         "that case makes another (`rateMBps` for `rateMbps`; but `timeoutMS` is `timeoutMs`); the object accepts any name "
-        "and no required name is missing: if such a call needs another repair, it is refused, since the tool would ignore "
-        "the name",
+        "and no required name came in the same style: if such a call needs another repair, it is refused, since the tool "
+        "would ignore the name",
         properties={"max_results": _INTEGER, "rateMbps": _INTEGER},
         repaired=({"maxResults": 5}, {"max-results": 5}, {"rate_mbps": 5}),
         refused=({"maxResults": 5, "max_results": 6}, {"rateMBps": 5}),

@@ -259,9 +259,11 @@ _SAFE: Final = 2**53
 _MAX_BITS: Final = math.floor(MAX_SPELLING * math.log2(10))
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
-_PLAIN_FRACTION: Final = re.compile(r"-?[0-9]+\.[0-9]{2,}")
+_TWO_PLACES: Final = re.compile(r"-?[0-9]+\.[0-9]{2}")
 _DIGITS_OF_DOUBLE: Final = 15
 """A number with more digits may have been rounded by the sender."""
+_DIGITS_WRITTEN: Final = (15, 16, 17)
+"""Significant digits of a double as it is written: no fewer than it always keeps, no more than it can need."""
 _ALWAYS_EXACT: Final = 16
 """A number this short with a point and no exponent has at most 15 digits, which a double preserves."""
 
@@ -446,9 +448,9 @@ def whole_float(value: float) -> int | None:
 def number_as_text(value: float) -> str | None:
     """Return the text that a number was sent as, or None if that is uncertain.
 
-    Certain are integers up to 2**53, larger ones that no double can hold (and so were not rounded on the way),
-    floats of at most 15 digits with two or more after the point (``3.1`` may have been ``3.10``), and numbers parsed
-    from text. A boolean is not a number.
+    Certain are integers up to 2**53, larger ones that no double is written as (and so were not rounded on the way),
+    floats of at most 15 digits with two after the point, and numbers parsed from text. ``3.1`` may have been ``3.10``,
+    and ``0.0003`` the six digits ``0.000300`` of a time stamp. A boolean is not a number.
 
     >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
     ('42', '3.14', None, None)
@@ -462,19 +464,33 @@ def number_as_text(value: float) -> str | None:
     if isinstance(value, int):
         return _integer_as_text(value)
     spelling = repr(value)
-    sure = _PLAIN_FRACTION.fullmatch(spelling) and len(_digits(spelling)) <= _DIGITS_OF_DOUBLE
+    sure = _TWO_PLACES.fullmatch(spelling) and len(_digits(spelling)) <= _DIGITS_OF_DOUBLE
     return spelling if sure else None
 
 
 def _integer_as_text(value: int) -> str | None:
     if value.bit_length() > _MAX_BITS:
         return None
-    if abs(value) > _SAFE and _fits_double(value):
+    if abs(value) > _SAFE and _may_be_rounded(value):
         return None
     try:
         return str(value)
     except ValueError:  # the interpreter's own digit limit is lower
         return None
+
+
+def _may_be_rounded(value: int) -> bool:
+    """Return whether a double is written as this integer: in full, or its significant digits followed by zeros.
+
+    JavaScript writes the fewest digits that tell a double from its neighbors (ECMA-262, Number::toString), and C as many
+    as a format asks for, up to the 17 that do so for every double.
+    """
+    try:
+        exact = int(float(value))
+    except OverflowError:
+        return False
+    length = len(str(abs(exact)))
+    return exact == value or any(round(exact, digits - length) == value for digits in _DIGITS_WRITTEN)
 
 
 def _fits_double(value: int) -> bool:
@@ -509,8 +525,9 @@ _MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
 """Without a line break, the text after the marks is content, not an info string."""
-_LOST_BACKSLASH: Final = re.compile("[\b\f]")
-_MAY_LOSE_BACKSLASH: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]")
+_LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w")
+"""A control character that no text needs, or one in place of the backslash after a Windows drive."""
+_MAY_LOSE_BACKSLASH: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]|[A-Za-z]:(?:[\t\n\r]|\\[tnr])")
 _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 
 
@@ -522,8 +539,8 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     accept the text and differ, it is refused.
 
     Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double overflows or loses a digit
-    of, truncated text, text after the value, U+0008 or U+000C in a string or key (they come from the backslash of a
-    regex or of a Windows path). Never raises.
+    of, truncated text, text after the value, and in a string or key what comes from the backslash of a regex or of a
+    Windows path: U+0008, U+000C, a tab or a line break after a drive (``C:\\temp``). Never raises.
 
     Args:
         text: Any string.

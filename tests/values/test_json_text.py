@@ -180,6 +180,10 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
                 [
                     r'{"pattern": "\bfoo\b"}',
                     r'{"path": "C:\files"}',
+                    r'["C:\temp\notes.txt"]',
+                    r"['D:\new']",
+                    r"{a: 'c:\repo'}",
+                    '["C:\temp"]',
                     r'["\u0008"]',
                     r'["\u000C"]',
                     '["a\bb"]',
