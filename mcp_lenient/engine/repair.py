@@ -30,7 +30,7 @@ from mcp_lenient.values.json_values import (
     rounds,
     same_json,
 )
-from mcp_lenient.values.names import fold_name, squashed
+from mcp_lenient.values.names import fold_name, share_style, squashed
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -336,9 +336,10 @@ def _renamed(
         rename = _rename(node, key, value[key], targets, session)
         if rename is not None:
             found[key] = rename
-    if shape.extra in (None, True, {}) and any(each.rule.name == _CASE_RULE for each in found.values()):
+    styled = [key for key, rename in found.items() if rename.rule.name == _CASE_RULE]
+    if styled and shape.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
-        for key in (key for key in unknown if key not in found):
+        for key in (key for key in unknown if key not in found and share_style((*styled, key))):
             rename = _rename(node, key, value[key], absent, session)
             if rename is not None and rename.rule.name == _CASE_RULE:
                 found[key] = rename

@@ -532,7 +532,7 @@ _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{(
 
 
 def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
-    """Parse a whole text as an array or object, or return None.
+    r"""Parse a whole text as an array or object, or return None.
 
     White space, a byte order mark, one Markdown fence and up to three layers of JSON quoting are removed. JSON is
     tried first; its strings may contain raw control characters. If it fails, JSON5 and Python are tried; if both
@@ -540,7 +540,7 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
 
     Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double overflows or loses a digit
     of, truncated text, text after the value, and in a string or key what comes from the backslash of a regex or of a
-    Windows path: U+0008, U+000C, a tab or a line break after a drive (``C:\\temp``). Never raises.
+    Windows path: U+0008, U+000C, a tab or a line break after a drive (``C:\temp``). Never raises.
 
     Args:
         text: Any string.

@@ -61,6 +61,35 @@ def words_of(name: str) -> list[str]:
     return [fold_case(word) for word in words_in(name)]
 
 
+def share_style(names: Iterable[str]) -> bool:
+    """Return whether one convention writes all these names: the same separator, and capitals in the same places.
+
+    >>> share_style(["userId", "dryRun", "limit"]), share_style(["userId", "Limit"]), share_style(["userId", "dry_run"])
+    (True, False, False)
+    """
+    separators: set[str] = set()
+    first, others = set(_CASES), set(_CASES)
+    for name in names:
+        begin, *rest = words_in(name) or [name]
+        first &= _cases(begin)
+        for word in rest:
+            others &= _cases(word)
+        if rest:
+            separators.add("".join(sorted({letter for letter in name.strip("_-") if letter in "_- "})))
+    return bool(first and others) and len(separators) < 2
+
+
+_CASES = frozenset({"lower", "title", "upper"})
+
+
+def _cases(word: str) -> frozenset[str]:
+    """Return the cases that a word of a name may be in: ``ID`` has the capital of a word and is an acronym."""
+    if word.lower() == word.upper():
+        return _CASES
+    found = {"lower": word == word.lower(), "title": word[0].isupper(), "upper": word == word.upper()}
+    return frozenset(case for case, fits in found.items() if fits)
+
+
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
     """Map folded names to declared names; None if two fold alike. Built once per schema."""
     folded: dict[str, str | None] = {}

@@ -145,6 +145,14 @@ SEARCH = closed("query", query=STRING, max_results=INTEGER)
         "rename_case /userId",
         "rename_case /dryRun",
     ),
+    *(
+        refuses_call(
+            f"in another style than a required name, {how}",
+            {**opened("user_id", user_id=STRING, limit=INTEGER), **more},
+            {"userId": "u", "Limit": 5},
+        )
+        for how, more in (("open", {}), ("explicitly open", {"additionalProperties": True}))
+    ),
 )
 def test_rename_case_renames_to_the_absent_name(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A key that differs only in case style is renamed to the absent declared name."""

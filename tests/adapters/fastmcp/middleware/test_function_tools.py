@@ -341,8 +341,8 @@ def _with_model(model: type[BaseModel] | Any) -> Any:
 @pytest.mark.parametrize(
     ("sent", "heard"),
     [
-        pytest.param({"Address": "a", "dryRun": True}, {"address": "a", "dry_run": True}, id="second"),
-        pytest.param({"Address": "a", "sendAt": "x"}, {"address": "a", "send_at": "x"}, id="first"),
+        pytest.param({"Address": "a", "DryRun": True}, {"address": "a", "dry_run": True}, id="second"),
+        pytest.param({"Address": "a", "SendAt": "x"}, {"address": "a", "send_at": "x"}, id="first"),
     ],
 )
 async def test_the_union_branch_with_all_names_is_chosen(sent: Any, heard: Any) -> None:
