@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, product
 from types import MappingProxyType
@@ -182,6 +183,7 @@ class RepairSession:
         texts: The texts of the call, each parsed once.
         ties: Values whose cheapest candidates cost the same.
         hopeless: Values without a candidate, which partial repair would search for again.
+        undone: Repairs, by rule and pointer, that are tried without: the value is left for the validator to accept.
     """
 
     plan: Plan
@@ -190,6 +192,7 @@ class RepairSession:
     texts: TextParseCache
     ties: list[Tie] = field(default_factory=list)
     hopeless: dict[tuple[object, ...], tuple[object, ...]] = field(default_factory=dict)
+    undone: frozenset[tuple[str, str]] = frozenset()
 
     def give_up(self, *asked: object, **known: bool) -> None:
         """Remember that :func:`candidates` found none for a node, a value and a scope."""
@@ -433,6 +436,8 @@ def _by_rules(
         if found and worst_tier(found[0].cost) < rule.tier:
             break
         values = apply(value, session.texts) if rule.reads_text else apply(value)
+        if session.undone and values and (rule.name, pointer(path)) in session.undone:
+            return [Candidate(value, 0)]
         for new in values:
             record = Repair(rule.name, pointer(path), json_type(value), json_type(new))
             for inner in _after(node, new, path, session, again - 1 if rule.again else 0):
@@ -513,7 +518,8 @@ def _of_discriminated(
         return None
     repaired_tag = found[0]
     branch = node.union.discriminator.owner(repaired_tag.value)
-    assert branch is not None  # noqa: S101 - the tag node accepts no other value
+    if branch is None:  # the repair of the tag is tried without
+        return []
     # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
     below = None if repaired_tag.cost or key != name else scope
     tagged = {**value, key: repaired_tag.value} if repaired_tag.cost else value
@@ -551,6 +557,8 @@ def _has_fixed_names(node: SchemaNode, session: RepairSession) -> bool:
 def _accepted(node: SchemaNode, found: list[Candidate], session: RepairSession) -> list[Candidate]:
     """Return the candidates of a container that the schema accepts as a whole."""
     # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a repaired container.
+    if session.undone:
+        return found
     return [each for each in found if (session.exact and each.repairs) or node.takes(plain(each.value))]
 
 
@@ -1080,6 +1088,7 @@ def _repair_by_schema(
     spelled = dict(arguments)
     sent = plain(spelled)
     scope = None if issues is None else _scope_of(issues)
+    checked = _checked_as_wholes(issues or ())
     try:
         candidates = [
             candidate
@@ -1087,6 +1096,10 @@ def _repair_by_schema(
             if validator.accepts(candidate.value)
         ]
         candidates = distinct(candidates)
+        if len(candidates) == 1:
+            candidates = [_without_unneeded(candidates[0], spelled, validator, session, scope, issues or ())]
+        if any(_converts_below(candidate, checked, plan) for candidate in candidates):
+            candidates = []
         if len(candidates) == 1:
             return Outcome("repaired", candidates[0].value, (*relocations, *candidates[0].repairs))
         if candidates:
@@ -1103,6 +1116,65 @@ def _repair_by_schema(
         # arguments.
         return Outcome("refused", sent, relocations, validator.issues(sent), tuple(session.ties))
     return Outcome("refused", value, (*relocations, *partial.repairs), remaining, tuple(session.ties))
+
+
+def _checked_as_wholes(issues: Iterable[ValidationIssue]) -> tuple[str, ...]:
+    """Return the JSON Pointers of values that only a check of the author's refuses, each with a final slash."""
+    return tuple(
+        f"{pointer(issue.path)}/" for issue in issues if issue.kind == "value" and issue.detail is not None
+    )
+
+
+def _converts_below(candidate: Candidate, checked: tuple[str, ...], plan: Plan) -> bool:
+    """Return whether a value is converted inside one that only a check of the author's refuses.
+
+    The tool may have accepted what is inside, and read it in another way.
+    """
+    if not checked:
+        return False
+    names = {rule.name for rule in plan.rules if rule.kind == "name"}
+    return any(each.pointer.startswith(checked) and each.rule not in names for each in candidate.repairs)
+
+
+_MAX_UNDONE = 8
+"""Repairs of one call that are each tried without, where the validator does not accept it without all of them."""
+
+
+def _without_unneeded(
+    found: Candidate,
+    arguments: dict[str, Any],
+    validator: Validator,
+    session: RepairSession,
+    scope: Scope | None,
+    issues: Iterable[ValidationIssue],
+) -> Candidate:
+    """Return a candidate without the repairs of values that the tool's own validator takes as they were sent.
+
+    Where a container was changed, the schema decided about everything in it; the tool may read a text of its own there.
+    """
+    if validator.by_schema or len(found.repairs) < 2:
+        return found
+    # The first repair where the validator refuses a value is needed.
+    asked = {pointer(issue.path) for issue in issues}
+    first = {each.pointer: each for each in reversed(found.repairs) if each.pointer in asked}
+    names = {rule.name for rule in session.plan.rules if rule.kind == "name"}
+    own = [
+        (each.rule, each.pointer)
+        for each in found.repairs
+        if first.get(each.pointer) is not each and each.rule not in names
+    ]
+    if not own:
+        return found
+    tries = [own, *([each] for each in own)] if 1 < len(own) <= _MAX_UNDONE else [own]
+    for undone in tries:
+        again = replace(session, undone=session.undone.union(undone))
+        with suppress(OutOfSteps):
+            tried = _candidates_of_arguments(arguments, again, scope)
+            if len(tried) == 1 and validator.accepts(tried[0].value):
+                found, session = tried[0], again
+        if len(session.undone) == len(own):
+            break
+    return found
 
 
 def _candidates_of_arguments(

@@ -48,7 +48,7 @@ REFUSED = None
     [
         ("add", {"args": {"tags": "urgent"}}, {"tags": ["urgent"]}),
         ("add", {"args": {"tag": "a"}}, {"tags": ["a"]}),
-        ("add", {"args": '{"ids": "5"}'}, {"ids": [5]}),
+        ("add", {"args": '{"ids": 5}'}, {"ids": [5]}),
         ("add", {"args": {"args": {"ids": [5]}}}, {"ids": [5]}),
         ("add", {"items": '{"name": "x"}'}, {"items": [{"name": "x"}]}),
         ("add", {"items": '{"name": "x", "tags": "a"}'}, REFUSED),
