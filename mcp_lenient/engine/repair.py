@@ -847,8 +847,8 @@ _Names = frozenset[Path]
 
 def ignored_names(
     top: SchemaNode, arguments: Mapping[str, Any], validator: Validator, repairs: Iterable[Repair] = ()
-) -> tuple[Path, ...]:
-    """Return the paths of undeclared keys that misspell a declared name and that the tool ignores.
+) -> tuple[ValidationIssue, ...]:
+    """Return the issues of keys that the tool ignores: misspelled names, and names of a union branch it did not take.
 
     Args:
         top: The node of the arguments.
@@ -869,7 +869,10 @@ def ignored_names(
     found = sorted(search.ignored(top, arguments), key=str)
     # What keeps every name would read this one too, and still not as the one that may be meant.
     kept = [path for path in found if path in search.kept]
-    return (*kept, *unread_paths([path for path in found if path not in search.kept], arguments, validator))
+    unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
+    return tuple(
+        ValidationIssue(path, "value" if path in search.lost else "overlooked") for path in (*kept, *unread)
+    )
 
 
 def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
@@ -893,7 +896,10 @@ def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Valida
                 break
         else:
             below[path[-1]] = None
-    return validator.tells_apart(_with(arguments, tree, _REMOVED), _with(arguments, tree, _PROBE))
+    without = _with(arguments, tree, _REMOVED)
+    return validator.tells_apart(without, _with(arguments, tree, _PROBE)) or validator.tells_apart(
+        without, arguments
+    )
 
 
 def _with(container: Any, tree: Mapping[Any, Any], value: Any) -> Any:
@@ -926,12 +932,14 @@ class _NameSearch:
             schema alone it may be the intended one.
         changed: The JSON Pointers of repaired values.
         kept: The paths of names that their object keeps (``additionalProperties: true``).
+        lost: The paths of names that are declared only by union branches that do not accept the value.
     """
 
     tree: SchemaTree
     open_branches_know_all: bool
     changed: frozenset[str] = frozenset()
     kept: set[Path] = field(default_factory=set)
+    lost: set[Path] = field(default_factory=set)
     _seen: dict[tuple[int, Path], tuple[_Names, _Names]] = field(default_factory=dict)
     _paths: set[Path] = field(default_factory=set)
 
@@ -961,9 +969,12 @@ class _NameSearch:
         return self._seen[at]
 
     def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[_Names, _Names]:
-        results = [self._names(branch, value, path, in_union=True) for branch in node.possible(value)]
-        known = frozenset[Path]().union(*(read for _, read in results))
-        return frozenset[Path]().union(*(ignored for ignored, _ in results)) - known, known
+        branches = node.possible(value)
+        results = [self._names(branch, value, path, in_union=True) for branch in branches]
+        lost = _lost_names(branches, value, path) if isinstance(value, Mapping) else frozenset[Path]()
+        self.lost |= lost
+        known = frozenset[Path]().union(*(read for _, read in results)) - lost
+        return frozenset[Path](lost).union(*(ignored for ignored, _ in results)) - known, known
 
     def _below(
         self, node: SchemaNode, value: Any, path: Path, *, in_union: bool
@@ -1002,6 +1013,25 @@ class _NameSearch:
         return True
 
 
+def _lost_names(branches: Sequence[SchemaNode], value: Mapping[str, Any], path: Path) -> frozenset[Path]:
+    """Return the paths of keys that no branch which accepts an object declares or keeps, and another one declares."""
+    accepting = [branch for branch in branches if branch.takes(value)]
+    if not accepting or len(accepting) == len(branches):
+        return frozenset()
+    declared = {name for branch in branches for name in branch.properties}
+    return frozenset(
+        (*path, key)
+        for key in value
+        if key in declared and not any(_holds_name(branch, key) for branch in accepting)
+    )
+
+
+def _holds_name(node: SchemaNode, key: str) -> bool:
+    """Return whether an object declares a name, or keeps every other one."""
+    declared = node.properties
+    return key in declared or not declared or node.shape.extra is not None or node.has_pattern_for(key)
+
+
 _STEPS = 3_000
 _PARTIAL_STEPS = 5_000
 """Values visited before the repair is given up; grows with the arguments, so that only a schema that branches
@@ -1030,10 +1060,7 @@ def repair_rejected(plan: Plan, arguments: Mapping[str, Any], validator: Validat
     except OutOfSteps:
         sent = plain(dict(arguments))
         return Outcome("refused", sent, issues=validator.issues(sent))
-    if not unread:
-        return outcome
-    issues = tuple(ValidationIssue(path, "overlooked") for path in unread)
-    return Outcome("refused", outcome.arguments, outcome.repairs, issues)
+    return Outcome("refused", outcome.arguments, outcome.repairs, unread) if unread else outcome
 
 
 def _outcome(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> Outcome:

@@ -203,7 +203,7 @@ def test_tie():
 
 
 OPEN_X = {"type": "object", "properties": {"x": NUMBER, "y": TEXT}, "required": ["x"]}
-OPEN_Y = {"type": "object", "properties": {"y": NUMBER}, "required": ["y"]}
+OPEN_Y = {"type": "object", "properties": {"x": TEXT, "y": NUMBER}, "required": ["y"]}
 
 
 @each_row(

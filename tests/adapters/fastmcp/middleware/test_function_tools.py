@@ -350,6 +350,39 @@ async def test_the_union_branch_with_all_names_is_chosen(sent: Any, heard: Any) 
     assert got(await call(lenient(_notify), "_notify", {"via": sent})) == heard
 
 
+class _Removal(BaseModel):
+    path: str
+
+
+class _CarefulRemoval(BaseModel):
+    path: str
+    dry_run: bool
+
+
+def _remove(job: _Removal | _CarefulRemoval) -> dict[str, Any]:
+    return job.model_dump()
+
+
+@pytest.mark.parametrize(
+    ("sent", "heard"),
+    [
+        pytest.param({"Path": "a", "dry_run": "true"}, {"path": "a", "dry_run": True}, id="repaired"),
+        pytest.param({"Path": "a", "dry_run": "maybe"}, None, id="no reading"),
+        pytest.param({"Path": "a", "dry_run": [True, False]}, None, id="another type"),
+        pytest.param({"Path": "a"}, {"path": "a"}, id="not sent"),
+        pytest.param('{"path": "a", "dry_run": "maybe"}', None, id="object in text"),
+    ],
+)
+@on_both_servers
+async def test_a_name_of_another_union_branch_is_not_lost(strict: bool, sent: Any, heard: Any) -> None:
+    """A call is not repaired for the model that ignores a name of another one, whose value is wrong."""
+    result = await call(lenient(_remove, strict=strict), "_remove", {"job": sent})
+    if heard is None:
+        assert envelope(result)["details"]["violations"][0]["pointer"] == "/job/dry_run"
+    else:
+        assert got(result) == heard
+
+
 @pytest.mark.quick_rows("of many names")
 @pytest.mark.parametrize(
     ("model", "it"),
