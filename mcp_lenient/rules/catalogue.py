@@ -240,7 +240,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         },
         does='`{"item": [...]}` or `{"item": "a"}` for a list; `{"limit": {"limit": 5}}` and `{"type": "integer", "value": 5}` '
         'or `{"value": 5}` for a value',
-        unless="the schema accepts the wrapper; `value` alone contains a list or an object",
+        unless="the schema accepts the wrapper, also as an item of the list; the text is to hold JSON; `value` alone contains "
+        "a list or an object",
         properties={"tags": _TEXTS, "limit": _INTEGER},
         repaired=(
             {"tags": {"item": ["a"]}},

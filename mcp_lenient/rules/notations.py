@@ -71,13 +71,19 @@ def _is_symbol(text: str, member: str, start: int, end: int, *, has_digit: bool)
         ends_name = end == len(text) and _EXTENSION.search(before) is not None
         return has_digit or ends_name or _is_marked(before)
     if len(one) > _TWO:
-        return _is_minor_unit(one, other) or _is_minor_unit(other, one)
+        is_option = _OPTIONS.search(before) is not None and (_is_cluster(one) or _is_cluster(other))
+        return is_option or _is_minor_unit(one, other) or _is_minor_unit(other, one)
     has_index = one[0] == other[0] and _DIGIT.match(text, end) is not None  # `Cm7` and `CM7`
     return has_index or (_is_mixed(one) and _is_mixed(other)) or _OPTIONS.search(before) is not None
 
 
 def _is_mixed(letters: str) -> bool:
     return letters not in (letters.lower(), letters.upper())
+
+
+def _is_cluster(letters: str) -> bool:
+    """Return whether letters after a hyphen have the case of several options, and not that of one word."""
+    return _is_mixed(letters) and letters != letters.capitalize()
 
 
 def _is_escaped(before: str) -> bool:

@@ -280,6 +280,8 @@ def _is_words(text: str) -> bool:
 
 
 _Values = tuple[Any, ...]
+_JSON_TEXT: Final = "json"
+"""The format of a text that holds JSON: a value sent in its place may be meant as it is."""
 _WRAPPER_KEYS = frozenset({"item", "items"})
 _SCALAR_TYPES = frozenset({"string", "number", "integer", "boolean"})
 
@@ -288,11 +290,12 @@ def item_wrapper_to_array(site: Site) -> Apply | None:
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     if not site.shape.is_only("array"):
         return None
-    declared = item_names(site)
+    declared, is_free = item_names(site), _has_free_items(site)
 
     def apply(value: dict[str, Any] | list[Any]) -> _Values:
         if isinstance(value, dict):
-            inner = () if value.keys() & declared else _unwrapped_value(value)
+            is_item = value.keys() & declared or (is_free and site.takes([value]))
+            inner = () if is_item else _unwrapped_value(value)
             # A text under `items` may be several items, as it may be without the wrapper.
             is_one = _is_one_item(site) if "items" in value else _is_item
             return tuple(each if isinstance(each, list) else [each] for each in inner if is_one(each))
@@ -316,6 +319,12 @@ def _item_shapes(site: Site) -> list[Shape]:
 def item_names(site: Site) -> frozenset[str]:
     """Return the property names of a list's items: an object with one of them is an item, not a wrapper."""
     return frozenset(name for shape in _item_shapes(site) for name in shape.properties)
+
+
+def _has_free_items(site: Site) -> bool:
+    """Return whether an object with any names may be an item of a list."""
+    shapes = _item_shapes(site)
+    return any(not shape.properties and (shape.types is None or "object" in shape.types) for shape in shapes)
 
 
 def _unwrapped_value(entry: dict[str, Any]) -> _Values:
@@ -343,7 +352,7 @@ def _is_one_item(site: Site) -> Callable[[Any], bool]:
 def array_to_scalar(site: Site) -> Apply | None:
     """``[5]`` to 5."""
     shape = site.shape
-    if not shape.types or not shape.types <= _SCALAR_TYPES or shape.format == "json":
+    if not shape.types or not shape.types <= _SCALAR_TYPES or shape.format == _JSON_TEXT:
         return None
 
     def apply(value: list[Any]) -> _Values:
@@ -461,16 +470,21 @@ def _in_force(site: Site, json_type: str) -> frozenset[Dialect]:
 def wrapped_value(site: Site) -> Apply | None:
     """``{"type": "float", "value": 2}`` and ``{"value": 2}`` to 2, and ``{"p": {"p": X}}`` to ``{"p": X}``."""
     name = site.name
-    if site.shape.format == "json":
+    if any(shape.format == _JSON_TEXT for shape in _shapes(site, site.shape)):
         return None
-    if site.shape.is_only("array") and site.shape.items in (None, True, {}) and not site.shape.prefix:
+    is_list = site.shape.is_only("array")
+    if is_list and site.shape.items in (None, True, {}) and not site.shape.prefix:
         return None  # any object is an item
-    declared = item_names(site)
+    declared, is_free = item_names(site), is_list and _has_free_items(site)
 
     def apply(value: dict[str, Any]) -> _Values:
         if value.keys() & declared:
             return ()
-        if len(value) == 1 and ((name is not None and name in value) or type(value.get("value")) in _SCALARS):
+        if len(value) == 1 and name is not None and name in value:
+            return tuple(value.values())
+        if is_free and site.takes([value]):
+            return ()
+        if len(value) == 1 and type(value.get("value")) in _SCALARS:
             return tuple(value.values())
         if len(value) == 2 and "type" in value and "value" in value:
             kinds = _TYPE_NAMES.get(value["type"]) if isinstance(value["type"], str) else None
@@ -741,7 +755,7 @@ def _may_be_object(site: Site, name: str) -> bool:
         elif shape.enum is not None:
             if any(isinstance(value, dict) for value in shape.enum):
                 return True
-        elif shape.types is None or "object" in shape.types:
+        elif shape.types is None or "object" in shape.types or shape.format == _JSON_TEXT:
             return True
     return False
 

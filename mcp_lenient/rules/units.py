@@ -112,7 +112,7 @@ _MAX_UNIT: Final = 12
 
 
 def named_units_differ(sent: str, name: str) -> bool:
-    """Return whether two names that differ in case style contain different units.
+    """Return whether two names that differ in case style contain different units, or only one contains a unit.
 
     A word that is all lower case, all upper case or capitalized has the case of its style: ``timeoutMS`` and
     ``timeoutMs`` are one name. Bits and bytes differ unless a word is all lower case.
@@ -121,8 +121,13 @@ def named_units_differ(sent: str, name: str) -> bool:
     (True, True)
     >>> named_units_differ("timeoutMS", "timeout_ms"), named_units_differ("sizeMB", "sizeMb")
     (False, True)
+    >>> named_units_differ("expire_s", "expires")
+    True
     """
-    one, other = (_without_constant_case("".join(words_in(each))) for each in (sent, name))
+    ours, theirs = words_in(sent), words_in(name)
+    if _is_in_seconds(ours) != _is_in_seconds(theirs):  # `expire_s`, and `expires` in another unit
+        return True
+    one, other = (_without_constant_case("".join(each)) for each in (ours, theirs))
     if one == other or len(one) != len(other):
         return False
     bounds = sorted({*_bounds(sent), *_bounds(name)})
@@ -132,6 +137,10 @@ def named_units_differ(sent: str, name: str) -> bool:
         for end in bounds[at + 1 : at + 1 + _MAX_UNIT]
         if end - start <= _MAX_UNIT
     )
+
+
+def _is_in_seconds(words: list[str]) -> bool:
+    return len(words) > 1 and words[-1] in ("s", "S")
 
 
 def _without_constant_case(letters: str) -> str:

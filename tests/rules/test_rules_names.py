@@ -184,6 +184,7 @@ def test_rename_case_renames_to_the_absent_name(schema: Any, sent: Any, expected
                 ("resistancemOhm", "resistanceMOhm"),
             ),
             *(("size_MB", "size_mb"), ("Ph", "pH")),
+            *(("expire_s", "expires"), ("expireS", "expires"), ("speed_m_s", "speed_ms")),
         ]
     ),
     *(

@@ -266,6 +266,7 @@ _ROWS = [
                 ("ls -T", "ls -t"),
                 ("sort -r", "sort -R"),
             ),
+            *(("-cJf", "-cjf"), ("-lar", "-laR"), ("ls -lar", "ls -laR")),
             *(("-Rf", "-rf"), ("docker -iT", "docker -it"), ("$X", "$x"), ("^c", "^C"), ("<X>", "<x>")),
             *(("e.h", "e.H"), ("c'", "C'"), ("E-", "e-"), ("R+", "r+"), ("main.C", "main.c"), ("*.H", "*.h")),
             *(("u+X", "u+x", "u+w"), ("u+rwx", "u+rwX"), ("a+rX,o-w", "a+rx,o-w"), ("go=Xr", "go=xr")),
