@@ -814,7 +814,7 @@ _MAX_WORDS_OF_AN_ITEM = 4
 _WORD = re.compile(r"[\d_-]*[^\W\d_][\w-]*")
 _DIGITS = re.compile(r"\d+")
 _REPEATED = re.compile(r"([^\w\s]a)\1+")
-_MOVED_BY = frozenset({"wrap_arguments", "unwrap_arguments"})
+_MOVED_BY = frozenset({"wrap_arguments", "unwrap_arguments", "nest_arguments"})
 _LONGEST_NOTHING = 16
 _NOTHING = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")

@@ -36,6 +36,12 @@ _NUMBER: Final = {"type": "number"}
 _BOOLEAN: Final = {"type": "boolean"}
 _TEXTS: Final = {"type": "array", "items": _TEXT}
 _FILTER: Final = {"type": "object", "properties": {"city": _TEXT}, "additionalProperties": False}
+_TODO: Final = {
+    "type": "object",
+    "properties": {"title": _TEXT},
+    "required": ["title"],
+    "additionalProperties": False,
+}
 
 CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
@@ -327,6 +333,15 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         repaired=({"city": "Oslo"},),
         refused=({"town": "Oslo"},),
         required=("filter",),
+    ),
+    Family(
+        {"nest_arguments": "paths in place of names, such as todos[0].title"},
+        does="names that are paths into a list or an object: `todos[0].title`, `filter.city`",
+        unless="a declared name contains `.` or `[`; the schema does not declare every step; the parameter was sent too; an "
+        "index is missing, or two paths end at one place; the content is not accepted",
+        properties={"todos": {"type": "array", "items": _TODO}, "filter": _FILTER},
+        repaired=({"todos[0].title": "tea", "todos[1].title": "milk"}, {"filter.city": "Oslo"}),
+        refused=({"todos[1].title": "tea"}, {"todos[0].text": "tea"}),
     ),
     Family(
         {"rename_tool": "the tool's name in another spelling, or with a prefix that some clients show"},

@@ -840,9 +840,12 @@ def _only_object(site: Site) -> Callable[[dict[str, Any]], dict[str, Any] | None
         return None
     (name, schema), *_ = site.shape.properties.items()
     shapes = _shapes(site, site.shape_at(schema))
+    own = [site.shape_at(shape.properties[name]) for shape in shapes if name in shape.properties]
+    holds_itself = any("array" in (each.types or ()) for each in own)
 
     def wrapped(arguments: dict[str, Any]) -> dict[str, Any] | None:
-        if not arguments or name in arguments:
+        # A scalar in place of the object may be meant for any of its properties.
+        if not arguments or (name in arguments and not (holds_itself and isinstance(arguments[name], list))):
             return None
         fits = any(arguments.keys() <= shape.properties.keys() for shape in shapes)
         return {name: arguments} if fits else None
@@ -895,6 +898,89 @@ def _may_be_the_object(flat: dict[str, Any]) -> bool:
     return not more and (isinstance(value, dict) or (isinstance(value, str) and looks_like_json(value)))
 
 
+_PATH_NAME: Final = re.compile(r"[^.\[\]]+(?:\[(?:0|[1-9][0-9]{0,3})\]|\.[^.\[\]]+)+")
+_STEP: Final = re.compile(r"\[(?P<index>[0-9]+)\]|(?P<name>[^.\[\]]+)")
+_MAX_STEPS: Final = 16
+_Step = str | int
+
+
+class _Nested(dict["_Step", Any]):
+    """An object or a list that is built from the paths into it."""
+
+
+def nest_arguments(site: Site) -> Apply | None:
+    """``{"todos[0].id": 1, "todos[0].title": "a"}`` to ``{"todos": [{"id": 1, "title": "a"}]}``."""
+    declared = site.shape.properties
+    if any("." in name or "[" in name for name in declared):
+        return None
+
+    def apply(arguments: dict[str, Any]) -> _Arguments:
+        paths = {key: steps for key in arguments if (steps := _steps(key))}
+        whole = _Nested()
+        for key, steps in paths.items():
+            name = str(steps[0])
+            is_known = name in declared and name not in arguments
+            if not is_known or not _leads_to_a_value(site, site.shape_at(declared[name]), steps[1:]):
+                return ()
+            if not _put(whole, steps, arguments[key]):
+                return ()
+        built = _built(whole) if paths else None
+        rest = {key: value for key, value in arguments.items() if key not in paths}
+        return ({**rest, **built},) if isinstance(built, dict) else ()
+
+    return apply
+
+
+def _steps(key: object) -> list[_Step]:
+    """Return the steps of a name that is a path, ``todos[0].id``; empty if it is none."""
+    if not isinstance(key, str) or not _PATH_NAME.fullmatch(key):
+        return []
+    steps = [match["name"] or int(match["index"]) for match in _STEP.finditer(key)]
+    return steps if len(steps) <= _MAX_STEPS else []
+
+
+def _leads_to_a_value(site: Site, shape: Shape, steps: Sequence[_Step]) -> bool:
+    """Return whether a schema declares each step of a path; the last one may be any name of an open object."""
+    if not steps:
+        return True
+    step, rest = steps[0], steps[1:]
+    for each in _shapes(site, shape):
+        if isinstance(step, int):
+            if (
+                each.is_only("array")
+                and not each.prefix
+                and _leads_to_a_value(site, site.shape_at(each.items), rest)
+            ):
+                return True
+        elif step in each.properties:
+            if _leads_to_a_value(site, site.shape_at(each.properties[step]), rest):
+                return True
+        elif each.is_only("object") and not (each.properties or each.patterns or each.closed or rest):
+            return True
+    return False
+
+
+def _put(whole: _Nested, steps: Sequence[_Step], value: Any) -> bool:
+    """Put a value at a path; return False if another path ends at or in the same place."""
+    *above, last = steps
+    for step in above:
+        below = whole.setdefault(step, _Nested())
+        if not isinstance(below, _Nested):
+            return False
+        whole = below
+    return whole.setdefault(last, value) is value
+
+
+def _built(nested: _Nested) -> dict[str, Any] | list[Any] | None:
+    """Return the object or list; None if names and indices are mixed, or an index is missing."""
+    values = {step: _built(each) if isinstance(each, _Nested) else each for step, each in nested.items()}
+    if any(values[step] is None and isinstance(nested[step], _Nested) for step in nested):
+        return None
+    if all(isinstance(step, str) for step in values):
+        return {str(step): value for step, value in values.items()}
+    return [values[at] for at in range(len(values))] if values.keys() == set(range(len(values))) else None
+
+
 _FROM_TEXT = (str,)
 _FROM_SCALARS = (str, int, float, bool)
 _parsing = partial(Rule, on=_FROM_TEXT, reads_text=True, again=True)
@@ -929,6 +1015,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("delimited_text_to_array", 8, delimited_text_to_array, on=_FROM_TEXT),
     Rule("unwrap_arguments", 8, unwrap_arguments, on=(dict,), kind="arguments"),
     Rule("wrap_arguments", 8, wrap_arguments, on=(dict,), kind="arguments"),
+    Rule("nest_arguments", 8, nest_arguments, on=(dict,), kind="arguments"),
     Rule("rename_tool", 1, rename_tool, kind="tool"),
 )
 """Every rule, in the order it is tried; the rule catalogue describes each with its guards."""

@@ -98,7 +98,7 @@ def _server() -> FastMCP:
         ),
         pytest.param(
             "order",
-            {"item": "a", "address.street": "s", "address_zip": 3},
+            {"item": "a", "address_street": "s", "address_zip": 3},
             "unknown parameter 'address_zip'. It belongs inside 'address', as 'zip'.",
             {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
             id="flat fields under the object's name",

@@ -66,7 +66,7 @@ OF_TIER = {
         empty_text_to_absent rename_alias drop_injected
     """,
     4: "integer_to_boolean number_to_text item_wrapper_to_array wrapped_value array_to_scalar",
-    8: "scalar_to_array object_to_array delimited_text_to_array unwrap_arguments wrap_arguments",
+    8: "scalar_to_array object_to_array delimited_text_to_array unwrap_arguments wrap_arguments nest_arguments",
     16: "rename_plural",
 }
 

@@ -252,9 +252,91 @@ WRAPPED = closed("data", data=FILTER)
     refuses_call(
         "the parameter's name is also a field's", closed("data", data=closed(data=STRING)), {"data": "a"}
     ),
+    refuses_call(
+        "a list for a field of the parameter's name",
+        closed("data", data=closed(data=STRING)),
+        {"data": ["a"]},
+    ),
+    repairs_call_to(
+        "the parameter's name is also that of a list in it",
+        closed("data", data=closed("data", data=STRINGS)),
+        {"data": ["a"]},
+        {"data": {"data": ["a"]}},
+        "wrap_arguments ",
+    ),
 )
 def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """Flat fields are wrapped in the only parameter, an object that declares all of them."""
+    check(schema, sent, expected, repairs)
+
+
+TODO = closed("title", title=STRING, done=BOOLEAN, tags=STRINGS)
+TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, note=STRING)
+
+
+@table(
+    repairs_call_to(
+        "items and their properties",
+        TODOS,
+        {"todos[0].title": "a", "todos[1].title": "b", "todos[1].done": True, "note": "n"},
+        {"note": "n", "todos": [{"title": "a"}, {"title": "b", "done": True}]},
+        "nest_arguments ",
+    ),
+    repairs_call_to(
+        "whole items",
+        TODOS,
+        {"todos[1]": {"title": "b"}, "todos[0]": {"title": "a"}},
+        {"todos": [{"title": "a"}, {"title": "b"}]},
+        "nest_arguments ",
+    ),
+    repairs_call_to(
+        "a list in a list",
+        TODOS,
+        {"todos[0].title": "a", "todos[0].tags[0]": "t"},
+        {"todos": [{"title": "a", "tags": ["t"]}]},
+        "nest_arguments ",
+    ),
+    repairs_call_to(
+        "a property", TODOS, {"filter.city": "Oslo"}, {"filter": {"city": "Oslo"}}, "nest_arguments "
+    ),
+    repairs_call_to(
+        "a name in an object of any names", TODOS, {"extra.a": 1}, {"extra": {"a": 1}}, "nest_arguments "
+    ),
+    repairs_call_to(
+        "in a nullable list",
+        closed(todos=nullable(array(TODO))),
+        {"todos[0].title": "a"},
+        {"todos": [{"title": "a"}]},
+        "nest_arguments ",
+    ),
+    repairs_call_to(
+        "with another fault",
+        TODOS,
+        {"todos[0].title": "a", "todos[0].done": "true"},
+        {"todos": [{"title": "a", "done": True}]},
+        "nest_arguments ",
+        "text_to_boolean /todos/0/done",
+    ),
+    refuses_call("no first item", TODOS, {"todos[1].title": "a"}),
+    refuses_call("a gap", TODOS, {"todos[0].title": "a", "todos[2].title": "b"}),
+    refuses_call("an index with a leading zero", TODOS, {"todos[00].title": "a"}),
+    refuses_call("an undeclared property", TODOS, {"todos[0].titel": "a"}),
+    refuses_call("an undeclared property of an open object", TODOS, {"filter.town": "Oslo"}),
+    refuses_call("two steps into an object of any names", TODOS, {"extra.a.b": 1}),
+    refuses_call("two paths to one place", TODOS, {"filter.city": "Oslo", "filter.city.name": "Oslo"}),
+    refuses_call("an index and a name", TODOS, {"todos[0].title": "a", "todos.title": "b"}),
+    refuses_call("the parameter was sent too", TODOS, {"todos[0].title": "a", "todos": []}),
+    refuses_call("another unknown name", TODOS, {"todos[0].title": "a", "more": 1}),
+    refuses_call("content that is refused", TODOS, {"todos[0].done": True}),
+    refuses_call(
+        "a declared name with a point",
+        closed(**{"todos": array(TODO), "filter.city": STRING}),
+        {"todos[0].title": "a"},
+    ),
+    keeps_call("an object that accepts every name", opened(todos=array(TODO)), {"todos[0].title": "a"}),
+)
+def test_nest_arguments_builds_lists_and_objects(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Names that are paths become the list or object, if the schema declares every step and none is missing."""
     check(schema, sent, expected, repairs)
 
 
