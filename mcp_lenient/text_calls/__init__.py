@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from mcp_lenient.errors import NoToolCallError, ToolCallError
+from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.call import Found, ToolCall
 from mcp_lenient.text_calls.dialects import (
     anthropic_xml,
@@ -92,11 +92,12 @@ def parse_tool_calls(
     Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and quoted calls are
     not calls. A call in tags is quoted if it neither begins nor ends a line of prose nor comes between two sentences, if
     its sentence goes on after it, or if it is in backticks, a Markdown quotation, list, table or indented code block, or
-    HTML's elements for code, quotations, list items and table cells; JSON is quoted if it is not on lines of its own. The
+    HTML's elements for code, quotations, list items and table cells; JSON is quoted if it is not on lines of its own.
+    A native call is quoted where a call in tags is. A fence that contains anything besides calls quotes them. The
     record of a call, such as one with the status ``failed`` or of the type ``tool_result``, is an error. So is a call
     inside any other element, such as ``<scratchpad>`` or ``<document>``: only ``<tool_call>``, ``<tool_calls>``,
-    ``<function_call>``, ``<function_calls>``, ``<tool_use>``, ``<minimax:tool_call>`` and the tag of a server may be around
-    calls.
+    ``<function_call>``, ``<function_calls>``, ``<tool_use>``, ``<minimax:tool_call>`` and the tag of a server may be
+    around calls.
 
     Args:
         text: The model's output.
@@ -131,11 +132,7 @@ def _found(
     if chosen.is_prose:
         return source, find_calls(source, known, [chosen], chosen.name)
     others = [each for each in _NATIVE if each is not chosen]
-    found = native_calls(Reader(source, known), chosen, others)
-    if not found:
-        msg = "No tool call was found in the text."
-        raise NoToolCallError(msg)
-    return source, found
+    return source, native_calls(Reader(source, known), chosen, others)
 
 
 JSON: Final = "json"

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import MAX_CALLS, Found, ToolCall, UnknownToolError
-from mcp_lenient.text_calls.elements import Elements
+from mcp_lenient.errors import NoToolCallError, ToolCallError
+from mcp_lenient.text_calls.call import Found, ToolCall
+from mcp_lenient.text_calls.prose import Prose
 from mcp_lenient.text_calls.source import container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES
 from mcp_lenient.values.display import shown
@@ -157,25 +157,27 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
     """Return the calls of a text in one dialect; a call in one of the others is an error."""
     text, at = reader.text, _past_reasoning(reader, dialect)
     found: list[Found] = []
-    elements = Elements(reader.source, found)
+    prose = Prose(reader.source, found)
+    prose.past = prose.begin_answer(at)
     foreign = {each.opener: each.name for each in others}
     marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else []), *foreign]
     following: dict[re.Pattern[str], re.Match[str] | None] = {each: each.search(text, at) for each in marks}
     while (match := _first(following, text, at)) is not None:
         pattern, place = match
-        elements.note_prose(at, place.start())
+        prose.elements.note_prose(at, place.start())
+        prose.note(place.start())
+        before = len(found)
         if pattern is OPENED:
-            at = end_of_reasoning(reader.source, place[0], place.start())
+            at = prose.begin_answer(end_of_reasoning(reader.source, place[0], place.start()))
         elif pattern is dialect.opener:
             calls, at = dialect.read(reader, place)
-            if _is_inline_code(text, place.start(), at):
-                raise reader.source.error(
-                    place.start(), "a call is quoted in a sentence; a call must not be in backticks"
-                )
-            for call in calls:
-                add_call(found, call, place.start(), reader.source, reader.tools)
+            if not calls:
+                prose.begin_answer(at)
+            elif prose.accepts(place.start(), at, is_apart=prose.is_apart(prose.start(place.start()), at)):
+                for call in calls:
+                    prose.add(call, place.start(), reader.tools)
         elif pattern is CLOSED and not found:
-            at = place.end()
+            at = prose.begin_answer(place.end())
         elif pattern in foreign:
             raise reader.source.error(
                 place.start(),
@@ -185,13 +187,12 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
             raise reader.source.error(
                 place.start(), f"{shown(place[0])} has no opening marker, so a call may be lost"
             )
-    elements.note_prose(at, len(text))
+        prose.pass_over(place.start(), at, is_call=len(found) > before)
+    prose.elements.note_prose(at, len(text))
+    prose.finish()
+    if not found:
+        raise NoToolCallError(prose.quotation() or "No tool call was found in the text.")
     return found
-
-
-def _is_inline_code(text: str, start: int, end: int) -> bool:
-    before, after = text[max(0, start - 2) : start], text[end : end + 2]
-    return before.endswith("`") and before != "``" and after.startswith("`") and after != "``"
 
 
 def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
@@ -231,13 +232,3 @@ def _first(
             following[pattern] = pattern.search(text, at)
     found = [(pattern, match) for pattern, match in following.items() if match is not None]
     return min(found, key=lambda each: each[1].start(), default=None)
-
-
-def add_call(found: list[Found], call: ToolCall, at: int, source: Source, tools: KnownTools) -> None:
-    """Add a call to the found ones."""
-    if not tools.has(call.tool):
-        msg = f"At {source.where(at)}: the called tool '{shown(call.tool)}' is not among the given tools."
-        raise UnknownToolError(msg)
-    if len(found) == MAX_CALLS:
-        raise source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
-    found.append(Found(call, at))

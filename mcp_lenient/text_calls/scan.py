@@ -19,8 +19,9 @@ from mcp_lenient.text_calls.call import (
     calls_in,
     looks_like_call,
 )
-from mcp_lenient.text_calls.elements import CONTAINERS, TAG_NAME, VOID, Elements
-from mcp_lenient.text_calls.native import REASONING, Dialect, Reader, add_call, end_of_reasoning
+from mcp_lenient.text_calls.elements import CONTAINERS, TAG_NAME, VOID
+from mcp_lenient.text_calls.native import REASONING, Dialect, Reader, end_of_reasoning
+from mcp_lenient.text_calls.prose import GAP, Prose, Start
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
@@ -45,16 +46,6 @@ _OBJECT: Final = rf"\{{{_IN_OBJECT}"
 _TOKENS: Final = [pair for pair in REASONING if not pair[0].startswith("<think")]
 _OPENED_REASONING: Final = "|".join(re.escape(opening) for opening, _ in _TOKENS)
 _CLOSED_REASONING: Final = "|".join(re.escape(closing) for _, closing in _TOKENS)
-_BEFORE_CALL: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)?")
-_AFTER_CALL: Final = re.compile(r"[^\S\n]*(?:[,;\]][^\S\n]*)?(?:[<{\[]|```|\n|\Z)")
-_LINE_END: Final = re.compile(r"[^\S\n]*(?:\n|\Z|[{\[]|<(?=[/|\w]))")
-_GAP: Final = re.compile(r"\s*(?:(?:[,;]|```[\w+-]*|<\|\w+\|>)\s*)*")
-"""What may be between the calls in a wrapper tag."""
-_PROSE_LINE: Final = re.compile(r"[^\S\n]*(?:<|(?:\*{1,3}|_{1,3})?(?!\w\.|\w{1,5}\))[^\W\d_])")
-"""A line of prose begins with a word or a tag; quotations, list items, comments and tables begin with a sign."""
-_CALL_LINE: Final = re.compile(rf"{_PROSE_LINE.pattern}|[^\S\n]*(?:[{{}}\[\]`]|\Z)|(?<=[^\n])[^\S\n]*[,;]")
-_SENTENCE_END: Final = re.compile(r"[.!?…][\"')\u2019\u201d*_]{0,4}\s*\Z")
-_BLANK: Final = re.compile(r"[^\S\n]*")
 # It begins with a set of characters, which makes the search through prose ten times as fast.
 _PLACE: Final = re.compile(
     rf"""(?P<reasoning>{_OPENED_REASONING})|(?P<reasoned>{_CLOSED_REASONING})|[<\[{{](?=[\w\s/!"'}}{{$])(?:
@@ -66,16 +57,6 @@ _PLACE: Final = re.compile(
 _OPENED: Final = re.compile(rf"<({TAG_NAME})(\s[^<>]*)?(?<!/)>\s*")
 _CLOSING: Final = re.compile(rf"</({TAG_NAME})\s*>")
 _CLOSED: Final = re.compile(rf"\s*</({TAG_NAME})\s*>")
-_QUOTE: Final = re.compile(
-    r"^[^\S\n]{0,100}/\*|\*/|^[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^`\n]*)$", re.MULTILINE
-)
-"""The beginning or end of a comment, and a line with a Markdown fence (CommonMark 0.31, 4.5)."""
-_TEXT_LINE: Final = re.compile(
-    r"^(?P<indent>[ \t]{0,100})(?:(?P<marker>[-*+]|\d{1,9}[.)])(?=[ \t]|$)|(?=\S))", re.MULTILINE
-)
-"""A line that is not blank, with the marker of its list item (CommonMark 0.31, 5.2)."""
-_CODE_INDENT: Final = 4
-"""Columns that make an indented code block after a blank line, and that a tab counts as (CommonMark 0.31, 2.2, 4.4)."""
 _EMPTY: Final = re.compile(rf"<({TAG_NAME})\s*/>")
 _CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
 _FENCE: Final = re.compile(r"\s*```")
@@ -89,30 +70,11 @@ class _Tag(NamedTuple):
     has_attributes: bool
 
 
-class _Start(NamedTuple):
-    """Where a call begins, the end of the last tag or JSON value before it, and the beginning of its line."""
-
-    at: int
-    past: int
-    line: int
-
-
 class _OpenWrapper(NamedTuple):
     """An open wrapper tag and the number of calls found before it."""
 
-    start: _Start
+    start: Start
     calls: int
-
-
-class _Judged(NamedTuple):
-    """The end of the last call, and whether it is outside of a sentence."""
-
-    end: int
-    is_apart: bool
-
-
-def _columns(space: str) -> int:
-    return len(space.expandtabs(_CODE_INDENT))
 
 
 def find_calls(
@@ -139,43 +101,25 @@ class _Scan:
     only: str
     found: list[Found] = field(default_factory=list)
     places: int = 0
-    elements: Elements = field(init=False)
-    """Open tags in prose."""
+    prose: Prose = field(init=False)
+    """The text between calls, tags and data."""
     waiting: dict[str, _OpenWrapper] = field(default_factory=dict)
     """Open wrapper tags."""
-    prose: int = -1
+    beside: int = -1
     """The position of the last text beside the calls in an open wrapper tag."""
     loose: int = -1
     """The position of the last call in an open wrapper tag that is a part of a line."""
     data: int | None = None
     """The position of the first JSON value that is not a call."""
-    quoted: int | None = None
-    """The position of the first call that is quoted in a sentence or a comment."""
     unknown: Found | None = None
     """The first call of an unknown tool."""
-    commented: bool = False
-    """Whether a comment is open."""
-    fence: str = ""
-    """The open Markdown fence."""
-    item: int = 0
-    """The column at which the content of the open Markdown list item begins; 0 if none is open."""
-    has_margin: bool = False
-    """Whether a line before is not indented, so that indented lines may be code."""
-    is_code: bool = False
-    """Whether the last line is a part of an indented code block."""
-    past: int = 0
-    """The end of the last JSON value, tag or comment."""
-    line: int = 0
-    """The beginning of the line, or the end of the last call on it."""
-    judged: _Judged | None = None
-    """The last call, unless it is in a wrapper tag."""
     enclosed: int = -1
     """The end of the last tag in prose that is closed."""
     closings: dict[str, list[int]] | None = None
     """The positions of closing tags by name."""
 
     def __post_init__(self) -> None:
-        self.elements = Elements(self.source, self.found)
+        self.prose = Prose(self.source, self.found)
 
     def run(self) -> None:
         """Scan the text."""
@@ -196,47 +140,16 @@ class _Scan:
         while (place := _PLACE.search(self.source.masked, at)) is not None:
             self._count(place.start())
             self._note_prose(place.start())
-            end = steps[place.lastgroup or ""](place.start())
-            if self.source.text.find("\n", place.start(), end) >= 0:
-                self.line = end
-            self.past = at = end
+            before = (len(self.found), len(self.waiting))
+            at = steps[place.lastgroup or ""](place.start())
+            self.prose.pass_over(place.start(), at, is_call=before != (len(self.found), len(self.waiting)))
         self._finish(at)
 
     def _note_prose(self, at: int) -> None:
-        """Track lines, fences, comments such as ``/* ... */`` and text in wrapper tags, up to a position."""
-        text = self.source.text
-        past = self.past
-        for mark in _QUOTE.finditer(text, past, at):
-            self._note_blocks(past, mark.end())
-            past = mark.end()
-            if mark["fence"] is None:
-                self.commented = mark[0] != "*/"
-            elif not self.fence:
-                self.fence = mark["fence"]
-            elif mark["fence"].startswith(self.fence) and not mark["info"].strip():
-                self.fence = ""
-        self._note_blocks(past, at)
-        self.line = max(self.line, text.rfind("\n", self.past, at) + 1)
-        if self.waiting and not _GAP.fullmatch(text, self.past, at):
-            self.prose = at
-
-    def _note_blocks(self, start: int, end: int) -> None:
-        """Track Markdown list items and indented code outside of fences; less indentation than its content ends an item."""
-        if self.fence:
-            return
-        for line in _TEXT_LINE.finditer(self.source.text, start, end):
-            indent = _columns(line["indent"])
-            self.is_code = self._is_code_line(indent, line.start())
-            self.has_margin = self.has_margin or indent < _CODE_INDENT
-            if indent < self.item or not self.item:
-                self.item = indent + len(line["marker"]) + 1 if line["marker"] else 0
-
-    def _is_code_line(self, indent: int, at: int) -> bool:
-        """Return whether the line that begins at a position is in an indented code block."""
-        if indent < _CODE_INDENT or not self.has_margin:
-            return False
-        text = self.source.text
-        return self.is_code or not text[text.rfind("\n", 0, max(0, at - 1)) + 1 : at].strip()
+        """Track prose, also text in wrapper tags, up to a position."""
+        if self.waiting and not GAP.fullmatch(self.source.text, self.prose.past, at):
+            self.beside = at
+        self.prose.note(at)
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
@@ -253,21 +166,17 @@ class _Scan:
             if self.loose >= wrapper.start.at:
                 what = f"<{name}> is not closed, and a call in it is inside a sentence"
                 raise source.error(self.loose, what)
+        self.prose.finish()
         if self.found:
             return
-        msg = "No tool call was found in the text."
+        msg = self.prose.quotation() or "No tool call was found in the text."
         if not source.text.strip():
             msg = "The text is empty, so it contains no tool call."
         elif self.unknown is not None:
             named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
             msg = f"No tool call was found: '{named}' at {where} is not among the given tools."
             raise UnknownToolError(msg)
-        elif self.quoted is not None:
-            msg = (
-                f"No tool call was found: the one at {source.where(self.quoted)} is quoted, in a sentence, comment, "
-                "list or code; a call must be on lines of its own that are not indented."
-            )
-        elif self.data is not None:
+        elif self.prose.quoted is None and self.data is not None:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
         raise NoToolCallError(msg)
 
@@ -275,7 +184,17 @@ class _Scan:
         if self.only and dialect and dialect != self.only:
             what = f"a call in the form of {dialect} begins here, but this text is in that of {self.only}"
             raise self.source.error(at, what)
-        add_call(self.found, call, at, self.source, self.tools)
+        self.prose.add(call, at, self.tools)
+
+    def _accepts(self, at: int, end: int, *, is_apart: bool) -> bool:
+        """Return whether a call is to be added.
+
+        In a wrapper tag every call is added, and the place of the wrapper decides in the end.
+        """
+        if self.waiting:
+            self.loose = self.loose if is_apart else at
+            return True
+        return self.prose.accepts(at, end, is_apart=is_apart)
 
     # --- JSON outside of tags -------------------------------------------------------------------------
 
@@ -287,10 +206,10 @@ class _Scan:
         if value is None and looks_like_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
         calls = calls_at(self.source, value, at) or []
-        if calls and not self._accepts(at, end, is_apart=self._is_on_own_lines(at, end)):
+        if calls and not self._accepts(at, end, is_apart=self.prose.is_on_own_lines(at, end)):
             return end
         if not calls and self.waiting:
-            self.prose = at
+            self.beside = at
         unknown = next((call for call in calls if not self.tools.has(call.tool)), None)
         if unknown is not None:
             self.unknown = self.unknown or Found(unknown, at)
@@ -300,68 +219,6 @@ class _Scan:
         if not calls and self.data is None:
             self.data = at
         return end
-
-    # --- places of calls ------------------------------------------------------------------------------
-
-    def _accepts(self, at: int, end: int, *, is_apart: bool) -> bool:
-        """Return whether a call is to be added; one inside a sentence is only quoted.
-
-        In a wrapper tag every call is added, and the place of the wrapper decides in the end.
-        """
-        if self.waiting:
-            self.loose = self.loose if is_apart else at
-            return True
-        last, self.judged, self.line = self.judged, _Judged(end, is_apart), end
-        if last is not None and last.is_apart != is_apart and self.source.text.find("\n", last.end, at) < 0:
-            what = "a line has a call inside a sentence and another one, so both may be quoted or meant"
-            raise self.source.error(at, what)
-        if not is_apart and self.quoted is None:
-            self.quoted = at
-        return is_apart
-
-    def _start(self, at: int) -> _Start:
-        return _Start(at, max(self.past, self.line), self.line)
-
-    def _is_on_own_lines(self, at: int, end: int) -> bool:
-        """Return whether a call is on lines of its own, not quoted in a sentence or a comment."""
-        return self._begins_line(self._start(at)) and _AFTER_CALL.match(self.source.text, end) is not None
-
-    def _is_apart(self, start: _Start, end: int) -> bool:
-        """Return whether a call in tags is outside of a sentence.
-
-        It begins or ends a line of prose, or it is between two sentences.
-        """
-        text = self.source.text
-        if self._begins_line(start):
-            return _AFTER_CALL.match(text, end) is not None or self._begins_sentence(end)
-        if self._is_quotation(start) or not _PROSE_LINE.match(text, start.line, start.at):
-            return False
-        if _LINE_END.match(text, end):
-            return True
-        before = text[max(start.past, start.at - 20) : start.at]
-        return _SENTENCE_END.search(before) is not None and self._begins_sentence(end)
-
-    def _begins_line(self, start: _Start) -> bool:
-        text = self.source.text
-        return (
-            not self._is_quotation(start)
-            and _BEFORE_CALL.fullmatch(text, start.past, start.at) is not None
-            and _CALL_LINE.match(text, start.line, start.at) is not None
-        )
-
-    def _begins_sentence(self, at: int) -> bool:
-        text = self.source.text
-        blank = _BLANK.match(text, at)
-        return blank is not None and text[blank.end() : blank.end() + 1].isupper()
-
-    def _is_quotation(self, start: _Start) -> bool:
-        """Return whether a comment is open, a fence so long that other fences may be in it, a list item or indented code."""
-        if self.commented or len(self.fence) > 3:
-            return True
-        line = self.source.text[start.line : start.at]
-        indent = _columns(line[: len(line) - len(line.lstrip(" \t"))])
-        is_code = not self.fence and self._is_code_line(indent, start.line)
-        return is_code or 0 < self.item <= indent
 
     # --- tags -----------------------------------------------------------------------------------------
 
@@ -423,7 +280,7 @@ class _Scan:
 
     def _open(self, tag: _Tag, end: int) -> None:
         """Note an open tag in prose."""
-        self.elements.open(tag.name, tag.at)
+        self.prose.elements.open(tag.name, tag.at)
         self.enclosed = max(self.enclosed, self._closing(tag.name, end))
 
     def _closing(self, name: str, at: int) -> int:
@@ -441,7 +298,7 @@ class _Scan:
         tool = tags[-1]
         if self.tools.lists(tool.name) and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
             end = self._past_closing(tags[0], after) if len(tags) == 2 else after
-            if self._is_on_own_lines(tags[0].at, end) and self._accepts(tags[0].at, end, is_apart=True):
+            if self.prose.is_on_own_lines(tags[0].at, end) and self._accepts(tags[0].at, end, is_apart=True):
                 self._add(ToolCall(tags[0].name if len(tags) == 2 else None, tool.name, {}), tool.at)
                 return end
         if len(tags) > 1:
@@ -456,7 +313,7 @@ class _Scan:
         tag = _EMPTY.match(self.source.masked, at)
         assert tag is not None  # noqa: S101 - the place was found by the same pattern
         is_markup = at < self.enclosed and not self.tools.lists(tag[1])
-        if not is_markup and self._may_be_empty(tag[1]) and self._is_on_own_lines(at, tag.end()):
+        if not is_markup and self._may_be_empty(tag[1]) and self.prose.is_on_own_lines(at, tag.end()):
             self._accepts(at, tag.end(), is_apart=True)
             if self.tools.has(tag[1]):
                 self._add(ToolCall(None, tag[1], {}), at)
@@ -483,13 +340,7 @@ class _Scan:
 
     def _reasoning(self, at: int) -> int:
         opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
-        return self._begin_answer(end_of_reasoning(self.source, opening, at))
-
-    def _begin_answer(self, at: int) -> int:
-        """Forget the lines, fences and comments before the end of reasoning, which is returned."""
-        self.line, self.commented, self.fence = at, False, ""
-        self.item, self.has_margin, self.is_code = 0, False, False
-        return at
+        return self.prose.begin_answer(end_of_reasoning(self.source, opening, at))
 
     def _reasoned(self, at: int) -> int:
         closing = next(own for _, own in _TOKENS if self.source.text.startswith(own, at))
@@ -497,7 +348,7 @@ class _Scan:
             raise self.source.error(
                 at, f"{closing} has no opening marker, so the call before it may be reasoning"
             )
-        return self._begin_answer(at + len(closing))
+        return self.prose.begin_answer(at + len(closing))
 
     def _is_special(self, name: str, at: int) -> bool:
         return (
@@ -510,13 +361,13 @@ class _Scan:
         """Handle a wrapper tag, an ignored or a quoting one."""
         name = tag[1]
         if name in CONTAINERS:
-            self.waiting[name] = _OpenWrapper(self._start(tag.start()), len(self.found))
+            self.waiting[name] = _OpenWrapper(self.prose.start(tag.start()), len(self.found))
             return tag.end()
         end = self._closing(name, tag.end())
         if end < 0:
             raise self.source.error(tag.start(), f"<{name}> is not closed; the text may be cut off")
         after = self.source.masked.index(">", end) + 1
-        return self._begin_answer(after) if name in _IGNORED_TAGS else after
+        return self.prose.begin_answer(after) if name in _IGNORED_TAGS else after
 
     def _tagged(self, tags: list[_Tag], at: int) -> int:
         """Handle JSON inside tags: a call of a tool, or the calls of a server."""
@@ -548,7 +399,7 @@ class _Scan:
 
     def _placed(self, calls: list[Found], at: int, end: int, dialect: str = "json") -> int:
         """Add the calls in tags unless they are inside a sentence; return the end of the tags."""
-        if self._accepts(at, end, is_apart=self._is_apart(self._start(at), end)):
+        if self._accepts(at, end, is_apart=self.prose.is_apart(self.prose.start(at), end)):
             for call in calls:
                 self._add(*call, dialect)
         return end
@@ -619,17 +470,17 @@ class _Scan:
         elif name in _IGNORED_TAGS and self.found:
             raise source.error(at, f"</{name}> has no opening tag, so the call before it may be reasoning")
         else:
-            self.elements.close(name, at)
-        return self._begin_answer(closed.end()) if name in _IGNORED_TAGS else closed.end()
+            self.prose.elements.close(name, at)
+        return self.prose.begin_answer(closed.end()) if name in _IGNORED_TAGS else closed.end()
 
     def _end_wrapper(self, name: str, at: int, end: int) -> None:
         """Close a wrapper tag; its calls count if nothing else is in it and it is outside of a sentence."""
         self._require_calls(name, at)
         wrapper = self.waiting.pop(name)
-        if self.prose >= wrapper.start.at:
-            raise self.source.error(self.prose, f"<{name}> contains text beside the call")
+        if self.beside >= wrapper.start.at:
+            raise self.source.error(self.beside, f"<{name}> contains text beside the call")
         self.loose = min(self.loose, wrapper.start.at - 1)
-        if not self._accepts(wrapper.start.at, end, is_apart=self._is_apart(wrapper.start, end)):
+        if not self._accepts(wrapper.start.at, end, is_apart=self.prose.is_apart(wrapper.start, end)):
             del self.found[wrapper.calls :]
 
     def _require_calls(self, name: str, at: int) -> None:

@@ -510,7 +510,7 @@ _NATIVE = [
     pytest.param(
         "glm",
         "hm, <tool_call>?</think>Now.<tool_call>edit<arg_key>path</arg_key><arg_value>a.py</arg_value>"
-        "<arg_key>text</arg_key><arg_value>  x = 1\n</arg_value></tool_call><tool_call>now</tool_call> done",
+        "<arg_key>text</arg_key><arg_value>  x = 1\n</arg_value></tool_call><tool_call>now</tool_call>\nDone.",
         [_EDIT, ToolCall(None, "now", {})],
         id="glm",
     ),
@@ -749,6 +749,77 @@ def test_a_call_inside_an_element_is_refused(form):
             assert "write a call outside of other elements" in str(caught.value)
 
 
+_NATIVE_FORMS = {
+    **{name: _ENCLOSED_FORMS[name] for name in ("qwen", "glm", "mistral", "gemma", "llama")},
+    "llama-tag": '<function=rm>{"path": "/"}</function>',
+    "deepseek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>rm<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "dsml": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="rm">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
+    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
+    "<|tool_calls_section_end|>",
+    "harmony": "<|start|>assistant<|channel|>commentary to=functions.rm<|message|>{}<|call|>",
+}
+_ALL_FORMS = [form for name, form in {**_ENCLOSED_FORMS, **_NATIVE_FORMS}.items() if name != "empty"]
+
+
+@each_row("form", _NATIVE_FORMS.values())
+def test_native_calls_are_quoted_where_tags_are(form):
+    """A native call in a sentence, a quotation, a list, a table, code or a comment is not read."""
+    assert parse_tool_call(f"I remove it.\n{form}\nDone.").tool == "rm"
+    for quotation in _QUOTATIONS.values():
+        with pytest.raises(ToolCallError, match=r"quoted|inside"):
+            parse_tool_calls(quotation.replace("{}", form))
+
+
+_FENCED_TEXTS = {
+    "heredoc": "```bash\ncat > c.json <<EOF\n{}\nEOF\n```",
+    "curl": "```bash\ncurl -d '\n{}\n'\n```",
+    "python": "```python\npayload = '''\n{}\n'''\n```",
+    "http": "```http\nPOST /mcp HTTP/1.1\nHost: a\n\n{}\n```",
+    "readme": "```md\n# Use\n\n{}\n```",
+    "text-after": "```\n{}\nis the form\n```",
+    "text-after-the-mark": "```\n{}\n```x\n```",
+    "comment": "```\n<!-- so -->\n{}\n```",
+    "tag": "```html\n<p>\n{}\n```",
+    "data": '```json\n{"rows": [1]}\n{}\n```',
+    "reasoning": "```\n{}\n[THINK]so[/THINK]\n```",
+    "other-fence": "```\n~~~\n{}\n```",
+    "mark-in-a-line": "```\necho ```\n{}\n```",
+    "after-a-word": "So: ```bash\ncat <<EOF\n{}\nEOF\n```",
+    "tildes": "~~~\nso:\n{}\n~~~",
+    "left-open": "```\nso:\n{}",
+}
+
+
+@each_row("fence", _FENCED_TEXTS.values())
+@each_row("form", _ALL_FORMS)
+def test_a_fence_with_text_beside_a_call_quotes_it(form, fence):
+    """A call in a fence counts only if the fence contains nothing besides calls."""
+    for tools in (None, ["rm"]):
+        with pytest.raises(ToolCallError):
+            parse_tool_calls(fence.replace("{}", form), tools=tools)
+
+
+_FENCES = {
+    "fence": "```json\n{}\n```",
+    "after-a-word": "So: ```json\n{}\n```\nDone.",
+    "on-its-line": "```{}```",
+    "end-of-turn": "```json\n{}\n```<|im_end|>\n",
+    "end-of-sequence": "```json\n{}\n```</s>",
+    "mark-after-the-call": "```json\n{}```\nDone.",
+    "separators": "```\n\n{};\n```",
+    "after-other-code": "```bash\nls\n```\nNow:\n{}",
+    "before-other-code": "{}\n```bash\nls\n```",
+    "after-inline-code": "Use ```x```\n{}",
+}
+
+
+@each_row("fence", _FENCES.values())
+@each_row("form", [form for form in _ALL_FORMS if "`" not in form])
+def test_a_fence_without_other_text_does_not_quote(form, fence):
+    """A call alone in a fence is a call, and a fence does not affect the calls outside of it."""
+    assert parse_tool_call(fence.replace("{}", form)).tool == "rm"
+
+
 _LEFT_OPEN = {
     "comparison": "for x <y and z> w:\n{}",
     "break": "First<br>then<BR>:\n{}\n<br/></br>",
@@ -851,9 +922,6 @@ _NATIVE_REFUSED = [
     pytest.param("[f(1)]", "named arguments", id="positional"),
     pytest.param("[f(a=b)]", "not a plain value", id="expression"),
     pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would lose digits", id="lost-digits"),
-    pytest.param(
-        'So `<function=find>{"q": "x"}</function>` is wrong.', "quoted in a sentence", id="inline-code"
-    ),
     pytest.param(
         '[TOOL_CALLS]find[ARGS]{"q": "x"}<function=find>{"q": "x"}</function>',
         "in the form of qwen_xml",
@@ -1150,7 +1218,7 @@ _FORMS = st.sampled_from(
         _in_json,
         lambda call: _in_json(call, as_text=True),
         lambda call: _in_json(call, key="input"),
-        lambda call: f"```json\n{_in_json(call)}\n```",
+        lambda call: f"```json\n{_in_json(call)}\n```\n",
         lambda call: f"<tool_call>{_in_json(call)}</tool_call>",
     ]
 )
