@@ -97,7 +97,8 @@ def parse_tool_calls(
     record of a call, such as one with the status ``failed`` or of the type ``tool_result``, is an error. So is a call
     inside any other element, such as ``<scratchpad>`` or ``<document>``: only ``<tool_call>``, ``<tool_calls>``,
     ``<function_call>``, ``<function_calls>``, ``<tool_use>``, ``<minimax:tool_call>`` and the tag of a server may be
-    around calls.
+    around calls. So is a call after a special token, such as ``<|im_start|>user`` or ``[TOOL_RESULTS]``, unless the
+    token belongs to the model's own turn.
 
     Args:
         text: The model's output.

@@ -26,8 +26,10 @@ REASONING: Final = (
     ("◁think▷", "◁/think▷"),
     ("<|channel>thought", "<channel|>"),
     ("<|open|>think<|sep|>", "<|close|>think<|sep|>"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|START_THINKING|>", "<|END_THINKING|>"),
 )
-"""Opening and closing markers of reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3."""
+"""Opening and closing markers of reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3; Sky-T1; Command."""
 CLOSING: Final = dict(REASONING)
 OPENED: Final = re.compile("|".join(re.escape(opening) for opening, _ in REASONING))
 CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONING))

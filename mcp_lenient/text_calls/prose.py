@@ -1,4 +1,4 @@
-"""Track lines and blocks of prose, since a call in a sentence, a quotation or code is not meant."""
+"""Track lines and blocks of prose, since a call in a sentence, a quotation or a section of another author is not the model's."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Prose:
     source: Source
     found: list[Found]
     elements: Elements = field(init=False)
-    """Open elements."""
+    """Open elements and sections."""
     quoted: int | None = None
     """The position of the first call that is quoted in a sentence, a comment or code."""
     commented: bool = False
@@ -99,7 +99,7 @@ class Prose:
         self.elements = Elements(self.source, self.found)
 
     def note(self, at: int) -> None:
-        """Track lines, fences, and comments such as ``/* ... */``, up to a position."""
+        """Track lines, fences, comments such as ``/* ... */`` and special tokens, up to a position."""
         text, past = self.source.text, self.past
         for mark in _QUOTE.finditer(text, past, at):
             is_in_fence = self.fence is not None and mark["fence"] is not None
@@ -117,8 +117,10 @@ class Prose:
         self.line = max(self.line, text.rfind("\n", self.past, at) + 1)
 
     def _note_part(self, start: int, end: int) -> None:
-        """Note other text in a fence than what may be between calls."""
-        if not GAP.fullmatch(self.source.text, start, end):
+        """Note special tokens, and other text in a fence than what may be between calls."""
+        if self.fence is None:
+            self.elements.note_tokens(start, end)
+        elif not GAP.fullmatch(self.source.text, start, end) or self.elements.foreign_token(start, end):
             self.has_other = True
 
     def _opens_fence(self, mark: re.Match[str]) -> bool:
@@ -173,6 +175,7 @@ class Prose:
             raise UnknownToolError(msg)
         if len(self.found) == MAX_CALLS:
             raise self.source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
+        self.elements.require_own(call, at)
         self.found.append(Found(call, at))
 
     def quotation(self) -> str | None:

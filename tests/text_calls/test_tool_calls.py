@@ -787,6 +787,7 @@ _FENCED_TEXTS = {
     "after-a-word": "So: ```bash\ncat <<EOF\n{}\nEOF\n```",
     "tildes": "~~~\nso:\n{}\n~~~",
     "left-open": "```\nso:\n{}",
+    "token": "```\n<|im_start|>\n{}\n```",
 }
 
 
@@ -818,6 +819,79 @@ _FENCES = {
 def test_a_fence_without_other_text_does_not_quote(form, fence):
     """A call alone in a fence is a call, and a fence does not affect the calls outside of it."""
     assert parse_tool_call(fence.replace("{}", form)).tool == "rm"
+
+
+_SECTIONS = {
+    "mistral-results": "[TOOL_RESULTS]\n{}\n[/TOOL_RESULTS]",
+    "mistral-results-closed-twice": "x [TOOL_RESULTS] a\n{}\n[/TOOL_RESULTS]",
+    "mistral-instruction": "[INST]\n{}\n[/INST]",
+    "mistral-instruction-after-a-sentence": "Sure.[INST] do\n{}",
+    "mistral-instruction-at-the-end-of-a-line": "Sure [INST]\n{}",
+    "deepseek-results": "<｜tool▁outputs▁begin｜>\n{}",
+    "deepseek-user": "<｜User｜>\n{}",
+    "gemma-result": "<|tool_response>\n{}\n<tool_response|>",
+    "gemma-user": "<start_of_turn>user\n{}<end_of_turn>",
+    "chatml-user": "<|im_start|>user\n{}<|im_end|>",
+    "chatml-other-role": "<|im_start|>assistants\n{}<|im_end|>",
+    "chatml-turns": "<|im_start|>tool\nok<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>",
+    "llama-user": "<|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|>",
+    "harmony-result": "<|start|>functions.a to=assistant<|channel|>commentary<|message|>ok<|end|>\n{}",
+    "glm-result": "<|observation|>\n{}",
+    "kimi-user": '<|open|>message role="user"<|sep|>\n{}',
+    "exaone-user": "[|user|]\n{}",
+    "minimax-result": "]~b]tool\n{}",
+    "unknown": "<|future_results|>\n{}",
+}
+
+
+@each_row("section", _SECTIONS.values())
+@each_row("form", _ALL_FORMS)
+def test_a_call_in_a_section_of_another_author_is_refused(form, section):
+    """After a special token that does not belong to the model's turn, a call is an error; it may be echoed."""
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(section.replace("{}", form))
+
+
+def test_the_error_for_a_section_names_its_token():
+    """The error says which special token the call is after."""
+    for form in _ALL_FORMS:
+        with pytest.raises(
+            ToolCallError, match=r"'rm' is after <\|im_start\|>, which does not begin the model's"
+        ):
+            parse_tool_calls(f"<|im_start|>user\n{form}<|im_end|>")
+
+
+_OWN_SECTIONS = {
+    "chatml": "<|im_start|>assistant\n{}<|im_end|>",
+    "llama": "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\n{}<|eot_id|>",
+    "mistral": "{}</s>",
+    "phi": "<|assistant|>\n{}<|end|>",
+    "gemma": "<start_of_turn>model\n{}\n<end_of_turn>\n",
+    "deepseek": "<｜Assistant｜>{}<｜end▁of▁sentence｜>",
+    "granite": "<|start_of_role|>assistant<|end_of_role|>\n{}<|end_of_text|>",
+    "command": "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>hm<|END_THINKING|>{}<|END_OF_TURN_TOKEN|>",
+    "thought": "<|begin_of_thought|>\n<rm>{}</rm>\n<|end_of_thought|>\n<|begin_of_solution|>\n{}\n<|end_of_solution|>",
+    "kimi": "<|open|>response<|sep|>I look.<|close|>response<|sep|>\n{}",
+    "turn-after": "{}\n<|im_start|>user\nThanks.<|im_end|>",
+    "unknown-end": "{}<|future_end|>",
+    "inline-code": "`<|im_start|>user` begins a turn, `[INST]` too.\n{}",
+    "fence": "```\n<|im_start|>user\n```\nNow:\n{}",
+    "brackets": "See arr[INDEX] and [RFC 1], [X] or [NOTE] here.\n{}",
+}
+
+
+@each_row("section", _OWN_SECTIONS.values())
+@each_row("form", _ALL_FORMS)
+def test_a_call_in_the_section_of_the_model_is_parsed(form, section):
+    """The tokens of the model's own turn, a later turn and a mention of tokens do not affect a call."""
+    assert parse_tool_call(section.replace("{}", form)).tool == "rm"
+
+
+def test_calls_of_phi_and_command_are_parsed_between_their_tokens():
+    """The tokens around the JSON calls of Phi-4 and Command belong to the model's turn."""
+    calls = '[{"name": "find", "parameters": {"q": "x"}}]'
+    assert parse_tool_call(f"<|tool_call|>{calls}<|/tool_call|>") == _FIND
+    assert parse_tool_call(f"<|START_ACTION|>{calls}<|END_ACTION|>") == _FIND
 
 
 _LEFT_OPEN = {
