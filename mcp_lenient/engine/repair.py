@@ -1072,9 +1072,8 @@ def _outcome(plan: Plan, arguments: Mapping[str, Any], validator: Validator) -> 
     session = RepairSession(plan, validator.exact_integers, steps, texts)
     if validator.by_schema:
         return _repair_by_schema(arguments, validator, session, None, ())
-    base, relocations, issues = _relocate_all(dict(arguments), validator, session)
+    base, settled, relocations, issues = _relocate_all(dict(arguments), validator, session)
     if relocations and not issues:
-        settled = plain(base)
         if settled is base or not rounds(base):
             return Outcome("repaired", settled, relocations)
         # The tool accepts a number here, but would round it.
@@ -1089,18 +1088,19 @@ _MAX_RELOCATIONS = 4
 
 def _relocate_all(
     sent: dict[str, Any], validator: Validator, session: RepairSession
-) -> tuple[dict[str, Any], tuple[Repair, ...], tuple[ValidationIssue, ...]]:
-    """Apply relocations until none remain; return the arguments, the repairs and the leftover issues."""
-    base = sent
+) -> tuple[dict[str, Any], dict[str, Any], tuple[Repair, ...], tuple[ValidationIssue, ...]]:
+    """Apply relocations until none remain; return the arguments, also as plain values, the repairs and the leftover issues."""
+    base, settled = sent, plain(sent)
     relocations: tuple[Repair, ...] = ()
-    issues = validator.issues(plain(base))
+    issues = validator.issues(settled)
     for _ in range(_MAX_RELOCATIONS):
         step = relocate(session.plan.top, base, (), session, _scope_of(issues)) if issues else None
         if step is None or not step.repairs:
             break
         base, relocations = step.value, (*relocations, *step.repairs)
-        issues = validator.issues(plain(base))
-    return base, relocations, issues
+        settled = plain(base)
+        issues = validator.issues(settled)
+    return base, settled, relocations, issues
 
 
 def _repair_by_schema(
