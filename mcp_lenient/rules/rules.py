@@ -734,7 +734,10 @@ def unwrap_arguments(site: Site) -> Apply | None:
         own = _own_call(arguments, declared, site.tool, limits)
         readings = [_inside_first_parameter(arguments, declared, scalars)]
         if not arguments.keys() <= declared:
-            readings += [_renamed(arguments, declared, objects), _unwrapped(arguments, declared, limits)]
+            readings += [
+                _renamed(arguments, declared, objects, limits),
+                _unwrapped(arguments, declared, limits),
+            ]
         if not declared and _is_nothing(arguments):
             return ({},)
         return (*(() if own is None else (own,)), *filter(None, readings))
@@ -785,17 +788,18 @@ def _inside_first_parameter(
 
 
 def _renamed(
-    arguments: dict[str, Any], declared: frozenset[str], objects: frozenset[str]
+    arguments: dict[str, Any], declared: frozenset[str], objects: frozenset[str], limits: Limits
 ) -> dict[str, Any] | None:
     """Return the arguments with the only undeclared key, a wrapper's, renamed to a missing required object."""
     unknown = [key for key in arguments if key not in declared]
     missing = objects - arguments.keys()
     if len(unknown) != 1 or len(missing) != 1 or unknown[0] not in WRAPPERS:
         return None
-    if not isinstance(arguments[unknown[0]], dict) or not arguments[unknown[0]]:
+    (key,), (name,), value = unknown, missing, arguments[unknown[0]]
+    content = value if isinstance(value, dict) else _parsed(value, limits)
+    if not content:
         return None
-    (name,) = missing
-    return {name if key == unknown[0] else key: value for key, value in arguments.items()}
+    return {name if each == key else each: content if each == key else own for each, own in arguments.items()}
 
 
 def _unwrapped(arguments: dict[str, Any], declared: frozenset[str], limits: Limits) -> dict[str, Any] | None:

@@ -42,7 +42,6 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"params": '{"a": 1}'},
         {"arguments": {"a": 1}},
         "unwrap_arguments ",
-        "wrap_arguments ",
     ),
     repairs_call_to("args", FILTER, {"args": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
     repairs_call_to(
@@ -152,6 +151,18 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         "declared, with content that fits",
         closed("field", args=OBJECT, field=STRING),
         {"args": {"field": "a"}},
+    ),
+    repairs_call_to(
+        "required wrapper under the name of another one, as JSON text",
+        closed("name", "arguments", name=STRING, arguments=OBJECT),
+        {"name": "n", "params": '{"a": 1}'},
+        {"name": "n", "arguments": {"a": 1}},
+        "unwrap_arguments ",
+    ),
+    refuses_call(
+        "required wrapper under the name of another one, as other text",
+        closed("name", "arguments", name=STRING, arguments=OBJECT),
+        {"name": "n", "params": "a"},
     ),
     refuses_call(
         "another word in place of a required wrapper", closed("input", input=OBJECT), {"data": {"a": 1}}
