@@ -197,7 +197,10 @@ def _like(refusal: Refusal, problem: Problem) -> str:
     types = refusal.of_schema(type_words, problem.forms)
     if not any("object" in word for word in types) and not any(form.prefix for form in problem.forms):
         return ""
-    sample = refusal.of_schema(example, problem.forms)
+    containers = [form for form in problem.forms if not set(likely_kinds(form)).isdisjoint(_CONTAINERS)]
+    # The list that may hold the value comes first.
+    containers.sort(key=lambda form: not any_fits(form.child(0), problem.places[0].value))
+    sample = refusal.of_schema(example, tuple(containers))
     if sample:
         return refusal.words("Write it like {sample}.", sample=sample)
     return refusal.say(shape, problem.forms)

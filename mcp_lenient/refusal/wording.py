@@ -105,6 +105,9 @@ COUNTS = {
     "maxProperties": marked_plural("have at most {bound} property", "have at most {bound} properties"),
 }
 """What keywords that count require, to follow "must"."""
+_BOUNDED = frozenset((*LIMITS, *COUNTS)) - {"contains"}
+_Range = tuple[tuple[str, Any], ...]
+"""Limits of one value, by keyword."""
 
 
 class Kind(NamedTuple):
@@ -336,6 +339,10 @@ def limit_words(keyword: str, bound: object, words: Language) -> str | None:
     if keyword == "format":
         several = bound if isinstance(bound, tuple) else (bound,)
         return words("be {thing}", thing=words.either([_format_named(str(each), words) for each in several]))
+    if keyword in _BOUNDED and isinstance(bound, tuple):
+        return words.apart(
+            [words.both([limit_words(name, each, words) or "" for name, each in limits]) for limits in bound]
+        )
     if keyword == "oneOf":
         return words("have only one of {names}", names=words.all_of(_quoted_names(bound)))
     if keyword == "not":
@@ -419,13 +426,15 @@ def _properties(forms: Sequence[Form], opening: _Opening, words: Language) -> st
 
 def _branches(branches: Sequence[Form], opening: _Opening, words: Language) -> str:
     """Return what each object of a union requires, without the optional properties."""
-    told: list[str] = []
+    told: dict[str, None] = {}
     for form in branches:
         needed = [name for name in form.required if exact(name) and name in form.properties]
         if not needed:
             return ""
-        told.append(words.all_of(list(_within(form, needed, words, MAX_WORDED_NAMES // len(branches)))))
-    return words(opening.branches, branches=words.apart(told))
+        told[words.all_of(list(_within(form, needed, words, MAX_WORDED_NAMES // len(branches))))] = None
+    if len(told) == 1:
+        return words(opening.required, required=next(iter(told)))
+    return words(opening.branches, branches=words.apart(list(told)))
 
 
 def _declared(form: Form, opening: _Opening, words: Language) -> str:
@@ -529,6 +538,8 @@ def _object_example(form: Form, depth: int) -> tuple[Any, ...]:
     built: dict[str, Any] = {}
     for name in names:
         found = next(filter(None, (_examples(sub, depth + 1) for sub in form.child(name))), ())
+        if not found and depth and not (declared or form.closed or form.child(name)):
+            found = _SCALAR_EXAMPLES["string"]
         if found:
             built[name] = found[0]
         elif needed:
@@ -646,11 +657,25 @@ def _findings(search: _Search, choices: Forms, value: Any, path: Path) -> list[K
         names = dict.fromkeys(name for form in taking for name in form.required)
         own = tuple(name for name in names if not all(name in form.required for form in taking))
         return [KeywordViolation(path, "oneOf", tuple(taking), own)] if own else []
-    return min(found, key=len)
+    least = min(found, key=len)
+    ranges = _ranges(listed, value) if all(_are_limits(each, path) for each in found) else ()
+    return [least[0]._replace(forms=tuple(listed), bound=ranges)] if len(ranges) > 1 else least
 
 
 def _is_format_alone(found: list[KeywordViolation], path: Path) -> bool:
     return len(found) == 1 and found[0].keyword == "format" and found[0].path == path
+
+
+def _are_limits(found: list[KeywordViolation], path: Path) -> bool:
+    return bool(found) and all(each.path == path and each.keyword in _BOUNDED for each in found)
+
+
+def _ranges(forms: Sequence[Form], value: Any) -> tuple[_Range, ...]:
+    """Return the different ranges that several forms limit values of a type to; empty if they are too many to name."""
+    kind = json_type(value)
+    limits = ([(name, each) for name, bounds in form.assertions(kind) for each in bounds] for form in forms)
+    ranges = dict.fromkeys(tuple(each for each in own if each[0] in _BOUNDED) for own in limits)
+    return tuple(ranges) if len(ranges) <= MAX_BRANCHES else ()
 
 
 def _is_name_alone(found: list[KeywordViolation], path: Path) -> bool:

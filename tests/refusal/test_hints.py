@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, Json, array, closed, each_row, enum, union
+from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, union
 
 from mcp_lenient import Policy, Violation, normalize
 
@@ -295,3 +295,64 @@ def test_a_field_with_the_name_of_its_object_belongs_inside() -> None:
     (violation,) = _violations(closed(assignee=closed(name=STRING)), {"assignee_name": "Bob"})
     assert "It belongs inside 'assignee', as 'name'." in violation.message
     assert violation.fixes[0][-1] == {"op": "move", "from": "/assignee_name", "path": "/assignee/name"}
+
+
+_NEGATIVE = {"type": "integer", "minimum": -1000, "maximum": -1}
+
+
+@each_row(
+    ("place", "value", "limits"),
+    [
+        (
+            union({"type": "integer", "minimum": 1}, _NEGATIVE),
+            0,
+            "be at least 1, or be at least -1000 and be at most -1",
+        ),
+        (
+            union({"type": "integer", "minimum": 1}, _NEGATIVE),
+            -5000,
+            "be at least 1, or be at least -1000 and be at most -1",
+        ),
+        (union({"type": "integer", "minimum": 1}, STRING), 0, "be at least 1"),
+        (union({"type": "integer", "minimum": 1}, {"type": "number", "minimum": 1}), 0, "be at least 1"),
+        (union(*({"type": "integer", "minimum": at} for at in range(1, 8))), 0, "be at least 1"),
+        (
+            union(array(INTEGER, maxItems=1), array(INTEGER, minItems=3)),
+            [1, 2],
+            "have at most 1 item, or have at least 3 items",
+        ),
+        (
+            union(array(INTEGER, contains={"const": 1}), array(INTEGER, minItems=3)),
+            [2],
+            "contain at least one item of the kind that the schema requires",
+        ),
+    ],
+)
+def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -> None:
+    """The limits of one branch are not said to be the only ones."""
+    (violation,) = _violations(closed(x=place), {"x": value})
+    assert (
+        violation.message.startswith(f"'x' must {limits}, but got ")
+        or violation.message == f"'x' must {limits}."
+    )
+
+
+def test_branches_that_require_the_same_are_named_once() -> None:
+    """Two branches with the same required fields are one choice."""
+    branches = [closed("to", "text", to=STRING, text=STRING, **{name: INTEGER}) for name in ("a", "b")]
+    (violation,) = _violations(closed("x", y=STRING, x=union(*branches)), {"y": "a"})
+    assert violation.message.endswith("It must be an object. It has 'to' (a string) and 'text' (a string).")
+
+
+@each_row(
+    ("place", "sample"),
+    [
+        (union(array(OBJECT), STRING), '[{"key": "a"}]'),
+        (union(array(STRING), array(OBJECT), STRING), '[{"key": "a"}]'),
+        (union(array(closed("n", n=INTEGER)), STRING), '[{"n": 1}]'),
+    ],
+)
+def test_the_sample_is_of_the_nearest_branch(place: Json, sample: str) -> None:
+    """For an object, the sample is the list that may hold it."""
+    (violation,) = _violations(closed(x=place), {"x": {"a": 1}})
+    assert violation.message.endswith(f"Write it like {sample}.")
