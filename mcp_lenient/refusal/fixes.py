@@ -393,14 +393,23 @@ def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
 
 
 def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | None:
-    """Return the declared name, also sent, of which an undeclared one is another spelling or the plural."""
+    """Return the declared name, also sent, of which an undeclared one is another spelling, or the plural with an equal value."""
     letters = _squashed(sent)
     if not isinstance(sent, str) or not letters:
         return None
     present = refusal.once(_present, parent)
-    same = (name for name in present.values() if len(name) <= MAX_NAME and likeness(sent, name) == 1)
-    found = present.get(letters) or next(same, None)
+    found = present.get(letters)
+    if found is None:
+        same = (name for name in present.values() if len(name) <= MAX_NAME and likeness(sent, name) == 1)
+        found = next(same, None)
+        # With another value, `id` is not a spelling of `ids`.
+        if found is not None and not _has_equal_values(parent, sent, found):
+            return None
     return None if found == sent else found
+
+
+def _has_equal_values(parent: Location, one: str, other: str) -> bool:
+    return fits_json(parent.value, MAX_ARGUMENTS) and same_json(parent.value[one], parent.value[other])
 
 
 def _present(refusal: Refusal, parent: Location) -> dict[str, str]:

@@ -356,3 +356,18 @@ def test_the_sample_is_of_the_nearest_branch(place: Json, sample: str) -> None:
     """For an object, the sample is the list that may hold it."""
     (violation,) = _violations(closed(x=place), {"x": {"a": 1}})
     assert violation.message.endswith(f"Write it like {sample}.")
+
+
+@each_row(
+    ("sent", "is_spelling"),
+    [
+        ({"ids": [1], "id": 2}, False),
+        ({"ids": [1], "id": [1]}, True),
+        ({"ids": [1], "Ids": 2}, True),
+    ],
+)
+def test_a_singular_beside_its_plural_is_another_name(sent: Any, is_spelling: bool) -> None:
+    """It is only called a spelling of the plural if both have the same value."""
+    for policy in (Policy(), _DESTRUCTIVE):
+        (violation,) = _violations(closed("ids", ids=array(INTEGER)), sent, policy)
+        assert ("another spelling" in violation.message) is is_spelling
