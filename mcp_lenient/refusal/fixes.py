@@ -1033,7 +1033,7 @@ def _instead(refusal: Refusal, place: Location) -> Iterator[Patch]:
         )
         yield from ((_put(place.path, text),) for text in _as_text(refusal, place))
     yield from _out_of_object(place)
-    if says_nothing(place.value) and refusal.may_leave_out(place):
+    if says_nothing(place.value) and not needs_text(place) and refusal.may_leave_out(place):
         yield ({"op": "remove", "path": pointer(place.path)},)
 
 
@@ -1091,6 +1091,12 @@ def says_nothing(value: object) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST_NOTHING and value.strip().casefold() in _NOTHING
     return value is None
+
+
+def needs_text(place: Location) -> bool:
+    """Return whether the author asks for a longer text than was sent: leaving it out would widen the call."""
+    bounds = (bound for form in place.forms for bound in form.says("minLength"))
+    return isinstance(place.value, str) and any(bounds)
 
 
 def items_offered(offered: Sequence[Patch]) -> int:

@@ -24,6 +24,7 @@ from mcp_lenient.refusal.fixes import (
     may_be_meant,
     near_at,
     near_keys,
+    needs_text,
     says_nothing,
     showable,
     wrapped,
@@ -291,6 +292,8 @@ def leave_out(refusal: Refusal, problem: Problem) -> str:
         return ""
     spot, words = problem.places[0], refusal.words
     may_leave_out = refusal.may_leave_out(spot)
+    if may_leave_out and needs_text(spot):
+        return "" if spot.value.strip() else words("Send a text that is not empty.")
     if refusal.destructive and (may_leave_out or spot.value is not None):
         return ""
     if may_leave_out:

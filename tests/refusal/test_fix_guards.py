@@ -527,3 +527,10 @@ def test_white_space_gets_no_suggestion():
     """Text of white space alone is refused like any other."""
     (violation,) = normalize(closed({"a": {"enum": ["", "asc"]}}), {"a": " "}).violations
     assert violation.code == "enum"
+
+
+@pytest.mark.parametrize("value", ["", "n/a"])
+def test_a_text_with_a_least_length_is_not_left_out(value):
+    """Leaving out a text that the author requires to be longer may widen the call."""
+    found = normalize(closed({"old": {**TEXT, "minLength": 5}}), {"old": value}).violations
+    assert [(each.fixes, "Leave it out" in each.message) for each in found] == [((), False)]

@@ -297,6 +297,14 @@ def test_a_field_with_the_name_of_its_object_belongs_inside() -> None:
     assert violation.fixes[0][-1] == {"op": "move", "from": "/assignee_name", "path": "/assignee/name"}
 
 
+@pytest.mark.parametrize("names", [(), ("x",)], ids=["optional", "required"])
+def test_an_empty_text_with_a_least_length_is_asked_for(names: tuple[str, ...]) -> None:
+    """The message of an optional text asks for one instead of advising to leave it out."""
+    (violation,) = _violations(closed(*names, x={**STRING, "minLength": 1}), {"x": ""})
+    asked = "'x' must be at least 1 character long, but got the string \"\" of 0 characters."
+    assert violation.message == (asked if names else f"{asked} Send a text that is not empty.")
+
+
 _NEGATIVE = {"type": "integer", "minimum": -1000, "maximum": -1}
 
 
