@@ -1044,7 +1044,7 @@ def _out_of_object(place: Location) -> Iterator[Patch]:
     """
     if not isinstance(place.value, Mapping) or not place.path or not place.declared:
         return
-    inside = _only_scalar(place)
+    inside = only_scalar(place)
     if not inside:
         return
     moved: Operation = {"op": "move", "from": pointer((*place.path, *inside)), "path": pointer(place.path)}
@@ -1054,7 +1054,7 @@ def _out_of_object(place: Location) -> Iterator[Patch]:
     yield (moved, *emptied)
 
 
-def _only_scalar(place: Location) -> Path:
+def only_scalar(place: Location) -> Path:
     """Return the path in an object to the one value in it; () if its name, or more than its type, is said beside it."""
     own = squashed(next((part for part in reversed(place.path) if isinstance(part, str)), ""))
     value: Any = place.value

@@ -25,6 +25,7 @@ from mcp_lenient.refusal.fixes import (
     near_at,
     near_keys,
     needs_text,
+    only_scalar,
     says_nothing,
     showable,
     wrapped,
@@ -214,6 +215,8 @@ def _alone(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
         return ""
     if allowed_values(problem.forms):
         return words("Send one of them.")
+    if kinds == {"string"} and _may_be_meant_as_json(problem):
+        return words(_AS_JSON[json_type(problem.places[0].value)])
     kind = words(_BARE[next(iter(kinds)) if len(kinds) == 1 else "value"])
     place, sample = problem.places[0], refusal.of_schema(example, problem.forms)
     if isinstance(place.value, Mapping) and not place.declared and isinstance(place.path[-1], str):
@@ -221,7 +224,7 @@ def _alone(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
             "Send one {kind} for each key of {place}.", kind=kind, place=where(place.path[:-1], words)
         )
     has_sample = sample and kinds != {"string"}
-    if isinstance(place.value, Mapping):
+    if isinstance(place.value, Mapping) and (kinds != {"string"} or only_scalar(place)):
         if has_sample:
             return words("Send the {kind} alone, like {sample}.", kind=kind, sample=sample)
         return words("Send the {kind} alone.", kind=kind)
@@ -230,6 +233,21 @@ def _alone(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
     return words("Send one {kind}.", kind=kind)
 
 
+def _may_be_meant_as_json(problem: Problem) -> bool:
+    """Return whether a container was sent for any string, and no value in it is likely that string."""
+    spot = problem.places[0]
+    if any(limit for form in problem.forms for name in ("format", "pattern") for limit in form.says(name)):
+        return False
+    if isinstance(spot.value, Mapping):
+        return not only_scalar(spot) and (spot.declared or isinstance(spot.path[-1], int))
+    kinds = set(map(json_type, spot.value))
+    return "string" not in kinds and not kinds.isdisjoint(_CONTAINERS)
+
+
+_AS_JSON = {
+    "object": marked("Send a string; if the object itself is meant, write it as JSON text."),
+    "array": marked("Send a string; if the array itself is meant, write it as JSON text."),
+}
 _BARE = {
     "string": marked("string"),
     "integer": marked("integer"),

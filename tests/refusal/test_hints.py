@@ -297,6 +297,25 @@ def test_a_field_with_the_name_of_its_object_belongs_inside() -> None:
     assert violation.fixes[0][-1] == {"op": "move", "from": "/assignee_name", "path": "/assignee/name"}
 
 
+@each_row(
+    ("place", "value", "advice"),
+    [
+        (STRING, {"a": 1}, "Send a string; if the object itself is meant, write it as JSON text."),
+        (STRING, {"a": "b"}, "Send a string; if the object itself is meant, write it as JSON text."),
+        (STRING, [{"a": 1}], "Send a string; if the array itself is meant, write it as JSON text."),
+        (STRING, {"type": "string", "description": "tea"}, "Send the string alone."),
+        (STRING, ["a", {}], "Send one string."),
+        (STRING, [1, 2], "Send one string."),
+        ({"type": "string", "format": "date"}, {"year": 2026}, "Send one string."),
+        ({"type": "string", "pattern": "^a"}, {"a": 1}, "Send one string."),
+    ],
+)
+def test_a_container_for_a_string_may_be_meant_as_text(place: Json, value: Any, advice: str) -> None:
+    """Only an object around a string has a string to send alone, and only for a free string may JSON text be meant."""
+    (violation,) = _violations(closed(x=place), {"x": value})
+    assert violation.message.endswith(f". {advice}")
+
+
 @pytest.mark.parametrize("names", [(), ("x",)], ids=["optional", "required"])
 def test_an_empty_text_with_a_least_length_is_asked_for(names: tuple[str, ...]) -> None:
     """The message of an optional text asks for one instead of advising to leave it out."""

@@ -323,7 +323,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
         pytest.param(
             bytes,
             {"a": 1, "b": 2},
-            "'x' must be a string, but got an object. Send the string alone.",
+            "'x' must be a string, but got an object. Send one string.",
             id="bytes",
         ),
         pytest.param(Path, [], "'x' must be a string, but got an array. Send one string.", id="path"),
