@@ -877,9 +877,17 @@ def _names_at(refusal: Refusal, parent: Location) -> Names:
     # A name of another branch is not a misspelling of one of this branch.
     known = names_of(parent.forms)
     extra = tuple(
-        islice((name for name in sent if exact(name) and is_name(name) and name not in known), MAX_EXTRA)
+        islice((name for name in sent if exact(name) and _may_be_name(name) and name not in known), MAX_EXTRA)
     )
     return Names((*lacking, *(name for name in absent if name not in needed)), lacking, extra)
+
+
+_NAME = re.compile(r"[\w .$@#/*?\[\]-]+")
+"""The characters of names: a key with any others is likely a piece of text."""
+
+
+def _may_be_name(key: str) -> bool:
+    return is_name(key) and _NAME.fullmatch(key) is not None
 
 
 def likely_name(refusal: Refusal, parent: Location, sent: str, name: str) -> float:

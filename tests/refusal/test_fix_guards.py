@@ -529,6 +529,14 @@ def test_white_space_gets_no_suggestion():
     assert violation.code == "enum"
 
 
+@pytest.mark.parametrize("key", ["file<arg_key", "file'", "<file>", "file, page", "file\n", "file|page"])
+def test_a_piece_of_text_is_not_taken_for_a_name(key):
+    """A key with characters that names do not have is neither moved nor said to mean a name."""
+    found = normalize(closed({"file": TEXT, "page": NUMBER}, "file"), {key: "page</arg_key>5"}).violations
+    assert {each.code for each in found} == {"missing", "unknown"}
+    assert not any(each.fixes or each.did_you_mean or "is meant" in each.message for each in found)
+
+
 @pytest.mark.parametrize("value", ["", "n/a"])
 def test_a_text_with_a_least_length_is_not_left_out(value):
     """Leaving out a text that the author requires to be longer may widen the call."""
