@@ -13,6 +13,7 @@ from mcp_lenient.refusal.wording import (
     IDENTIFIERS,
     MAX_EXTRA,
     MAX_NAMES,
+    WRAPPERS,
     Location,
     Names,
     Refusal,
@@ -27,7 +28,7 @@ from mcp_lenient.refusal.wording import (
 from mcp_lenient.rules.notations import case_differs
 from mcp_lenient.rules.rules import injected_keys
 from mcp_lenient.rules.units import units_differ
-from mcp_lenient.schema.node import Forms, any_fits, names_of
+from mcp_lenient.schema.node import Forms, any_fits, declares, names_of
 from mcp_lenient.types import FaultKind, Path, Tie, ValidationIssue, ViolationCode
 from mcp_lenient.values.display import (
     MAX_NAME,
@@ -270,8 +271,7 @@ MAX_MOVED = 16
 MAX_OWNERS = 8
 MAX_FIELDS = 1_000
 MAX_TEXT = 10_000
-_USUAL = frozenset("args arguments params parameters kwargs input inputs properties".split())
-_ALSO_USUAL = _USUAL | frozenset(
+_ALSO_USUAL = WRAPPERS | frozenset(
     "toolinput toolargs toolarguments function request payload body data".split()
 )
 _CALL_IDS = frozenset({"toolcallid", "callid"})
@@ -333,7 +333,7 @@ def _inside(refusal: Refusal, value: Any, path: Path, names: Names, *, deeper: b
         return Wrapped(path, inner, whole, content is not value)
     if not deeper or not usual:
         return None
-    for key in islice((key for key in content if exact(key) and _squashed(key) in _USUAL), MAX_EXTRA):
+    for key in islice((key for key in content if exact(key) and _squashed(key) in WRAPPERS), MAX_EXTRA):
         below = _inside(refusal, content[key], (*path, key), names, deeper=False)
         if below is not None:
             rest = (name for name in content if name != key)
@@ -344,7 +344,7 @@ def _inside(refusal: Refusal, value: Any, path: Path, names: Names, *, deeper: b
 
 def is_usual_wrapper(name: object, value: object) -> bool:
     """Return whether clients are known to wrap the arguments in an object of this name."""
-    return _squashed(name) in _USUAL and isinstance(value, Mapping) and bool(value)
+    return isinstance(value, Mapping) and bool(value) and _squashed(name) in WRAPPERS
 
 
 def _squashed(name: object) -> str:
@@ -390,6 +390,18 @@ def unwrapping(refusal: Refusal, found: Wrapped) -> Iterator[Patch]:
         ]
         gone = [{"op": "remove", "path": pointer((name,))} for name in (found.path[0], *found.beside)]
         yield (*moves, *gone)
+
+
+def held_in(refusal: Refusal, name: str) -> str | None:
+    """Return the one declared parameter with a wrapper's name that a missing one was sent in, without declaring it."""
+    top = refusal.look(())
+    found = [
+        own
+        for own in islice(names_of(top.forms), MAX_NAMES)
+        if is_usual_wrapper(own, top.value.get(own)) and name in top.value[own]
+        if not declares(refusal.look((own,)).forms, name)
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def another_spelling(refusal: Refusal, parent: Location, sent: object) -> str | None:
@@ -494,6 +506,9 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
     if found is not None and name in (found.path[0], *found.names, *found.beside):
         yield from unwrapping(refusal, found)
     elif code == "missing":
+        holder = None if parent.path else held_in(refusal, name)
+        if holder is not None and IDENTIFIERS.isdisjoint(name_words(name)[-1:]):
+            yield (_move((holder, name), path),)
         yield from gathering(refusal, refusal.look(path))
         yield from _moves_to(refusal, parent, name)
         yield from _only_value(refusal, path)

@@ -14,6 +14,7 @@ from mcp_lenient.refusal.fixes import (
     another_spelling,
     coming_home,
     fixes,
+    held_in,
     held_tags,
     holding_tag,
     home,
@@ -398,6 +399,9 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
         if is_name(str(found.path[0])):
             return words("It was sent inside {place}: send it at the top.", place=where(found.path, words))
         return words("It was sent inside the text of a name: send it at the top.")
+    holder = None if parent.path else held_in(refusal, name)
+    if holder is not None:
+        return words("It was sent inside {place}: send it at the top.", place=where((holder,), words))
     fields = {} if refusal.destructive else coming_home(refusal, spot)
     if fields:
         return _send_inside(fields, words)

@@ -766,6 +766,8 @@ IDENTIFIERS = frozenset(
     {"id", "ids", "identifier", "identifiers", "uuid", "uuids", "guid", "guids", "uid", "uids"}
 )
 """Last words of names whose value is an identifier: under another name it would identify something else."""
+WRAPPERS = frozenset("args arguments params parameters kwargs input inputs properties".split())
+"""Names that clients put around the arguments, as one word."""
 T = TypeVar("T")
 
 
@@ -896,7 +898,8 @@ def likely_name(refusal: Refusal, parent: Location, sent: str, name: str) -> flo
         return 0.0
     alike = likeness(sent, name)
     if alike <= MIN_LIKENESS:
-        return LAST_RESORT if _is_said_otherwise(refusal, parent, sent, name) else 0.0
+        is_meant = _is_wrapper(refusal, parent, sent, name) or _is_said_otherwise(refusal, parent, sent, name)
+        return LAST_RESORT if is_meant else 0.0
     if _case_tells_units(sent, name) or _is_of_another(refusal, parent, sent):
         return 0.0
     added = added_words(sent, name) or added_words(name, sent)
@@ -1017,6 +1020,15 @@ def _declares_all(refusal: Refusal, path: Path, value: object) -> bool:
     """Return whether a value is an object of names that are declared at a path."""
     declared = names_of(refusal.look(path).forms)
     return isinstance(value, Mapping) and bool(value) and all(name in declared for name in value)
+
+
+def _is_wrapper(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:
+    """Return whether a missing object and an undeclared one have names of a call's arguments: ``params``, ``arguments``."""
+    if sent.lower() not in WRAPPERS or name.lower() not in WRAPPERS:
+        return False
+    is_object = parent.value[sent] is None or isinstance(parent.value[sent], Mapping)
+    is_lacking = name in refusal.names_at(parent).lacking
+    return is_object and is_lacking and "object" in _kinds_at(refusal, (*parent.path, name))
 
 
 def _is_said_otherwise(refusal: Refusal, parent: Location, sent: str, name: str) -> bool:

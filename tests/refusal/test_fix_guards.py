@@ -542,3 +542,36 @@ def test_a_text_with_a_least_length_is_not_left_out(value):
     """Leaving out a text that the author requires to be longer may widen the call."""
     found = normalize(closed({"old": {**TEXT, "minLength": 5}}), {"old": value}).violations
     assert [(each.fixes, "Leave it out" in each.message) for each in found] == [((), False)]
+
+
+@pytest.mark.parametrize("value", [{}, None])
+def test_arguments_under_another_wrapper_are_not_removed(value):
+    """If the object of arguments is missing, one under a wrapper's name is moved to it, not removed."""
+    schema = closed({"tool": TEXT, "parameters": {"type": "object"}}, "tool", "parameters")
+    found = normalize(schema, {"tool": "x", "params": value}).violations
+    moved = {"op": "move", "from": "/params", "path": "/parameters"}
+    assert [[dict(*patch) for patch in each.fixes] for each in found] == [[moved] if value == {} else []] * 2
+    assert found[1].did_you_mean == ("parameters",)
+
+
+def test_a_wrapper_of_text_is_not_the_missing_one():
+    """An object is not offered for a missing text, whatever their names."""
+    found = normalize(closed({"input": TEXT}, "input"), {"args": {"a": 1}}).violations
+    assert not any(each.fixes or each.did_you_mean for each in found)
+
+
+@pytest.mark.parametrize(("name", "has_fix"), [("tool_name", True), ("tool_id", False)])
+def test_a_missing_name_inside_a_declared_wrapper(name, has_fix):
+    """It is named where it was sent, and moved to the top unless it is an identifier."""
+    schema = closed({name: TEXT, "parameters": {"type": "object"}}, name, "parameters")
+    (violation,) = normalize(schema, {"parameters": {name: "x"}}).violations
+    assert violation.message.endswith("It was sent inside 'parameters': send it at the top.")
+    moved = ({"op": "move", "from": f"/parameters/{name}", "path": f"/{name}"},)
+    assert violation.fixes == ((moved,) if has_fix else ())
+
+
+def test_a_name_that_a_declared_wrapper_declares_stays_in_it():
+    """A name that the object declares itself is its own."""
+    schema = closed({"name": TEXT, "parameters": closed({"name": TEXT})}, "name", "parameters")
+    (violation,) = normalize(schema, {"parameters": {"name": "x"}}).violations
+    assert violation.message == "'name' is required but was not sent. It must be a string."
