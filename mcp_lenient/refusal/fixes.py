@@ -23,6 +23,7 @@ from mcp_lenient.refusal.wording import (
     likely_kinds,
     matches,
     may_hold_other_value,
+    path_in,
     private,
 )
 from mcp_lenient.rules.notations import case_differs
@@ -450,33 +451,57 @@ def home(refusal: Refusal, parent: Location, sent: object) -> Path | None:
         found = [
             path for path in found if any_fits(refusal.look(path).forms, value, exact_integers=exact_integers)
         ]
+    if not found:
+        path = path_in(refusal, parent, sent)
+        found = [path] if path and _takes_path(refusal, path, len(parent.path) + 1) else []
     return found[0] if len(found) == 1 else None
+
+
+def _takes_path(refusal: Refusal, path: Path, start: int) -> bool:
+    """Return whether every object and list on a path, from a length of it on, may have its next part."""
+    for length in range(start, len(path)):
+        part, forms = path[length], refusal.look(path[:length]).forms
+        taking = [form for form in forms if any_fits((form,), [] if isinstance(part, int) else {})]
+        if not any(form.child(part) or not form.closed for form in taking):
+            return False
+    return not refusal.look(path).present
 
 
 def _homes(refusal: Refusal, parent: Location) -> dict[str, list[Path]]:
     """Return the fields that objects at a location still accept, by each name they may be sent under; bounded."""
     declared = names_of(refusal.meant(parent))
     fields = (
-        (owner, name)
+        (own, owner, name)
         for own in islice(declared, MAX_NAMES)
         if exact(own)
-        for owner in (refusal.look((*parent.path, own)),)
-        if not owner.present or isinstance(owner.value, Mapping)
+        for owner in _owners(refusal, parent, own)
         for name in names_of(owner.forms)
         if exact(name) and not (owner.present and name in owner.value)
     )
     found: dict[str, list[Path]] = {}
-    for owner, name in islice(fields, MAX_FIELDS):
-        for sent in (name, *(f"{owner.path[-1]}{joint}{name}" for joint in _JOINTS)):
+    for own, owner, name in islice(fields, MAX_FIELDS):
+        for sent in (name, *(f"{own}{joint}{name}" for joint in _JOINTS)):
             found.setdefault(sent, []).append((*owner.path, name))
     return found
+
+
+def _owners(refusal: Refusal, parent: Location, own: str) -> Iterator[Location]:
+    """Yield the object of a name, and the first item of a missing list if all that the item requires was sent."""
+    owner, names = refusal.look((*parent.path, own)), refusal.names_at(parent)
+    if not owner.present or isinstance(owner.value, Mapping):
+        yield owner
+    if own in names.lacking and any("array" in likely_kinds(form) for form in owner.forms):
+        item = refusal.look((*owner.path, 0))
+        needed = {name for form in item.forms for name in form.required} or names_of(item.forms).keys()
+        if needed and needed <= set(names.extra):
+            yield item
 
 
 def coming_home(refusal: Refusal, owner: Location) -> dict[str, Path]:
     """Return the names that were sent beside an object and belong inside it, with their paths in it."""
     parent = refusal.look(owner.path[:-1])
     found = refusal.once(_coming_home, parent)
-    return {name: path for name, path in found.items() if path[:-1] == owner.path}
+    return {name: path for name, path in found.items() if path[: len(owner.path)] == owner.path}
 
 
 def _coming_home(refusal: Refusal, parent: Location) -> dict[str, Path]:
@@ -484,17 +509,40 @@ def _coming_home(refusal: Refusal, parent: Location) -> dict[str, Path]:
     return {name: path for name, path in found.items() if path is not None}
 
 
-def gathering(refusal: Refusal, owner: Location) -> Iterator[Patch]:
-    """Yield the patch that moves all such names into the object, which it adds if it was not sent."""
+def _gathering(refusal: Refusal, owner: Location) -> tuple[Patch, ...]:
+    """Return the patch that moves all such names into the object or list, and adds what was not sent of it; () for none."""
     fields = coming_home(refusal, owner)
-    if not 0 < len(fields) <= MAX_MOVED or len(set(fields.values())) < len(fields):
-        return
-    made = () if owner.present else ({"op": "add", "path": pointer(owner.path), "value": {}},)
-    moves = (
-        {"op": "move", "from": pointer((*owner.path[:-1], name)), "path": pointer(path)}
-        for name, path in fields.items()
+    if not 0 < len(fields) <= MAX_MOVED or not _are_all_parts(refusal, owner, fields):
+        return ()
+    patch: list[Operation] = []
+    made: dict[Path, Any] = {}
+    for name, path in sorted(fields.items(), key=lambda each: _indices(each[1])):
+        for at in range(len(owner.path), len(path)):
+            above = path[:at]
+            if above not in made and not refusal.look(above).present:
+                made[above] = [] if isinstance(path[at], int) else {}
+                patch.append({"op": "add", "path": pointer(above), "value": made[above]})
+        patch.append(_move((*owner.path[:-1], name), path))
+    return (tuple(patch),) if made.keys().isdisjoint(fields.values()) else ()
+
+
+def _indices(path: Path) -> list[int]:
+    return [part for part in path if isinstance(part, int)]
+
+
+def _are_all_parts(refusal: Refusal, owner: Location, fields: Mapping[str, Path]) -> bool:
+    """Return whether the schema describes each field once, none is left out, and each new list has all its items."""
+    ways = {path[: at + 1] for path in fields.values() for at in range(len(owner.path), len(path))}
+    items = {way for way in ways if isinstance(way[-1], int)}
+    sent = refusal.look(owner.path[:-1]).value
+    begun = (f"{owner.path[-1]}.", f"{owner.path[-1]}[")
+    return (
+        len(set(fields.values())) == len(fields)
+        and all(refusal.look(path).forms for path in fields.values())
+        and not any(refusal.look(item[:-1]).present for item in items)
+        and all(not item[-1] or (*item[:-1], int(item[-1]) - 1) in items for item in items)
+        and all(name in fields or not name.startswith(begun) for name in sent if isinstance(name, str))
     )
-    yield (*made, *moves)
 
 
 def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Patch]:
@@ -509,7 +557,7 @@ def name_fixes(refusal: Refusal, code: ViolationCode, path: Path) -> Iterator[Pa
         holder = None if parent.path else held_in(refusal, name)
         if holder is not None and IDENTIFIERS.isdisjoint(name_words(name)[-1:]):
             yield (_move((holder, name), path),)
-        yield from gathering(refusal, refusal.look(path))
+        yield from refusal.once(_gathering, refusal.look(path))
         yield from _moves_to(refusal, parent, name)
         yield from _only_value(refusal, path)
     elif exact(name):
@@ -549,8 +597,9 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
     ]
     belongs = home(refusal, parent, sent)
     if belongs is not None:
-        inside = list(gathering(refusal, refusal.look(belongs[:-1])))
-        is_first = belongs[-2] in names.lacking or belongs[-2] in likely or not moves
+        owner = refusal.look(belongs[: len(parent.path) + 1])
+        inside = refusal.once(_gathering, owner)
+        is_first = owner.path[-1] in (*names.lacking, *likely) or not moves
         moves = [*inside, *moves] if is_first else [*moves, *inside]
     yield from moves
     missing = [issue.path for issue in refusal.outcome.issues if issue.kind == "missing"]
@@ -559,7 +608,7 @@ def _moves_from(refusal: Refusal, parent: Location, sent: str) -> Iterator[Patch
         for path in missing
         if path[:-1] != parent.path and path[-1] == sent
     )
-    if not moves and (_is_empty(value) or sent in refusal.once(_injected, parent)):
+    if not moves and belongs is None and (_is_empty(value) or sent in refusal.once(_injected, parent)):
         yield (_remove((*parent.path, sent)),)
 
 

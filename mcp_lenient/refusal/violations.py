@@ -404,7 +404,7 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
         return words("It was sent inside {place}: send it at the top.", place=where((holder,), words))
     fields = {} if refusal.destructive else coming_home(refusal, spot)
     if fields:
-        return _send_inside(fields, words)
+        return _send_inside(spot, fields, words)
     if parent.path and not refusal.destructive and name in refusal.names_at(refusal.look(())).extra:
         return words("It was sent at the top: send it inside {place}.", place=where(parent.path, words))
     meant = [
@@ -420,10 +420,15 @@ def _sent_elsewhere(refusal: Refusal, parent: Location, spot: Location) -> str:
     return words("If {names} is meant, send it under this name.", names=told)
 
 
-def _send_inside(fields: Mapping[str, Path], words: Language) -> str:
-    """Return that fields belong inside an object, with their own names if they were sent under longer ones."""
+def _send_inside(owner: Location, fields: Mapping[str, Path], words: Language) -> str:
+    """Return that fields belong inside an object or list, with their own names if they were sent under longer ones."""
     names = words.all_of([quoted(field) for field in list(fields)[:MAX_NEAR]])
     own = [str(path[-1]) for path in fields.values()]
+    holder = next(iter(fields.values()))[:-1]
+    if any(path[:-1] != owner.path for path in fields.values()):
+        if own == list(fields):
+            return words("Send {names} inside {place}.", names=names, place=where(holder, words))
+        return words("Send it whole, not in parts such as {name}.", name=quoted(next(iter(fields))))
     if own == list(fields):
         return words("Send {names} inside it.", names=names)
     own_names = words.all_of([quoted(name) for name in own[:MAX_NEAR]])
@@ -476,7 +481,8 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
         return words("It is not an argument of the tool: leave it out."), []
     near = _near_names(refusal, parent, sent)
     belongs = None if refusal.destructive else home(refusal, parent, sent)
-    if belongs is not None and (not near or belongs[-2] in (*near, *refusal.names_at(parent).lacking)):
+    own = belongs[len(parent.path)] if belongs else None
+    if belongs is not None and (not near or own in (*near, *refusal.names_at(parent).lacking)):
         return _belongs_inside(belongs, sent, words), []
     if near:
         return words("Did you mean {names}?", names=words.either([quoted(name) for name in near])), near
@@ -511,7 +517,7 @@ def _not_together(others: Sequence[str], words: Language) -> str:
 
 def _belongs_inside(belongs: Path, sent: object, words: Language) -> str:
     place = where(belongs[:-1], words)
-    if belongs[-1] == sent:
+    if belongs[-1] == sent or isinstance(belongs[-1], int):
         return words("It belongs inside {place}.", place=place)
     return words("It belongs inside {place}, as {name}.", place=place, name=quoted(belongs[-1]))
 

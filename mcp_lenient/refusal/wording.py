@@ -886,10 +886,26 @@ def _names_at(refusal: Refusal, parent: Location) -> Names:
 
 _NAME = re.compile(r"[\w .$@#/*?\[\]-]+")
 """The characters of names: a key with any others is likely a piece of text."""
+_WRITTEN_PATH = re.compile(r"[\w$-]+(?:\.[\w$-]+|\[\d{1,3}\])+")
+_STEP = re.compile(r"[\w$-]+")
 
 
 def _may_be_name(key: str) -> bool:
     return is_name(key) and _NAME.fullmatch(key) is not None
+
+
+def path_in(refusal: Refusal, parent: Location, sent: str) -> Path:
+    """Return the path into a declared list or object that a name is written as (``rows[0].name``), else ()."""
+    steps = _STEP.findall(sent) if _WRITTEN_PATH.fullmatch(sent) else []
+    if not steps or not declares(refusal.meant(parent), steps[0]):
+        return ()
+    path: Path = (*parent.path, steps[0])
+    for step in steps[1:]:
+        kinds = _kinds_at(refusal, path)
+        if len(path) == len(parent.path) + 1 and kinds.isdisjoint(("array", "object")):
+            return ()
+        path = (*path, int(step) if step.isdecimal() and (f"[{step}]" in sent or "array" in kinds) else step)
+    return path
 
 
 def likely_name(refusal: Refusal, parent: Location, sent: str, name: str) -> float:
@@ -961,7 +977,13 @@ def _matches(refusal: Refusal, parent: Location) -> Matches:
         for sent in names.extra
     }
     spelled = {sent: _spellings(found) for sent, found in likely.items()}
-    likely = _without_taken({sent: spelled[sent] or found for sent, found in likely.items()}, spelled, names)
+    # A name that is written as a path means a part of a value.
+    others = {
+        sent: found
+        for sent, found in likely.items()
+        if "]." not in sent and not path_in(refusal, parent, sent)
+    }
+    likely = _without_taken({sent: spelled[sent] or others.get(sent, {}) for sent in likely}, spelled, names)
     while True:
         alone = {sent: found for sent, found in likely.items() if len(found) == 1}
         left = _without_taken(likely, alone, names)

@@ -1,0 +1,203 @@
+"""Test names written as paths (``rows[0].name``), and fields of a missing list sent beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jsonpatch
+import pytest
+from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row
+
+from mcp_lenient import Policy, Violation, normalize
+
+_OPTION = closed("label", label=STRING)
+_QUESTION = closed("text", "options", text=STRING, options=array(_OPTION))
+_ASK = closed("questions", questions=array(_QUESTION), tags=array(STRING))
+_EDIT = closed("old", old=STRING, new=STRING)
+_EDITS = closed("path", "edits", path=STRING, edits=array(_EDIT, minItems=1))
+_FETCH = closed("name", "arguments", name=STRING, arguments=OBJECT)
+
+
+def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> dict[str, Violation]:
+    return {each.pointer: each for each in normalize(schema, sent, policy).violations}
+
+
+def _told(schema: Json, sent: Any) -> str:
+    return " ".join(each.message for each in _violations(schema, sent).values())
+
+
+@each_row(
+    ("schema", "sent", "meant"),
+    [
+        pytest.param(
+            _ASK,
+            {"questions[0].options[0].label": "Yes", "questions[0].text": "Tea?"},
+            {"questions": [{"text": "Tea?", "options": [{"label": "Yes"}]}]},
+            id="brackets",
+        ),
+        pytest.param(
+            _ASK,
+            {
+                "questions.1.text": "b",
+                "questions.0.text": "a",
+                "questions.0.options": [],
+                "questions.1.options": [],
+            },
+            {"questions": [{"text": "a", "options": []}, {"text": "b", "options": []}]},
+            id="indices after dots, in any order",
+        ),
+        pytest.param(
+            _ASK,
+            {"questions": [], "tags[0]": "a", "tags[1]": "b"},
+            {"questions": [], "tags": ["a", "b"]},
+            id="items",
+        ),
+        pytest.param(
+            closed("a", a=closed("b", b=closed("c", c=INTEGER))),
+            {"a.b.c": 5},
+            {"a": {"b": {"c": 5}}},
+            id="three levels",
+        ),
+        pytest.param(
+            closed("labels", labels={"type": "object", "additionalProperties": STRING}),
+            {"labels.team": "a"},
+            {"labels": {"team": "a"}},
+            id="a map of described values",
+        ),
+        pytest.param(
+            _EDITS,
+            {"path": "a", "old": "x", "new": "y"},
+            {"path": "a", "edits": [{"old": "x", "new": "y"}]},
+            id="fields beside a missing list",
+        ),
+    ],
+)
+def test_the_first_fix_builds_the_whole_value(schema: Json, sent: Any, meant: Any) -> None:
+    """One patch moves all parts, and it is the first fix of every violation."""
+    found = _violations(schema, sent)
+    assert found
+    for violation in found.values():
+        patch = [dict(operation) for operation in violation.fixes[0]]
+        assert jsonpatch.apply_patch(sent, patch) == meant
+
+
+@each_row(
+    ("schema", "sent", "pointer", "message"),
+    [
+        pytest.param(
+            _ASK,
+            {"questions[0].text": "Tea?"},
+            "/questions[0].text",
+            "unknown parameter 'questions[0].text'. It belongs inside 'questions[0]', as 'text'. "
+            "Accepted are 'questions', 'tags'.",
+            id="brackets",
+        ),
+        pytest.param(
+            _ASK,
+            {"questions": [], "tags[0]": "a"},
+            "/tags[0]",
+            "unknown parameter 'tags[0]'. It belongs inside 'tags'. Accepted are 'questions', 'tags'.",
+            id="an item",
+        ),
+        pytest.param(
+            _ASK,
+            {"questions": [{"text": "a", "options": []}], "questions[1].text": "b"},
+            "/questions[1].text",
+            "unknown parameter 'questions[1].text'. It belongs inside 'questions[1]', as 'text'. "
+            "Accepted are 'questions', 'tags'.",
+            id="beside the list",
+        ),
+        pytest.param(
+            _FETCH,
+            {"name": "a", "arguments.url": "b"},
+            "/arguments.url",
+            "unknown parameter 'arguments.url'. It belongs inside 'arguments', as 'url'. "
+            "Accepted are 'name', 'arguments'.",
+            id="an open object",
+        ),
+        pytest.param(
+            _FETCH,
+            {"name": "a", "arguments.url": "b"},
+            "/arguments",
+            "'arguments' is required but was not sent. It must be an object. Send 'arguments.url' inside it, as 'url'.",
+            id="a missing open object",
+        ),
+        pytest.param(
+            closed("rows", rows=array(closed("name", name=STRING))),
+            {"rows[0].name": "a"},
+            "/rows",
+            "'rows' is required but was not sent. It must be an array of objects. Each item has 'name' (a string). "
+            "Send it whole, not in parts such as 'rows[0].name'.",
+            id="a missing list",
+        ),
+        pytest.param(
+            _EDITS,
+            {"path": "a", "old": "x"},
+            "/edits",
+            "'edits' is required but was not sent. It must be an array of objects. Each item has 'old' (a string), "
+            "and may have 'new' (a string). Send 'old' inside 'edits[0]'.",
+            id="fields beside a missing list",
+        ),
+        pytest.param(
+            _EDITS,
+            {"path": "a", "old": "x"},
+            "/old",
+            "unknown parameter 'old'. It belongs inside 'edits[0]'. Accepted are 'path', 'edits'.",
+            id="a field beside a missing list",
+        ),
+    ],
+)
+def test_the_message_says_where_a_part_belongs(schema: Json, sent: Any, pointer: str, message: str) -> None:
+    """The message gives the place of a part, and never advises to send it as the whole list or object."""
+    found = _violations(schema, sent)
+    assert found[pointer].message == message
+    assert not any("mean" in violation.message for violation in found.values())
+
+
+@each_row(
+    ("schema", "sent"),
+    [
+        pytest.param(_FETCH, {"name": "a", "arguments.url": "b"}, id="not in the schema"),
+        pytest.param(_ASK, {"questions[1].text": "a", "questions[1].options": []}, id="no first item"),
+        pytest.param(_ASK, {"questions[0].text": "a"}, id="the item lacks a field"),
+        pytest.param(
+            _ASK,
+            {"questions[0].text": "a", "questions[0].options": [], "questions[0].zz": 1},
+            id="a part has no place",
+        ),
+        pytest.param(_ASK, {"questions": [], "questions[0].text": "a"}, id="the list was sent"),
+        pytest.param(closed("a", a=closed(b=OBJECT)), {"a.b": {}, "a.b.c": 1}, id="a part of a part"),
+        pytest.param(_EDITS, {"path": "a", "new": "y"}, id="the item lacks its required field"),
+        pytest.param(closed(edits=array(_EDIT)), {"old": "x", "new": "y"}, id="the list may be left out"),
+    ],
+)
+def test_parts_that_make_no_accepted_whole_get_no_fix(schema: Json, sent: Any) -> None:
+    """A fix loses no part, invents no item, and leads to an accepted call."""
+    found = _violations(schema, sent)
+    assert found
+    assert not any(violation.fixes for violation in found.values())
+
+
+def test_a_path_that_the_schema_refuses_gets_no_place() -> None:
+    """The message does not send a part to an object that does not take it."""
+    told = _told(_ASK, {"questions[0].zz": "a", "question[0].text": "b"})
+    assert not any(advice in told for advice in ("belongs", "mean", "Send it whole"))
+
+
+def test_a_dot_after_the_name_of_a_text_is_no_path() -> None:
+    """A text has no parts, so its name may be meant itself."""
+    found = _violations(closed("file", file=STRING), {"file.name": "a"})
+    assert found["/file.name"].did_you_mean == ("file",)
+
+
+def test_no_place_of_a_part_is_named_in_a_destructive_tool() -> None:
+    """A destructive tool gets neither the place nor a fix."""
+    for violation in _violations(_EDITS, {"path": "a", "old": "x"}, Policy(destructive=True)).values():
+        assert not violation.fixes
+        assert "inside" not in violation.message
+
+
+def test_another_spelling_is_suggested_for_a_path_that_the_schema_refuses() -> None:
+    """A dot may as well separate the words of a name."""
+    schema = closed(user=closed("id", id=STRING), user_name=STRING)
+    assert _violations(schema, {"user.name": "a"})["/user.name"].did_you_mean == ("user_name",)
