@@ -85,8 +85,9 @@ REPAIRED = {
         (list[int], {"value": "1, 2"}),
         (int, {"value": [5]}),
     ],
-    '`{"args": {...}}`, flat fields of a single object parameter, all arguments as JSON text': [
+    '`{"args": {...}}`, `todos[0].title`, flat fields of a single object parameter, all arguments as JSON text': [
         (int, {"args": {"value": 1}}),
+        (list[Point], {"value[0].x": 1}),
         (Point, {"x": 1}),
     ],
 }

@@ -10,6 +10,7 @@ from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row
 
 from mcp_lenient import Policy, Violation, normalize
 
+_WITHOUT_RULE = Policy(disable={"nest_arguments"})
 _OPTION = closed("label", label=STRING)
 _QUESTION = closed("text", "options", text=STRING, options=array(_OPTION))
 _ASK = closed("questions", questions=array(_QUESTION), tags=array(STRING))
@@ -19,7 +20,8 @@ _FETCH = closed("name", "arguments", name=STRING, arguments=OBJECT)
 
 
 def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> dict[str, Violation]:
-    return {each.pointer: each for each in normalize(schema, sent, policy).violations}
+    found = normalize(schema, sent, policy or _WITHOUT_RULE).violations
+    return {each.pointer: each for each in found}
 
 
 def _told(schema: Json, sent: Any) -> str:
