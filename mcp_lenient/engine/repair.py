@@ -932,7 +932,7 @@ class _NameSearch:
             schema alone it may be the intended one.
         changed: The JSON Pointers of repaired values.
         kept: The paths of names that their object keeps (``additionalProperties: true``).
-        lost: The paths of names that are declared only by union branches that do not accept the value.
+        lost: The paths of names that a union declares and the branch that the tool takes may not.
     """
 
     tree: SchemaTree
@@ -971,7 +971,7 @@ class _NameSearch:
     def _of_branches(self, node: SchemaNode, value: Any, path: Path) -> tuple[_Names, _Names]:
         branches = node.possible(value)
         results = [self._names(branch, value, path, in_union=True) for branch in branches]
-        lost = _lost_names(branches, value, path) if isinstance(value, Mapping) else frozenset[Path]()
+        lost = _lost_names(branches, value, path, open_know_all=self.open_branches_know_all)
         self.lost |= lost
         known = frozenset[Path]().union(*(read for _, read in results)) - lost
         return frozenset[Path](lost).union(*(ignored for ignored, _ in results)) - known, known
@@ -1003,6 +1003,9 @@ class _NameSearch:
         targets = [name for name in same if name not in value or not same_json(value[name], value[key])]
         if not same:
             targets = [name for near in node.slips(key) for name in near if name not in value]
+            # `todos[0].title` may be meant as a part of `todos`.
+            root = key.partition("[")[0].partition(".")[0]
+            targets += [root] if root != key and root in node.properties and root not in value else []
         if not targets:
             return False
         if node.shape.extra in (True, {}):
@@ -1013,23 +1016,46 @@ class _NameSearch:
         return True
 
 
-def _lost_names(branches: Sequence[SchemaNode], value: Mapping[str, Any], path: Path) -> frozenset[Path]:
-    """Return the paths of keys that no branch which accepts an object declares or keeps, and another one declares."""
-    accepting = [branch for branch in branches if branch.takes(value)]
-    if not accepting or len(accepting) == len(branches):
+def _lost_names(
+    branches: Sequence[SchemaNode], value: Any, path: Path, *, open_know_all: bool
+) -> frozenset[Path]:
+    """Return the paths of keys that are declared in a union, but not held by every branch that accepts the value.
+
+    None is lost if one of these branches holds them all.
+    """
+    if isinstance(value, list):
+        lists = [branch for branch in branches if branch.is_array and not branch.is_union]
+        return frozenset[Path]().union(
+            *(
+                _lost_names(
+                    [each.item(at, mixed=False) for each in lists],
+                    entry,
+                    (*path, at),
+                    open_know_all=open_know_all,
+                )
+                for at, entry in enumerate(value)
+                if isinstance(entry, Mapping)
+            )
+        )
+    if not isinstance(value, Mapping):
         return frozenset()
     declared = {name for branch in branches for name in branch.properties}
-    return frozenset(
-        (*path, key)
-        for key in value
-        if key in declared and not any(_holds_name(branch, key) for branch in accepting)
-    )
+    named = {key for key in value if key in declared}
+    accepting = [branch for branch in branches if branch.takes(value)]
+    held = [
+        {key for key in named if _holds_name(branch, key, open_know_all=open_know_all)}
+        for branch in accepting or branches
+    ]
+    if not held or (accepting and named in held):
+        return frozenset()
+    return frozenset((*path, key) for key in named.difference(set.intersection(*held)))
 
 
-def _holds_name(node: SchemaNode, key: str) -> bool:
+def _holds_name(node: SchemaNode, key: str, *, open_know_all: bool) -> bool:
     """Return whether an object declares a name, or keeps every other one."""
     declared = node.properties
-    return key in declared or not declared or node.shape.extra is not None or node.has_pattern_for(key)
+    keeps_all = (open_know_all and not declared) or node.is_union
+    return keeps_all or key in declared or node.shape.extra is not None or node.has_pattern_for(key)
 
 
 _STEPS = 3_000
@@ -1124,7 +1150,8 @@ def _repair_by_schema(
         ]
         candidates = distinct(candidates)
         if len(candidates) == 1:
-            candidates = [_without_unneeded(candidates[0], spelled, validator, session, scope, issues or ())]
+            needed = _needed(candidates[0], spelled, validator, session, scope, issues or ())
+            candidates = [] if needed is None else [needed]
         if any(_converts_below(candidate, checked, plan) for candidate in candidates):
             candidates = []
         if len(candidates) == 1:
@@ -1147,9 +1174,12 @@ def _repair_by_schema(
 
 def _checked_as_wholes(issues: Iterable[ValidationIssue]) -> tuple[str, ...]:
     """Return the JSON Pointers of values that only a check of the author's refuses, each with a final slash."""
-    return tuple(
-        f"{pointer(issue.path)}/" for issue in issues if issue.kind == "value" and issue.detail is not None
-    )
+    return tuple(f"{pointer(issue.path)}/" for issue in issues if _is_by_author(issue))
+
+
+def _is_by_author(issue: ValidationIssue | None) -> bool:
+    """Return whether a check of the author's refuses a value, and not its type."""
+    return issue is not None and issue.kind == "value" and issue.detail is not None
 
 
 def _converts_below(candidate: Candidate, checked: tuple[str, ...], plan: Plan) -> bool:
@@ -1163,45 +1193,102 @@ def _converts_below(candidate: Candidate, checked: tuple[str, ...], plan: Plan) 
     return any(each.pointer.startswith(checked) and each.rule not in names for each in candidate.repairs)
 
 
-_MAX_UNDONE = 8
-"""Repairs of one call that are each tried without, where the validator does not accept it without all of them."""
+_SCALARS: Final = frozenset({"string", "number", "integer", "boolean"})
 
 
-def _without_unneeded(
+def _needed(
     found: Candidate,
     arguments: dict[str, Any],
     validator: Validator,
     session: RepairSession,
     scope: Scope | None,
     issues: Iterable[ValidationIssue],
-) -> Candidate:
-    """Return a candidate without the repairs of values that the tool's own validator takes as they were sent.
+) -> Candidate | None:
+    """Return a candidate with only those conversions of scalars that the tool's own validator needs.
 
-    Where a container was changed, the schema decided about everything in it; the tool may read a text of its own there.
+    Where a container was changed, the schema decided about everything in it, and the tool may read a text of its own there.
+    None if a value was converted that only a check of the author's refuses.
     """
-    if validator.by_schema or len(found.repairs) < 2:
+    if validator.by_schema:
         return found
-    # The first repair where the validator refuses a value is needed.
-    asked = {pointer(issue.path) for issue in issues}
-    first = {each.pointer: each for each in reversed(found.repairs) if each.pointer in asked}
-    names = {rule.name for rule in session.plan.rules if rule.kind == "name"}
+    refused = {pointer(issue.path): issue for issue in issues if issue.kind in ("type", "value")}
+    converted = [each for each in found.repairs if each.before in _SCALARS and each.after in _SCALARS]
+    changed = {each.pointer for each in found.repairs if not {each.before, each.after} <= _SCALARS}
     own = [
-        (each.rule, each.pointer)
-        for each in found.repairs
-        if first.get(each.pointer) is not each and each.rule not in names
+        each for each in converted if each.pointer not in refused or _is_at_or_below(each.pointer, changed)
     ]
-    if not own:
+    if any(each not in own and _is_by_author(refused[each.pointer]) for each in converted):
+        return None
+    undone = frozenset((each.rule, each.pointer) for each in own) if own else None
+    without = None if undone is None else _only(arguments, replace(session, undone=undone), scope)
+    if without is None:
         return found
-    tries = [own, *([each] for each in own)] if 1 < len(own) <= _MAX_UNDONE else [own]
-    for undone in tries:
-        again = replace(session, undone=session.undone.union(undone))
-        with suppress(OutOfSteps):
-            tried = _candidates_of_arguments(arguments, again, scope)
-            if len(tried) == 1 and validator.accepts(tried[0].value):
-                found, session = tried[0], again
-        if len(session.undone) == len(own):
-            break
-    return found
+    left = {issue.path: issue for issue in reversed(validator.issues(without.value))}
+    if not left:
+        return without
+    paths = _differences(without.value, found.value)
+    reasons = {path: _nearest(path, left) for path in paths}
+    if any(map(_is_by_author, reasons.values())):
+        return None
+    spared = [path for path in paths if reasons[path] is None]
+    if not spared:
+        return found
+    value = _mixed(found.value, without.value, frozenset(spared))
+    kept = list(found.repairs)
+    for path in spared:
+        record = next((each for each in own if each in kept and _ends_in(each.pointer, path)), None)
+        if record is None:
+            return None
+        kept.remove(record)
+    return Candidate(value, found.cost, tuple(kept)) if validator.accepts(value) else None
+
+
+def _only(arguments: dict[str, Any], session: RepairSession, scope: Scope | None) -> Candidate | None:
+    """Return the only candidate; None for several, none or too long a search."""
+    with suppress(OutOfSteps):
+        found = distinct(_candidates_of_arguments(arguments, session, scope))
+        return found[0] if len(found) == 1 else None
+    return None
+
+
+def _nearest(path: Path, issues: Mapping[Path, ValidationIssue]) -> ValidationIssue | None:
+    """Return the issue at a path or above it."""
+    return next((issues[path[:at]] for at in range(len(path), -1, -1) if path[:at] in issues), None)
+
+
+def _differences(one: Any, other: Any, path: Path = ()) -> list[Path]:
+    """Return the paths at which two values of one structure have different scalars."""
+    if isinstance(one, dict) and isinstance(other, dict) and one.keys() == other.keys():
+        return [found for key in one for found in _differences(one[key], other[key], (*path, key))]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = enumerate(zip(one, other, strict=True))
+        return [found for at, (left, right) in pairs for found in _differences(left, right, (*path, at))]
+    return [] if type(one) is type(other) and one == other else [path]
+
+
+def _mixed(value: Any, other: Any, paths: Collection[Path], path: Path = ()) -> Any:
+    """Return a value with the parts of another one at some paths."""
+    if path in paths:
+        return other
+    if isinstance(value, dict) and isinstance(other, dict):
+        return {key: _mixed(each, other.get(key), paths, (*path, key)) for key, each in value.items()}
+    if isinstance(value, list) and isinstance(other, list):
+        pairs = enumerate(zip(value, other, strict=True))
+        return [_mixed(each, its, paths, (*path, at)) for at, (each, its) in pairs]
+    return value
+
+
+def _is_at_or_below(text: str, pointers: Collection[str]) -> bool:
+    """Return whether a JSON Pointer is one of these, or below one."""
+    while text not in pointers:
+        if not text:
+            return False
+        text = text.rpartition("/")[0]
+    return True
+
+
+def _ends_in(text: str, path: Path) -> bool:
+    return not path or text.endswith(pointer(path[-1:]))
 
 
 def _candidates_of_arguments(

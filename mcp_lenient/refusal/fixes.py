@@ -41,7 +41,7 @@ from mcp_lenient.values.display import (
     secret_name,
     short_scalar,
 )
-from mcp_lenient.values.json_values import pointer, same_json, tokens_of
+from mcp_lenient.values.json_values import may_be_rounded, pointer, same_json, tokens_of
 from mcp_lenient.values.names import (
     by_singular,
     fold_case,
@@ -462,7 +462,13 @@ def _takes_path(refusal: Refusal, path: Path, start: int) -> bool:
     for length in range(start, len(path)):
         part, forms = path[length], refusal.look(path[:length]).forms
         taking = [form for form in forms if any_fits((form,), [] if isinstance(part, int) else {})]
-        if not any(form.child(part) or not form.closed for form in taking):
+        # Of any other object of any names, the whole name may be one: `files.py` for `files`.
+        is_any = isinstance(part, str) and path[length - 1] in WRAPPERS
+        if isinstance(part, str) and not any(
+            part in form.properties or (is_any and not form.closed) for form in taking
+        ):
+            return False
+        if isinstance(part, int) and not any(form.child(part) or not form.closed for form in taking):
             return False
     return not refusal.look(path).present
 
@@ -1215,6 +1221,8 @@ def _as_text(refusal: Refusal, place: Location) -> Iterator[str]:
         wanted = any(format_of(form) == "json-string" for form in place.forms)
         yield from (in_json(place.value),) if wanted and showable(refusal, place, place.value) else ()
     if not isinstance(place.value, (int, float)) or not short_scalar(place.value):
+        return
+    if may_be_rounded(place.value):
         return
     if any_fits(place.forms, "") and any("string" in likely_kinds(form) for form in place.forms):
         yield in_json(place.value)

@@ -69,7 +69,7 @@ from mcp_lenient.refusal.wording import (
 from mcp_lenient.schema.node import KEYS, FormReader, Forms, any_fits, declares, names_of
 from mcp_lenient.types import Outcome, Path, Tie, ValidationIssue, Validator, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, MAX_NAME, cut, fits_json, in_json, is_name, short_scalar, shown
-from mcp_lenient.values.json_values import json_type, looks_like_json, pointer, same_json
+from mcp_lenient.values.json_values import json_type, looks_like_json, may_be_rounded, pointer, same_json
 from mcp_lenient.values.language import Language, marked
 from mcp_lenient.values.limits import MOST_ISSUES
 
@@ -170,8 +170,15 @@ def hint(refusal: Refusal, problem: Problem, kinds: set[str]) -> str:
         if any(format_of(form) == "json-string" for form in problem.forms):
             return words("Write it as JSON text.")
         return _alone(refusal, problem, kinds)
-    if isinstance(spot.value, float) and kinds == {"integer"}:
-        whole = spot.value.is_integer()
+    return _another_number(spot.value, kinds, words)
+
+
+def _another_number(value: object, kinds: set[str], words: Language) -> str:
+    """Return how to write a number of which the type or the digits are not right."""
+    if kinds == {"string"} and may_be_rounded(value):
+        return words("Send it as text: so large a number may have lost digits on the way.")
+    if isinstance(value, float) and kinds == {"integer"}:
+        whole = value.is_integer()
         return words("Write it without a decimal point.") if whole else words("Send a whole number.")
     return ""
 
@@ -486,9 +493,17 @@ def _meant(refusal: Refusal, parent: Location, path: Path) -> tuple[str, list[st
         return _belongs_inside(belongs, sent, words), []
     if near:
         return words("Did you mean {names}?", names=words.either([quoted(name) for name in near])), near
-    if isinstance(parent.value, Mapping) and is_usual_wrapper(sent, parent.value.get(sent)):
+    content: Any = parent.value.get(sent) if isinstance(parent.value, Mapping) else None
+    if is_usual_wrapper(sent, content) and not _may_be_a_value(refusal, parent, content):
         return _not_inside(parent, sent, words), []
     return "", []
+
+
+def _may_be_a_value(refusal: Refusal, parent: Location, content: Mapping[Any, Any]) -> bool:
+    """Return whether the content of a wrapper names no parameter, and may be the value of an object that was not sent."""
+    absent = (refusal.look((*parent.path, name)) for name in refusal.names_at(parent).absent)
+    takes_object = any("object" in likely_kinds(form) for place in absent for form in place.forms)
+    return takes_object and not any(declares(parent.forms, name) for name in content)
 
 
 def _not_inside(parent: Location, wrapper: object, words: Language) -> str:

@@ -337,7 +337,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"nest_arguments": "paths in place of names, such as todos[0].title"},
         does="names that are paths into a list or an object: `todos[0].title`, `filter.city`",
-        unless="a declared name contains `.` or `[`; the schema does not declare every step; the parameter was sent too; an "
+        unless="a declared name contains `.` or `[`; the schema does not declare every step (but for any name in an object "
+        "`arguments`, `params` or the like); the parameter was sent too; an "
         "index is missing, or two paths end at one place; the content is not accepted",
         properties={"todos": {"type": "array", "items": _TODO}, "filter": _FILTER},
         repaired=({"todos[0].title": "tea", "todos[1].title": "milk"}, {"filter.city": "Oslo"}),

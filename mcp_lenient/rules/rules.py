@@ -893,8 +893,7 @@ def _is_declared_otherwise(key: object, declared: frozenset[str]) -> bool:
 
 
 def _is_open_object(site: Site, name: str) -> bool:
-    shape = site.shape_at(site.shape.properties[name])
-    return shape.is_only("object") and not (shape.properties or shape.patterns or shape.closed)
+    return _is_free_object(site.shape_at(site.shape.properties[name]))
 
 
 def _may_be_the_object(flat: dict[str, Any]) -> bool:
@@ -924,7 +923,7 @@ def nest_arguments(site: Site) -> Apply | None:
         for key, steps in paths.items():
             name = str(steps[0])
             is_known = name in declared and name not in arguments
-            if not is_known or not _leads_to_a_value(site, site.shape_at(declared[name]), steps[1:]):
+            if not is_known or not _leads_to_a_value(site, steps):
                 return ()
             if not _put(whole, steps, arguments[key]):
                 return ()
@@ -943,25 +942,29 @@ def _steps(key: object) -> list[_Step]:
     return steps if len(steps) <= _MAX_STEPS else []
 
 
-def _leads_to_a_value(site: Site, shape: Shape, steps: Sequence[_Step]) -> bool:
-    """Return whether a schema declares each step of a path; the last one may be any name of an open object."""
-    if not steps:
-        return True
-    step, rest = steps[0], steps[1:]
-    for each in _shapes(site, shape):
-        if isinstance(step, int):
-            if (
-                each.is_only("array")
-                and not each.prefix
-                and _leads_to_a_value(site, site.shape_at(each.items), rest)
-            ):
+def _leads_to_a_value(site: Site, steps: Sequence[_Step]) -> bool:
+    """Return whether the schema declares each step of a path; one into an object of a call's arguments may be any name.
+
+    Of another object of any names, the whole path may be such a name: `files.py` for `files`.
+    """
+    reached = [site.shape]
+    for at, step in enumerate(steps):
+        below: dict[int, Shape] = {}
+        for each in (one for shape in reached for one in _shapes(site, shape)):
+            if isinstance(step, int):
+                found = each.items if each.is_only("array") and not each.prefix else None
+            else:
+                found = each.properties.get(step)
+            if found is not None:
+                below[id(found)] = site.shape_at(found)
+            elif at == 1 == len(steps) - 1 and steps[0] in WRAPPERS and _is_free_object(each):
                 return True
-        elif step in each.properties:
-            if _leads_to_a_value(site, site.shape_at(each.properties[step]), rest):
-                return True
-        elif each.is_only("object") and not (each.properties or each.patterns or each.closed or rest):
-            return True
-    return False
+        reached = list(below.values())
+    return bool(reached)
+
+
+def _is_free_object(shape: Shape) -> bool:
+    return shape.is_only("object") and not (shape.properties or shape.patterns or shape.closed)
 
 
 def _put(whole: _Nested, steps: Sequence[_Step], value: Any) -> bool:

@@ -26,15 +26,15 @@ _TURN: Final = "(?:start|beginning|end)_of_(?:turn|sentence)"
 """Tokens of Gemma and MiniMax, which look like tags."""
 TAG_NAME: Final = rf"(?!{_TURN}\b)\w[\w.:-]{{0,127}}(?:/[\w.:-]{{1,127}}){{0,4}}"
 _TAG: Final = re.compile(rf"<(?P<slash>/?)(?P<name>{TAG_NAME})(?:\s[^<>]*)?(?<!/)>")
+_MISTRAL: Final = "(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CONTENT|MODEL_SETTINGS)"
+"""Names of Mistral's tokens that are not the model's own text (mistral-common, SpecialTokens)."""
 _TOKEN: Final = re.compile(
     rf"""(?<!`)`(?!`)[^`\n]+`(?!`)
       | (?P<token><\|[^<>|\s]{{1,64}}\|?>|<[^<>|\s]{{1,64}}\|>|<｜[^<>｜\n]{{1,64}}｜>|\[\|[^\[\]|\s]{{1,64}}\|\]
-          |<{_TURN}>|\]~b\]|(?P<closing>\[/[A-Z][A-Z_]{{1,63}}\]))
-      | (?:^[^\S\n]{{0,100}}|(?<=[.!?>\]}}]))(?P<first>\[[A-Z][A-Z_]{{1,63}}\])
-      | (?P<last>\[[A-Z][A-Z_]{{1,63}}\])[^\S\n]{{0,100}}$""",
-    re.VERBOSE | re.MULTILINE,
+          |<{_TURN}>|\]~b\]|\[{_MISTRAL}\]|(?P<closing>\[/{_MISTRAL}\]))""",
+    re.VERBOSE,
 )
-"""Inline code, or a special token of a model family: in ``<|...|>`` and similar signs, or in capitals, as Mistral's, first or last on its line."""
+"""Inline code, or a special token of a model family: in ``<|...|>`` and similar signs, or one of Mistral's."""
 _OWN_TOKENS: Final = frozenset(
     "<|begin_of_text|> <|end_of_text|> <|eot_id|> <|eom_id|> <|eot|> <|eom|> <|end_header_id|> <|header_end|>"
     " <|python_tag|> <|python_start|> <|python_end|>"  # Llama
@@ -44,7 +44,7 @@ _OWN_TOKENS: Final = frozenset(
     " <end_of_turn> <end_of_sentence> <turn|> <|end_of_role|>"  # Gemma, Granite
     " <|CHATBOT_TOKEN|> <|END_OF_TURN_TOKEN|> <|START_RESPONSE|> <|END_RESPONSE|> <|START_ACTION|> <|END_ACTION|>"  # Command
     " <|action_start|> <|plugin|> <|action_end|> [|assistant|] [|endofturn|]"  # InternLM, EXAONE
-    " <|begin_of_solution|> <|end_of_solution|> [TOOL_CALLS] [BOS] [EOS] [EOT]".split()  # Sky-T1, Mistral, Kimi
+    " <|begin_of_solution|> <|end_of_solution|>".split()  # Sky-T1
 )
 """Tokens of the model's own text: the beginning or end of a sequence or turn, the role of the model, marks of calls."""
 _OWN_HEADER: Final = re.compile(
@@ -94,7 +94,7 @@ class Elements:
         at = start
         while (token := _TOKEN.search(self.source.text, at, end)) is not None:
             at = token.end()
-            named = token["token"] or token["first"] or token["last"]
+            named = token["token"]
             own = named and _OWN_HEADER.match(self.source.text, token.start())
             if own:
                 at = own.end()

@@ -31,6 +31,8 @@ REASONING: Final = (
 )
 """Opening and closing markers of reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3; Sky-T1; Command."""
 CLOSING: Final = dict(REASONING)
+_SPECIAL_TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
+"""Beginnings of tokens that no prose contains, unlike tags."""
 OPENED: Final = re.compile("|".join(re.escape(opening) for opening, _ in REASONING))
 CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONING))
 
@@ -175,7 +177,7 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
             calls, at = dialect.read(reader, place)
             if not calls:
                 prose.begin_answer(at)
-            elif prose.accepts(place.start(), at, is_apart=prose.is_apart(prose.start(place.start()), at)):
+            elif prose.accepts(place.start(), at, is_apart=_is_apart(prose, place, at)):
                 for call in calls:
                     prose.add(call, place.start(), reader.tools)
         elif pattern is CLOSED and not found:
@@ -195,6 +197,14 @@ def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) 
     if not found:
         raise NoToolCallError(prose.quotation() or "No tool call was found in the text.")
     return found
+
+
+def _is_apart(prose: Prose, place: re.Match[str], end: int) -> bool:
+    """Return whether a call is outside of a sentence or a quotation."""
+    start = prose.start(place.start())
+    return prose.is_apart(start, end) or (
+        place[0].startswith(_SPECIAL_TOKENS) and prose.ends_line(start, end)
+    )
 
 
 def _past_reasoning(reader: Reader, dialect: Dialect) -> int:

@@ -24,6 +24,7 @@ _PROSE_LINE: Final = re.compile(r"[^\S\n]*(?:<|(?:\*{1,3}|_{1,3})?(?!\w\.|\w{1,5
 """A line of prose begins with a word or a tag; quotations, list items, comments and tables begin with a sign."""
 _CALL_LINE: Final = re.compile(rf"{_PROSE_LINE.pattern}|[^\S\n]*(?:[{{}}\[\]`]|\Z)|(?<=[^\n])[^\S\n]*[,;]")
 _SENTENCE_END: Final = re.compile(r"[.!?…][\"')\u2019\u201d*_]{0,4}\s*\Z")
+_TEXT_END: Final = re.compile(r"[\w.:!?…\u3002\uff1a\uff01\uff1f]\Z")
 _BLANK: Final = re.compile(r"[^\S\n]*")
 
 _QUOTE: Final = re.compile(
@@ -238,6 +239,16 @@ class Prose:
         before = text[max(start.past, start.at - 20) : start.at]
         return _SENTENCE_END.search(before) is not None and self._begins_sentence(end)
 
+    def ends_line(self, start: Start, end: int) -> bool:
+        """Return whether a call between special tokens directly follows text, and is last on a line that quotes nothing.
+
+        Models write such a token without a space or a line break before it.
+        """
+        line = self.source.text[start.line : start.at]
+        if self._is_in_code(start) or line.count("`") % 2 or line.lstrip().startswith(">"):
+            return False
+        return _TEXT_END.search(line) is not None and _LINE_END.match(self.source.text, end) is not None
+
     def _begins_line(self, start: Start) -> bool:
         text = self.source.text
         return (
@@ -252,10 +263,15 @@ class Prose:
         return blank is not None and text[blank.end() : blank.end() + 1].isupper()
 
     def _is_quotation(self, start: Start) -> bool:
-        """Return whether a comment is open, a fence so long that other fences may be in it, a list item or indented code."""
-        if self.commented or (self.fence is not None and len(self.fence.mark) > 3):
-            return True
+        """Return whether a call is in a comment, in code or in a list item."""
+        return self._is_in_code(start) or 0 < self.item <= self._indent(start)
+
+    def _is_in_code(self, start: Start) -> bool:
+        """Return whether a comment is open, a fence so long that other fences may be in it, or indented code."""
+        is_fenced = self.fence is not None and len(self.fence.mark) > 3
+        is_code = self.fence is None and self._is_code_line(self._indent(start), start.line)
+        return self.commented or is_fenced or is_code
+
+    def _indent(self, start: Start) -> int:
         line = self.source.text[start.line : start.at]
-        indent = _columns(line[: len(line) - len(line.lstrip(" \t"))])
-        is_code = self.fence is None and self._is_code_line(indent, start.line)
-        return is_code or 0 < self.item <= indent
+        return _columns(line[: len(line) - len(line.lstrip(" \t"))])

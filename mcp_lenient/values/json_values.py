@@ -471,7 +471,7 @@ def number_as_text(value: float) -> str | None:
 def _integer_as_text(value: int) -> str | None:
     if value.bit_length() > _MAX_BITS:
         return None
-    if abs(value) > _SAFE and _may_be_rounded(value):
+    if may_be_rounded(value):
         return None
     try:
         return str(value)
@@ -479,12 +479,21 @@ def _integer_as_text(value: int) -> str | None:
         return None
 
 
-def _may_be_rounded(value: int) -> bool:
-    """Return whether a double is written as this integer: in full, or its significant digits followed by zeros.
+def may_be_rounded(value: object) -> bool:
+    """Return whether a number is beyond 2**53, and an integer one that a double is written as.
+
+    Such an integer is a double in full, or its significant digits followed by zeros.
+
+    >>> may_be_rounded(1917043659912705300), may_be_rounded(1917043659912705296), may_be_rounded(42)
+    (True, False, False)
 
     JavaScript writes the fewest digits that tell a double from its neighbors (ECMA-262, Number::toString), and C as many
     as a format asks for, up to the 17 that do so for every double.
     """
+    if isinstance(value, float):
+        return abs(value) > _SAFE
+    if not isinstance(value, int) or abs(value) <= _SAFE:
+        return False
     try:
         exact = int(float(value))
     except OverflowError:
@@ -525,8 +534,11 @@ _MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
 """Without a line break, the text after the marks is content, not an info string."""
-_LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w")
-"""A control character that no text needs, or one in place of the backslash after a Windows drive."""
+_LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:,;])[A-Za-z]:\t\w")
+"""A control character that no text needs, or one in place of the backslash after a Windows drive.
+
+A line break after a drive counts only at the beginning: elsewhere a line may end in `A:`.
+"""
 _MAY_LOSE_BACKSLASH: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]|[A-Za-z]:(?:[\t\n\r]|\\[tnr])")
 _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 

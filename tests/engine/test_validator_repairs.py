@@ -191,6 +191,13 @@ class Entry(BaseModel):
     mode: Octal = 0
 
 
+class Sized(BaseModel):
+    """A file, its mode and its size."""
+
+    mode: Octal = 0
+    size: int = 0
+
+
 class Change(BaseModel):
     """One branch of a union."""
 
@@ -312,6 +319,31 @@ def test_text_that_the_tool_reads_stays_in_a_changed_container(annotation, sent,
     """A text that the validator accepts is not converted where the container around it was changed."""
     found = _repaired(annotation, sent)
     assert found == (expected, *(tuple(each.split()) for each in repairs))
+
+
+@pytest.mark.parametrize("count", [1, 4, 20])
+@pytest.mark.parametrize("strict", [False, True])
+def test_texts_in_a_list_stay_whatever_its_length(count, strict):
+    """In a list out of a wrapper, only the texts that the tool does not read are converted."""
+    sent = {"item": [{"mode": "755", "size": "5"}] * count}
+    value, *repairs = _repaired(list[Sized], sent, strict=strict)
+    assert value == [{"mode": "755", "size": 5 if strict else "5"}] * count
+    assert len(repairs) == (1 + count if strict else 1)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "sent"),
+    [
+        pytest.param(Octal, "799", id="text"),
+        pytest.param(list[Octal], {"item": ["755", "8"]}, id="item"),
+        pytest.param(list[Amounts], {"low": "5", "high": 100}, id="object for a list"),
+        pytest.param(Amounts, {"x": {"low": "5", "high": 100}}, id="wrapper"),
+    ],
+)
+@pytest.mark.parametrize("strict", [False, True])
+def test_text_that_only_the_author_refuses_is_not_converted(annotation, sent, strict):
+    """A text that the author's own check refuses is not made a number until it passes."""
+    assert _outcome(annotation, sent, strict=strict).status == "refused"
 
 
 def test_items_of_a_list_refused_as_a_whole_are_not_converted():

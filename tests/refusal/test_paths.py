@@ -61,12 +61,6 @@ def _told(schema: Json, sent: Any) -> str:
             id="three levels",
         ),
         pytest.param(
-            closed("labels", labels={"type": "object", "additionalProperties": STRING}),
-            {"labels.team": "a"},
-            {"labels": {"team": "a"}},
-            id="a map of described values",
-        ),
-        pytest.param(
             _EDITS,
             {"path": "a", "old": "x", "new": "y"},
             {"path": "a", "edits": [{"old": "x", "new": "y"}]},
@@ -171,6 +165,8 @@ def test_the_message_says_where_a_part_belongs(schema: Json, sent: Any, pointer:
         pytest.param(closed("a", a=closed(b=OBJECT)), {"a.b": {}, "a.b.c": 1}, id="a part of a part"),
         pytest.param(_EDITS, {"path": "a", "new": "y"}, id="the item lacks its required field"),
         pytest.param(closed(edits=array(_EDIT)), {"old": "x", "new": "y"}, id="the list may be left out"),
+        pytest.param(closed(files={**OBJECT, "additionalProperties": STRING}), {"files.py": "a"}, id="a map"),
+        pytest.param(closed(files=OBJECT), {"files.py": "a"}, id="an object of any names"),
     ],
 )
 def test_parts_that_make_no_accepted_whole_get_no_fix(schema: Json, sent: Any) -> None:
@@ -203,3 +199,16 @@ def test_another_spelling_is_suggested_for_a_path_that_the_schema_refuses() -> N
     """A dot may as well separate the words of a name."""
     schema = closed(user=closed("id", id=STRING), user_name=STRING)
     assert _violations(schema, {"user.name": "a"})["/user.name"].did_you_mean == ("user_name",)
+
+
+def test_a_wrapper_around_other_names_is_not_said_to_wrap_the_arguments() -> None:
+    """The content of a wrapper may be the value of an object that was not sent."""
+    schema = closed("query", query=STRING, params=OBJECT)
+    assert "go at the top" not in _told(schema, {"query": "a", "parameters": {"name": "b"}})
+
+
+def test_a_number_that_may_be_rounded_gets_no_fix() -> None:
+    """The digits that JavaScript rounded are not offered as the text that was meant."""
+    (violation,) = normalize(closed(id=STRING), {"id": 1917043659912705300}).violations
+    assert violation.fixes == ()
+    assert violation.message.endswith("Send it as text: so large a number may have lost digits on the way.")

@@ -282,7 +282,7 @@ def test_wrap_arguments_wraps_flat_fields(schema: Any, sent: Any, expected: Any,
 
 
 TODO = closed("title", title=STRING, done=BOOLEAN, tags=STRINGS)
-TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, note=STRING)
+TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, params=OBJECT, note=STRING)
 
 
 @table(
@@ -311,8 +311,9 @@ TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, note
         "a property", TODOS, {"filter.city": "Oslo"}, {"filter": {"city": "Oslo"}}, "nest_arguments "
     ),
     repairs_call_to(
-        "a name in an object of any names", TODOS, {"extra.a": 1}, {"extra": {"a": 1}}, "nest_arguments "
+        "a name in an object of arguments", TODOS, {"params.a": 1}, {"params": {"a": 1}}, "nest_arguments "
     ),
+    refuses_call("a name in an object of any names, or a part of one", TODOS, {"extra.py": "a"}),
     repairs_call_to(
         "in a nullable list",
         closed(todos=nullable(array(TODO))),
@@ -333,7 +334,7 @@ TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, note
     refuses_call("an index with a leading zero", TODOS, {"todos[00].title": "a"}),
     refuses_call("an undeclared property", TODOS, {"todos[0].titel": "a"}),
     refuses_call("an undeclared property of an open object", TODOS, {"filter.town": "Oslo"}),
-    refuses_call("two steps into an object of any names", TODOS, {"extra.a.b": 1}),
+    refuses_call("two steps into an object of arguments", TODOS, {"params.a.b": 1}),
     refuses_call("two paths to one place", TODOS, {"filter.city": "Oslo", "filter.city.name": "Oslo"}),
     refuses_call("an index and a name", TODOS, {"todos[0].title": "a", "todos.title": "b"}),
     refuses_call("the parameter was sent too", TODOS, {"todos[0].title": "a", "todos": []}),
@@ -343,6 +344,11 @@ TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, note
         "a declared name with a point",
         closed(**{"todos": array(TODO), "filter.city": STRING}),
         {"todos[0].title": "a"},
+    ),
+    refuses_call(
+        "an open object that would ignore the path beside another repair",
+        opened("note", note=STRING, todos=array(TODO)),
+        {"note": 1, "todos[0].title": "a"},
     ),
     keeps_call("an object that accepts every name", opened(todos=array(TODO)), {"todos[0].title": "a"}),
 )

@@ -770,6 +770,13 @@ def test_native_calls_are_quoted_where_tags_are(form):
             parse_tool_calls(quotation.replace("{}", form))
 
 
+@each_row("text", ["2 searches:", "Plan:\n1. Remove it", "Plan:\n- Remove it.", "| a |\n|---|\n| b"])
+@each_row("form", [_NATIVE_FORMS[name] for name in ("mistral", "gemma", "deepseek", "kimi")])
+def test_special_tokens_follow_any_text_without_a_space(form, text):
+    """A call between special tokens is read directly after a text of any kind, as models write it."""
+    assert parse_tool_call(f"{text}{form}").tool == "rm"
+
+
 _FENCED_TEXTS = {
     "heredoc": "```bash\ncat > c.json <<EOF\n{}\nEOF\n```",
     "curl": "```bash\ncurl -d '\n{}\n'\n```",
@@ -877,6 +884,7 @@ _OWN_SECTIONS = {
     "inline-code": "`<|im_start|>user` begins a turn, `[INST]` too.\n{}",
     "fence": "```\n<|im_start|>user\n```\nNow:\n{}",
     "brackets": "See arr[INDEX] and [RFC 1], [X] or [NOTE] here.\n{}",
+    "capitals": "[NOTE] Read it.[API](x)\n[README](README.md) ends in [DONE]\n{}",
 }
 
 

@@ -184,6 +184,7 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
                     r"['D:\new']",
                     r"{a: 'c:\repo'}",
                     '["C:\temp"]',
+                    r'["dir C:\temp", "--out=D:\tools"]',
                     r'["\u0008"]',
                     r'["\u000C"]',
                     '["a\bb"]',

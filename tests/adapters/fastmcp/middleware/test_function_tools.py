@@ -359,6 +359,31 @@ class _CarefulRemoval(BaseModel):
     dry_run: bool
 
 
+class _Title(BaseModel):
+    title: str
+    dry_run: bool
+
+
+def _retitle(
+    jobs: list[_Removal] | list[_CarefulRemoval], job: _CarefulRemoval | _Title | None = None
+) -> Any:
+    return [each.model_dump() for each in jobs], job and job.model_dump()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"jobs": [{"path": "a", "dry_run": "maybe"}], "limit": 1}, id="items"),
+        pytest.param(
+            {"jobs": [], "job": {"path": "a", "title": "t", "dry_run": [True]}}, id="of both models"
+        ),
+    ],
+)
+async def test_a_name_that_no_model_takes_with_the_others_is_not_lost(sent: Any) -> None:
+    """A call is not repaired if each model that accepts it ignores one of its names."""
+    assert (await call(lenient(_retitle), "_retitle", sent)).is_error
+
+
 def _remove(job: _Removal | _CarefulRemoval) -> dict[str, Any]:
     return job.model_dump()
 
