@@ -6,7 +6,7 @@ each of them, and the validator decides which candidates the tool accepts. A can
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -1214,33 +1214,46 @@ def _needed(
     refused = {pointer(issue.path): issue for issue in issues if issue.kind in ("type", "value")}
     converted = [each for each in found.repairs if each.before in _SCALARS and each.after in _SCALARS]
     changed = {each.pointer for each in found.repairs if not {each.before, each.after} <= _SCALARS}
-    own = [
+    unsure = [
         each for each in converted if each.pointer not in refused or _is_at_or_below(each.pointer, changed)
     ]
-    if any(each not in own and _is_by_author(refused[each.pointer]) for each in converted):
+    certain = set(converted).difference(unsure)
+    if any(_is_by_author(refused[each.pointer]) for each in certain):
         return None
-    undone = frozenset((each.rule, each.pointer) for each in own) if own else None
-    without = None if undone is None else _only(arguments, replace(session, undone=undone), scope)
-    if without is None:
+    if not unsure:
         return found
-    left = {issue.path: issue for issue in reversed(validator.issues(without.value))}
-    if not left:
-        return without
-    paths = _differences(without.value, found.value)
-    reasons = {path: _nearest(path, left) for path in paths}
+    undone = frozenset((each.rule, each.pointer) for each in unsure)
+    without = _only(arguments, replace(session, undone=undone), scope)
+    left = () if without is None else validator.issues(without.value)
+    if without is None or not left:
+        return without or found
+    reasons = _reasons(_differences(without.value, found.value), left)
     if any(map(_is_by_author, reasons.values())):
         return None
-    spared = [path for path in paths if reasons[path] is None]
+    spared = frozenset(path for path, reason in reasons.items() if reason is None)
     if not spared:
         return found
-    value = _mixed(found.value, without.value, frozenset(spared))
-    kept = list(found.repairs)
-    for path in spared:
-        record = next((each for each in own if each in kept and _ends_in(each.pointer, path)), None)
-        if record is None:
-            return None
-        kept.remove(record)
-    return Candidate(value, found.cost, tuple(kept)) if validator.accepts(value) else None
+    value = _mixed(found.value, without.value, spared)
+    repairs = _repairs_but(found.repairs, unsure, reasons)
+    return Candidate(value, found.cost, repairs) if repairs and validator.accepts(value) else None
+
+
+def _repairs_but(
+    repairs: Sequence[Repair], unsure: Iterable[Repair], reasons: Mapping[Path, ValidationIssue | None]
+) -> tuple[Repair, ...]:
+    """Return the repairs without the conversions at paths that have no reason; () if one cannot be told from others."""
+    waiting: dict[str, deque[Repair]] = {}
+    for each in unsure:
+        waiting.setdefault(each.pointer.rpartition("/")[2], deque()).append(each)
+    spared: set[Repair] = set()
+    for path, reason in reasons.items():
+        records = waiting.get(pointer(path[-1:])[1:])
+        if not records:
+            return ()
+        record = records.popleft()
+        if reason is None:
+            spared.add(record)
+    return tuple(each for each in repairs if each not in spared)
 
 
 def _only(arguments: dict[str, Any], session: RepairSession, scope: Scope | None) -> Candidate | None:
@@ -1251,9 +1264,11 @@ def _only(arguments: dict[str, Any], session: RepairSession, scope: Scope | None
     return None
 
 
-def _nearest(path: Path, issues: Mapping[Path, ValidationIssue]) -> ValidationIssue | None:
-    """Return the issue at a path or above it."""
-    return next((issues[path[:at]] for at in range(len(path), -1, -1) if path[:at] in issues), None)
+def _reasons(paths: Iterable[Path], issues: Sequence[ValidationIssue]) -> dict[Path, ValidationIssue | None]:
+    """Return for each path the issue at it or above it; None if there is none."""
+    at = {issue.path: issue for issue in reversed(issues)}
+    above = ((path, (path[:length] for length in range(len(path), -1, -1))) for path in paths)
+    return {path: next((at[each] for each in places if each in at), None) for path, places in above}
 
 
 def _differences(one: Any, other: Any, path: Path = ()) -> list[Path]:
@@ -1285,10 +1300,6 @@ def _is_at_or_below(text: str, pointers: Collection[str]) -> bool:
             return False
         text = text.rpartition("/")[0]
     return True
-
-
-def _ends_in(text: str, path: Path) -> bool:
-    return not path or text.endswith(pointer(path[-1:]))
 
 
 def _candidates_of_arguments(
