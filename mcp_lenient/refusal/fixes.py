@@ -136,10 +136,13 @@ class _Listed:
 def near_at(refusal: Refusal, place: Location) -> list[Any]:
     """Return the allowed values that a string is close to, best first: for :meth:`Refusal.once`.
 
+    Null is close to a word for it (`none`), which some clients read as null.
     A value is close if the string differs from it by case, one letter or an English ending, is the beginning of its
     last word, or has nothing in addition but words of the parameter's name or other values. Any other word may turn
     the meaning (`non-admin`), and a longer word is another one (`offline`, `internal`).
     """
+    if place.value is None and place.present and not refusal.destructive:
+        return [value for value in allowed_values(place.forms) if says_nothing(value)][:MAX_NEAR]
     if refusal.destructive or not isinstance(place.value, str) or not 0 < len(place.value) <= MAX_VALUE:
         return []
     listed = refusal.of_schema(_listed, place.forms)

@@ -110,8 +110,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"number_to_text": "a number without its quotes"},
         does="a number where a text is expected; a list of numbers where texts are expected",
-        unless="the number may have been rounded on the way (`1917043659912705300`) or lost a zero (`3.1`, `0.0003`); the "
-        "text has a `format`; the list is mixed",
+        unless="the number may have been rounded on the way (`1917043659912705300`) or lost a zero (`3.1`, `0.0003`: any "
+        "number of decimals but two); the text has a `format`; the list is mixed",
         properties={"zip": _TEXT, "tags": _TEXTS},
         repaired=({"zip": 90210}, {"tags": [1, 2]}),
         refused=({"zip": 3.1}, {"tags": ["a", 1]}),
@@ -326,8 +326,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"wrap_arguments": "the fields of the tool's one object parameter, without that object"},
-        does="flat fields for a tool whose only parameter is an object, or whose only missing parameter is an object that "
-        "accepts any name",
+        does="flat fields for a tool whose only parameter is an object, or whose only missing parameter is an object "
+        "`arguments`, `params` or the like that accepts any name",
         unless="the object does not declare a key; another parameter is missing too; the content is not accepted",
         properties={"filter": _FILTER},
         repaired=({"city": "Oslo"},),

@@ -66,12 +66,14 @@ def share_style(names: Iterable[str]) -> bool:
 
     >>> share_style(["userId", "dryRun", "limit"]), share_style(["userId", "Limit"]), share_style(["userId", "dry_run"])
     (True, False, False)
+    >>> share_style(["USER_ID", "LIMIT"]), share_style(["USER_ID", "Limit"])
+    (True, False)
     """
     separators: set[str] = set()
     first, others = set(_CASES), set(_CASES)
     for name in names:
         begin, *rest = words_in(name) or [name]
-        first &= _cases(begin)
+        first &= _cases(begin) if begin.capitalize() == begin or not begin.isupper() else {"upper"}
         for word in rest:
             others &= _cases(word)
         if rest:

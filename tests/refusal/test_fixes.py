@@ -366,3 +366,10 @@ def test_a_name_with_one_other_letter_is_suggested(sent, name):
     (found, *_) = normalize(closed({name: TEXT, "city": TEXT}), {sent: "x"}).violations
     assert found.did_you_mean == (name,)
     assert [dict(operation) for operation in found.fixes[0]] == move(f"/{sent}", f"/{name}")
+
+
+def test_null_for_an_allowed_word_for_none_offers_the_word_first():
+    """Clients that read `none` as null get the word back before the advice to leave the parameter out."""
+    mode = {"enum": ["none", "low"]}
+    (violation,) = normalize(closed({"mode": mode}), {"mode": None}).violations
+    assert [patch[0].get("value") for patch in violation.fixes] == ["none", None]
