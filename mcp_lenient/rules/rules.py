@@ -918,14 +918,11 @@ def nest_arguments(site: Site) -> Apply | None:
         return None
 
     def apply(arguments: dict[str, Any]) -> _Arguments:
-        paths = {key: steps for key in arguments if (steps := _steps(key))}
+        paths = {key: steps for key in arguments if (steps := _steps(key)) and steps[0] in declared}
         whole = _Nested()
         for key, steps in paths.items():
-            name = str(steps[0])
-            is_known = name in declared and name not in arguments
-            if not is_known or not _leads_to_a_value(site, steps):
-                return ()
-            if not _put(whole, steps, arguments[key]):
+            is_free = steps[0] not in arguments and _leads_to_a_value(site, steps)
+            if not is_free or not _put(whole, steps, arguments[key]):
                 return ()
         built = _built(whole) if paths else None
         rest = {key: value for key, value in arguments.items() if key not in paths}

@@ -329,6 +329,13 @@ TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, para
         "nest_arguments ",
         "text_to_boolean /todos/0/done",
     ),
+    repairs_call_to(
+        "beside a name with a point that the object accepts",
+        {**TODOS, "required": ["todos"], "additionalProperties": STRING},
+        {"todos[0].title": "a", "foo.bar": "b"},
+        {"foo.bar": "b", "todos": [{"title": "a"}]},
+        "nest_arguments ",
+    ),
     refuses_call("no first item", TODOS, {"todos[1].title": "a"}),
     refuses_call("a gap", TODOS, {"todos[0].title": "a", "todos[2].title": "b"}),
     refuses_call("an index with a leading zero", TODOS, {"todos[00].title": "a"}),
