@@ -145,7 +145,7 @@ class Rule:
     again: bool = False
     reads_text: bool = False
     keeps_value: bool = True
-    cost: int = field(init=False, repr=False, compare=False)
+    cost: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", 1 << (_BITS_PER_TIER * TIERS.index(self.tier)))

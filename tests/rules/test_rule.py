@@ -29,3 +29,8 @@ def test_worst_tier_is_computed_from_the_cost(tier):
 def test_many_rules_of_a_tier_cost_less_than_one_of_the_next(better, worse):
     """A million repairs of one tier cost less than one of the next."""
     assert 1_000_000 * COSTS[better] < COSTS[worse]
+
+
+def test_the_derived_cost_is_not_in_the_repr() -> None:
+    """A rule is shown with what its author gave."""
+    assert "cost" not in repr(DEFAULT_RULES[0])

@@ -418,6 +418,15 @@ def test_ignored_name_is_reported_once(more: Json) -> None:
     )
 
 
+def test_name_of_another_union_branch_is_an_issue_of_its_value() -> None:
+    """A name that only another branch declares is not unknown: what is wrong is its value there."""
+    either = {"anyOf": [opened("path", path=STRING), opened("path", path=STRING, dry_run=BOOLEAN)]}
+    schema = closed("job", job=either)
+    sent = {"job": {"Path": "a", "dry_run": "maybe"}}
+    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
+    assert outcome.issues == (ValidationIssue(("job", "dry_run"), "value"),)
+
+
 @pytest.mark.parametrize("count", [17, 20, 200])
 def test_rename_case_has_no_limit_on_names(count: int) -> None:
     """All names of a client with another case style are renamed."""
