@@ -148,6 +148,7 @@ _MAX_NOTATION: Final = 64
 
 def _notations_differ(text: str, member: str, members: Collection[str]) -> bool:
     """Return whether both texts, exactly as written, are symbols of one notation."""
+    # mutant: a bound
     if text == member or len(text) > _MAX_NOTATION:
         return False
     if any(_both_match(grammar, text, member) for grammar in _GRAMMARS):

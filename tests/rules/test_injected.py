@@ -105,3 +105,11 @@ def test_many_keys_take_linear_time():
 def test_every_key_names_its_client_and_its_source():
     """For each dropped key the client and the source are recorded."""
     assert [key for key, source in SOURCES.items() if not all(source.partition(": ")[::2])] == []
+
+
+@each_row("source", SOURCES.values())
+def test_every_dropped_key_has_a_source(source: str) -> None:
+    """A source names the client and where to look."""
+    client, _, place = source.partition(": ")
+    assert client
+    assert place

@@ -88,6 +88,7 @@ def test_same_json_is_reflexive(value: Any) -> None:
         pytest.param({"a": "bcd"}, {}, None, id="small"),
         pytest.param([[[]]], {"depth": 2}, "depth", id="depth"),
         pytest.param([1, 2, 3], {"items": 3}, "items", id="items"),
+        pytest.param([1, 2, 3], {"items": 3, "depth": 2}, "items", id="items, with the depth at its limit"),
         pytest.param(["a" * 9], {"bytes": 8}, "bytes", id="text"),
         pytest.param([_Text("a" * 9)], {"bytes": 8}, "bytes", id="text of a subclass"),
         pytest.param({"a" * 9: ""}, {"bytes": 8}, "bytes", id="key"),
