@@ -428,8 +428,8 @@ def is_same_word(one: str, other: str) -> bool:
 
     >>> is_same_word("opened", "open"), is_same_word("day", "days"), is_same_word("organisation", "organization")
     (True, True, True)
-    >>> is_same_word("usdt", "usd"), is_same_word("white", "write"), is_same_word("offline", "off")
-    (False, False, False)
+    >>> is_same_word("usdt", "usd"), is_same_word("white", "write"), is_same_word("offline", "off"), is_same_word("", "a")
+    (False, False, False, False)
     """
     short, long = sorted((one, other), key=len)
     if not short or short[0] != long[0] or len(long) > LONGEST_NAME:

@@ -427,6 +427,19 @@ def test_name_of_another_union_branch_is_an_issue_of_its_value() -> None:
     assert outcome.issues == (ValidationIssue(("job", "dry_run"), "value"),)
 
 
+def test_name_of_another_list_in_a_union_is_not_lost() -> None:
+    """In a union of lists beside an object, no item loses a name that another list declares."""
+    lists = [array(opened("name", name=STRING)), array(opened("name", name=STRING, size=INTEGER))]
+    schema = closed("rows", rows={"anyOf": [opened("path", path=STRING), *lists]})
+    outcome = repair(
+        Plan(schema, Policy()), {"rows": [{"Name": "a", "size": "x"}]}, PublishedSchemaValidator(schema)
+    )
+    assert (outcome.status, outcome.issues) == (
+        "refused",
+        (ValidationIssue(("rows", 0, "size"), "value"),),
+    )
+
+
 @pytest.mark.parametrize("count", [17, 20, 200])
 def test_rename_case_has_no_limit_on_names(count: int) -> None:
     """All names of a client with another case style are renamed."""

@@ -557,6 +557,7 @@ class ToolCache:
         if provider is None or known.version is not None or known.auth is not None:
             return False
         tool = await provider.get_tool(known.name)
+        # mutant: as above
         return tool is not None and cached.is_of(server, tool)
 
     async def warm(self, server: FastMCP) -> None:
