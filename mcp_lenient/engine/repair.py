@@ -1141,7 +1141,8 @@ def _repair_by_schema(
     spelled = dict(arguments)
     sent = plain(spelled)
     scope = None if issues is None else _scope_of(issues)
-    checked = _checked_as_wholes(issues or ())
+    reported = issues or ()
+    checked = _checked_as_wholes(reported)
     try:
         candidates = [
             candidate
@@ -1150,7 +1151,7 @@ def _repair_by_schema(
         ]
         candidates = distinct(candidates)
         if len(candidates) == 1:
-            needed = _needed(candidates[0], spelled, validator, session, scope, issues or ())
+            needed = _needed(candidates[0], spelled, validator, session, scope, reported)
             candidates = [] if needed is None else [needed]
         if any(_converts_below(candidate, checked, plan) for candidate in candidates):
             candidates = []

@@ -464,14 +464,14 @@ def _takes_path(refusal: Refusal, path: Path, start: int) -> bool:
     """Return whether every object and list on a path, from a length of it on, may have its next part."""
     for length in range(start, len(path)):
         part, forms = path[length], refusal.look(path[:length]).forms
-        taking = [form for form in forms if any_fits((form,), [] if isinstance(part, int) else {})]
+        is_item = isinstance(part, int)
         # Of any other object of any names, the whole name may be one: `files.py` for `files`.
-        is_any = isinstance(part, str) and path[length - 1] in WRAPPERS
-        if isinstance(part, str) and not any(
-            part in form.properties or (is_any and not form.closed) for form in taking
+        takes_any = is_item or path[length - 1] in WRAPPERS
+        if not any(
+            (form.child(part) if is_item else part in form.properties) or (takes_any and not form.closed)
+            for form in forms
+            if any_fits((form,), [] if is_item else {})
         ):
-            return False
-        if isinstance(part, int) and not any(form.child(part) or not form.closed for form in taking):
             return False
     return not refusal.look(path).present
 

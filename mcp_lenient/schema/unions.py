@@ -17,7 +17,6 @@ from mcp_lenient.values.json_values import json_type, same_json
 
 _MAX_NESTED_UNIONS: Final = 16
 """Nested unions whose JSON types are collected: ``allOf`` and ``$ref`` can multiply them endlessly."""
-_NUMBERS: Final = frozenset({"integer", "number"})
 
 
 class Branch(Protocol):
@@ -54,14 +53,13 @@ def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = Fa
     >>> fits({"number"}, 7), fits({"integer"}, 7.0), fits({"integer"}, 7.0, exact_integers=True)
     (True, True, False)
     """
-    kind = json_type(value)
-    return types is None or kind in types or _is_number_of(types, kind, value, exact_integers=exact_integers)
+    return _fits_as(json_type(value), types, value, exact_integers=exact_integers)
 
 
-def _is_number_of(types: Collection[str], kind: str, value: Any, *, exact_integers: bool) -> bool:
-    """Return whether a number is of a JSON type that has another name than its own."""
-    if kind == "integer":
-        return "number" in types
+def _fits_as(kind: str, types: Collection[str] | None, value: Any, *, exact_integers: bool) -> bool:
+    """Return whether a value of a known JSON type is of one of the types."""
+    if types is None or kind in types or (kind == "integer" and "number" in types):
+        return True
     return kind == "number" and "integer" in types and not exact_integers and value.is_integer()
 
 
@@ -136,9 +134,7 @@ class Disambiguator(Generic[BranchT]):
             [
                 branch
                 for branch in self.branches
-                if (types := branch.types) is None
-                or kind in types
-                or (kind in _NUMBERS and _is_number_of(types, kind, value, exact_integers=exact_integers))
+                if _fits_as(kind, branch.types, value, exact_integers=exact_integers)
             ]
         )
 

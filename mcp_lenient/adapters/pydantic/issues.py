@@ -172,7 +172,7 @@ def faults_of(
     if error.error_count() > MOST_ISSUES:
         return _by_parameter(error, arguments, below)
     details = error.errors(include_url=False)
-    for detail in details if below else ():
+    for detail in details:
         detail["loc"] = (*below, *detail["loc"])
     return ordered([_issue(detail, arguments) for detail in details], arguments)
 
