@@ -21,6 +21,7 @@ from rich.table import Table
 
 from benchmarks import servers
 from benchmarks.servers import RecordingTool
+from tests.shared.stalls import FAMILIES, SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -279,6 +280,17 @@ _LOADS = (
     ),
 )
 
+_HOSTILE_SIZE = 2**16
+"""Characters of the arguments whose size a stranger chooses."""
+_STALLS = tuple(
+    Load(
+        f"64 KiB: {family}",
+        RecordingTool.noting("tool", SCHEMA, []),
+        partial(build, _HOSTILE_SIZE),
+    )
+    for family, build in FAMILIES.items()
+)
+
 
 @dataclass(slots=True)
 class Lateness:
@@ -336,7 +348,7 @@ async def _lateness(console: Console) -> None:
     table.add_column("call")
     for name in ("FastMCP median", "worst", "took", "ours median", "worst", "collector", "took"):
         table.add_column(name, justify="right")
-    for load in _LOADS:
+    for load in (*_LOADS, *_STALLS):
         alone = await _under(_with(load.tool), load)
         ours = await _under(_lenient(_with(load.tool)), load)
         collector = max(each.collecting for each in ours)
@@ -374,7 +386,7 @@ async def _under(server: FastMCP[Any], load: Load) -> list[Lateness]:
 
 
 def figures() -> list[tuple[str, str, str]]:
-    """Return the cost of 20 wrong arguments of 20, and how late a ticker is at 2,000 unknown names."""
+    """Return the cost of 20 wrong arguments of 20, and how late a ticker is while hostile calls are refused."""
     servers.quiet()
     return asyncio.run(_figures())
 
@@ -386,6 +398,11 @@ async def _figures() -> list[tuple[str, str, str]]:
     more = ", ".join(f"{times[shape]:.1f} ({faults})" for shape, faults in _SEVERAL_FAULTS.items())
     load = next(load for load in _LOADS if load.title == "2,000 unknown names")
     late = [each.worst for each in await _under(_lenient(_with(load.tool)), load)]
+    stalls = {
+        stall.title: median(each.worst for each in await _under(_lenient(_with(stall.tool)), stall))
+        for stall in _STALLS
+    }
+    slowest = max(stalls, key=stalls.__getitem__)
     return [
         (
             "20 wrong of 20, times FastMCP's own refusal",
@@ -395,6 +412,11 @@ async def _figures() -> list[tuple[str, str, str]]:
         (
             "2,000 unknown names: a ticker is late by",
             f"{median(late):.1f} ms (worst of {len(late)}: {max(late):.1f})",
+            f"at most {MOST_LATE_MS} ms",
+        ),
+        (
+            f"{len(stalls)} kinds of 64 KiB: a ticker is late by",
+            f"{stalls[slowest]:.1f} ms ({slowest.removeprefix('64 KiB: ')})",
             f"at most {MOST_LATE_MS} ms",
         ),
     ]

@@ -888,6 +888,8 @@ _NAME = re.compile(r"[\w .$@#/*?\[\]-]+")
 """The characters of names: a key with any others is likely a piece of text."""
 _WRITTEN_PATH = re.compile(r"[\w$-]+(?:\.[\w$-]+|\[\d{1,3}\])+")
 _STEP = re.compile(r"[\w$-]+")
+MAX_STEPS = 16
+"""Steps of the longest name that is read as a path."""
 
 
 def _may_be_name(key: str) -> bool:
@@ -897,7 +899,7 @@ def _may_be_name(key: str) -> bool:
 def path_in(refusal: Refusal, parent: Location, sent: str) -> Path:
     """Return the path into a declared list or object that a name is written as (``rows[0].name``), else ()."""
     steps = _STEP.findall(sent) if _WRITTEN_PATH.fullmatch(sent) else []
-    if not steps or not declares(refusal.meant(parent), steps[0]):
+    if not 0 < len(steps) <= MAX_STEPS or not declares(refusal.meant(parent), steps[0]):
         return ()
     path: Path = (*parent.path, steps[0])
     for step in steps[1:]:

@@ -219,6 +219,7 @@ def holds_many(arguments: Mapping[str, Any]) -> bool:
             waiting += value
         elif type(value) not in _SHORT and isinstance(value, (dict, Mapping)):
             waiting += value.values()
+            characters += sum(len(key) for key in value if isinstance(key, str))
         if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
             return True
     return False

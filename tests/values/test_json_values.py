@@ -139,7 +139,9 @@ def test_measured_counts_characters_and_values(value: Any, characters: int, item
         ({"a": [[0] * 48, [0] * 48]}, False),
         ({"a": {str(n): 0 for n in range(98)}}, False),
         ({"a": MappingProxyType({str(n): 0 for n in range(99)})}, True),
-        ({"a": "x" * 10_000}, False),
+        ({"a": "x" * 9_999}, False),
+        ({"x" * 9_999: 1}, False),
+        ({"x" * 10_001: 1}, True),
         ({"a": "x" * 5_000, "b": ["x" * 5_001]}, True),
     ],
 )
