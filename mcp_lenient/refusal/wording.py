@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mcp_lenient.rules.units import named_units_differ, units_differ
+from mcp_lenient.schema.checks import holds
 from mcp_lenient.schema.node import (
     KEYS,
     MAX_FORMS,
@@ -21,7 +22,6 @@ from mcp_lenient.schema.node import (
     declares,
     names_of,
 )
-from mcp_lenient.schema.shape import holds
 from mcp_lenient.schema.unions import Disambiguator
 from mcp_lenient.types import Outcome, Path, ValidationIssue, Validator, ViolationCode
 from mcp_lenient.values.display import (

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Final
 
+from mcp_lenient.schema.checks import compiled
 from mcp_lenient.schema.compile import ReadableSchema
 from mcp_lenient.schema.drafts import DEFINITIONS, NAMED, ONE, SEVERAL, UNREAD
-from mcp_lenient.schema.shape import compiled, parts_of, resolve
+from mcp_lenient.schema.references import parts_of, resolve
 
 Schema = dict[str, Any]
 

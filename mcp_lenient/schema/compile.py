@@ -11,6 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.schema.checks import compiled
 from mcp_lenient.schema.drafts import (
     ANNOTATIONS,
     ASSERTIONS,
@@ -27,7 +28,7 @@ from mcp_lenient.schema.drafts import (
     ref_stands_alone,
     subschemas,
 )
-from mcp_lenient.schema.shape import compiled, pointed_at, resolve
+from mcp_lenient.schema.references import pointed_at, resolve
 from mcp_lenient.values.json_values import is_shallow, pointer
 
 _DYNAMIC_REFERENCES: Final = frozenset({"$dynamicRef", "$recursiveRef"})

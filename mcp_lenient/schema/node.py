@@ -9,24 +9,19 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.schema.checks import holds, refuses_null_words, registry_of, validator_for
 from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD
+from mcp_lenient.schema.references import Parts, Schema, parts_of
 from mcp_lenient.schema.shape import (
-    Parts,
-    Schema,
     Shape,
     constants,
     declared,
-    holds,
     is_closed,
     json_types,
-    parts_of,
-    refuses_null_words,
-    registry_of,
     required_names,
     shape_of,
     shape_of_parts,
-    validator_for,
 )
 from mcp_lenient.schema.unions import Disambiguator, families, fits
 from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed

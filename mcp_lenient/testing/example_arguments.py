@@ -15,8 +15,10 @@ from typing import Any, Final
 from rstr.xeger import Xeger
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.schema.checks import validator_for
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.schema.shape import Shape, parts_of, shape_of, validator_for
+from mcp_lenient.schema.references import parts_of
+from mcp_lenient.schema.shape import Shape, shape_of
 
 _MORE: Final = 3
 """How often more than its least a part without a most is repeated."""

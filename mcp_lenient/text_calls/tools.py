@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.schema.shape import resolve
+from mcp_lenient.schema.references import resolve
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
 

@@ -9,7 +9,8 @@ from tables import INTEGER, STRING, Json, closed, each_row, opened
 
 from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.schema.shape import resolve, shape_of
+from mcp_lenient.schema.references import resolve
+from mcp_lenient.schema.shape import shape_of
 
 
 @each_row(

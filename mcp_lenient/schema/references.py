@@ -1,0 +1,49 @@
+"""Follow local references: the schemas that apply to one value together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from mcp_lenient.values.json_values import tokens_of
+
+Schema = Mapping[str, Any]
+Parts = tuple[Schema, ...]
+"""Schemas that apply to one value together: a schema, its ``$ref`` targets and its ``allOf``."""
+
+
+def resolve(root: Schema, reference: str) -> Any:
+    """Return the target of a local ``$ref``, or None; nothing is fetched."""
+    if reference != "#" and not reference.startswith("#/"):
+        return None
+    return pointed_at(root, unquote(reference[1:]))
+
+
+def pointed_at(target: Any, fragment: str) -> Any:
+    """Return the target of a JSON Pointer, or None."""
+    for name in tokens_of(fragment):
+        if isinstance(target, Mapping) and name in target:
+            target = target[name]
+        elif isinstance(target, (list, tuple)) and name.isdecimal() and int(name) < len(target):
+            target = target[int(name)]
+        else:
+            return None
+    return target
+
+
+def parts_of(root: Schema, schema: Any) -> Parts:
+    """Return a schema, its ``$ref`` targets and its ``allOf``, each once; () for a boolean."""
+    if isinstance(schema, dict) and "$ref" not in schema and "allOf" not in schema:
+        return (schema,)
+    found: dict[int, Schema] = {}
+    waiting = [schema]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Mapping) or id(part) in found:
+            continue
+        found[id(part)] = part
+        waiting.extend(reversed(part.get("allOf", ())))
+        if isinstance(part.get("$ref"), str):
+            waiting.append(resolve(root, part["$ref"]))
+    return tuple(found.values())
