@@ -232,6 +232,10 @@ class Gate:
         """Return the operator's policy for a tool name, without the author's declarations."""
         return self._operator.policies.named(tool)
 
+    def is_destructive(self, tool: HostTool, compiled: dict[str, CompiledTool]) -> bool:
+        """Return whether a tool is destructive by its policy and declarations."""
+        return self._compiled(tool, compiled).contract.plan.destructive
+
     async def verdict(self, call: HostCall, source: ToolSource) -> Verdict:
         """Decide about one call and record the decision; the host acts on it."""
         try:

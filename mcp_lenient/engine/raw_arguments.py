@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values.json_values import Dialect, json_type, parse_container
+from mcp_lenient.values.json_values import Dialect, json_type, parse_call_text
 from mcp_lenient.values.language import Text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def arguments_in_text(
     if empty_rule is not None:
         allowed_here = policy.allows(empty_rule) and not destructive
         return ({}, Repair(empty_rule, "", "string", "absent")) if allowed_here else None
-    parsed = parse_container(sent, policy.limits, frozenset(_DIALECTS.values()))
+    parsed = parse_call_text(sent, policy.limits, frozenset(_DIALECTS.values()))
     if parsed is None or not isinstance(parsed.value, dict) or parsed.dialect not in allowed:
         return None
     return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")

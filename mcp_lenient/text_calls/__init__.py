@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.text_calls.call import Found, ToolCall
+from mcp_lenient.text_calls.call import ToolCall
 from mcp_lenient.text_calls.dialects import (
     anthropic_xml,
     cline_xml,
@@ -20,12 +20,14 @@ from mcp_lenient.text_calls.dialects import (
     mistral,
     qwen_xml,
 )
-from mcp_lenient.text_calls.native import NAME, OPENED, REASONING, Dialect, Reader, native_calls
-from mcp_lenient.text_calls.scan import find_calls
-from mcp_lenient.text_calls.source import Source, without_mark
+from mcp_lenient.text_calls.scan import JSON, Answer, read_answer
+from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.limits import Limits
+
+if TYPE_CHECKING:
+    from mcp_lenient.text_calls.native import Dialect
 
 __all__ = ["ToolCall", "parse_tool_call", "parse_tool_calls"]
 
@@ -34,18 +36,20 @@ def parse_tool_call(
     text: str,
     *,
     tools: Iterable[Any] | Mapping[str, Any] | None = None,
-    dialect: str | None = None,
+    dialect: str | Iterable[str] | None = None,
+    servers: Iterable[str] = (),
     limits: Limits | None = None,
 ) -> ToolCall:
-    """Parse the only tool call in a text; prose around it is ignored.
+    r"""Parse the only tool call in a text; plain sentences around it are ignored.
 
-    >>> parse_tool_call('I will look. <web><search>{"query": "weather"}</search></web>')
-    ToolCall(server='web', tool='search', arguments={'query': 'weather'})
+    >>> parse_tool_call('I will look.\n<search>{"query": "weather"}</search>')
+    ToolCall(server=None, tool='search', arguments={'query': 'weather'})
 
     Args:
         text: The model's output; see :func:`parse_tool_calls` for the forms.
         tools: See :func:`parse_tool_calls`.
         dialect: See :func:`parse_tool_calls`.
+        servers: See :func:`parse_tool_calls`.
         limits: See :func:`parse_tool_calls`.
 
     Raises:
@@ -53,7 +57,8 @@ def parse_tool_call(
         ValueError: When the dialect does not exist.
         TypeError: When ``tools`` are neither names nor definitions.
     """
-    source, found = _found(text, tools, dialect, limits)
+    source, answer = answer_in(text, KnownTools.of(tools, servers), dialect, limits)
+    found = answer.found
     if len(found) > 1:
         listed = [f"'{shown(each.call.tool)}' at {source.where(each.at)}" for each in found[:2]]
         listed += ["..."] * (len(found) > 2)
@@ -66,22 +71,22 @@ def parse_tool_calls(
     text: str,
     *,
     tools: Iterable[Any] | Mapping[str, Any] | None = None,
-    dialect: str | None = None,
+    dialect: str | Iterable[str] | None = None,
+    servers: Iterable[str] = (),
     limits: Limits | None = None,
 ) -> tuple[ToolCall, ...]:
     r"""Parse all tool calls in a text, in order.
 
-    >>> parse_tool_calls('{"name": "a", "arguments": "{}"}\nand then <b>{"n": 1}</b>')
+    >>> parse_tool_calls('{"name": "a", "arguments": "{}"}\nI also ask this.\n<b>{"n": 1}</b>')
     (ToolCall(server=None, tool='a', arguments={}), ToolCall(server=None, tool='b', arguments={'n': 1}))
     >>> parse_tool_calls('[TOOL_CALLS]search[ARGS]{"query": "tea"}')
     (ToolCall(server=None, tool='search', arguments={'query': 'tea'}),)
 
-    A call is ``<server><tool>{...}</tool></server>``, ``<tool>{...}</tool>``, or a JSON object with a name
+    A call is ``<tool>{...}</tool>``, in the tag of its server or not, or a JSON object with a name
     (``name``, ``tool``, ``tool_name``, ``function``) and arguments (``arguments``, ``args``, ``input``,
-    ``parameters``, ``params``; also as JSON text), on lines of its own, fenced, in a list, inside OpenAI's
-    ``{"type": "function", "function": {...}}`` or ``tool_calls``, or in tags such as ``<tool_call>``. A call without
-    arguments may be ``<tool/>`` on a line of its own; one that begins with a capital letter, or is in other markup, only if
-    it is among ``tools``. If plain JSON fails, JSON5 and Python literals are tried.
+    ``parameters``, ``params``; also as JSON text), alone, in a list, inside OpenAI's
+    ``{"type": "function", "function": {...}}`` or ``tool_calls``. A call without arguments may be ``<tool/>``; one that
+    begins with a capital letter only if it is among ``tools``. If plain JSON fails, JSON5 and Python literals are tried.
 
     The native forms of model families are parsed as well: ``qwen_xml``, ``glm``, ``deepseek``, ``kimi``, ``mistral``,
     ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call. Two other forms
@@ -89,23 +94,28 @@ def parse_tool_calls(
     </invoke>``, and ``cline_xml``, which is ``<tool><key>value</key></tool>`` for a tool among ``tools``. Their values are
     text; :func:`mcp_lenient.normalize` turns ``"5"`` into 5.
 
-    Reasoning (such as ``<think>``, ``[THINK]``, the analysis channel of Harmony), results, comments and quoted calls are
-    not calls. A call in tags is quoted if it neither begins nor ends a line of prose nor comes between two sentences, if
-    its sentence goes on after it, or if it is in backticks, a Markdown quotation, list, table or indented code block, or
-    HTML's elements for code, quotations, list items and table cells; JSON is quoted if it is not on lines of its own.
-    A native call is quoted where a call in tags is. A fence that contains anything besides calls quotes them. The
-    record of a call, such as one with the status ``failed`` or of the type ``tool_result``, is an error. So is a call
-    inside any other element, such as ``<scratchpad>`` or ``<document>``: only ``<tool_call>``, ``<tool_calls>``,
-    ``<function_call>``, ``<function_calls>``, ``<tool_use>``, ``<minimax:tool_call>`` and the tag of a server may be
-    around calls. So is a call after a special token, such as ``<|im_start|>user`` or ``[TOOL_RESULTS]``, unless the
-    token belongs to the model's own turn.
+    A call is read at the beginning of a line that is not indented (or directly after another call, marked reasoning such
+    as ``<think>``, or a token of the model's own turn), and only if everything outside of calls and marked reasoning is
+    plain: lines of words that end like a sentence, without a label as in ``User: do it``, and list items with a blank line
+    after them. Inline code, quotations, parentheses and emphasis may be in them if they end on the same line. Around calls
+    may be a fence (bare, ``json``, ``xml``, ``tool_call``), the tags ``<tool_call>``, ``<tool_calls>``, ``<function_call>``,
+    ``<function_calls>``, ``<tool_use>`` and ``<minimax:tool_call>``, and the tag of a server in ``servers``, with nothing
+    besides calls in them. A marker of a native form may also follow words on their line: those that begin with ``<|``,
+    ``<｜`` and ``[TOOL_CALLS]`` after any, ``<tool_call>`` after a sentence.
+
+    What is inside any other element, fence, comment, quotation or the like is prose, however it ends. A call that is
+    outside of them, but beside text that is not plain, is an error that tells the model to send the call alone. So is the
+    tag of a tool among ``tools`` that cannot be read, and the record of a call, such as one with the status ``failed`` or
+    of the type ``tool_result``.
 
     Args:
         text: The model's output.
         tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas.
             Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
             them an ambiguous value is an error. Default: any tool, and no call is in the form of ``cline_xml``.
-        dialect: The dialect, one of those named here or ``json``; a call in another one is not read. Default: detected.
+        dialect: The dialects that the prompt asked for, one or several of those named here and ``json``; a call in
+            another one is not read. Default: all of them.
+        servers: The names of servers, whose tags may be around those of their tools.
         limits: Bounds on the whole text (``text``), on JSON5 and Python (``relaxed_text``) and on
             nesting (``depth``); the other limits do not apply.
 
@@ -113,78 +123,43 @@ def parse_tool_calls(
         NoToolCallError: When the text holds no call.
         ToolCallError: When it holds anything that has two readings, is cut off, names a
             key twice or goes beyond the limits; says what and where. 1,000 calls at most are read.
-        ValueError: When there is no such dialect.
+        ValueError: When there is no such dialect; names the known ones.
         TypeError: When ``tools`` are neither names nor definitions.
     """
-    return tuple(each.call for each in _found(text, tools, dialect, limits)[1])
+    known = KnownTools.of(tools, servers)
+    return tuple(each.call for each in answer_in(text, known, dialect, limits)[1].found)
 
 
-def _found(
-    text: str, tools: Iterable[Any] | Mapping[str, Any] | None, dialect: str | None, limits: Limits | None
-) -> tuple[Source, list[Found]]:
-    if dialect is not None and dialect != JSON and dialect not in DIALECTS:
-        msg = f"dialect must be one of {', '.join(sorted([JSON, *DIALECTS]))}, but is {dialect!r}"
-        raise ValueError(msg)
-    known = KnownTools.of(tools)
+def answer_in(
+    text: str, tools: KnownTools, dialect: str | Iterable[str] | None, limits: Limits | None = None
+) -> tuple[Source, Answer]:
+    """Return a text and the calls in it; see :func:`parse_tool_calls`."""
+    chosen = _chosen(dialect)
     source = Source.of(text, limits or Limits())
-    chosen = dialect_of(source.text, known) if dialect is None else DIALECTS.get(dialect)
-    if chosen is None:
-        return source, find_calls(source, known, _IN_PROSE if dialect is None else ())
-    if chosen.is_prose:
-        return source, find_calls(source, known, [chosen], chosen.name)
-    others = [each for each in _NATIVE if each is not chosen]
-    return source, native_calls(Reader(source, known), chosen, others)
+    dialects = [each for name, each in DIALECTS.items() if name in chosen]
+    return source, read_answer(source, tools, dialects, takes_json=JSON in chosen)
 
 
-JSON: Final = "json"
-"""JSON, also in tags, fences and lists: Hermes, Qwen 2.5 and 3, Llama 3, OpenAI, Anthropic."""
-DIALECTS: Final[dict[str, Dialect]] = {
-    each.DIALECT.name: each.DIALECT
-    for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma, anthropic_xml, cline_xml)
-}
-_IN_PROSE: Final = tuple(each for each in DIALECTS.values() if each.is_prose)
-_NATIVE: Final = tuple(each for each in DIALECTS.values() if not each.is_prose)
-_JSON: Final = re.compile(
-    rf"""\A\s*(?:```[\w+-]*\s*)?(?:\{{|\[\s*\{{)|<{NAME}>\s*(?:<{NAME}>\s*)?(?=\{{|\[\s*\{{|```|"\s*\{{)""",
-    re.ASCII,
+DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
+    {
+        each.DIALECT.name: each.DIALECT
+        for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma, anthropic_xml, cline_xml)
+    }
 )
+"""The dialects besides JSON, which is that of Hermes, Qwen 2.5 and 3, Llama 3, OpenAI and Anthropic."""
+NATIVE: Final = frozenset(each.name for each in DIALECTS.values() if not each.is_markup)
+"""The dialects of model families, whose chat templates write the results."""
 
 
-def dialect_of(text: str, tools: KnownTools) -> Dialect | None:
-    """Return the native dialect of a text; None if its calls are JSON or tags in prose, or it has none."""
-    start = _past_reasoning(text)
-    in_prose = [at for each in _IN_PROSE if (at := _first_call(each, text, start, tools)) is not None]
-    json_at = _JSON.search(text, start)
-    if json_at is not None:
-        in_prose.append(json_at.start())
-    found = [
-        (match.start(), dialect)
-        for dialect in _NATIVE
-        if (match := dialect.opener.search(text, start)) is not None
-    ]
-    first = min(found, key=lambda each: each[0], default=None)
-    return None if first is None or min(in_prose, default=first[0]) < first[0] else first[1]
+def _chosen(dialect: str | Iterable[str] | None) -> frozenset[str]:
+    known = frozenset({JSON, *DIALECTS})
+    chosen = known if dialect is None else frozenset([dialect] if isinstance(dialect, str) else dialect)
+    for name in chosen - known or () if chosen else ("",):
+        msg = f"dialect must be one or several of {', '.join(sorted(known))}, but is {name!r}"
+        raise ValueError(msg)
+    return chosen
 
 
-def _first_call(dialect: Dialect, text: str, start: int, tools: KnownTools) -> int | None:
-    openers = dialect.opener.finditer(text, start)
-    return next((opener.start() for opener in openers if dialect.is_call(tools, opener)), None)
-
-
-def is_native(text: str, tools: Mapping[str, Any], dialect: str | None) -> bool:
-    """Return whether the calls of a text are in the dialect of a model family, whose chat template writes the results."""
-    if dialect is not None:
-        return dialect in DIALECTS and not DIALECTS[dialect].is_prose
-    return dialect_of(without_mark(text), KnownTools.of(tools)) is not None
-
-
-def _past_reasoning(text: str) -> int:
-    """Return the end of the reasoning at the beginning of a text; 0 if there is none."""
-    opened = OPENED.match(text, len(text) - len(text.lstrip()))
-    for opening, closing in REASONING:
-        end = text.find(closing)
-        if end >= 0 and (opening == opened[0] if opened else text.find(opening, 0, end) < 0):
-            rest = end + len(closing)
-            if opened or any(each.opener.search(text, rest) for each in _NATIVE):
-                return rest
-    return 0
+def is_native(text: str, dialect: str | Iterable[str] | None) -> bool:
+    """Return whether a text without a readable call seems to have one in the dialect of a model family."""
+    return any(DIALECTS[name].opener.search(text) for name in NATIVE & _chosen(dialect))

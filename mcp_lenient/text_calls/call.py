@@ -87,10 +87,11 @@ class UnknownToolError(ToolCallError):
 
 
 class Found(NamedTuple):
-    """A call and the position where it begins."""
+    """A call, the position where it begins, and its dialect."""
 
     call: ToolCall
     at: int
+    dialect: str
 
 
 def looks_like_call(text: str) -> bool:

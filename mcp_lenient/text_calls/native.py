@@ -1,15 +1,14 @@
-"""Parse calls between the markers of a model family; text outside of them is prose or reasoning."""
+"""What the dialects of model families share: parsing functions, and the markers of reasoning and around calls."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.errors import NoToolCallError, ToolCallError
-from mcp_lenient.text_calls.call import Found, ToolCall
-from mcp_lenient.text_calls.prose import Prose
+from mcp_lenient.errors import ToolCallError
+from mcp_lenient.text_calls.call import ToolCall
 from mcp_lenient.text_calls.source import container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES
 from mcp_lenient.values.display import shown
@@ -19,6 +18,17 @@ if TYPE_CHECKING:
     from mcp_lenient.text_calls.tools import KnownTools
 
 NAME: Final = r"[\w][\w.:/-]{0,127}"
+CONTAINERS: Final = frozenset(
+    "tool_call tool_calls function_call function_calls tool_use minimax:tool_call".split()
+)
+"""Elements around calls that name neither a server nor a tool.
+
+``tool_call``: Hermes, Qwen, GLM; ``tool_calls``: DeepSeek, MiniMax-M1; ``function_calls``: Anthropic's older form;
+``minimax:tool_call``: MiniMax-M2; ``function_call`` and ``tool_use``: keys of OpenAI's and Anthropic's APIs.
+"""
+_TURN: Final = "(?:start|beginning|end)_of_(?:turn|sentence)"
+"""Tokens of Gemma and MiniMax, which look like tags."""
+TAG_NAME: Final = rf"(?!{_TURN}\b)\w[\w.:-]{{0,127}}(?:/[\w.:-]{{1,127}}){{0,4}}"
 REASONING: Final = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
@@ -31,8 +41,6 @@ REASONING: Final = (
 )
 """Opening and closing markers of reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3; Sky-T1; Command."""
 CLOSING: Final = dict(REASONING)
-_SPECIAL_TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
-"""Beginnings of tokens that no prose contains, unlike tags."""
 OPENED: Final = re.compile("|".join(re.escape(opening) for opening, _ in REASONING))
 CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONING))
 
@@ -144,103 +152,12 @@ class Dialect:
         name: The name for ``dialect=``.
         opener: The pattern that begins a call or a group of calls.
         read: Parses from a match of ``opener``; returns the calls and their end.
-        stray: A pattern that occurs only in calls, and so is an error outside of them.
-        is_prose: Whether its tags may also be in prose, so that they are calls where JSON in tags is one.
+        is_markup: Whether its tags are ordinary markup, which may be beside JSON and is answered in tags.
         is_call: Whether a match of ``opener`` is a call, given the known tools.
     """
 
     name: str
     opener: re.Pattern[str]
     read: Callable[[Reader, re.Match[str]], tuple[list[ToolCall], int]]
-    stray: re.Pattern[str] | None = None
-    is_prose: bool = False
+    is_markup: bool = False
     is_call: Callable[[KnownTools, re.Match[str]], bool] = lambda _tools, _opener: True
-
-
-def native_calls(reader: Reader, dialect: Dialect, others: Collection[Dialect]) -> list[Found]:
-    """Return the calls of a text in one dialect; a call in one of the others is an error."""
-    text, at = reader.text, _past_reasoning(reader, dialect)
-    found: list[Found] = []
-    prose = Prose(reader.source, found)
-    prose.past = prose.begin_answer(at)
-    foreign = {each.opener: each.name for each in others}
-    marks = [OPENED, CLOSED, dialect.opener, *([dialect.stray] if dialect.stray else []), *foreign]
-    following: dict[re.Pattern[str], re.Match[str] | None] = {each: each.search(text, at) for each in marks}
-    while (match := _first(following, text, at)) is not None:
-        pattern, place = match
-        prose.elements.note_prose(at, place.start())
-        prose.note(place.start())
-        before = len(found)
-        if pattern is OPENED:
-            at = prose.begin_answer(end_of_reasoning(reader.source, place[0], place.start()))
-        elif pattern is dialect.opener:
-            calls, at = dialect.read(reader, place)
-            if not calls:
-                prose.begin_answer(at)
-            elif prose.accepts(place.start(), at, is_apart=_is_apart(prose, place, at)):
-                for call in calls:
-                    prose.add(call, place.start(), reader.tools)
-        elif pattern is CLOSED and not found:
-            at = prose.begin_answer(place.end())
-        elif pattern in foreign:
-            raise reader.source.error(
-                place.start(),
-                f"a call in the form of {foreign[pattern]} begins here, but this text is in that of {dialect.name}",
-            )
-        else:
-            raise reader.source.error(
-                place.start(), f"{shown(place[0])} has no opening marker, so a call may be lost"
-            )
-        prose.pass_over(place.start(), at, is_call=len(found) > before)
-    prose.elements.note_prose(at, len(text))
-    prose.finish()
-    if not found:
-        raise NoToolCallError(prose.quotation() or "No tool call was found in the text.")
-    return found
-
-
-def _is_apart(prose: Prose, place: re.Match[str], end: int) -> bool:
-    """Return whether a call is outside of a sentence or a quotation."""
-    start = prose.start(place.start())
-    return prose.is_apart(start, end) or (
-        place[0].startswith(_SPECIAL_TOKENS) and prose.ends_line(start, end)
-    )
-
-
-def _past_reasoning(reader: Reader, dialect: Dialect) -> int:
-    """Return the end of reasoning that the prompt opened; 0 if there is none or a call precedes its end."""
-    closed, opened = CLOSED.search(reader.text), OPENED.search(reader.text)
-    if closed is None or (opened is not None and opened.start() < closed.start()):
-        return 0
-    call = dialect.opener.search(reader.text)
-    if call is None or call.start() > closed.start():
-        return closed.end()
-    try:
-        end = dialect.read(reader, call)[1]
-    except ToolCallError:
-        return closed.end()
-    if end <= closed.start():
-        raise reader.source.error(
-            closed.start(), f"{closed[0]} has no opening marker, so the call before it may be reasoning"
-        )
-    return 0
-
-
-def end_of_reasoning(source: Source, opening: str, at: int) -> int:
-    """Return the end of the reasoning that begins at a position."""
-    closing = CLOSING[opening]
-    end = source.text.find(closing, at + len(opening))
-    if end < 0:
-        raise source.error(at, f"{opening} is not closed; the text may be cut off")
-    return end + len(closing)
-
-
-def _first(
-    following: dict[re.Pattern[str], re.Match[str] | None], text: str, at: int
-) -> tuple[re.Pattern[str], re.Match[str]] | None:
-    """Return the first match from a position on; a pattern is searched again only after its match is passed."""
-    for pattern, match in following.items():
-        if match is not None and match.start() < at:
-            following[pattern] = pattern.search(text, at)
-    found = [(pattern, match) for pattern, match in following.items() if match is not None]
-    return min(found, key=lambda each: each[1].start(), default=None)

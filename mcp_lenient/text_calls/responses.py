@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
-from mcp_lenient.text_calls import is_native, parse_tool_calls
-from mcp_lenient.text_calls.call import UnknownToolError
+from mcp_lenient.text_calls import NATIVE, answer_in, is_native
+from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown_name
 
 Message = dict[str, Any]
@@ -45,11 +45,13 @@ class Requested:
         form: How they were written.
         calls: The calls, in their order; none where the model has finished.
         unreadable: Why a text that holds a call cannot be read.
+        is_alone: Whether nothing but calls and marked reasoning is in the text.
     """
 
     form: Form
     calls: tuple[RequestedCall, ...] = ()
     unreadable: str | None = None
+    is_alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +73,38 @@ class ToolAnswer:
     images: tuple[tuple[str, str], ...] = field(default=())
 
 
-def requested_calls(answer: Any, tools: Mapping[str, Any], dialect: str | None = None) -> Requested:
+def requested_calls(
+    answer: Any,
+    tools: Mapping[str, Any],
+    dialect: str | Iterable[str] | None = None,
+    servers: Iterable[str] = (),
+) -> Requested:
     """Read the calls of a model's answer.
 
     Args:
         answer: A text; a response, message or block of Anthropic's or OpenAI's API, as JSON or as its SDK's object.
         tools: The input schemas of the tools by name; a call of another tool is returned as well.
         dialect: As for :func:`mcp_lenient.parse_tool_calls`.
+        servers: As for :func:`mcp_lenient.parse_tool_calls`.
 
     Raises:
         ToolCallError: When a block of a response names no tool.
         TypeError: When it is none of these.
     """
+    # A call of a tool that is not there is read all the same, so that its caller learns which there are.
+    known = KnownTools.of(tools, servers, is_open=True)
     value = answer.model_dump() if hasattr(answer, "model_dump") else answer
     if isinstance(value, str):
-        return _in_text(value, tools, dialect)
+        return _in_text(value, known, dialect)
     blocks = _blocks(value)
     if isinstance(blocks, str):
-        return _in_text(blocks, tools, dialect)
+        return _in_text(blocks, known, dialect)
     for form, read in _BLOCKS.items():
         calls = tuple(call for block in blocks if (call := read(block)) is not None)
         if calls:
             return Requested(form, calls)
     text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
-    return _in_text(text, tools, dialect)
+    return _in_text(text, known, dialect)
 
 
 def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
@@ -154,20 +164,17 @@ _BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]
 )
 
 
-def _in_text(text: str, tools: Mapping[str, Any], dialect: str | None) -> Requested:
-    form: Form = "native" if is_native(text, tools, dialect) else "text"
+def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) -> Requested:
     try:
-        try:
-            found = parse_tool_calls(text, tools=tools, dialect=dialect)
-        except UnknownToolError:
-            # A call of a tool that is not there is read all the same, so that its caller learns which there are.
-            found = parse_tool_calls(text, dialect=dialect)
-    except NoToolCallError:
-        return Requested(form)
+        answer = answer_in(text, tools, dialect)[1]
     except ToolCallError as error:
-        return Requested(form, unreadable=str(error))
+        form: Form = "native" if is_native(text, dialect) else "text"
+        return Requested(form, unreadable=None if isinstance(error, NoToolCallError) else str(error))
+    calls = (each.call for each in answer.found)
     return Requested(
-        form, tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in found)
+        "native" if answer.found[0].dialect in NATIVE else "text",
+        tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in calls),
+        is_alone=answer.is_alone,
     )
 
 

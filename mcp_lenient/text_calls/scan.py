@@ -1,15 +1,15 @@
-"""Find calls in a text by scanning its tags and JSON values; the rest is prose."""
+"""Read the calls of a text in one pass, at the beginning of lines; anything but plain text around them stops all of them."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls.call import (
+    MAX_CALLS,
     PART_NAMES,
     Found,
     RecordError,
@@ -19,78 +19,87 @@ from mcp_lenient.text_calls.call import (
     calls_in,
     looks_like_call,
 )
-from mcp_lenient.text_calls.elements import CONTAINERS, TAG_NAME, VOID
-from mcp_lenient.text_calls.native import REASONING, Dialect, Reader, end_of_reasoning
-from mcp_lenient.text_calls.prose import GAP, Prose, Start
+from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect, Reader
+from mcp_lenient.text_calls.prose import ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
 MAX_PLACES: Final = 5_000
-"""Tags and JSON values that are scanned before a text is given up; JSON5 and Python count as ten."""
+"""Calls, tags, JSON values and lines that are read before a text is given up; JSON5 and Python count as ten."""
 MAX_MARKS: Final = 100_000
 """Characters that may begin a tag or JSON value."""
-
-_IGNORED_TAGS: Final = frozenset(
-    "think thinking thought thoughts reasoning tool_response tool_result tool_results function_results".split()
-)
-"""Tags whose content is never a call: reasoning and results."""
-_QUOTING_TAGS: Final = frozenset("blockquote code dd dt kbd li pre q samp td th".split())
-"""HTML's elements for quotations, code, list items and table cells, unless a tool has the name.
-
-HTML Living Standard: 4.4.3, 4.4.4, 4.4.8 to 4.4.11, 4.5.7, 4.5.15 to 4.5.18, 4.9.9, 4.9.10.
-"""
-
-_IN_OBJECT: Final = r"""\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
-_OBJECT: Final = rf"\{{{_IN_OBJECT}"
-_TOKENS: Final = [pair for pair in REASONING if not pair[0].startswith("<think")]
-_OPENED_REASONING: Final = "|".join(re.escape(opening) for opening, _ in _TOKENS)
-_CLOSED_REASONING: Final = "|".join(re.escape(closing) for _, closing in _TOKENS)
-# It begins with a set of characters, which makes the search through prose ten times as fast.
-_PLACE: Final = re.compile(
-    rf"""(?P<reasoning>{_OPENED_REASONING})|(?P<reasoned>{_CLOSED_REASONING})|[<\[{{](?=[\w\s/!"'}}{{$])(?:
-        (?<=<)(?:(?P<closed>/{TAG_NAME}\s*>)|(?P<empty>{TAG_NAME}\s*/>)|(?P<opened>{TAG_NAME}(?:\s[^<>]*)?>)|(?P<comment>!--))
-      | (?P<json>(?<=\{{){_IN_OBJECT}|(?<=\[)\s*{_OBJECT})
-    )""",
-    re.VERBOSE,
-)
-_OPENED: Final = re.compile(rf"<({TAG_NAME})(\s[^<>]*)?(?<!/)>\s*")
-_CLOSING: Final = re.compile(rf"</({TAG_NAME})\s*>")
+JSON: Final = "json"
+_VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
+"""HTML's void elements (HTML Living Standard, 13.1.2), which have no closing tag."""
+_OBJECT: Final = r"""\{\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
+_VALUE: Final = re.compile(rf"(?:\[\s*)?{_OBJECT}")
+_CONTENT: Final = re.compile(rf"""(?P<fence>```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
+_TAG: Final = re.compile(rf"<(?P<name>{TAG_NAME})(?P<attributes>\s[^<>]*?)??(?P<empty>\s*/)?>")
 _CLOSED: Final = re.compile(rf"\s*</({TAG_NAME})\s*>")
-_EMPTY: Final = re.compile(rf"<({TAG_NAME})\s*/>")
-_CONTENT: Final = re.compile(rf"""(```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
-_FENCE: Final = re.compile(r"\s*```")
 _STRING: Final = re.compile('"[^"]*"')
 _CUT_OFF: Final = re.compile(r"<(?:/|/?[^\W\d][\w.:-]{0,127}\s?)?\Z")
+_GAP: Final = re.compile(r"[\s,;]*")
+"""What may be between calls in a fence or wrapper tag."""
+_AFTER_CALL: Final = re.compile(r"[^\S\n]*[,;]?[^\S\n]*(?=[<{\[\n]|```|\Z)")
+_SPACE: Final = re.compile(r"[^\S\n]*")
+_FENCE: Final = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
+_CALL_FENCE: Final = re.compile(r"(?P<mark>```|~~~)(?![`~])(?:(?:json|xml|tool_call)(?![^\s<{\[]))?")
+_TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
+"""Beginnings of the markers that models write directly after a word."""
+_MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALLS\]|<tool_call>")
+"""What ends the plain text on a line."""
 
 
-class _Tag(NamedTuple):
-    name: str
-    at: int
-    has_attributes: bool
+_Begun = tuple[list[Found], int]
+"""Calls, and where they end."""
 
 
-class _OpenWrapper(NamedTuple):
-    """An open wrapper tag and the number of calls found before it."""
+class Answer(NamedTuple):
+    """The calls of a text, and whether nothing but calls and marked reasoning is in it."""
 
-    start: Start
-    calls: int
+    found: list[Found]
+    is_alone: bool
 
 
-def find_calls(
-    source: Source, tools: KnownTools, dialects: Collection[Dialect], only: str = ""
-) -> list[Found]:
+def read_answer(
+    source: Source, tools: KnownTools, dialects: Collection[Dialect], *, takes_json: bool
+) -> Answer:
     """Return the calls in a text, at least one.
 
     Args:
         source: The text.
-        tools: The known tools.
-        dialects: The dialects whose calls are found beside JSON and JSON in tags.
-        only: The only dialect that calls may have.
+        tools: The known tools and servers.
+        dialects: The dialects whose calls are read.
+        takes_json: Whether JSON is read, also in tags.
     """
-    scan = _Scan(source, tools, dialects, only)
-    scan.run()
-    return scan.found
+    marks = sum(map(source.masked.count, "<[{"))
+    if marks > MAX_MARKS:
+        msg = f"The text has {marks:,} brackets, more than the limit of {MAX_MARKS:,}."
+        raise ToolCallError(msg)
+
+    def scan() -> _Scan:
+        return _Scan(source, tools, dialects, takes_json)
+
+    whole = scan()
+    whole.run(_past_reasoning(source, scan()), len(source.text))
+    whole.finish()
+    return Answer(whole.found, not whole.has_text)
+
+
+def _past_reasoning(source: Source, scan: _Scan) -> int:
+    """Return the end of reasoning that the prompt opened; 0 if there is none."""
+    closed, opened = CLOSED.search(source.text), OPENED.search(source.text)
+    if closed is None or (opened is not None and opened.start() < closed.start()):
+        return 0
+    try:
+        scan.run(0, closed.start())
+    except ToolCallError:
+        return closed.end()
+    if scan.found and scan.past <= closed.start():
+        what = f"{closed[0]} has no opening marker, so the call before it may be reasoning"
+        raise source.error(closed.start(), what)
+    return 0 if scan.found else closed.end()
 
 
 @dataclass(slots=True)
@@ -98,344 +107,334 @@ class _Scan:
     source: Source
     tools: KnownTools
     dialects: Collection[Dialect]
-    only: str
+    takes_json: bool
     found: list[Found] = field(default_factory=list)
-    places: int = 0
-    prose: Prose = field(init=False)
-    """The text between calls, tags and data."""
-    waiting: dict[str, _OpenWrapper] = field(default_factory=dict)
-    """Open wrapper tags."""
-    beside: int = -1
-    """The position of the last text beside the calls in an open wrapper tag."""
-    loose: int = -1
-    """The position of the last call in an open wrapper tag that is a part of a line."""
+    past: int = 0
+    """The end of the last call."""
+    odd: int | None = None
+    """The position of the first thing that is neither a call, marked reasoning nor plain text."""
+    has_text: bool = False
+    in_list: bool = False
+    """Whether the last line is in a list that no blank line has ended."""
+    is_over: bool = False
+    """Whether the model's final message has begun."""
     data: int | None = None
     """The position of the first JSON value that is not a call."""
-    unknown: Found | None = None
-    """The first call of an unknown tool."""
-    enclosed: int = -1
-    """The end of the last tag in prose that is closed."""
-    closings: dict[str, list[int]] | None = None
-    """The positions of closing tags by name."""
+    places: int = 0
 
-    def __post_init__(self) -> None:
-        self.prose = Prose(self.source, self.found)
+    def run(self, at: int, end: int) -> None:
+        """Read the text from a position on."""
+        while (start := self.source.past_space(at)) < end:
+            self._count(start)
+            if self.source.text.count("\n", at, start) > 1:
+                self.in_list = False
+            at = self._thing(at, start)
 
-    def run(self) -> None:
-        """Scan the text."""
-        steps: Mapping[str, Callable[[int], int]] = {
-            "json": self._json,
-            "opened": self._opened,
-            "closed": self._closed,
-            "comment": self._comment,
-            "empty": self._empty,
-            "reasoning": self._reasoning,
-            "reasoned": self._reasoned,
-        }
-        marks = sum(map(self.source.masked.count, "<[{"))
-        if marks > MAX_MARKS:
-            msg = f"The text has {marks:,} brackets, more than the limit of {MAX_MARKS:,}."
-            raise ToolCallError(msg)
-        at = 0
-        while (place := _PLACE.search(self.source.masked, at)) is not None:
-            self._count(place.start())
-            self._note_prose(place.start())
-            before = (len(self.found), len(self.waiting))
-            at = steps[place.lastgroup or ""](place.start())
-            self.prose.pass_over(place.start(), at, is_call=before != (len(self.found), len(self.waiting)))
-        self._finish(at)
-
-    def _note_prose(self, at: int) -> None:
-        """Track prose, also text in wrapper tags, up to a position."""
-        if self.waiting and not GAP.fullmatch(self.source.text, self.prose.past, at):
-            self.beside = at
-        self.prose.note(at)
+    def finish(self) -> None:
+        """Raise an error unless there are calls, and only plain text beside them."""
+        source, found = self.source, self.found
+        cut_off = _CUT_OFF.search(source.masked, max(self.past, len(source.masked) - 130))
+        if cut_off is not None:
+            raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
+        if found and self.odd is not None:
+            what = (
+                f"text that is not plain is beside the call of '{shown(found[0].call.tool)}' and may quote it"
+            )
+            raise source.error(self.odd, f"{what}; if the call is meant, send the call alone")
+        if found:
+            return
+        msg = "No tool call was found in the text."
+        if not source.text.strip():
+            msg = "The text is empty, so it contains no tool call."
+        elif self.data is not None:
+            msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
+        raise NoToolCallError(msg)
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
         if self.places > MAX_PLACES:
-            raise self.source.error(at, f"the text contains more than {MAX_PLACES:,} tags and JSON values")
+            raise self.source.error(at, f"the text contains more than {MAX_PLACES:,} calls, tags and lines")
 
-    def _finish(self, at: int) -> None:
-        source = self.source
-        cut_off = _CUT_OFF.search(source.masked, max(at, len(source.masked) - 130))
-        if cut_off is not None:
-            raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
-        for name, wrapper in self.waiting.items():
-            self._require_calls(name, len(source.text))
-            if self.loose >= wrapper.start.at:
-                what = f"<{name}> is not closed, and a call in it is inside a sentence"
-                raise source.error(self.loose, what)
-        self.prose.finish()
-        if self.found:
-            return
-        msg = self.prose.quotation() or "No tool call was found in the text."
-        if not source.text.strip():
-            msg = "The text is empty, so it contains no tool call."
-        elif self.unknown is not None:
-            named, where = shown(self.unknown.call.tool), source.where(self.unknown.at)
-            msg = f"No tool call was found: '{named}' at {where} is not among the given tools."
-            raise UnknownToolError(msg)
-        elif self.prose.quoted is None and self.data is not None:
-            msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
-        raise NoToolCallError(msg)
+    def _note_odd(self, at: int) -> None:
+        self.odd = at if self.odd is None else self.odd
 
-    def _add(self, call: ToolCall, at: int, dialect: str = "") -> None:
-        if self.only and dialect and dialect != self.only:
-            what = f"a call in the form of {dialect} begins here, but this text is in that of {self.only}"
+    # --- at depth zero ----------------------------------------------------------------------------------
+
+    def _thing(self, at: int, start: int) -> int:
+        """Read what begins at a position after space; return its end."""
+        text = self.source.text
+        opened = OPENED.match(text, start)
+        if opened is not None:
+            return self._past_thought(opened)
+        if not (self.has_text and "\n" in text[at:start] and text[start - 1] != "\n"):
+            end = self._calls_here(at, start)
+            if end is not None:
+                return end
+            own = OWN.match(text, start)
+            if own is not None:
+                return own.end()
+            end = self._closed_here(start)
+            if end is not None:
+                self._note_odd(start)
+                return end
+        return self._line(start)
+
+    def _past_thought(self, opened: re.Match[str]) -> int:
+        closing = CLOSING[opened[0]]
+        end = self.source.text.find(closing, opened.end())
+        if end < 0:
+            raise self.source.error(opened.start(), f"{opened[0]} is not closed; the text may be cut off")
+        return end + len(closing)
+
+    def _line(self, start: int) -> int:
+        """Read text up to the end of the line or a marker in it; what is no text is passed over to the end."""
+        text = self.source.text
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        mark = _MARK.search(text, start + 1, end)
+        line = text[start : mark.start() if mark else end]
+        if mark is None:
+            plain = is_line(line)
+        else:
+            plain = line[0].isalpha() and (
+                is_sentence(line) or (mark[0] in _TOKENS and ONLY_WORDS.fullmatch(line) is not None)
+            )
+        self.has_text, self.in_list = True, ITEM.match(line) is not None
+        if not plain:
+            self._note_odd(start)
+        return start + len(line) if plain or TEXT_LINE.match(line) or self.in_list else len(text)
+
+    def _closed_here(self, at: int) -> int | None:
+        """Return the end of an element, comment, fence or JSON value that is not a call, if it is closed."""
+        text = self.source.text
+        tag, fence = _TAG.match(self.source.masked, at), _FENCE.match(text, at)
+        if _VALUE.match(text, at):
+            self.data = at if self.data is None else self.data
+            return self.source.end(at)[0]
+        if tag is not None:
+            return tag.end() if tag["empty"] else self._past_element(tag)
+        closed = re.compile(rf"^ {{0,3}}{re.escape(fence['mark'])}+[ \t]*$", re.MULTILINE) if fence else None
+        if text.startswith("<!--", at):
+            closed = re.compile("-->")
+        match = closed.search(text, fence.end() if fence else at) if closed else None
+        return match.end() if match else None
+
+    def _past_element(self, tag: re.Match[str]) -> int | None:
+        depth, tags = 1, re.compile(rf"<(/?){re.escape(tag['name'])}(?:\s[^<>]*)?(?<!/)>")
+        for each in tags.finditer(self.source.masked, tag.end()):
+            depth += -1 if each[1] else 1
+            if depth == 0:
+                return each.end()
+        return None
+
+    # --- calls ------------------------------------------------------------------------------------------
+
+    def _calls_here(self, at: int, start: int) -> int | None:
+        """Add the calls that begin here and return their end; None if there are none."""
+        begun = self._native(at, start) or self._call(start) or self._fenced(start)
+        if begun is None:
+            return None
+        calls, end = begun
+        after = _AFTER_CALL.match(self.source.text, end)
+        if calls and after is None and not self._begins_sentence(start, end):
+            self._note_odd(start)
+            return end
+        if calls and (self.in_list or self.is_over):
+            self._note_odd(start)
+        for call in calls:
+            self._add(call)
+        self.past = end
+        return after.end() if after else end
+
+    def _begins_sentence(self, start: int, end: int) -> bool:
+        """Return whether a sentence, or a token of the model's turn, begins after a call in tags or between markers."""
+        text, after = self.source.text, _end(_SPACE, self.source.text, end)
+        is_apart = _VALUE.match(text, start) is not None or text[start] in "`~"
+        return OWN.match(text, after) is not None or (not is_apart and text[after].isupper())
+
+    def _add(self, found: Found) -> None:
+        call, at, dialect = found
+        if self.found and self._family(self.found[0].dialect) != self._family(dialect):
+            what = f"a call in the form of {dialect} begins here, but this text is in that of {self.found[0].dialect}"
             raise self.source.error(at, what)
-        self.prose.add(call, at, self.tools)
+        if not self.tools.has(call.tool):
+            msg = f"At {self.source.where(at)}: the called tool '{shown(call.tool)}' is not among the given tools."
+            raise UnknownToolError(msg)
+        if len(self.found) == MAX_CALLS:
+            raise self.source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
+        self.found.append(found)
 
-    def _accepts(self, at: int, end: int, *, is_apart: bool) -> bool:
-        """Return whether a call is to be added.
+    def _family(self, dialect: str) -> str:
+        """Return the dialect of a model family; the forms that may be beside JSON count as one."""
+        return dialect if any(each.name == dialect and not each.is_markup for each in self.dialects) else JSON
 
-        In a wrapper tag every call is added, and the place of the wrapper decides in the end.
-        """
-        if self.waiting:
-            self.loose = self.loose if is_apart else at
-            return True
-        return self.prose.accepts(at, end, is_apart=is_apart)
+    def _native(self, at: int, start: int) -> _Begun | None:
+        """Read a call in one of the dialects; the beginning of the text counts, as in Harmony's header."""
+        for dialect in self.dialects:
+            for place in {at, start}:
+                opener = dialect.opener.match(self.source.text, place)
+                if opener is not None and dialect.is_call(self.tools, opener):
+                    calls, end = dialect.read(Reader(self.source, self.tools), opener)
+                    if not calls:  # a message of Harmony
+                        self.has_text = self.has_text or "analysis" not in opener[0]
+                        is_closed = self.source.text.endswith("<|end|>", start, end)
+                        self.is_over = self.is_over or "final" in opener[0] or not is_closed
+                    return [Found(call, start, dialect.name) for call in calls], end
+        return None
 
-    # --- JSON outside of tags -------------------------------------------------------------------------
+    def _call(self, at: int, depth: int = 0) -> _Begun | None:
+        """Read JSON, a wrapper tag or the tag of a tool or server; None if there is no call."""
+        if self.takes_json and _VALUE.match(self.source.text, at):
+            return self._json(at)
+        tag = _TAG.match(self.source.masked, at)
+        if tag is None:
+            return None
+        if tag["name"] in CONTAINERS and not tag["attributes"] and not tag["empty"]:
+            return self._container(tag, depth)
+        if tag["name"] in self.tools.servers and not tag["empty"] and not self._is_tool(tag):
+            return self._server(tag)
+        begun = self._tool(None, tag)
+        return begun and ([begun[0]], begun[1])
 
-    def _json(self, at: int) -> int:
+    def _json(self, at: int) -> _Begun | None:
         end, is_plain = self.source.end(at)
         if not is_plain:
             self._count(at, 10)
         value = self.source.read(at, end)
         if value is None and looks_like_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
-        calls = calls_at(self.source, value, at) or []
-        if calls and not self._accepts(at, end, is_apart=self.prose.is_on_own_lines(at, end)):
-            return end
-        if not calls and self.waiting:
-            self.beside = at
-        unknown = next((call for call in calls if not self.tools.has(call.tool)), None)
-        if unknown is not None:
-            self.unknown = self.unknown or Found(unknown, at)
-            return end
-        for call in calls:
-            self._add(call, at, "json")
-        if not calls and self.data is None:
-            self.data = at
-        return end
+        calls = calls_at(self.source, value, at)
+        return ([Found(call, at, JSON) for call in calls], end) if calls else None
 
-    # --- tags -----------------------------------------------------------------------------------------
-
-    def _opened(self, at: int) -> int:
-        """Handle an opening tag and those that follow it directly."""
-        masked = self.source.masked
-        first = _OPENED.match(masked, at)
-        if first is not None and self._is_special(first[1], first.end()):
-            return self._special(first)
-        native = self._native(at)
-        if native is not None:
-            return native
-        if first is None:  # an empty tag with attributes, as in HTML
-            return masked.index(">", at) + 1
-        tags, end = self._consecutive(first)
-        content = _CONTENT.match(masked, end)
-        if content is not None:
-            return self._tagged(tags, end)
-        empty = _EMPTY.match(masked, end)
-        if len(tags) == 1 and empty is not None:
-            return self._only_empty(tags[0], empty)
-        closed = _CLOSED.match(masked, end)
-        if closed is not None and closed[1] == tags[-1].name:
-            return self._empty_pair(tags, end, closed.end())
-        if end == len(masked):
-            raise self.source.error(tags[-1].at, "the text ends after an opening tag; it may be cut off")
-        for tag in tags:
-            self._open(tag, end)
-        return end
-
-    def _dialect_at(self, at: int) -> tuple[Dialect, re.Match[str]] | None:
-        """Return the dialect of the call that begins at a position, and the match of its opener."""
-        for dialect in self.dialects:
-            opener = dialect.opener.match(self.source.text, at)
-            if opener is not None and dialect.is_call(self.tools, opener):
-                return dialect, opener
-        return None
-
-    def _native(self, at: int) -> int | None:
-        """Handle a call in one of the dialects; None if there is none."""
-        begun = self._dialect_at(at)
-        if begun is None:
+    def _fenced(self, at: int, depth: int = 0) -> _Begun | None:
+        """Read a fence that contains nothing but calls."""
+        fence = _CALL_FENCE.match(self.source.text, at)
+        if fence is None or depth > 1:
             return None
-        dialect, opener = begun
-        calls, end = dialect.read(Reader(self.source, self.tools), opener)
-        return self._placed([Found(call, at) for call in calls], at, end, dialect.name)
+        found, end, is_closed = self._only_calls(fence.end(), rf"{fence['mark']}(?![`~])", depth + 1)
+        return (found, end) if found and is_closed else None
 
-    def _consecutive(self, first: re.Match[str]) -> tuple[list[_Tag], int]:
-        """Return an opening tag and those that follow it directly, and the end of the last one."""
-        tags = [_Tag(first[1], first.start(), first[2] is not None)]
-        end = first.end()
-        while (tag := _OPENED.match(self.source.masked, end)) is not None:
-            if self._is_special(tag[1], tag.end()) or self._dialect_at(end) is not None:
-                break
-            self._count(end)
-            tags.append(_Tag(tag[1], end, tag[2] is not None))
-            end = tag.end()
-        return tags, end
+    def _container(self, tag: re.Match[str], depth: int) -> _Begun:
+        """Read a wrapper tag, which may be left open at the end of the text."""
+        name, source = tag["name"], self.source
+        if depth > 1:
+            raise source.error(tag.start(), f"<{name}> is inside other wrapper tags")
+        found, end, is_closed = self._only_calls(tag.end(), rf"</{re.escape(name)}\s*>", depth + 1)
+        if not found:
+            raise source.error(end, f"<{name}> contains no tool call")
+        if not is_closed and end < len(source.text):
+            raise source.error(end, f"<{name}> contains text beside the call")
+        return found, end
 
-    def _open(self, tag: _Tag, end: int) -> None:
-        """Note an open tag in prose."""
-        self.prose.elements.open(tag.name, tag.at)
-        self.enclosed = max(self.enclosed, self._closing(tag.name, end))
-
-    def _closing(self, name: str, at: int) -> int:
-        """Return the position of the next closing tag of a name; -1 if there is none."""
-        if self.closings is None:
-            self.closings = {}
-            for tag in _CLOSING.finditer(self.source.masked):
-                self.closings.setdefault(tag[1], []).append(tag.start())
-        own = self.closings.get(name, [])
-        following = bisect_left(own, at)
-        return own[following] if following < len(own) else -1
-
-    def _empty_pair(self, tags: list[_Tag], at: int, after: int) -> int:
-        """Tags with nothing in them: a call without arguments where the name is a known tool's."""
-        tool = tags[-1]
-        if self.tools.lists(tool.name) and len(tags) <= 2 and not any(tag.has_attributes for tag in tags):
-            end = self._past_closing(tags[0], after) if len(tags) == 2 else after
-            if self.prose.is_on_own_lines(tags[0].at, end) and self._accepts(tags[0].at, end, is_apart=True):
-                self._add(ToolCall(tags[0].name if len(tags) == 2 else None, tool.name, {}), tool.at)
-                return end
-        if len(tags) > 1:
-            raise self.source.error(
-                tool.at, f"<{tool.name}> is empty; without arguments a call is written with {{}}"
+    def _only_calls(self, at: int, closing: str, depth: int) -> tuple[list[Found], int, bool]:
+        """Read calls up to a closing mark; return them, where reading ended, and whether it is at the mark."""
+        text, mark = self.source.text, re.compile(closing)
+        found: list[Found] = []
+        while True:
+            at = _end(_GAP, text, at)
+            closed = mark.match(text, at)
+            begun = (
+                None if closed else self._native(at, at) or self._call(at, depth) or self._fenced(at, depth)
             )
-        self._open(tool, at)
-        return at
+            if begun is None:
+                return found, closed.end() if closed else at, closed is not None
+            self._count(at)
+            found, at = found + begun[0], begun[1]
 
-    def _empty(self, at: int) -> int:
-        """Handle an empty tag, which is a call without arguments if it is on a line of its own."""
-        tag = _EMPTY.match(self.source.masked, at)
-        assert tag is not None  # noqa: S101 - the place was found by the same pattern
-        is_markup = at < self.enclosed and not self.tools.lists(tag[1])
-        if not is_markup and self._may_be_empty(tag[1]) and self.prose.is_on_own_lines(at, tag.end()):
-            self._accepts(at, tag.end(), is_apart=True)
-            if self.tools.has(tag[1]):
-                self._add(ToolCall(None, tag[1], {}), at)
-            elif self.unknown is None:
-                self.unknown = Found(ToolCall(None, tag[1], {}), at)
-        return tag.end()
+    # --- tags -------------------------------------------------------------------------------------------
 
-    def _only_empty(self, server: _Tag, empty: re.Match[str]) -> int:
-        """Handle an empty tag inside a server's tag; with text around it, both are prose."""
-        if self._closing(server.name, empty.end()) < 0:
-            raise self.source.error(server.at, f"<{server.name}> is not closed; the text may be cut off")
-        closed = _CLOSED.match(self.source.masked, empty.end())
-        is_only = closed is not None and closed[1] == server.name
-        if closed is None or not is_only or server.has_attributes or not self._may_be_empty(empty[1]):
-            self._open(server, empty.start())
-            return empty.start()
-        self._require_name(server, is_server=True)
-        found = Found(ToolCall(server.name, empty[1], {}), empty.start())
-        return self._placed([found], server.at, closed.end())
+    def _is_tool(self, tag: re.Match[str]) -> bool:
+        """Return whether JSON follows the tag of a known tool, which is named like its server."""
+        return self.tools.lists(tag["name"]) and self._content(tag) is not None
+
+    def _content(self, tag: re.Match[str]) -> re.Match[str] | None:
+        return _CONTENT.match(self.source.masked, self.source.past_space(tag.end()))
+
+    def _server(self, tag: re.Match[str]) -> _Begun:
+        """Read the tag of a server, which contains the tags of its tools and nothing else."""
+        source, name, found = self.source, tag["name"], []
+        self._require_plain(tag)
+        self._require_name(tag, is_server=True)
+        at = source.past_space(tag.end())
+        while (inner := _TAG.match(source.masked, at)) is not None:
+            begun = self._tool(name, inner)
+            if begun is None:
+                raise source.error(at, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
+            self._count(at)
+            found.append(begun[0])
+            at = source.past_space(begun[1])
+        end = self._past_closing(tag, at)
+        if not found:
+            raise source.error(tag.start(), f"<{name}> contains no tool call")
+        return found, end
+
+    def _tool(self, server: str | None, tag: re.Match[str]) -> tuple[Found, int] | None:
+        """Read the tag of a tool; None if it is other markup."""
+        source, name = self.source, tag["name"]
+        found = Found(ToolCall(server, name, {}), tag.start(), JSON)
+        content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
+        is_pair = closed is not None and closed[1] == name and not tag["empty"]
+        if tag["empty"] or is_pair:
+            may_be = self.tools.lists(name) or (not is_pair and self._may_be_empty(name))
+            if not self.takes_json or tag["attributes"] or not may_be:
+                return None
+            return found, closed.end() if is_pair and closed else tag.end()
+        if content is None or not self.takes_json:
+            if self.tools.lists(name):
+                raise source.error(tag.start(), self._unreadable(tag))
+            return None
+        self._require_plain(tag)
+        self._require_name(tag)
+        arguments, end = self._arguments(tag, content, is_in_server=server is not None)
+        return found._replace(call=ToolCall(server, name, arguments)), self._past_closing(tag, end)
+
+    def _unreadable(self, tag: re.Match[str]) -> str:
+        if self.source.past_space(tag.end()) == len(self.source.text):
+            return "the text ends after an opening tag; it may be cut off"
+        if tag["attributes"]:
+            return f"<{tag['name']}> has attributes, which a tool call does not have"
+        return f"<{tag['name']}> does not contain a JSON object with the arguments"
 
     def _may_be_empty(self, name: str) -> bool:
         """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""
-        return self.tools.lists(name) or not (name.lower() in VOID or name in PART_NAMES or name[0].isupper())
+        return self.tools.is_open and not (name.lower() in _VOID or name in PART_NAMES or name[0].isupper())
 
-    def _reasoning(self, at: int) -> int:
-        opening = next(own for own, _ in _TOKENS if self.source.text.startswith(own, at))
-        return self.prose.begin_answer(end_of_reasoning(self.source, opening, at))
+    def _require_plain(self, tag: re.Match[str]) -> None:
+        if tag["attributes"]:
+            raise self.source.error(tag.start(), self._unreadable(tag))
 
-    def _reasoned(self, at: int) -> int:
-        closing = next(own for _, own in _TOKENS if self.source.text.startswith(own, at))
-        if self.found:
-            raise self.source.error(
-                at, f"{closing} has no opening marker, so the call before it may be reasoning"
-            )
-        return self.prose.begin_answer(at + len(closing))
-
-    def _is_special(self, name: str, at: int) -> bool:
-        return (
-            name in _IGNORED_TAGS
-            or name in CONTAINERS
-            or (name in _QUOTING_TAGS and self._closing(name, at) >= 0 and not self.tools.lists(name))
-        )
-
-    def _special(self, tag: re.Match[str]) -> int:
-        """Handle a wrapper tag, an ignored or a quoting one."""
-        name = tag[1]
-        if name in CONTAINERS:
-            self.waiting[name] = _OpenWrapper(self.prose.start(tag.start()), len(self.found))
-            return tag.end()
-        end = self._closing(name, tag.end())
-        if end < 0:
-            raise self.source.error(tag.start(), f"<{name}> is not closed; the text may be cut off")
-        after = self.source.masked.index(">", end) + 1
-        return self.prose.begin_answer(after) if name in _IGNORED_TAGS else after
-
-    def _tagged(self, tags: list[_Tag], at: int) -> int:
-        """Handle JSON inside tags: a call of a tool, or the calls of a server."""
-        source = self.source
-        odd = next((tag for tag in tags if tag.has_attributes), None)
-        if odd is not None:
-            raise source.error(odd.at, f"<{odd.name}> has attributes, which a tool call does not have")
-        if len(tags) > 2:
-            names = "".join(f"<{tag.name}>" for tag in tags[:3])
-            raise source.error(tags[0].at, f"{names} are more tags than a server tag and a tool tag")
-        if len(tags) == 1:
-            self._require_name(tags[0])
-            found, end = self._tool(None, tags[0], at)
-            return self._placed([found], tags[0].at, end)
-        server, tool = tags
-        self._require_name(server, is_server=True)
-        self._require_name(tool)
-        found, end = self._tool(server.name, tool, at)
-        several = [found]
-        while (following := _OPENED.match(source.masked, source.past_space(end))) is not None:
-            self._count(end)
-            tag = _Tag(following[1], source.past_space(end), following[2] is not None)
-            if tag.has_attributes or not _CONTENT.match(source.masked, following.end()):
-                raise source.error(tag.at, f"<{tag.name}> inside <{server.name}> is not a tool call")
-            self._require_name(tag)
-            found, end = self._tool(server.name, tag, following.end())
-            several.append(found)
-        return self._placed(several, server.at, self._past_closing(server, end))
-
-    def _placed(self, calls: list[Found], at: int, end: int, dialect: str = "json") -> int:
-        """Add the calls in tags unless they are inside a sentence; return the end of the tags."""
-        if self._accepts(at, end, is_apart=self.prose.is_apart(self.prose.start(at), end)):
-            for call in calls:
-                self._add(*call, dialect)
-        return end
-
-    def _require_name(self, tag: _Tag, *, is_server: bool = False) -> None:
+    def _require_name(self, tag: re.Match[str], *, is_server: bool = False) -> None:
         """Require that a tag is named like a tool or server, not like a part of a call."""
-        if tag.name in PART_NAMES and (is_server or not self.tools.lists(tag.name)):
-            what = f"<{tag.name}> is a part of a call, not the name of a tool"
-            raise self.source.error(tag.at, what)
+        if tag["name"] in PART_NAMES and (is_server or not self.tools.lists(tag["name"])):
+            what = f"<{tag['name']}> is a part of a call, not the name of a tool"
+            raise self.source.error(tag.start(), what)
 
-    def _tool(self, server: str | None, tag: _Tag, at: int) -> tuple[Found, int]:
-        """Return the call in a tool's tag and the end of the tag."""
-        source = self.source
-        content = _CONTENT.match(source.masked, at)
-        start = at if content is None else content.end()
+    def _arguments(
+        self, tag: re.Match[str], content: re.Match[str], *, is_in_server: bool
+    ) -> tuple[dict[str, Any], int]:
+        """Return the arguments in a tool's tag, and the end of their text."""
+        source, start, name = self.source, content.end(), tag["name"]
         string = _STRING.match(source.masked, start)
         end = string.end() if string is not None else source.end(start)[0]
         arguments = source.read(start, end)
         if arguments is None:
             raise source.error(start, source.unreadable(start, end))
         if not arguments and "/*" in source.text[start:end]:
-            raise source.error(start, f"<{tag.name}> contains a comment instead of arguments")
+            raise source.error(start, f"<{name}> contains a comment instead of arguments")
         if not isinstance(arguments, dict):
-            raise source.error(start, f"<{tag.name}> contains an array, but arguments must be an object")
+            raise source.error(start, f"<{name}> contains an array, but arguments must be an object")
         inner = self._inner(arguments)
-        if inner is not None and (server is None or inner == tag.name):
+        if inner is not None and (not is_in_server or inner == name):
             what = f"a call of '{shown(inner)}'" if inner else "the record of a call"
             raise source.error(
-                tag.at, f"<{tag.name}> contains {what}, or is itself a call with such arguments"
+                tag.start(), f"<{name}> contains {what}, or is itself a call with such arguments"
             )
-        if content is not None and content[1]:
-            fence = _FENCE.match(source.masked, end)
-            if fence is None:
+        if content["fence"]:
+            fence = source.past_space(end)
+            if not source.text.startswith("```", fence):
                 raise source.error(end, "the fence is not closed; the text may be cut off")
-            end = fence.end()
-        return Found(ToolCall(server, tag.name, arguments), tag.at), self._past_closing(tag, end)
+            end = fence + len("```")
+        return arguments, end
 
     def _inner(self, arguments: dict[str, Any]) -> str | None:
         """Return the tool if arguments have the form of a call, empty if of its record; None otherwise."""
@@ -447,48 +446,16 @@ class _Scan:
             return None
         return calls[0].tool if calls else None
 
-    def _past_closing(self, tag: _Tag, at: int) -> int:
+    def _past_closing(self, tag: re.Match[str], at: int) -> int:
         closed = _CLOSED.match(self.source.masked, at)
-        if closed is not None and closed[1] == tag.name:
+        if closed is not None and closed[1] == tag["name"]:
             return closed.end()
-        found = f"</{closed[1]}>" if closed is not None else "something else"
-        what = (
-            f"{found} follows"
-            if self.source.past_space(at) < len(self.source.masked)
-            else "the text is cut off"
-        )
-        raise self.source.error(at, f"expected </{tag.name}> to close the tag, but {what}")
+        what = f"</{closed[1]}> follows" if closed is not None else "something else follows"
+        if self.source.past_space(at) == len(self.source.text):
+            what = "the text is cut off"
+        raise self.source.error(at, f"expected </{tag['name']}> to close the tag, but {what}")
 
-    def _closed(self, at: int) -> int:
-        """Handle a closing tag outside of a call."""
-        source = self.source
-        closed = _CLOSED.match(source.masked, at)
-        assert closed is not None  # noqa: S101 - the place was found by the same pattern
-        name = closed[1]
-        if name in self.waiting:
-            self._end_wrapper(name, at, closed.end())
-        elif name in _IGNORED_TAGS and self.found:
-            raise source.error(at, f"</{name}> has no opening tag, so the call before it may be reasoning")
-        else:
-            self.prose.elements.close(name, at)
-        return self.prose.begin_answer(closed.end()) if name in _IGNORED_TAGS else closed.end()
 
-    def _end_wrapper(self, name: str, at: int, end: int) -> None:
-        """Close a wrapper tag; its calls count if nothing else is in it and it is outside of a sentence."""
-        self._require_calls(name, at)
-        wrapper = self.waiting.pop(name)
-        if self.beside >= wrapper.start.at:
-            raise self.source.error(self.beside, f"<{name}> contains text beside the call")
-        self.loose = min(self.loose, wrapper.start.at - 1)
-        if not self._accepts(wrapper.start.at, end, is_apart=self.prose.is_apart(wrapper.start, end)):
-            del self.found[wrapper.calls :]
-
-    def _require_calls(self, name: str, at: int) -> None:
-        if self.waiting[name].calls == len(self.found):
-            raise self.source.error(at, f"<{name}> contains no tool call")
-
-    def _comment(self, at: int) -> int:
-        end = self.source.masked.find("-->", at)
-        if end < 0:
-            raise self.source.error(at, "a comment is not closed; the text may be cut off")
-        return end + 3
+def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
+    match = pattern.match(text, at)
+    return at if match is None else match.end()

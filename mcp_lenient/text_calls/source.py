@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_values import Dialect, parse_container, plain
+from mcp_lenient.values.json_values import Dialect, parse_call_text, plain
 from mcp_lenient.values.limits import Limits
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -102,7 +102,7 @@ class Source:
 
 def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:
     """Parse a whole text as an array or object; None if that fails."""
-    parsed = parse_container(text, limits, dialects)
+    parsed = parse_call_text(text, limits, dialects)
     return None if parsed is None else plain(parsed.value)
 
 
@@ -112,16 +112,17 @@ def without_mark(text: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    """Decode a text that is a JSON string."""
+    """Decode a text that is JSON in a JSON string."""
+    inner = text
     for _ in range(_MAX_QUOTINGS):
-        bare = text.strip()
+        bare = inner.strip()
         if len(bare) < 2 or bare[0] != '"' or bare[-1] != '"':
             break
         try:
-            text = _EXTENT.decode(bare)
+            inner = _EXTENT.decode(bare)
         except ValueError:
             break
-    return text
+    return inner if inner.lstrip().startswith(("{", "[")) else text
 
 
 class _DuplicateKeyError(ValueError):

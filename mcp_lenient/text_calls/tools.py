@@ -25,26 +25,35 @@ class KnownTools:
     """The tools that may be called.
 
     Attributes:
-        schemas: Input schemas by tool name, empty if unknown; None if any tool may be called.
+        schemas: Input schemas by tool name, empty if unknown; None if no tools are given.
+        servers: The servers whose tags may be around those of tools.
+        is_open: Whether calls of other tools are read as well.
     """
 
     schemas: Mapping[str, Mapping[str, Any]] | None = None
+    servers: frozenset[str] = frozenset()
+    is_open: bool = True
     _types: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict, compare=False)
 
     @classmethod
-    def of(cls, tools: Iterable[Any] | Mapping[str, Any] | None) -> KnownTools:
+    def of(
+        cls,
+        tools: Iterable[Any] | Mapping[str, Any] | None,
+        servers: Iterable[str] = (),
+        *,
+        is_open: bool = False,
+    ) -> KnownTools:
         """Build from names, MCP or OpenAI definitions (also as objects), or a mapping of names to schemas."""
-        if tools is None:
-            return cls()
+        schemas = None
         if isinstance(tools, Mapping):
-            return cls(
-                {name: schema if isinstance(schema, Mapping) else {} for name, schema in tools.items()}
-            )
-        return cls(dict(_definition(tool) for tool in tools))
+            schemas = {name: schema if isinstance(schema, Mapping) else {} for name, schema in tools.items()}
+        elif tools is not None:
+            schemas = dict(_definition(tool) for tool in tools)
+        return cls(schemas, frozenset(servers), is_open or tools is None)
 
     def has(self, name: str) -> bool:
         """Return whether a tool of this name may be called."""
-        return self.schemas is None or name in self.schemas
+        return self.is_open or self.lists(name)
 
     def lists(self, name: str) -> bool:
         """Return whether a tool of this name is among the given ones."""

@@ -577,6 +577,26 @@ def _parsed(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed |
     return _relaxed(text, limits.depth, dialects) if len(text) <= limits.relaxed_text else None
 
 
+_ANY_ESCAPE: Final = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|(.))', re.DOTALL)
+_ONE_LETTER: Final = frozenset("bfnrt'")
+
+
+def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
+    r"""Parse the text of a call or of its arguments like :func:`parse_container`; an invalid escape may be a backslash.
+
+    It is one in ``"\d+"``, if the text has no valid one-letter escape but ``\\``, ``\"`` and ``\/``: in ``"C:\data\new"`` the
+    ``\n`` would be a line break.
+    """
+    parsed = parse_container(text, limits, dialects)
+    if parsed is not None or "json" not in dialects:
+        return parsed
+    invalid = {each[1] for each in _ANY_ESCAPE.finditer(text) if each[1]}
+    if not invalid or invalid & _ONE_LETTER or any(map(str.isspace, invalid)):
+        return None
+    doubled = _ANY_ESCAPE.sub(lambda each: f"\\{each[0]}" if each[1] else each[0], text)
+    return parse_container(doubled, limits, JSON)
+
+
 def _has_lost_backslashes(text: str, value: Any) -> bool:
     r"""Return whether JSON decoded the ``\b`` of a regex or the ``\f`` of a Windows path to a control character."""
     if _MAY_LOSE_BACKSLASH.search(text) is None:

@@ -22,6 +22,15 @@ def field(model: Any, name: str) -> Any:
     return getattr(model, name) if hasattr(model, name) else getattr(model, to_camel(name))
 
 
+def server_name(session: object) -> str | None:
+    """Return the name that the server gave when the session began; None where the session of SDK 1 does not keep it."""
+    for holder in (session, getattr(session, "initialize_result", None)):
+        info = getattr(holder, "server_info", None) or getattr(holder, "serverInfo", None)
+        if info is not None:
+            return str(info.name)
+    return None
+
+
 def is_fastmcp(session: object) -> bool:
     """Return whether a session is FastMCP's client, which parses results and raises on errors."""
     return hasattr(type(session), "call_tool_mcp")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp import ClientSession
 from mcp.types import CallToolResult, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from mcp_lenient.adapters.client.compat import MCPError, field
+from mcp_lenient.adapters.client.compat import MCPError, field, server_name
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 from mcp_lenient.adapters.gate import refusal_result
 from mcp_lenient.refusal.envelope import unknown_tool
@@ -23,6 +23,7 @@ from mcp_lenient.text_calls.responses import (
     requested_calls,
     result_messages,
 )
+from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.language import language
 from mcp_lenient.values.names import near
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 UNREADABLE: Final = "UNREADABLE_CALL"
 """The envelope's code for a text that holds a call which cannot be read."""
+NOT_ALONE: Final = "CALL_NOT_ALONE"
+"""The envelope's code for a call of a destructive tool that has text around it."""
 FAILED: Final = "CALL_FAILED"
 """The envelope's code where a server answers a call with a protocol error."""
 _SEPARATOR: Final = re.compile(r"[_./:-]+")
@@ -80,7 +83,13 @@ class Dispatched:
         return bool(self.messages)
 
 
-async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -> Dispatched:
+async def dispatch(
+    target: Target,
+    answer: Any,
+    *,
+    dialect: str | Iterable[str] | None = None,
+    servers: Iterable[str] = (),
+) -> Dispatched:
     """Execute the tool calls in a model's answer, and return their results in the format that the model expects.
 
     A loop around it is an agent::
@@ -99,28 +108,37 @@ async def dispatch(target: Target, answer: Any, *, dialect: str | None = None) -
 
     Ids are kept. Several calls are executed one after the other, in order. Arguments are repaired as by
     :func:`mcp_lenient.lenient_session`; a refused call, an unknown tool and text that cannot be parsed are answered
-    with an envelope for the model to correct. The server tag and tool tag of a text name one tool, even if a proxy
-    lists it under a prefix: ``<web><search>`` is ``web_search``, ``web/search``, ``mcp__web__search`` or ``search``.
-    For a client with several configured servers, a tool's own name is enough if only one server has it.
+    with an envelope for the model to correct. So is a call of a tool with ``destructiveHint`` in a text that holds
+    anything but calls and marked reasoning: it may be quoted, so the model is told to send the call alone.
+
+    The server tag and tool tag of a text name one tool, even if a proxy lists it under a prefix: ``<web><search>`` is
+    ``web_search``, ``web/search``, ``mcp__web__search`` or ``search``. A server is known by the name that it gave, by its
+    key in the client's configuration, or from ``servers``; the tag of another one is not around calls. For a client with
+    several configured servers, a tool's own name is enough if only one server has it.
 
     Args:
         target: A server in this process, a client (connected or not), an SDK session, or a session from
             :func:`mcp_lenient.lenient_session`, which keeps the list of tools between calls.
         answer: The model's text; or a response, message or list of blocks, as JSON or as an SDK's object.
-        dialect: The dialect of the text, as for :func:`mcp_lenient.parse_tool_calls`.
+        dialect: The dialects that the prompt asked for, as for :func:`mcp_lenient.parse_tool_calls`.
+        servers: Further names of servers, as of those behind a proxy.
 
     Raises:
         ToolCallError: When a block of a response names no tool.
         TypeError: When the answer has another type.
-        ValueError: When the dialect is unknown.
+        ValueError: When a dialect is unknown; names the known ones.
     """
     async with _session(target) as session:
         tools = await session.tools()
-        requested = requested_calls(answer, _readable_names(tools), dialect)
         prefixes = _prefixes(session)
+        known = {*servers, *prefixes, *filter(None, [server_name(session)])}
+        requested = requested_calls(answer, _readable_names(tools), dialect, known)
         if any(len(_names(each, tools, prefixes)) != 1 for each in requested.calls):
             tools = await session.tools(anew=True)
-        calls = [await _called(session, each, tools, prefixes) for each in requested.calls]
+        calls = [
+            await _called(session, each, tools, prefixes, is_alone=requested.is_alone)
+            for each in requested.calls
+        ]
     answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
     if requested.unreadable is not None:
         words = language(session.language_of(""))
@@ -163,13 +181,25 @@ def _prefixes(session: LenientSession) -> tuple[str, ...]:
 
 
 async def _called(
-    session: LenientSession, call: RequestedCall, tools: Mapping[str, Any], prefixes: tuple[str, ...]
+    session: LenientSession,
+    call: RequestedCall,
+    tools: Mapping[str, Any],
+    prefixes: tuple[str, ...],
+    *,
+    is_alone: bool,
 ) -> DispatchedCall:
     names = _names(call, tools, prefixes)
     if len(names) != 1:
         known = names or near(call.tool, tools.keys())
         answer = unknown_tool(call.tool, known, language=session.language_of(call.tool))
         return DispatchedCall(call.tool, call.arguments, _result(answer), call.id)
+    if not is_alone and session.is_destructive(names[0]):
+        told = language(session.language_of(names[0]))(
+            "'{tool}' is destructive, so it was not run: text around a call may mean that it is quoted. "
+            "If the call is meant, send the call alone, without any other text.",
+            tool=shown_name(names[0]),
+        )
+        return DispatchedCall(names[0], call.arguments, _error(NOT_ALONE, told), call.id)
     return DispatchedCall(names[0], call.arguments, await _sent(session, names[0], call.arguments), call.id)
 
 

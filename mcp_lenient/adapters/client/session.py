@@ -68,6 +68,10 @@ class _SessionTools:
         await self.list_anew()
         return self.tools
 
+    def is_destructive(self, name: str, gate: Gate) -> bool:
+        """Return whether a listed tool is destructive, by its hint or the policy."""
+        return gate.is_destructive(self._hosted[name], self.compiled)
+
     async def list_anew(self, *, unless_fresh: bool = True) -> None:
         """List the server's tools again; with ``unless_fresh``, at most once a second."""
         if unless_fresh and monotonic() - self._when < _FRESH:
@@ -194,6 +198,10 @@ class LenientSession:
         if verdict.if_refused is not None and _refuses(answer, name):
             return verdict.if_refused()
         return _with_repairs(answer, verdict)
+
+    def is_destructive(self, name: str) -> bool:
+        """Return whether a listed tool is destructive, by its hint or the policy."""
+        return self._listed.is_destructive(name, self._gate)
 
     def language_of(self, name: str) -> str:
         """Return the language of messages about a tool."""

@@ -10,8 +10,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.elements import CONTAINERS
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect, Reader
 
 _OPENER: Final = re.compile(r"<invoke\s+(?P<attributes>name\s*=[^<>]*)>")
 _NAMED: Final = re.compile(rf'name="(?P<name>{NAME})"\s*(?P<empty>/)?')
@@ -38,4 +37,4 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return [ToolCall(None, named["name"], arguments)], at
 
 
-DIALECT: Final = Dialect("anthropic_xml", _OPENER, _read, is_prose=True)
+DIALECT: Final = Dialect("anthropic_xml", _OPENER, _read, is_markup=True)

@@ -11,8 +11,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.elements import TAG_NAME
-from mcp_lenient.text_calls.native import Dialect, Reader
+from mcp_lenient.text_calls.native import TAG_NAME, Dialect, Reader
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
@@ -76,4 +75,4 @@ def _require_text(reader: Reader, tool: str, parameter: re.Match[str], raw: str)
         raise reader.source.error(parameter.start(), what)
 
 
-DIALECT: Final = Dialect("cline_xml", _OPENER, _read, is_prose=True, is_call=_is_call)
+DIALECT: Final = Dialect("cline_xml", _OPENER, _read, is_markup=True, is_call=_is_call)

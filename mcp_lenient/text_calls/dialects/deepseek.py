@@ -52,6 +52,4 @@ def _dsml(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     return calls, reader.expect(_GROUP_END, at, "the end of the calls").end()
 
 
-DIALECT: Final = Dialect(
-    "deepseek", _OPENER, _read, re.compile(rf"<｜tool▁(?:call|sep|calls▁end)|</?{_D}(?:invoke|parameter)")
-)
+DIALECT: Final = Dialect("deepseek", _OPENER, _read)

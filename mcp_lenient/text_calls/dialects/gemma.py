@@ -65,4 +65,4 @@ def _value(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
     return reader.scalar(literal[0], at), literal.end()
 
 
-DIALECT: Final = Dialect("gemma", _OPENER, _read, re.compile(r'<tool_call\|>|<\|"\|>'))
+DIALECT: Final = Dialect("gemma", _OPENER, _read)

@@ -27,4 +27,4 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return [ToolCall(None, name, arguments)], reader.expect(_CLOSE, at, "</tool_call>").end()
 
 
-DIALECT: Final = Dialect("glm", _OPENER, _read, re.compile(r"</?tool_call>|</?arg_(?:key|value)>"))
+DIALECT: Final = Dialect("glm", _OPENER, _read)

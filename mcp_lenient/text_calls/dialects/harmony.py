@@ -31,4 +31,4 @@ def _read(reader: Reader, header: re.Match[str]) -> tuple[list[ToolCall], int]:
     return [ToolCall(None, name, arguments)], reader.expect(_END, end, "the end of the message").end()
 
 
-DIALECT: Final = Dialect("harmony", _OPENER, _read, re.compile(r"<\|message\|>|<\|call\|>"))
+DIALECT: Final = Dialect("harmony", _OPENER, _read)

@@ -51,6 +51,4 @@ def _k3(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     return calls, reader.expect(_K3_END, at, "the end of the calls").end()
 
 
-DIALECT: Final = Dialect(
-    "kimi", _OPENER, _read, re.compile(r"<\|tool_call|<\|(?:open|close)\|>(?:call|argument)\b")
-)
+DIALECT: Final = Dialect("kimi", _OPENER, _read)

@@ -43,4 +43,4 @@ def _name(reader: Reader, at: int) -> tuple[str, int]:
     return named["name"], named.end()
 
 
-DIALECT: Final = Dialect("mistral", _OPENER, _read, re.compile(r"\[ARGS\]|\[CALL_ID\]"))
+DIALECT: Final = Dialect("mistral", _OPENER, _read)

@@ -19,7 +19,7 @@ _CLOSE: Final = re.compile(r"\s*</function>")
 _OUTER_CLOSE: Final = re.compile(r"\s*</tool_call>")
 _LINE_OF_A_MARK: Final = re.compile(r"^\s*(?:<parameter=[^<>\n]+>|</function>)\s*$", re.MULTILINE)
 _VALUE_END: Final = re.compile(
-    r"</parameter>\s*(?=<parameter=[^<>\n]+>|</function>\s*(?:</tool_call>|<function=|\Z))"
+    r"</parameter>\s*(?=<parameter=[^<>\n]+>|</function>\s*(?:</tool_call>|<function=|<\|\w{1,16}\|>|\Z))"
 )
 
 
@@ -50,6 +50,4 @@ def _value(raw: str) -> str:
     return raw[1:-1] if len(raw) > 1 and raw[0] == raw[-1] == "\n" else raw.removeprefix("\n")
 
 
-DIALECT: Final = Dialect(
-    "qwen_xml", _OPENER, _read, re.compile(r"</function>|</parameter>|<parameter=|</?tool_call>")
-)
+DIALECT: Final = Dialect("qwen_xml", _OPENER, _read)
