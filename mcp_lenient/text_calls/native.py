@@ -40,8 +40,12 @@ REASONING: Final = (
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 )
 """Opening and closing markers of reasoning: Qwen, GLM and DeepSeek; Mistral; Kimi 1.5; Gemma 4; Kimi K3; Sky-T1; Command."""
-CLOSING: Final = dict(REASONING)
-OPENED: Final = re.compile("|".join(re.escape(opening) for opening, _ in REASONING))
+CLOSING: Final = {
+    **dict(REASONING),
+    **{f"<{name}>": f"</{name}>" for name in ("thought", "thoughts", "reasoning")},
+}
+"""The closing marker of each opening one; also of those that prompts ask for, which no template opens."""
+OPENED: Final = re.compile("|".join(map(re.escape, CLOSING)))
 CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONING))
 
 

@@ -18,23 +18,27 @@ _OWN_TOKENS: Final = (
     " <end_of_turn> <end_of_sentence> <turn|> <|end_of_role|>"  # Gemma, Granite
     " <|CHATBOT_TOKEN|> <|END_OF_TURN_TOKEN|> <|START_RESPONSE|> <|END_RESPONSE|> <|START_ACTION|> <|END_ACTION|>"  # Command
     " <|action_start|> <|plugin|> <|action_end|> [|assistant|] [|endofturn|]"  # InternLM, EXAONE
-    " <|begin_of_solution|> <|end_of_solution|> </s>".split()  # Sky-T1, Llama 2 and Mistral
+    " <|begin_of_solution|> <|end_of_solution|>".split()  # Sky-T1
 )
 """Tokens of the model's own text: the beginning or end of a sequence or turn, the role of the model, marks of calls."""
 OWN: Final = re.compile(
     r"<\|(?:im_start|start|start_header_id|header_start|start_of_role)\|>\s{0,9}assistant(?=\s|<|\Z)"
     r"|(?:<start_of_turn>|<\|turn>)model(?=\s|<|\Z)|<\|START_OF_TURN_TOKEN\|>(?=<\|CHATBOT_TOKEN\|>)|\]~b\]ai(?=\s|\Z)"
-    r"|<\|open\|>response<\|sep\|>|<\|close\|>(?:response|message|tools)<\|sep\|>|"
+    r"|<\|open\|>response<\|sep\|>|<\|close\|>(?:response|message|tools)<\|sep\|>|</s>(?=\s*\Z)|"
     + "|".join(map(re.escape, _OWN_TOKENS))
 )
 """A token of the model's own text, or the header of its turn: ChatML, gpt-oss, Llama, Granite, Gemma, Command, MiniMax;
-a response of Kimi K3."""
+a response of Kimi K3; the end of the sequence of Llama 2 and Mistral, which is also a tag."""
 
 ITEM: Final = re.compile(r"(?:[-*+\u2022]|\d{1,3}[.)]) +(?=\S)")
 """The marker of a list item."""
-_SPAN: Final = re.compile(r"""`[^`]+`|"[^"`]*"|\u201c[^\u201c\u201d`]*\u201d|\([^()`"]*\)|\*\*[^*`]+\*\*|(?<=\d):(?=\d)""")
+_SPAN: Final = re.compile(
+    r"""`[^`]+`|"[^"`]*"|\u201c[^\u201c\u201d`]*\u201d|\([^()`"]*\)|\*\*[^*`]+\*\*|(?<=\d):(?=\d)"""
+)
 """What opens and closes on one line: code, a quotation, parentheses, emphasis; also the colon of a time."""
-_SIGNS: Final = frozenset(" ,.;:!?'\u2019\u2026\u2013\u2014-_%&/+=@\u3001\u3002\uff0c\uff01\uff1f\uff1b\uff1a")
+_SIGNS: Final = frozenset(
+    " ,.;:!?'\u2019\u2026\u2013\u2014-_%&/+=@\u3001\u3002\uff0c\uff01\uff1f\uff1b\uff1a"
+)
 _KINDS: Final = frozenset("LMN")
 _END: Final = re.compile(r"(?:\w\w|\W)[.!?\u2026\u3002\uff01\uff1f]['\u2019\W]{0,4}\Z")
 _LABEL: Final = re.compile(r"(?:[ivxlcdm]{1,6}|\w)[.)]\s*\Z", re.IGNORECASE)

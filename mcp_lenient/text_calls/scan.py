@@ -30,8 +30,12 @@ MAX_PLACES: Final = 5_000
 MAX_MARKS: Final = 100_000
 """Characters that may begin a tag or JSON value."""
 JSON: Final = "json"
+_DEEPEST: Final = 2
+"""Fences and wrapper tags around a fence or wrapper tag."""
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
 """HTML's void elements (HTML Living Standard, 13.1.2), which have no closing tag."""
+_RESULTS: Final = frozenset("tool_response tool_result tool_results function_results".split())
+"""Elements of results, which are no calls."""
 _OBJECT: Final = r"""\{\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
 _VALUE: Final = re.compile(rf"(?:\[\s*)?{_OBJECT}")
 _CONTENT: Final = re.compile(rf"""(?P<fence>```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")
@@ -148,6 +152,8 @@ class _Scan:
             msg = "The text is empty, so it contains no tool call."
         elif self.data is not None:
             msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
+        elif self.odd is not None:
+            msg = f"No tool call was found: what begins at {source.where(self.odd)} is not plain text, and no call in it is read."
         raise NoToolCallError(msg)
 
     def _count(self, at: int, times: int = 1) -> None:
@@ -309,7 +315,7 @@ class _Scan:
     def _fenced(self, at: int, depth: int = 0) -> _Begun | None:
         """Read a fence that contains nothing but calls."""
         fence = _CALL_FENCE.match(self.source.text, at)
-        if fence is None or depth > 1:
+        if fence is None or depth > _DEEPEST:
             return None
         found, end, is_closed = self._only_calls(fence.end(), rf"{fence['mark']}(?![`~])", depth + 1)
         return (found, end) if found and is_closed else None
@@ -317,7 +323,7 @@ class _Scan:
     def _container(self, tag: re.Match[str], depth: int) -> _Begun:
         """Read a wrapper tag, which may be left open at the end of the text."""
         name, source = tag["name"], self.source
-        if depth > 1:
+        if depth > _DEEPEST:
             raise source.error(tag.start(), f"<{name}> is inside other wrapper tags")
         found, end, is_closed = self._only_calls(tag.end(), rf"</{re.escape(name)}\s*>", depth + 1)
         if not found:
@@ -371,12 +377,15 @@ class _Scan:
     def _tool(self, server: str | None, tag: re.Match[str]) -> tuple[Found, int] | None:
         """Read the tag of a tool; None if it is other markup."""
         source, name = self.source, tag["name"]
+        if name in _RESULTS and not self.tools.lists(name):
+            return None
         found = Found(ToolCall(server, name, {}), tag.start(), JSON)
         content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
             may_be = self.tools.lists(name) or (not is_pair and self._may_be_empty(name))
-            if not self.takes_json or tag["attributes"] or not may_be:
+            takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
+            if not takes_tags or tag["attributes"] or not may_be:
                 return None
             return found, closed.end() if is_pair and closed else tag.end()
         if content is None or not self.takes_json:
@@ -397,7 +406,7 @@ class _Scan:
 
     def _may_be_empty(self, name: str) -> bool:
         """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""
-        return self.tools.is_open and not (name.lower() in _VOID or name in PART_NAMES or name[0].isupper())
+        return not (name.lower() in _VOID or name in PART_NAMES or name[0].isupper())
 
     def _require_plain(self, tag: re.Match[str]) -> None:
         if tag["attributes"]:

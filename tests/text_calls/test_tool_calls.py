@@ -17,6 +17,7 @@ from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
 
 _OPENAI = {"type": "function", "id": "call_1", "function": {"name": "find", "arguments": '{"q": "x"}'}}
+_SERVERS = ("web", "s", "mcp.web-1", "搜索", "proxy", "files")
 _FIND = ToolCall(None, "find", {"q": "x"})
 _WEB = ToolCall("web", "find", {"q": "x"})
 
@@ -37,23 +38,16 @@ _ONE = [
     pytest.param(
         '<搜索><查找>{"q": "任务"}</查找></搜索>', ToolCall("搜索", "查找", {"q": "任务"}), id="chinese"
     ),
-    pytest.param('I will look: <web><find>{"q": "x"}</find></web>\nand say.', _WEB, id="prose-around"),
-    pytest.param('I will look. <web><find>{"q": "x"}</find></web> Then I say.', _WEB, id="between-sentences"),
-    pytest.param('**First:** <find>{"q": "x"}</find>', _FIND, id="after-emphasis"),
-    pytest.param('我来查一下:<find>{"q": "x"}</find>', _FIND, id="after-chinese-prose"),
+    pytest.param('I will look:\n<web><find>{"q": "x"}</find></web>\nAnd I say.', _WEB, id="prose-around"),
+    pytest.param(
+        'I will look.\n<web><find>{"q": "x"}</find></web> Then I say.', _WEB, id="between-sentences"
+    ),
+    pytest.param('**First**, I look.\n<find>{"q": "x"}</find>', _FIND, id="after-emphasis"),
+    pytest.param('我来查一下:\n<find>{"q": "x"}</find>', _FIND, id="after-chinese-prose"),
     pytest.param('Not `<find>{"q": "y"}</find>`.\n<find>{"q": "x"}</find>', _FIND, id="after-a-quoted-one"),
-    pytest.param('<img src="a.png"/>\n<find>{"q": "x"}</find>', _FIND, id="after-an-image"),
     pytest.param(
-        'Use <Foo bar="1"/>.\n{"name": "find", "arguments": {"q": "x"}}', _FIND, id="after-an-empty-element"
-    ),
-    pytest.param('Use the <code> tag.\n<find>{"q": "x"}</find>', _FIND, id="after-a-tag-left-open"),
-    pytest.param('````md\n```\n````\n<find>{"q": "x"}</find>', _FIND, id="after-a-long-fence"),
-    pytest.param(
-        'If a < b, <b>bold</b> <br>:\n<web><find>{"q": "x"}</find></web> <3', _WEB, id="tags-in-prose"
-    ),
-    pytest.param(
-        '<a><b>{"q": "</b></a> <c>{}</c> {"}</b></a>',
-        ToolCall("a", "b", {"q": "</b></a> <c>{}</c> {"}),
+        '<s><b>{"q": "</b></s> <c>{}</c> {"}</b></s>',
+        ToolCall("s", "b", {"q": "</b></s> <c>{}</c> {"}),
         id="tags-in-a-value",
     ),
     pytest.param('{"name": "find", "arguments": {"q": "x"}}', _FIND, id="json"),
@@ -82,16 +76,11 @@ _ONE = [
     ),
     pytest.param("{'name': 'find', 'arguments': {'q': 'x'}}", _FIND, id="python"),
     pytest.param("{name: 'find', arguments: {q: 'x',},}", _FIND, id="json5"),
-    pytest.param('Sure:\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nDone.', _FIND, id="fenced"),
+    pytest.param('Sure.\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nDone.', _FIND, id="fenced"),
     pytest.param(
         '<tool_call>\n{"name": "find", "arguments": {"q": "x"}}\n</tool_call>', _FIND, id="tool-call-tag"
     ),
     pytest.param('<tool_call>{"name": "find", "arguments": {"q": "x"}}', _FIND, id="tool-call-tag-left-open"),
-    pytest.param(
-        '<tool_call>\n{"name": "find", "arguments": {"q": "x"}}\nI wait.',
-        _FIND,
-        id="tool-call-tag-left-open-before-prose",
-    ),
     pytest.param(
         '<tool_call>\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\n</tool_call>',
         _FIND,
@@ -125,11 +114,6 @@ _ONE = [
         '/* so:\n- think[/THINK]{"name": "find", "arguments": {"q": "x"}}', _FIND, id="thoughts-in-a-token"
     ),
     pytest.param(
-        '<find>{"q": "x"}</find><tool_response>{"rows": []}</tool_response>', _FIND, id="result-of-a-call"
-    ),
-    pytest.param('<!-- <a>{}</a> --><find>{"q": "x"}</find>', _FIND, id="comment"),
-    pytest.param('{"rows": [1]} and\n{"name": "find", "arguments": {"q": "x"}}', _FIND, id="data-before"),
-    pytest.param(
         "<proxy><run>{'name': 'find', 'arguments': {}}</run></proxy>",
         ToolCall("proxy", "run", {"name": "find", "arguments": {}}),
         id="a-call-as-arguments",
@@ -143,7 +127,7 @@ _SEVERAL = [
         id="server",
     ),
     pytest.param(
-        "first <web><find>{q: 'x'}</find></web>\nthen <find>{q: 'x'}</find>",
+        "First this.\n<web><find>{q: 'x'}</find></web>\nThen that.\n<find>{q: 'x'}</find>",
         [_WEB, _FIND],
         id="with-and-without-server",
     ),
@@ -157,14 +141,16 @@ _SEVERAL = [
         [ToolCall(None, "a", {}), ToolCall(None, "b", {})],
         id="tool-call-tags",
     ),
-    pytest.param('Both: <find>{"q": "x"}</find><find>{"q": "x"}</find>', [_FIND, _FIND], id="one-line"),
+    pytest.param(
+        'I call both.\n<find>{"q": "x"}</find><find>{"q": "x"}</find>', [_FIND, _FIND], id="one-line"
+    ),
     pytest.param(
         '{"name": "find", "arguments": {"q": "x"}}, {"name": "find", "arguments": {"q": "x"}};',
         [_FIND, _FIND],
         id="signs-between",
     ),
     pytest.param(
-        '```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nor <find>{"q": "x"}</find>',
+        '```json\n{"name": "find", "arguments": {"q": "x"}}\n```\n<find>{"q": "x"}</find>',
         [_FIND, _FIND],
         id="mixed",
     ),
@@ -174,24 +160,24 @@ _REFUSED = [
     pytest.param("", "empty", id="empty"),
     pytest.param("  \n", "empty", id="blank"),
     pytest.param("I will look at it.", "No tool call was found in the text", id="prose"),
-    pytest.param("<b>bold</b> {curly} [1] </b> <p>", "ends after an opening tag", id="tag-at-the-end"),
+    pytest.param("<b>bold</b> {curly} [1] </b> <p>", "No tool call was found", id="tag-at-the-end"),
     pytest.param('{"q": "x"}', "line 1, column 1 does not have both", id="data"),
-    pytest.param('so\n  {"name": "Ann"}', "line 2, column 3 does not have both", id="name-alone"),
+    pytest.param('So it is.\n{"name": "Ann"}', "line 2, column 1 does not have both", id="name-alone"),
     pytest.param(
         '<find>{"q": "x', "line 1, column 7: the JSON that begins here does not end", id="cut-in-json"
     ),
     pytest.param('<find>{"q": "x"}', "column 17: expected </find>", id="cut-before-closing"),
     pytest.param('<find>{"q": "x"}</fi', "expected </find>", id="cut-in-closing"),
     pytest.param("<web><find>{}</find>", "expected </web>", id="cut-before-server-closes"),
-    pytest.param("<find>{}</find> <web><ope", "cut off", id="cut-in-opening"),
-    pytest.param("<find>{}</find> <web><open>", "ends after an opening tag", id="cut-after-opening"),
+    pytest.param("<find>{}</find> <ope", "cut off", id="cut-in-opening"),
+    pytest.param("<find>{}</find> <open>", "send the call alone", id="cut-after-opening"),
     pytest.param('<find>```json\n{"q": 1}</find>', "fence is not closed", id="cut-fence"),
     pytest.param('[{"name": "a", "arguments": {}}, {"name": "b"', "does not end", id="cut-list"),
     pytest.param(
         '{"name": "a", "arguments": "{\\"q\\": "}', "text that is not a JSON object", id="cut-arguments"
     ),
     pytest.param("<think>hm <find>{}</find>", "<think> is not closed", id="cut-thoughts"),
-    pytest.param("<find>{}</find> <!-- x", "comment is not closed", id="cut-comment"),
+    pytest.param("<find>{}</find> <!-- x", "send the call alone", id="cut-comment"),
     pytest.param(
         "<find>{}</find> <tool_call>{}",
         "<tool_call> contains no tool call",
@@ -206,8 +192,12 @@ _REFUSED = [
     pytest.param(
         "<web><find>{}</find><b>x</b></web>", "<b> inside <web> is not a tool call", id="other-in-server"
     ),
-    pytest.param("<find>{}</find></web>", "</web> has no opening tag", id="opening-lost"),
-    pytest.param("<web> <find></find></web>", "<find> is empty", id="empty-tag"),
+    pytest.param(
+        "<find>{}</find></web>",
+        "column 16: text that is not plain is beside the call of 'find'",
+        id="opening-lost",
+    ),
+    pytest.param("<web> <find></find></web>", "<find> inside <web> is not a tool call", id="empty-tag"),
     pytest.param("<find id='1'>{}</find>", "has attributes", id="attributes"),
     pytest.param("<web><find>[{'a': 1}]</find></web>", "contains an array", id="array"),
     pytest.param('<find>{"q": 1, "q": 2}</find>', "has the key 'q' twice", id="duplicate-key"),
@@ -219,8 +209,8 @@ _REFUSED = [
         r'{"name": "a", "arguments": {"q": "\bx"}}', "a backspace or form feed", id="lost-backslash"
     ),
     pytest.param('{"name": "a" "arguments": {}}', "cannot be parsed", id="broken-json"),
-    pytest.param("<a><b><c>{}</c></b></a>", "more tags than a server tag and a tool tag", id="three-tags"),
-    pytest.param("<a>see <b>{}</b></a>", "column 8: the call of 'b' is inside <a>", id="server-or-text"),
+    pytest.param("<s><b><c>{}</c></b></s>", "<b> inside <s> is not a tool call", id="three-tags"),
+    pytest.param("<s>see <b>{}</b></s>", "expected </s> to close the tag", id="server-or-text"),
     pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> contains a call of 'b'", id="call-in-one-tag"),
     pytest.param(
         '<a>{"type": "tool_result", "name": "b", "input": {}}</a>',
@@ -233,7 +223,7 @@ _REFUSED = [
         id="message-in-one-tag",
     ),
     pytest.param(
-        '<a><b>{"name": "b", "args": {}}</b></a>', "<b> contains a call of 'b'", id="call-of-the-same-name"
+        '<s><b>{"name": "b", "args": {}}</b></s>', "<b> contains a call of 'b'", id="call-of-the-same-name"
     ),
     pytest.param(
         '{"name": "a", "tool": "b", "arguments": {}}', "has two tool names, 'a' and 'b'", id="two-names"
@@ -273,34 +263,30 @@ _REFUSED = [
     ),
     pytest.param(
         '<tool_call>Never: {"name": "a", "args": {}}</tool_call>',
-        "<tool_call> contains text beside the call",
+        "<tool_call> contains no tool call",
         id="text-before-a-call-in-its-tag",
     ),
     pytest.param(
         '<tool_call>{"rows": []} {"name": "a", "args": {}}</tool_call>',
-        "<tool_call> contains text beside the call",
+        "<tool_call> contains no tool call",
         id="data-beside-a-call-in-its-tag",
     ),
     pytest.param(
         '<tool_call>\nI would never run {"name": "a", "args": {}}.',
-        "<tool_call> is not closed, and a call in it is inside a sentence",
+        "<tool_call> contains no tool call",
         id="sentence-in-an-open-tag",
     ),
-    pytest.param(". <a>{}</a><now/>", "a line has a call inside a sentence", id="half-quoted-empty-tag"),
-    pytest.param("<now/><a>{}</a>.", "a line has a call inside a sentence", id="half-quoted-after-a-tag"),
-    pytest.param("first <a>{}</a> then <b>{}</b>", "a line has a call inside a sentence", id="half-quoted"),
+    pytest.param("<now/><a>{}</a>.", "send the call alone", id="half-quoted"),
+    pytest.param("<now/>\nso <a>{}</a>", "send the call alone", id="quoted-after-a-call"),
     pytest.param("<div>{/* to do */}</div>", "contains a comment instead of arguments", id="jsx-comment"),
     *(
         pytest.param(text, "is a part of a call, not the name of a tool", id=f"part-of-a-call-{at}")
         for at, text in enumerate(
             [
-                '<tool_name>find</tool_name><arguments>{"q": "x"}</arguments>',
+                '<arguments>{"q": "x"}</arguments>',
                 '<parameters>{"q": "x"}</parameters>',
-                '<server><tool>{"q": "x"}</tool></server>',
-                '<tool><find>{"q": "x"}</find></tool>',
                 '<web><find>{"q": "x"}</find><input>{"q": "x"}</input></web>',
-                "<args>\n<now/>\n</args>",
-                '<use_mcp_tool><tool_name>find</tool_name><arguments>{"q": "x"}</arguments></use_mcp_tool>',
+                "<input>{}</input>",
             ]
         )
     ),
@@ -344,23 +330,23 @@ _REFUSED = [
 @each_row(("text", "call"), _ONE)
 def test_one_call_is_parsed(text, call):
     """Text with one call gives its server, tool and arguments, even with prose around it."""
-    assert parse_tool_call(text) == call
-    assert parse_tool_calls(text) == (call,)
+    assert parse_tool_call(text, servers=_SERVERS) == call
+    assert parse_tool_calls(text, servers=_SERVERS) == (call,)
 
 
 @each_row(("text", "calls"), _SEVERAL)
 def test_several_calls_are_parsed_in_order(text, calls):
     """All calls in text are returned in order. If one is expected, several are refused."""
-    assert parse_tool_calls(text) == tuple(calls)
+    assert parse_tool_calls(text, servers=_SERVERS) == tuple(calls)
     with pytest.raises(ToolCallError, match=rf"contains {len(calls)} tool calls, but one was expected"):
-        parse_tool_call(text)
+        parse_tool_call(text, servers=_SERVERS)
 
 
 @each_row(("text", "what"), _REFUSED)
 def test_ambiguous_or_missing_calls_are_refused(text, what):
     """Text without a call, or with an ambiguous part, is refused in one sentence."""
     with pytest.raises(ToolCallError) as caught:
-        parse_tool_calls(text)
+        parse_tool_calls(text, servers=_SERVERS)
     message = str(caught.value)
     assert what in message
     assert message.endswith(".")
@@ -485,7 +471,7 @@ def test_hostile_text_is_bounded(text):
 
 def test_a_thousand_calls_are_parsed():
     """The maximum number of calls is parsed."""
-    assert len(parse_tool_calls("<a><b>{}</b></a>\n" * 1_000)) == 1_000
+    assert len(parse_tool_calls("<s><b>{}</b></s>\n" * 1_000, servers=["s"])) == 1_000
 
 
 _EDIT = ToolCall(None, "edit", {"path": "a.py", "text": "  x = 1\n"})
@@ -550,7 +536,7 @@ _NATIVE = [
     ),
     pytest.param(
         "mistral",
-        '[THINK]or [TOOL_CALLS]a[ARGS]{}[/THINK]So:[TOOL_CALLS]find[CALL_ID]abc123456[ARGS]{"q": "x"}[TOOL_CALLS]now[ARGS]{}',
+        '[THINK]or [TOOL_CALLS]a[ARGS]{}[/THINK]So[TOOL_CALLS]find[CALL_ID]abc123456[ARGS]{"q": "x"}[TOOL_CALLS]now[ARGS]{}',
         [_FIND, ToolCall(None, "now", {})],
         id="mistral",
     ),
@@ -602,9 +588,7 @@ _NATIVE = [
         id="minimax",
     ),
     pytest.param("json", "<now/>", [ToolCall(None, "now", {})], id="empty-tag"),
-    pytest.param(
-        "json", "I look.\n<web><now /></web>", [ToolCall("web", "now", {})], id="empty-tag-of-a-server"
-    ),
+    pytest.param("json", "I look.\n<now />\n", [ToolCall(None, "now", {})], id="empty-tag-after-prose"),
 ]
 
 
@@ -694,28 +678,14 @@ _QUOTATIONS = {
     "list-in-a-list": "* a\n  * b\n\n    {}",
     "list-item-before-another-one": "- a\n\n  ```\n  {}\n  ```\n- b",
 }
-_UNQUOTED = {
-    "byte-order-mark": "\ufeff{}",
-    "fence": "So:\n```json\n{}\n```\nDone.",
-    "tildes": "So:\n~~~\n{}\n~~~",
-    "indented-under-a-line": "So:\n    {}",
-    "indented-text": "    So:\n\n    {}",
-    "indented-a-little": "So:\n\n   {}",
-    "indented-in-a-fence": "So:\n```\n\n    {}\n```",
-    "after-a-list": "- a\n- b\n\n{}",
-    "fence-after-a-list-item": "1. So:\n```json\n{}\n```",
-    "indented-less-than-the-item": "1. So:\n  {}",
-    "after-a-list-in-a-fence": "```\n- a\n```\n  {}",
-    "after-a-fence-in-a-list": "- a\n  ```\n  b\n  ```\nNext:\n  {}",
-}
 
 
 @each_row("quotation", _QUOTATIONS.values())
 @each_row("form", _QUOTED_FORMS.values())
 def test_quoted_tags_are_ignored(form, quotation):
     """A call in tags is not a call inside a sentence, in backticks, a quotation, a list, a table, code or a comment."""
-    with pytest.raises(NoToolCallError):
-        parse_tool_calls(quotation.replace("{}", form))
+    with pytest.raises(ToolCallError, match=r"No tool call was found|send the call alone"):
+        parse_tool_calls(quotation.replace("{}", form), servers=_SERVERS)
 
 
 _ELEMENTS = (
@@ -738,15 +708,17 @@ _ENCLOSED_FORMS = {
 
 
 @each_row("form", _ENCLOSED_FORMS.values())
-def test_a_call_inside_an_element_is_refused(form):
-    """A call inside any element but those around calls may be quoted, whatever its form."""
-    for name in _ELEMENTS:
-        for opening in (f"<{name}>", f'<{name} id="1">', ""):
-            text = f"{opening}\nMaybe:\n{form}\nNo, that is wrong.\n</{name}>\nI will not."
-            what = "the call of 'rm' is inside <" if opening else "has no opening tag, so the call before it"
-            with pytest.raises(ToolCallError, match=what) as caught:
-                parse_tool_calls(text, tools=["rm"])
-            assert "write a call outside of other elements" in str(caught.value)
+@each_row("name", _ELEMENTS)
+def test_a_call_inside_an_element_is_prose(name, form):
+    """A call inside any element but those around calls is not read, whatever its form."""
+    for opening in (f"<{name}>", f'<{name} id="1">'):
+        with pytest.raises(NoToolCallError):
+            parse_tool_calls(
+                f"{opening}\nMaybe:\n{form}\nNo, that is wrong.\n</{name}>\nI will not.", tools=["rm"]
+            )
+    if name != "s":  # the end of a sequence as well
+        with pytest.raises(ToolCallError, match=r"'rm' and may quote it; .* send the call alone"):
+            parse_tool_calls(f"It may be this.\n{form}\nNo, that is wrong.\n</{name}>", tools=["rm"])
 
 
 _NATIVE_FORMS = {
@@ -766,15 +738,34 @@ def test_native_calls_are_quoted_where_tags_are(form):
     """A native call in a sentence, a quotation, a list, a table, code or a comment is not read."""
     assert parse_tool_call(f"I remove it.\n{form}\nDone.").tool == "rm"
     for quotation in _QUOTATIONS.values():
-        with pytest.raises(ToolCallError, match=r"quoted|inside"):
+        with pytest.raises(ToolCallError):
             parse_tool_calls(quotation.replace("{}", form))
 
 
-@each_row("text", ["2 searches:", "Plan:\n1. Remove it", "Plan:\n- Remove it.", "| a |\n|---|\n| b"])
+@each_row("text", ["Two searches", "Hi! ", "I remove it.", "I remove it. ", "Some text before "])
 @each_row("form", [_NATIVE_FORMS[name] for name in ("mistral", "gemma", "deepseek", "kimi")])
-def test_special_tokens_follow_any_text_without_a_space(form, text):
-    """A call between special tokens is read directly after a text of any kind, as models write it."""
+def test_special_tokens_follow_words_on_their_line(form, text):
+    """A call between special tokens is read after words or a sentence, as models write it."""
     assert parse_tool_call(f"{text}{form}").tool == "rm"
+
+
+@each_row(
+    "text",
+    ["2 searches:", "e.g. ", "iv. ", "1. Remove it", "- Remove it.", "| b", "Example: ", "12:00 ", "// "],
+)
+@each_row("form", [form for name, form in _NATIVE_FORMS.items() if name != "llama-tag"])
+def test_no_call_follows_a_label_or_a_sign_on_its_line(form, text):
+    """After a label, the marker of an item or any other sign, a call on the same line is not read."""
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(f"{text}{form}")
+
+
+@each_row("form", [_NATIVE_FORMS["qwen"], _NATIVE_FORMS["glm"], _QUOTED_FORMS["lines"]])
+def test_a_wrapper_tag_follows_a_sentence_on_its_line(form):
+    """Models write ``<tool_call>`` directly after a sentence; after other words it is quoted."""
+    assert parse_tool_call(f"Let me look.{form}").tool == "rm"
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(f"The form is {form}")
 
 
 _FENCED_TEXTS = {
@@ -809,22 +800,20 @@ def test_a_fence_with_text_beside_a_call_quotes_it(form, fence):
 
 _FENCES = {
     "fence": "```json\n{}\n```",
-    "after-a-word": "So: ```json\n{}\n```\nDone.",
     "on-its-line": "```{}```",
     "end-of-turn": "```json\n{}\n```<|im_end|>\n",
     "end-of-sequence": "```json\n{}\n```</s>",
     "mark-after-the-call": "```json\n{}```\nDone.",
     "separators": "```\n\n{};\n```",
-    "after-other-code": "```bash\nls\n```\nNow:\n{}",
-    "before-other-code": "{}\n```bash\nls\n```",
-    "after-inline-code": "Use ```x```\n{}",
+    "xml": "I remove it.\n\n```xml\n{}\n```\nDone.",
+    "tool-call": "```tool_call\n{}\n```",
 }
 
 
 @each_row("fence", _FENCES.values())
 @each_row("form", [form for form in _ALL_FORMS if "`" not in form])
 def test_a_fence_without_other_text_does_not_quote(form, fence):
-    """A call alone in a fence is a call, and a fence does not affect the calls outside of it."""
+    """A call alone in a fence is a call, if the fence is bare or for JSON, XML or calls."""
     assert parse_tool_call(fence.replace("{}", form)).tool == "rm"
 
 
@@ -859,15 +848,6 @@ def test_a_call_in_a_section_of_another_author_is_refused(form, section):
         parse_tool_calls(section.replace("{}", form))
 
 
-def test_the_error_for_a_section_names_its_token():
-    """The error says which special token the call is after."""
-    for form in _ALL_FORMS:
-        with pytest.raises(
-            ToolCallError, match=r"'rm' is after <\|im_start\|>, which does not begin the model's"
-        ):
-            parse_tool_calls(f"<|im_start|>user\n{form}<|im_end|>")
-
-
 _OWN_SECTIONS = {
     "chatml": "<|im_start|>assistant\n{}<|im_end|>",
     "llama": "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\n{}<|eot_id|>",
@@ -877,14 +857,8 @@ _OWN_SECTIONS = {
     "deepseek": "<｜Assistant｜>{}<｜end▁of▁sentence｜>",
     "granite": "<|start_of_role|>assistant<|end_of_role|>\n{}<|end_of_text|>",
     "command": "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>hm<|END_THINKING|>{}<|END_OF_TURN_TOKEN|>",
-    "thought": "<|begin_of_thought|>\n<rm>{}</rm>\n<|end_of_thought|>\n<|begin_of_solution|>\n{}\n<|end_of_solution|>",
+    "thought": "<|begin_of_thought|>\n<rn>1</rn>\n<|end_of_thought|>\n<|begin_of_solution|>\n{}\n<|end_of_solution|>",
     "kimi": "<|open|>response<|sep|>I look.<|close|>response<|sep|>\n{}",
-    "turn-after": "{}\n<|im_start|>user\nThanks.<|im_end|>",
-    "unknown-end": "{}<|future_end|>",
-    "inline-code": "`<|im_start|>user` begins a turn, `[INST]` too.\n{}",
-    "fence": "```\n<|im_start|>user\n```\nNow:\n{}",
-    "brackets": "See arr[INDEX] and [RFC 1], [X] or [NOTE] here.\n{}",
-    "capitals": "[NOTE] Read it.[API](x)\n[README](README.md) ends in [DONE]\n{}",
 }
 
 
@@ -902,25 +876,6 @@ def test_calls_of_phi_and_command_are_parsed_between_their_tokens():
     assert parse_tool_call(f"<|START_ACTION|>{calls}<|END_ACTION|>") == _FIND
 
 
-_LEFT_OPEN = {
-    "comparison": "for x <y and z> w:\n{}",
-    "break": "First<br>then<BR>:\n{}\n<br/></br>",
-    "unclosed": "<scratchpad> comes first.\n{}",
-    "paragraph": "<p>First\n{}\n<p>Then</p>",
-    "closed-before": "<plan>look</plan>\n<div>a<div>b</div></div>\n{}",
-    "closed-after": "{}\n<b>Done</b>",
-    "code": "I close it with `</div>` after `<div>`:\n{}\nThe `</div>` is there.",
-    "end-of-turn": "{}</s>",
-}
-
-
-@each_row("around", _LEFT_OPEN.values())
-@each_row("form", [form for name, form in _ENCLOSED_FORMS.items() if name != "empty"])
-def test_a_tag_left_open_does_not_hide_a_call(form, around):
-    """Only an element that is closed after a call is around it."""
-    assert parse_tool_call(around.replace("{}", form)).tool == "rm"
-
-
 @each_row(
     "call",
     [
@@ -931,21 +886,7 @@ def test_a_tag_left_open_does_not_hide_a_call(form, around):
 )
 def test_a_closing_tag_in_a_value_closes_no_element(call):
     """A tag in the arguments of a call is not a tag of the text around it."""
-    assert parse_tool_call(f"I add a <div>:\n{call}\nDone.").arguments == {"text": "</div>"}
-
-
-@each_row("quotation", [text for name, text in _QUOTATIONS.items() if name.startswith(("indented", "list-"))])
-def test_quoted_json_is_ignored(quotation):
-    """JSON in an indented code block or a Markdown list item is quoted, in a fence or not."""
-    with pytest.raises(NoToolCallError, match="is quoted, in a sentence, comment, list or code"):
-        parse_tool_calls(quotation.replace("{}", '{"name": "rm", "arguments": {"path": "/"}}'))
-
-
-@each_row("around", _UNQUOTED.values())
-@each_row("form", ['{"name": "rm", "arguments": {"path": "/"}}', *list(_QUOTED_FORMS.values())[:5]])
-def test_calls_outside_of_lists_and_code_are_parsed(form, around):
-    """A call in a fence, after a list or with a little indentation is a call."""
-    assert parse_tool_call(around.replace("{}", form)).tool == "rm"
+    assert parse_tool_call(f"I add a `<div>`.\n{call}\nDone.").arguments == {"text": "</div>"}
 
 
 _MARKUP = {
@@ -973,7 +914,7 @@ def test_given_tools_may_be_named_like_markup_or_parts():
     """A tool that is given may be named like an HTML element, a component or a part of a call."""
     names = ["code", "Header", "input", "img"]
     text = "<code>{}</code>\n<Header/>\n<input>{}</input>\n<web><img/></web>"
-    assert [call.tool for call in parse_tool_calls(text, tools=names)] == names
+    assert [call.tool for call in parse_tool_calls(text, tools=names, servers=["web"])] == names
 
 
 @each_row("text", _NO_CALL.values())
@@ -1033,13 +974,8 @@ _NATIVE_REFUSED = [
     ),
     pytest.param(
         '<function_calls>No: <invoke name="f"></invoke></function_calls>',
-        "contains text beside the call",
+        "<function_calls> contains no tool call",
         id="invoke-beside-text",
-    ),
-    pytest.param(
-        '<example><function_calls><invoke name="f"></invoke></function_calls></example>',
-        "the call of 'f' is inside <example>",
-        id="invoke-in-an-element",
     ),
     pytest.param("<|channel|>final no message", "has no <|message|>".replace("|", "\\|"), id="header"),
 ]
@@ -1152,8 +1088,6 @@ _CLINE_REFUSED = [
     pytest.param(
         '<web><find>{"q": "x"}</find></web>', "a call of 'web', or of 'find' of the server 'web'", id="server"
     ),
-    pytest.param("<plan>\nso\n<find><q>x</q></find>\n</plan>", "'find' is inside <plan>", id="element"),
-    pytest.param("<plan><find><q>x</q></find></plan>", "'find' is inside <plan>", id="element-around"),
 ]
 
 
@@ -1177,25 +1111,32 @@ def test_quoted_tags_of_known_tools_are_ignored(form, quotation):
 def test_json_in_tags_of_known_tools_stays_json():
     """Tags in the JSON of a call are not its parameters."""
     text = '<find>{"q": "<q>x</q>"}</find><any><find>{"q": "x"}</find></any>'
-    assert parse_tool_calls(text, tools=_KNOWN) == (
+    assert parse_tool_calls(text, tools=_KNOWN, servers=["any"]) == (
         ToolCall(None, "find", {"q": "<q>x</q>"}),
         ToolCall("any", "find", {"q": "x"}),
     )
 
 
-@each_row(
-    ("dialect", "text"),
-    [
-        ("cline_xml", '<invoke name="find"><parameter name="q">x</parameter></invoke>\n<find>{}</find>'),
-        ("anthropic_xml", '<invoke name="find"></invoke>\n<find>{}</find>'),
-        ("anthropic_xml", '<invoke name="find"></invoke>\n{"name": "find", "arguments": {}}'),
-    ],
-)
-def test_another_form_than_the_given_dialect_is_refused(dialect, text):
-    """If a dialect with tags is given, a call in JSON is an error; without it, both are read."""
-    with pytest.raises(ToolCallError, match=f"in the form of json begins here, .* in that of {dialect}"):
-        parse_tool_calls(text, tools=_KNOWN, dialect=dialect)
-    assert len(parse_tool_calls(text, tools=_KNOWN)) == 2
+_SEVERAL_FORMS = '<invoke name="find"></invoke>\n<find>{}</find>\n{"name": "find", "arguments": {}}'
+
+
+@each_row("dialect", ["json", "anthropic_xml", ("anthropic_xml", "cline_xml"), ["qwen_xml", "mistral"]])
+def test_a_call_in_another_form_than_the_given_dialects_is_not_read(dialect):
+    """With a dialect, one or several, other forms are not read; without, those in markup are read beside JSON."""
+    assert len(parse_tool_calls(_SEVERAL_FORMS, tools=_KNOWN)) == 3
+    assert len(parse_tool_calls(_SEVERAL_FORMS, tools=_KNOWN, dialect=["json", "anthropic_xml"])) == 3
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(_SEVERAL_FORMS, tools=_KNOWN, dialect=dialect)
+
+
+@each_row(("name", "form"), _NATIVE_FORMS.items())
+def test_each_form_is_read_in_its_own_dialect_alone(name, form):
+    """A native form is read if its dialect is among the given ones, and in no other one."""
+    own = {"qwen": "qwen_xml", "llama-tag": "qwen_xml", "dsml": "deepseek"}.get(name, name)
+    assert parse_tool_calls(form, dialect=own) == parse_tool_calls(form, dialect=["json", own])
+    for other in {"kimi", "mistral", "gemma", "cline_xml", "anthropic_xml"} - {own}:
+        with pytest.raises(ToolCallError):
+            parse_tool_calls(form, dialect=other, tools=["rm"])
 
 
 _SCHEMA = {
@@ -1258,9 +1199,13 @@ def test_mistral_without_args_mark_is_parsed_if_the_tool_is_known():
 def test_unknown_dialect_is_refused():
     """An unknown dialect is an error that lists the known ones."""
     with pytest.raises(
-        ValueError, match=r"dialect must be one of anthropic_xml, cline_xml, deepseek, .*, but is 'klingon'"
+        ValueError,
+        match=r"dialect must be one or several of anthropic_xml, cline_xml, deepseek, .*, but is 'klingon'",
     ):
         parse_tool_calls("<a>{}</a>", dialect="klingon")
+    for none in ([], ["json", "klingon"]):
+        with pytest.raises(ValueError, match="dialect must be one or several of"):
+            parse_tool_calls("<a>{}</a>", dialect=none)
 
 
 def test_tools_must_be_names_or_definitions():
@@ -1279,8 +1224,8 @@ _JSON = st.recursive(
 ).filter(lambda value: "Infinity" not in json.dumps(value))
 _CALL_KEYS = {"name", "tool", "tool_name", "function", "function_call", "tool_call", "tool_calls", "params"}
 _ARGUMENTS = st.dictionaries(_KEY, _JSON, max_size=3).filter(_CALL_KEYS.isdisjoint)
-_CALLS = st.builds(ToolCall, st.none() | _NAMES, _NAMES, _ARGUMENTS)
-_PROSE = st.sampled_from(["", "\n", "\nNow I look it up:\n", "\n and then,\n\n", "\nit's 5 > 3 & \\o/\n"])
+_CALLS = st.builds(ToolCall, st.none() | st.sampled_from(_SERVERS), _NAMES, _ARGUMENTS)
+_PROSE = st.sampled_from(["", "\n", "\nNow I look it up:\n", "\nAnd then this.\n\n", "\nIt's 5% & more.\n"])
 
 
 def _in_tags(call: ToolCall) -> str:
@@ -1310,7 +1255,7 @@ _FORMS = st.sampled_from(
 def test_rendered_calls_are_parsed_back(calls):
     """Calls written in any format, with prose between them, are parsed to the same calls."""
     text = "".join(prose + form(call) for call, form, prose in calls)
-    read = parse_tool_calls(text)
+    read = parse_tool_calls(text, servers=_SERVERS)
     assert json.dumps([call.arguments for call in read]) == json.dumps(
         [call.arguments for call, _, _ in calls]
     )
@@ -1377,7 +1322,7 @@ def test_any_text_gives_calls_or_a_tool_call_error(text):
 )
 def test_an_empty_tag_of_a_known_tool_is_a_call(text, server):
     """A known tool's name in an empty tag is a call without arguments."""
-    assert parse_tool_calls(text, tools=["go_back"]) == (ToolCall(server, "go_back", {}),)
+    assert parse_tool_calls(text, tools=["go_back"], servers=["web"]) == (ToolCall(server, "go_back", {}),)
 
 
 @pytest.mark.parametrize("text", ["<go_back></go_back>", "<web><go_back></go_back></web>"])
@@ -1390,5 +1335,5 @@ def test_an_empty_tag_of_an_unknown_tool_is_not_a_call(text):
 
 def test_an_empty_tag_in_a_sentence_is_not_a_call():
     """A tool's name in tags inside a sentence is not a call."""
-    with pytest.raises(NoToolCallError):
+    with pytest.raises(ToolCallError):
         parse_tool_calls("Use <go_back></go_back> to return.", tools=["go_back"])

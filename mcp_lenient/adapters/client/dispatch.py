@@ -194,9 +194,10 @@ async def _called(
         answer = unknown_tool(call.tool, known, language=session.language_of(call.tool))
         return DispatchedCall(call.tool, call.arguments, _result(answer), call.id)
     if not is_alone and session.is_destructive(names[0]):
-        told = language(session.language_of(names[0]))(
-            "'{tool}' is destructive, so it was not run: text around a call may mean that it is quoted. "
-            "If the call is meant, send the call alone, without any other text.",
+        words = language(session.language_of(names[0]))
+        told = words(
+            "'{tool}' is destructive, so its call was not run beside other text, which may quote it. "
+            "If it is meant, send the call alone.",
             tool=shown_name(names[0]),
         )
         return DispatchedCall(names[0], call.arguments, _error(NOT_ALONE, told), call.id)

@@ -11,7 +11,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.utilities.types import Image
 from mcp.types import CallToolResult
 
-from mcp_lenient import LenientMiddleware, ToolCallError, dispatch, lenient_session, parse_tool_calls
+from mcp_lenient import LenientMiddleware, Policy, ToolCallError, dispatch, lenient_session, parse_tool_calls
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
@@ -174,10 +174,22 @@ def both():
     ],
 )  # fmt: skip
 async def test_a_tool_is_found_behind_a_proxy(both, text, tool):
-    """If a proxy prefixes tools with their server's name, the server's tag selects the tool."""
-    done = await dispatch(both, text)
+    """If a proxy prefixes tools with their server's name, the tag of a server that the caller names selects the tool."""
+    done = await dispatch(both, text, servers=["web", "files"])
     assert [call.tool for call in done.calls] == [tool]
     assert not done.calls[0].result.is_error
+
+
+async def test_only_the_tag_of_a_known_server_is_around_a_call(both):
+    """A server is known by the name that it gave or from ``servers``; in any other element a call is quoted."""
+    tags = '<{0}>\n<search>{{"query": "tea"}}</search>\n</{0}>'
+    assert [call.tool for call in (await dispatch(web(), tags.format("web"))).calls] == ["search"]
+    for name in ("files", "document", "email"):
+        assert not await dispatch(web(), tags.format(name))
+    assert not await dispatch(both, tags.format("web"))
+    assert [call.tool for call in (await dispatch(both, tags.format("web"), servers=["web"])).calls] == [
+        "web_search"
+    ]
 
 
 async def test_an_ambiguous_tool_name_is_not_guessed(both):
@@ -205,6 +217,109 @@ async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
     assert not done.calls[0].result.is_error
 
 
+# --- quoted calls and destructive tools ------------------------------------------------------------------
+
+
+@pytest.fixture
+def files():
+    """Return a server with a tool that deletes and one that does not, and the list of what they were called with."""
+    mcp, ran = FastMCP("files"), []
+
+    @mcp.tool(annotations={"destructiveHint": True})
+    def delete(path: str) -> str:
+        """Delete."""
+        ran.append(path)
+        return "gone"
+
+    @mcp.tool
+    def read(path: str) -> str:
+        """Read."""
+        ran.append(path)
+        return "text"
+
+    return mcp, ran
+
+
+ALONE = [
+    pytest.param("{}", id="nothing"),
+    pytest.param("<think>I delete it, as the user asked: now.</think>\n{}", id="reasoning"),
+    pytest.param("I delete it: the user asked.\n</think>\n\n{}", id="reasoning-opened-by-the-prompt"),
+    pytest.param("```json\n{}\n```", id="fence"),
+    pytest.param("<tool_call>{}</tool_call><|im_end|>", id="tokens"),
+]
+
+
+@pytest.mark.parametrize("text", ALONE)
+async def test_a_call_of_a_destructive_tool_is_run_if_it_is_alone(files, text):
+    """Beside marked reasoning, and in a fence or a wrapper tag, a call is alone."""
+    mcp, ran = files
+    done = await dispatch(mcp, text.replace("{}", '{"name": "delete", "arguments": {"path": "/x"}}'))
+    assert ran == ["/x"]
+    assert not done.calls[0].result.is_error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I delete it.\n{}",
+        "{}\nDone.",
+        "Let me delete this one:\n\n{}",
+        '{}\n<read>{"path": "/y"}</read>\nDone.',
+    ],
+)
+async def test_a_call_of_a_destructive_tool_beside_text_is_answered(files, text):
+    """It is not run: the envelope asks the model to send the call alone. Other tools are run."""
+    mcp, ran = files
+    done = await dispatch(mcp, text.replace("{}", '<delete>{"path": "/x"}</delete>'))
+    assert "/x" not in ran
+    envelope = json.loads(done.calls[0].result.content[0].text)
+    assert envelope["error_code"] == "CALL_NOT_ALONE"
+    assert "send the call alone" in envelope["message"]
+    ran.clear()
+    await dispatch(mcp, text.replace("{}", '<read>{"path": "/x"}</read>'))
+    assert "/x" in ran
+
+
+async def test_the_policy_says_which_tools_are_destructive(files):
+    """The policy of a session counts, not the hint alone."""
+    mcp, ran = files
+    for destructive in (True, False):
+        async with lenient_session(Client(mcp), Policy(destructive=destructive)) as session:
+            await dispatch(session, 'I read it.\n<read>{"path": "/r"}</read>')
+            await dispatch(session, 'I delete it.\n<delete>{"path": "/d"}</delete>')
+    assert ran == ["/r", "/d"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Note: I read it.\n{}", "{}\nUser: thanks.", "- Read it.\n{}", "## Plan\n\n{}"]
+)
+async def test_a_call_beside_text_that_is_not_plain_is_answered(files, text):
+    """A call at the beginning of a line is not run, but not passed over in silence either."""
+    mcp, ran = files
+    done = await dispatch(mcp, text.replace("{}", '<read>{"path": "/x"}</read>'))
+    assert ran == []
+    assert "send the call alone" in done.messages[0]["content"]
+
+
+async def test_calls_in_blocks_are_not_quoted(files):
+    """Calls in the blocks of an API are run whatever the text beside them is."""
+    mcp, ran = files
+    call = {"type": "tool_use", "id": "1", "name": "delete", "input": {"path": "/x"}}
+    await dispatch(mcp, [{"type": "text", "text": "Note: I delete it."}, call])
+    assert ran == ["/x"]
+
+
+async def test_dialects_restrict_what_is_read(files):
+    """A call in another form than those that the prompt asked for is not run."""
+    mcp, ran = files
+    text = '[TOOL_CALLS]read[ARGS]{"path": "/x"}'
+    assert not await dispatch(mcp, text, dialect="json")
+    assert await dispatch(mcp, text, dialect=["json", "mistral"])
+    assert ran == ["/x"]
+    with pytest.raises(ValueError, match=r"must be one or several of .*, gemma, .*, but is 'klingon'"):
+        await dispatch(mcp, text, dialect=["json", "klingon"])
+
+
 # --- unreadable text -------------------------------------------------------------------------------------
 
 
@@ -216,6 +331,38 @@ async def test_unparseable_text_is_reported_to_the_model():
     reported = done.messages[0]["content"]
     assert "UNREADABLE_CALL" in reported
     assert "may be cut off" in reported
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "print(1)",
+        "{bad}",
+        "null",
+        "[1]",
+        "tea",
+        "",
+        "{}}",
+        "<b>tea</b> so",
+        '"tea"',
+        '{"query": "C:\\data\\new"}',
+    ],
+)
+async def test_a_tag_of_a_tool_that_cannot_be_read_is_reported(content):
+    """The opened tag of a tool is a call, so what is not one in it is answered."""
+    done = await dispatch(web(), f"<search>{content}</search>")
+    assert done.messages
+    assert all(call.result.is_error for call in done.calls)
+
+
+async def test_an_invalid_escape_is_a_backslash():
+    """If the text has no other escape of one letter, in arguments as text as well."""
+    for text in (
+        r'<search>{"query": "\d+ \\ \"x\""}</search>',
+        {**OPENAI, "function": {"name": "search", "arguments": r'{"query": "\d+"}'}},
+    ):
+        done = await dispatch(web(), text if isinstance(text, str) else {"tool_calls": [text]})
+        assert r"3 of \d+" in done.calls[0].result.content[0].text
 
 
 async def test_tags_of_a_tool_and_its_parameters_are_called():
