@@ -364,7 +364,8 @@ class _Scan:
         at = source.past_space(tag.end())
         while (inner := _TAG.match(source.masked, at)) is not None:
             begun = self._tool(name, inner)
-            if begun is None:
+            is_server = inner["name"] in self.tools.servers and not self.tools.lists(inner["name"])
+            if begun is None or is_server:
                 raise source.error(at, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
             self._count(at)
             found.append(begun[0])

@@ -18,6 +18,7 @@ from mcp_lenient.values.json_values import (
     Parsed,
     SpelledFloat,
     looks_like_json,
+    parse_call_text,
     parse_container,
     plain,
 )
@@ -715,3 +716,30 @@ def test_prefixes_are_refused(value: Any, data: st.DataObject) -> None:
     assert parse(cut) is None
     cut = repr(value)[: data.draw(st.integers(0, len(repr(value)) - 1))]
     assert parse(cut) is None
+
+
+@each_row(
+    ("text", "value"),
+    [
+        pytest.param(r'{"a": "\d+\.\w"}', {"a": r"\d+\.\w"}, id="regex"),
+        pytest.param(r'{"a": "C:\data\x"}', {"a": r"C:\data\x"}, id="path"),
+        pytest.param(r'{"a": "\d", "b": "\\ \" \/"}', {"a": r"\d", "b": r"\ " + '" /'}, id="signs"),
+        pytest.param(r'{"a": "\d", "b": "\u00e9"}', {"a": r"\d", "b": "\u00e9"}, id="unicode"),
+        pytest.param(r'{"a": "\users"}', {"a": r"\users"}, id="no-unicode"),
+        pytest.param(r'{"a": "C:\data\new"}', None, id="line-break"),
+        pytest.param(r'{"a": "\d", "b": "x\ty"}', None, id="tab-elsewhere"),
+        pytest.param(r'{"a": "\d\b"}', None, id="word-boundary"),
+        pytest.param(r'{"a": "\d", "b": "it\'s"}', None, id="quote"),
+        pytest.param('{"a": "\\d \\\n"}', None, id="line-continuation"),
+        pytest.param(r'{"a": "\d", "a": "x"}', None, id="duplicate-key"),
+        pytest.param(r"{'a': '\d'}", None, id="python"),
+        pytest.param(r'{"a": 1 \d}', None, id="outside-a-text"),
+        pytest.param(r'{"a": "\d', None, id="cut-off"),
+    ],
+)
+def test_an_invalid_escape_in_a_call_is_a_backslash(text, value):
+    """It is, if the text has no valid escape of one letter; elsewhere than in the text of a call it is refused."""
+    parsed = parse_call_text(text, Limits(), EVERY)
+    assert (None if parsed is None else plain(parsed.value)) == value
+    assert parse(text) is None
+    assert parse_call_text(text, Limits(), frozenset({"python"})) is None
