@@ -202,7 +202,7 @@ async def test_an_ambiguous_tool_name_is_not_guessed(both):
 
 @pytest.mark.slow  # starts two server processes
 async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
-    """The tool's own name is enough if only one server of the configuration has it."""
+    """The tool's own name is enough if only one server has it, and the server's key in the configuration is its tag."""
     code = (
         "from fastmcp import FastMCP\nmcp = FastMCP('{0}')\n@mcp.tool\n"
         "def {0}(query: str) -> str:\n    return query\nmcp.run(show_banner=False, log_level='ERROR')\n"
@@ -213,7 +213,8 @@ async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
         servers[name] = {"command": sys.executable, "args": [str(tmp_path / f"{name}.py")]}
     async with Client({"mcpServers": servers}) as client:
         done = await dispatch(client, '<search>{"query": "tea"}</search>')
-    assert done.calls[0].tool == "web_search"
+        tagged = await dispatch(client, '<files>\n<find>{"query": "tea"}</find>\n</files>')
+    assert [call.tool for call in (*done.calls, *tagged.calls)] == ["web_search", "files_find"]
     assert not done.calls[0].result.is_error
 
 
