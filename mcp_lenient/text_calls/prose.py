@@ -37,15 +37,18 @@ _SPAN: Final = re.compile(
 )
 """What opens and closes on one line: code, a quotation, parentheses, emphasis; also the colon of a time."""
 _SIGNS: Final = frozenset(
-    " ,.;:!?'\u2019\u2026\u2013\u2014-_%&/+=@\u3001\u3002\uff0c\uff01\uff1f\uff1b\uff1a"
+    " ,.;:!?'\u2019\u2026\u2013\u2014-_%&/+=@\u3001\u3002\uff0c\uff01\uff1f\uff1b\uff1a\u00bf\u00a1"
 )
 _KINDS: Final = frozenset("LMN")
-_END: Final = re.compile(r"(?:\w\w|\W)[.!?\u2026\u3002\uff01\uff1f]['\u2019\W]{0,4}\Z")
+_BEGINNING: Final = re.compile(r"""[^\W_]|["`(\u00bf\u00a1\u201c]|\*\*|[^\x00-\u203f]""")
+"""What begins a plain line: a letter or digit, what opens a quotation or emphasis, or a symbol such as an emoji."""
+_STOP: Final = r"[.!?\u2026\u3002\uff01\uff1f]"
+_END: Final = re.compile(rf"""(?:\w\w|\W){_STOP}["'\u2019\u201d)*]{{0,4}}(?:\s?[^\x00-\u203f\w]{{1,4}})?\Z""")
 _LABEL: Final = re.compile(r"(?:[ivxlcdm]{1,6}|\w)[.)]\s*\Z", re.IGNORECASE)
 """What may number or letter an item."""
 _WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+")
 _LEAST_WORDS: Final = 3
-"""Words before the colon that ends a line; ``User:`` and ``Tool output:`` may begin the text of another author."""
+"""Words between the last sentence and the colon that ends a line; ``User:`` and ``Tool output:`` may begin the text of another author."""
 _COLONS: Final = ":\uff1a"
 ONLY_WORDS: Final = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)* ?")
 """Words without any sign, which the marker of a native form may follow."""
@@ -67,10 +70,13 @@ def is_sentence(text: str) -> bool:
 def is_line(line: str) -> bool:
     """Return whether a line is plain: a list item, or text that ends like a sentence, without a label before it."""
     line = line.rstrip()
+    if not (ITEM.match(line) or _BEGINNING.match(line)):
+        return False
     if ITEM.match(line):
-        return _is_words(re.sub(f"[{_COLONS}]", "", ITEM.sub("", line, count=1)))
+        return _is_words(ITEM.sub("", line, count=1))
     if line[-1:] in _COLONS:
-        return _is_words(line[:-1]) and len(_WORD.findall(_SPAN.sub("", line))) >= _LEAST_WORDS
+        clause = re.split(_STOP, _SPAN.sub("", line))[-1]
+        return _is_words(line[:-1]) and len(_WORD.findall(clause)) >= _LEAST_WORDS
     return is_sentence(line)
 
 

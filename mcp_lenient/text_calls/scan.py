@@ -48,7 +48,7 @@ _GAP: Final = re.compile(r"[\s,;]*")
 _AFTER_CALL: Final = re.compile(r"[^\S\n]*[,;]?[^\S\n]*(?=[<{\[\n]|```|\Z)")
 _SPACE: Final = re.compile(r"[^\S\n]*")
 _FENCE: Final = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
-_CALL_FENCE: Final = re.compile(r"(?P<mark>```|~~~)(?![`~])(?:(?:json|xml|tool_call)(?![^\s<{\[]))?")
+_CALL_FENCE: Final = re.compile(r"(?P<mark>```|~~~)(?:json|xml|tool_call)?[^\S\n]*\n")
 _TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
 """Beginnings of the markers that models write directly after a word."""
 _MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALLS\]|<tool_call>")
@@ -205,7 +205,7 @@ class _Scan:
             plain = line[0].isalpha() and (
                 is_sentence(line) or (mark[0] in _TOKENS and ONLY_WORDS.fullmatch(line) is not None)
             )
-        self.has_text, self.in_list = True, ITEM.match(line) is not None
+        self.has_text, self.in_list = True, self.in_list or ITEM.match(line) is not None
         if not plain:
             self._note_odd(start)
         return start + len(line) if plain or TEXT_LINE.match(line) or self.in_list else len(text)
@@ -283,7 +283,8 @@ class _Scan:
                     calls, end = dialect.read(Reader(self.source, self.tools), opener)
                     if not calls:  # a message of Harmony
                         self.has_text = self.has_text or "analysis" not in opener[0]
-                        is_closed = self.source.text.endswith("<|end|>", start, end)
+                        message = self.source.text[opener.end() : end]
+                        is_closed = message.endswith("<|end|>") and "<|start|>" not in message
                         self.is_over = self.is_over or "final" in opener[0] or not is_closed
                     return [Found(call, start, dialect.name) for call in calls], end
         return None

@@ -321,7 +321,7 @@ _HONEST = [
     'I will look for "tea: time" now.\n@',
     "I will look (it is <quick>).\n@",
     "**Next: step.** I will remove it.\n@",
-    "I will do this now:\n\n1. **Remove**: the file\n2. Look again\n\n@",
+    "I will do this now:\n\n1. **Remove** the file\n2. Look again\n\n@",
     "My plan for it is:\n- Remove the file.\n\n@",
     "我来查一下天气。\n@",
     "我来查一下：\n@",

@@ -650,6 +650,7 @@ _QUOTATIONS = {
     "russian": "Я бы не вызвал {}, честно.",
     "backticks": "You could write `{}`, but I will not.",
     "only-backticks": "`{}`",
+    "fence-on-its-line": "```{}```",
     "two-backticks": "``{}``",
     "quotes": 'say "{}"',
     "brackets": "the tool ({})",
@@ -800,7 +801,6 @@ def test_a_fence_with_text_beside_a_call_quotes_it(form, fence):
 
 _FENCES = {
     "fence": "```json\n{}\n```",
-    "on-its-line": "```{}```",
     "end-of-turn": "```json\n{}\n```<|im_end|>\n",
     "end-of-sequence": "```json\n{}\n```</s>",
     "mark-after-the-call": "```json\n{}```\nDone.",

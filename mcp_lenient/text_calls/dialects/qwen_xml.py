@@ -17,7 +17,9 @@ _PARAMETER: Final = re.compile(r"\s*<parameter=\s*(?P<key>[^<>\n]{1,256}?)\s*>")
 _JSON: Final = re.compile(r"\s*(?=\{)")
 _CLOSE: Final = re.compile(r"\s*</function>")
 _OUTER_CLOSE: Final = re.compile(r"\s*</tool_call>")
-_LINE_OF_A_MARK: Final = re.compile(r"^\s*(?:<parameter=[^<>\n]+>|</function>)\s*$", re.MULTILINE)
+_LINE_OF_A_MARK: Final = re.compile(
+    r"^\s*(?:<parameter=[^<>\n]+>|</function>)\s*$|</parameter>\s*</function>", re.MULTILINE
+)
 _VALUE_END: Final = re.compile(
     r"</parameter>\s*(?=<parameter=[^<>\n]+>|</function>\s*(?:</tool_call>|<function=|<\|\w{1,16}\|>|\Z))"
 )
