@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PACKAGE = "canitoolcall"
 _OUTCOMES = ("right", "not read", "different", "invented")
-_ASKED = 380
+_ASKED = 458
 
 
 def figures() -> list[tuple[str, str, str]]:
