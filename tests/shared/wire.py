@@ -11,9 +11,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
+from inspect import isfunction
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -263,13 +264,18 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(server: FastMCP | MCPServer, *, stateless: bool = False) -> Iterator[str]:
-    """Yield the URL of a server, FastMCP's or the SDK's own, on a free port."""
-    made_by = server.http_app if isinstance(server, FastMCP) else server.streamable_http_app
-    app = made_by(stateless_http=stateless)
+def serving(
+    server: FastMCP | MCPServer | Callable[[str], FastMCP], *, stateless: bool = False
+) -> Iterator[str]:
+    """Yield the URL of a server, FastMCP's or the SDK's own, on a free port; a function makes it for its address."""
     # Named as TCP, so that asyncio sends small answers without delay.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        made = server(address) if isfunction(server) else server
+        app = (made.http_app if isinstance(made, FastMCP) else made.streamable_http_app)(
+            stateless_http=stateless
+        )
         web = _Server(uvicorn.Config(app, log_level="error", ws="none"))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]}, daemon=True)
         thread.start()
@@ -279,7 +285,7 @@ def serving(server: FastMCP | MCPServer, *, stateless: bool = False) -> Iterator
             assert time.monotonic() < deadline
             time.sleep(0.01)
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
+            yield f"{address}/mcp"
         finally:
             web.leave()
             thread.join(timeout=PATIENCE)

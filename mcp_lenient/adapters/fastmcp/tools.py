@@ -406,7 +406,7 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
 _MOST = 10_000
 # mutant: a bound; it takes a tool that changes at each look-up
 _TRIES = 3
-Key = tuple[int, str, str | None]
+Key = tuple[int, str, str | None, bytes]
 
 
 _WRONG: Final = [{"\x00": [None]}]
@@ -506,20 +506,26 @@ class ToolCache:
         policies: The policies by tool name.
         warn: Called with an event, the tool's name and a sentence where part of its schema cannot be read, or where
             a definitions file contradicts it.
+        caller: Returns what distinguishes callers for whom the same name may be another tool.
     """
 
     def __init__(
         self,
         policies: Policies,
         warn: Callable[[LibraryEventName, str, str], None],
+        caller: Callable[[], bytes] = bytes,
     ) -> None:
         self._policies = policies
         self._warn = warn
+        self._caller = caller
         self._cached: dict[Key, CachedTool] = {}
+
+    def _key(self, server: FastMCP, message: CallToolRequestParams) -> Key:
+        return id(server), message.name, _version_key(message), self._caller()
 
     def get(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
         """Return the cached tool that a message names; it may have been replaced since."""
-        cached = self._cached.get((id(server), message.name, _version_key(message)))
+        cached = self._cached.get(self._key(server, message))
         return cached if cached is not None and cached.server() is server else None
 
     async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
@@ -544,7 +550,7 @@ class ToolCache:
         compiled = self._compiled(server, message.name, target)
         if len(self._cached) >= _MOST:
             self._cached.pop(next(iter(self._cached)))
-        self._cached[id(server), message.name, _version_key(message)] = compiled
+        self._cached[self._key(server, message)] = compiled
         return compiled
 
     async def is_current(self, server: FastMCP, cached: CachedTool) -> bool:

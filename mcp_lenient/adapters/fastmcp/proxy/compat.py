@@ -156,8 +156,10 @@ def transport_of(entry: Any, forwarded: Forwarded | None, times: Times) -> Any:
     """
     if not isinstance(entry, TransformingRemoteMCPServer):
         return connected(entry.to_transport(), forwarded, times)
+    transport: Any
     server, transport = entry._to_server_and_underlying_transport()  # noqa: SLF001 - see above
     restrict(transport, forwarded, times)
-    front = FastMCPTransport(mcp=server)
+    front: Any = FastMCPTransport(mcp=server)
+    front.sending = transport.httpx_client_factory
     front.legacy_only = True  # as FastMCP's own `to_transport` has it
     return front

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import copy
+import hmac
+import json
 import math
 import re
+import secrets
 from collections.abc import Collection, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -15,11 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx2
 from fastmcp import Client
-from fastmcp.client.transports import SSETransport, StreamableHttpTransport
+from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 from fastmcp.client.transports.base import TransportOptions
 from fastmcp.client.transports.config import MCPConfigTransport
-from fastmcp.server.dependencies import get_http_headers
+from fastmcp.server.dependencies import get_access_token, get_http_headers
 
+from mcp_lenient.adapters.fastmcp.proxy.credentials import is_refusal, note_refusal
 from mcp_lenient.adapters.fastmcp.proxy.direct import DirectTransport
 from mcp_lenient.adapters.fastmcp.proxy.posts import KEEP_ALIVE, REST, Reach
 
@@ -38,6 +42,8 @@ _OF_ONE_REQUEST: Final = frozenset(
     "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
 )
 """Per-request headers that identify no caller: W3C Trace Context and Baggage, B3, and request ids of gateways."""
+_AUTHORIZATION: Final = "authorization"
+_KEY: Final = secrets.token_bytes(32)
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _OF_THE_CONNECTION: Final = frozenset(
     "accept connection content-length content-type expect host keep-alive last-event-id proxy-authenticate "
@@ -105,6 +111,8 @@ class Sending:
     make: Callable[..., httpx2.AsyncClient]
     own: Mapping[str, str]
     forwarded: Forwarded | None
+    url: str
+    has_auth: bool = False
     reach: Reach | None = None
 
     def __call__(self, headers: dict[str, str] | None = None, **rest: Any) -> httpx2.AsyncClient:
@@ -113,10 +121,13 @@ class Sending:
         client = self.make(headers={**self.callers(callers), **self.own}, **rest)
         client.event_hooks["request"].append(self._refresh)
         client.event_hooks["response"].append(_read_to_the_end)
-        watcher = _watcher.get()
-        if watcher is not None:
-            client.event_hooks["response"].append(partial(_show, watcher))
+        client.event_hooks["response"].append(partial(_show, _watcher.get() or self.note))
         return client
+
+    def note(self, response: httpx2.Response) -> None:
+        """Have the caller asked for credentials if the server asks for them and would get them."""
+        if is_refusal(response) and self.takes_credentials():
+            note_refusal(response)
 
     def callers(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the headers of the caller that are forwarded.
@@ -129,12 +140,24 @@ class Sending:
         else:
             known = get_http_headers(include=set(self.forwarded))
             callers = {name: value for name, value in known.items() if name in self.forwarded}
-        owned = {name.lower() for name in self.own}
+        owned = self._owned()
         return {name: value for name, value in callers.items() if name.lower() not in owned}
+
+    def _owned(self) -> set[str]:
+        """Return the names of headers that are not the caller's to send."""
+        owned = {name.lower() for name in self.own}
+        # A token that the proxy's own `auth` accepted was issued for the proxy, not for a server behind it.
+        is_for_proxy = self.forwarded is None and get_access_token() is not None
+        return owned | {_AUTHORIZATION} if self.has_auth or is_for_proxy else owned
+
+    def takes_credentials(self) -> bool:
+        """Return whether the server gets the ``Authorization`` of the caller."""
+        is_named = self.forwarded is None or _AUTHORIZATION in self.forwarded
+        return is_named and _AUTHORIZATION not in self._owned()
 
     def lasting(self) -> list[tuple[str, str]]:
         """Return the caller's forwarded headers without the per-request ones."""
-        return [item for item in self.callers().items() if item[0].lower() not in _OF_ONE_REQUEST]
+        return _lasting(self.callers())
 
     async def _refresh(self, request: httpx2.Request) -> None:
         self.refresh(request.headers)
@@ -146,6 +169,25 @@ class Sending:
             headers.pop(name, None)
             if name in callers:
                 headers[name] = callers[name]
+
+
+def sending_of(transport: Any) -> Sending | None:
+    """Return what sends the requests of a transport made by :func:`connected`."""
+    found = getattr(transport, "httpx_client_factory", None) or getattr(transport, "sending", None)
+    return found if isinstance(found, Sending) else None
+
+
+def caller_of(transport: Any) -> bytes:
+    """Return a keyed hash of what a server behind this transport sees of the current caller."""
+    if isinstance(transport, StdioTransport):
+        return b""
+    sending = sending_of(transport)
+    headers = _lasting(_passed_on()) if sending is None else sending.lasting()
+    return hmac.digest(_KEY, json.dumps(sorted(headers)).encode(), "sha256") if headers else b""
+
+
+def _lasting(headers: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [item for item in headers.items() if item[0].lower() not in _OF_ONE_REQUEST]
 
 
 class _ReadToTheEnd(httpx2.AsyncByteStream):
@@ -206,12 +248,19 @@ def _factory(
     transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None, times: Times
 ) -> Any:
     if transport.httpx_client_factory is not None:
-        return Sending(transport.httpx_client_factory, transport.headers, forwarded)
+        return Sending(
+            transport.httpx_client_factory,
+            transport.headers,
+            forwarded,
+            transport.url,
+            transport.auth is not None,
+        )
     # Loading the certificates takes most of the time of opening a connection.
     verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
     read = _READ if times.answer is None else times.answer + _PATIENCE
     reach = Reach(verify, times.connect or _CONNECT, read)
-    return Sending(partial(_client, reach), transport.headers, forwarded, reach)
+    make = partial(_client, reach)
+    return Sending(make, transport.headers, forwarded, transport.url, transport.auth is not None, reach)
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:

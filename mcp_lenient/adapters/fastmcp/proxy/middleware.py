@@ -27,10 +27,11 @@ from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
+from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError
 from mcp_lenient.adapters.fastmcp.proxy.sessions import NotConnectedError
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP, Failure, Reason, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
-from mcp_lenient.adapters.fastmcp.tools import as_result, recorded, run
+from mcp_lenient.adapters.fastmcp.tools import ToolCache, as_result, recorded, run
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     UPSTREAM_KEY,
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
     from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext, Next
     from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.declare.policies import Policies
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
@@ -130,6 +132,7 @@ def _upstream_message(tool: str, text: str, words: Language) -> str:
 
 MALFORMED: Final = "MALFORMED_ANSWER"
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
+REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
 TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
@@ -203,6 +206,12 @@ class ProxyMiddleware(LenientMiddleware):
         super().__init__(policy, **settings)
         self._upstream = upstream
         self._times = times
+
+    def _cache(self, policies: Policies) -> ToolCache:
+        return ToolCache(policies, self._telemetry.log.warn_once, self._caller)
+
+    def _caller(self) -> bytes:
+        return b"".join(upstream.caller() for upstream in self._upstream.values())
 
     def rename(self, server: FastMCP, name: str) -> None:
         """Log a server under the first well-formed name that it reports."""
@@ -387,13 +396,13 @@ class ProxyMiddleware(LenientMiddleware):
         self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
     ) -> ToolResult:
         began = perf_counter_ns()
-        await self._list_anew(judged.target.route[-1][0] if judged.target.route else server)
+        await self._list_anew(call, judged.target.route[-1][0] if judged.target.route else server)
         call.started += perf_counter_ns() - began
         return await super()._not_accepted(call, server, judged, arguments)
 
     async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
         """Ask the server for a tool that FastMCP's cached list lacks; it may be new."""
-        await self._list_anew(server)
+        await self._list_anew(call, server)
         cached = await self._tools.look_up(server, call.context.message)
         if cached is None:
             return await super()._not_found(call, server)
@@ -419,11 +428,19 @@ class ProxyMiddleware(LenientMiddleware):
         for upstream in self._upstream.values():
             await upstream.close()
 
-    async def _list_anew(self, server: FastMCP) -> None:
-        """Ask an upstream server for its tools, or all of them if it is unknown which one has the tool."""
+    async def _list_anew(self, call: Call, server: FastMCP) -> None:
+        """Ask an upstream server for its tools, or all of them if it is unknown which one has the tool.
+
+        Raises:
+            CredentialsRefusedError: When that server does not accept the caller's credentials.
+        """
         own = self._upstream.get(server)
         for upstream in self._upstream.values() if own is None else (own,):
             await upstream.list_anew()
+        if own is not None and own.failed == "credentials":
+            cached = self._cached(call.context)
+            self._record_upstream("call_unanswered", call.context, cached, REFUSED_CREDENTIALS)
+            raise CredentialsRefusedError
 
     def _record_upstream(
         self, event: EventName, context: CallContext, cached: CachedTool | None, code: str
@@ -432,6 +449,7 @@ class ProxyMiddleware(LenientMiddleware):
 
 
 _SAID: Final[Mapping[Reason, str]] = {
+    "credentials": "{who} does not accept the caller's credentials.",
     "silent": "{who} does not answer.",
     "refused": "{who} answered '{method}' with an error.",
     "invalid": "{who} answered '{method}' with something that is not such a list.",
@@ -489,6 +507,8 @@ def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
 
 def _loss(error: ToolError) -> str | None:
     """Return why a server did not answer; None if it answered with its own error."""
+    if isinstance(error, CredentialsRefusedError):
+        return REFUSED_CREDENTIALS
     cause = error.__cause__
     if isinstance(cause, _NOT_SENT):
         return UNAVAILABLE

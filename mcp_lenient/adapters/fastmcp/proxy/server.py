@@ -24,11 +24,13 @@ from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
     NO_LIMITS,
     Forwarded,
+    Sending,
     Times,
     connected,
     header_names,
     seconds,
 )
+from mcp_lenient.adapters.fastmcp.proxy.credentials import ProtectedServer
 from mcp_lenient.adapters.fastmcp.proxy.header_parameters import HeaderParameters
 from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
@@ -131,12 +133,25 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     if len(servers) == 1 and not has_own_name and "name" not in settings:
         # Outermost, so that it sees the handshake that FastMCP's proxy forwards.
         proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
+    protected = _protected(behind.values())
+    # A proxy with its own `auth` asks for credentials itself.
+    if protected is not None and proxy.auth is None:
+        ProtectedServer(protected).protect(proxy)
     compat.list_for_headers(proxy)
     compat.hook_requests(proxy, HeaderParameters())
     compat.wrap_streams(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
     )
     return proxy
+
+
+def _protected(upstreams: Collection[Upstream]) -> Sending | None:
+    """Return what sends requests to the server that gets the callers' ``Authorization``, if one does."""
+    found = [sending for each in upstreams if (sending := each.sending) and sending.takes_credentials()]
+    if len(found) > 1:
+        msg = "forward_headers: Authorization can go to one server only, since a token is issued for one"
+        raise ValueError(msg)
+    return found[0] if found else None
 
 
 def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:

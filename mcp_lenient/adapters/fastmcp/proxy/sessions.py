@@ -23,7 +23,8 @@ from typing_extensions import ParamSpec, Self
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, watching
+from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, sending_of, watching
+from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError, is_refusal
 from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ class UpstreamClient(ProxyClient[Any]):
         self.used_at = 0.0
         self.session_is_gone = False
         self.refused_caller = False
+        self._refusal: httpx2.Response | None = None
 
     def new(self) -> UpstreamClient:
         """Return a client of the same server with its own session."""
@@ -162,12 +164,14 @@ class UpstreamClient(ProxyClient[Any]):
 
         Raises:
             NotConnectedError: When connecting fails or times out.
+            CredentialsRefusedError: When the server does not accept the caller's credentials.
         """
-        self.busy, self._began = True, monotonic()
+        self.busy, self._began, self._refusal = True, monotonic(), None
         try:
             await self._connected_in_time()
-        except BaseException:
+        except BaseException as error:
             self.busy = False
+            self._check_refusal(error)
             raise
         return self
 
@@ -201,6 +205,7 @@ class UpstreamClient(ProxyClient[Any]):
         Raises:
             ToolError: When a call timed out. FastMCP logs any other error of a call with a traceback, and the proxy
                 logs this one itself.
+            CredentialsRefusedError: When the server does not accept the caller's credentials.
         """
         self.busy, self.used_at = False, monotonic()
         if self.kept_for is None or not _breaks(error):
@@ -208,8 +213,18 @@ class UpstreamClient(ProxyClient[Any]):
         else:
             # In a separate task, since this one may be canceled.
             self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
+        self._check_refusal(error)
         if error is not None and self._is_late_call(error):
             raise ToolError(str(error), log_level=logging.DEBUG) from error
+
+    def _check_refusal(self, error: BaseException | None) -> None:
+        """Raise instead of an error that is due to the caller's credentials."""
+        if self._refusal is None or not isinstance(error, Exception):
+            return
+        sending = sending_of(self.transport)
+        if sending is not None:
+            sending.note(self._refusal)
+        raise CredentialsRefusedError from error
 
     def _is_late_call(self, error: BaseException) -> bool:
         limit = self._times.answer
@@ -232,6 +247,9 @@ class UpstreamClient(ProxyClient[Any]):
         if response.status_code == httpx2.codes.NOT_FOUND and _is_in_session(response.request):
             self.session_is_gone = self.kept_for is not None
         self.refused_caller = response.status_code in _WANTS_CREDENTIALS
+        # A session has streams besides its requests.
+        if response.request.method == "POST" or "mcp-session-id" not in response.request.headers:
+            self._refusal = response if is_refusal(response) else None
 
     call_tool_mcp = _readable(_renewed(ProxyClient.call_tool_mcp))
     list_tools_mcp = _offered("tools", _renewed(ProxyClient.list_tools_mcp))

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
@@ -25,7 +26,8 @@ from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
+from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Sending, Times, caller_of, sending_of
+from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError
 from mcp_lenient.adapters.fastmcp.proxy.sessions import BROKEN, Sessions, UpstreamClient, era_in_front
 from mcp_lenient.adapters.fastmcp.proxy.utf8 import is_not_utf_8
 from mcp_lenient.telemetry import otel as spans
@@ -112,6 +114,8 @@ _FRESH: Final = 1.0
 """Seconds for which the list of tools is considered fresh."""
 _PATIENCE: Final = 5.0
 """Seconds that a server may take to list its tools before calls are validated by the cached list."""
+_MOST_CALLERS: Final = 128
+"""The number of callers whose lists are kept per server."""
 _UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
 """Errors raised when a server cannot be reached or does not answer in MCP."""
 HEALTH_HOLDS: Final = 5.0
@@ -119,8 +123,8 @@ HEALTH_HOLDS: Final = 5.0
 OVER_HTTP: Final = ("sse", "streamable-http")
 
 
-Reason = Literal["silent", "refused", "invalid"]
-"""Why a list is missing: the server does not answer, answers with an error, or with no valid list."""
+Reason = Literal["silent", "refused", "invalid", "credentials"]
+"""Why a list is missing: no answer, an error, no valid list, or credentials that the server does not accept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +162,8 @@ def noting_failures() -> Iterator[list[Failure]]:
 
 
 def _reason(error: BaseException) -> Reason:
+    if isinstance(error, CredentialsRefusedError):
+        return "credentials"
     if isinstance(error, ValidationError):
         return "invalid"
     if isinstance(error, MCPError) and is_not_utf_8(error.error):
@@ -167,52 +173,92 @@ def _reason(error: BaseException) -> Reason:
     return "refused" if is_answer else "silent"
 
 
-class _Provider(ProxyProvider):
-    """FastMCP's provider of a server's components, which notes a list that fails.
+@dataclass(slots=True)
+class _Lists:
+    """What a server has told one caller.
 
-    FastMCP logs each failure in several lines, and answers with an empty list.
+    Attributes:
+        provider: Has the lists.
+        listed: When the tools were last listed anew.
+        failed: Why they were not; None if they were.
+    """
+
+    provider: ProxyProvider
+    listed: float
+    failed: Reason | None = None
+
+
+class _Provider(ProxyProvider):
+    """FastMCP's provider of a server's components, with lists for each caller, which notes a list that fails.
+
+    FastMCP has the same lists for all callers. It logs each failure in several lines, and answers with an empty list.
     """
 
     _server: str
+    _notes: bool
+    _caller: Callable[[], bytes]
+    _lists: dict[bytes, _Lists]
+    _fresh: dict[str, Any]
 
     @classmethod
-    def of(cls, provider: ProxyProvider, server: str) -> _Provider:
-        """Return a copy of a provider."""
-        noting = cls.__new__(cls)
-        vars(noting).update(vars(provider), _server=server)
-        return noting
+    def of(
+        cls, provider: ProxyProvider, server: str, *, notes: bool, caller: Callable[[], bytes]
+    ) -> _Provider:
+        """Return a copy of a provider that has no lists yet."""
+        own, fresh = cls.__new__(cls), dict(vars(provider))
+        vars(own).update(fresh, _server=server, _notes=notes, _caller=caller, _lists={}, _fresh=fresh)
+        return own
+
+    @property
+    def lists(self) -> _Lists:
+        """What the server has told the current caller."""
+        caller = self._caller()
+        lists = self._lists.pop(caller, None)
+        if lists is None:
+            provider = ProxyProvider.__new__(ProxyProvider)
+            vars(provider).update(self._fresh)
+            lists = _Lists(provider, -_FRESH)
+            if len(self._lists) >= _MOST_CALLERS:
+                del self._lists[next(iter(self._lists))]
+        self._lists[caller] = lists  # the last one used is forgotten last
+        return lists
 
     async def list_tools(self) -> Sequence[Tool]:
-        return await self._listed(super().list_tools(), "tools/list")
+        return await self._listed(self.lists.provider.list_tools(), "tools/list")
 
     async def list_resources(self) -> Sequence[Resource]:
-        return await self._listed(super().list_resources(), "resources/list")
+        return await self._listed(self.lists.provider.list_resources(), "resources/list")
 
     async def list_resource_templates(self) -> Sequence[ResourceTemplate]:
-        return await self._listed(super().list_resource_templates(), "resources/templates/list")
+        templates = self.lists.provider.list_resource_templates()
+        return await self._listed(templates, "resources/templates/list")
 
     async def list_prompts(self) -> Sequence[Prompt]:
-        return await self._listed(super().list_prompts(), "prompts/list")
+        return await self._listed(self.lists.provider.list_prompts(), "prompts/list")
 
     async def get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
-        return await self._found(super().get_tool(name, version), "tools/list")
+        return await self._found(self.lists.provider.get_tool(name, version), "tools/list")
+
+    async def get_tool_by_hash(self, tool_hash: str, tool_name: str) -> Tool | None:
+        return await self.lists.provider.get_tool_by_hash(tool_hash, tool_name)
 
     async def get_resource(self, uri: str, version: VersionSpec | None = None) -> Resource | None:
-        return await self._found(super().get_resource(uri, version), "resources/list")
+        return await self._found(self.lists.provider.get_resource(uri, version), "resources/list")
 
     async def get_resource_template(
         self, uri: str, version: VersionSpec | None = None
     ) -> ResourceTemplate | None:
-        return await self._found(super().get_resource_template(uri, version), "resources/templates/list")
+        template = self.lists.provider.get_resource_template(uri, version)
+        return await self._found(template, "resources/templates/list")
 
     async def get_prompt(self, name: str, version: VersionSpec | None = None) -> Prompt | None:
-        return await self._found(super().get_prompt(name, version), "prompts/list")
+        return await self._found(self.lists.provider.get_prompt(name, version), "prompts/list")
 
     async def _listed(self, listing: Awaitable[Sequence[T]], method: str) -> Sequence[T]:
         try:
             return await listing
         except _UNUSABLE as error:
-            if not is_noting():
+            if not self._notes or not is_noting():
                 raise
             self._note(method, error)
             return []
@@ -221,6 +267,8 @@ class _Provider(ProxyProvider):
         try:
             return await looking
         except _UNUSABLE as error:
+            if not self._notes:
+                raise
             self._note(method, error)
             return None
 
@@ -242,14 +290,12 @@ class Upstream:
         settings: Settings of FastMCP's proxy.
 
     Attributes:
-        failed: Why the server did not list its tools when it was last asked; None if it did.
+        caller: Returns a keyed hash of what the server sees of the current caller.
     """
 
     def __init__(self, target: Any, times: Times = NO_LIMITS, **settings: Any) -> None:
         self._shared = compat.SharedSession()
-        self._listed = -_FRESH
         self._listing = anyio.Lock()
-        self.failed: Reason | None = None
         self._health = (-HEALTH_HOLDS, False)
         self._checking = anyio.Lock()
         self._modern: bool | None = None
@@ -265,9 +311,24 @@ class Upstream:
         self.proxy = FastMCPProxy(client_factory=factory, **settings)
         providers = self.proxy.providers
         at = next(at for at, own in enumerate(providers) if isinstance(own, ProxyProvider))
-        self._provider = cast("ProxyProvider", providers[at])
-        if settings.get("provider_error_strategy", "warn") == "warn":
-            self._provider = providers[at] = _Provider.of(self._provider, self.proxy.name)
+        self.caller = partial(caller_of, self._transport)
+        self._provider = _Provider.of(
+            cast("ProxyProvider", providers[at]),
+            self.proxy.name,
+            notes=settings.get("provider_error_strategy", "warn") == "warn",
+            caller=self.caller,
+        )
+        providers[at] = self._provider
+
+    @property
+    def sending(self) -> Sending | None:
+        """What sends the server's HTTP requests, if that is known."""
+        return sending_of(self._transport)
+
+    @property
+    def failed(self) -> Reason | None:
+        """Why the server did not list its tools for this caller when it was last asked; None if it did."""
+        return self._provider.lists.failed
 
     async def speaks_older_only(self) -> bool:
         """Return whether the server is known to speak only the older era; the answer is cached."""
@@ -290,9 +351,10 @@ class Upstream:
     async def list_anew(self) -> None:
         """Refresh the list of tools unless it is fresh; without an answer the cached list stays."""
         async with self._listing:
-            if monotonic() - self._listed < _FRESH:
+            lists = self._provider.lists
+            if monotonic() - lists.listed < _FRESH:
                 return
-            self.failed = "silent"
+            lists.failed = "silent"
             with (
                 suppress(*_UNUSABLE),
                 spans.aside(),
@@ -300,8 +362,8 @@ class Upstream:
                 noting_failures() as failures,
             ):
                 await self._provider.list_tools()
-                self.failed = failures[0].reason if failures else None
-            self._listed = monotonic()
+                lists.failed = failures[0].reason if failures else None
+            lists.listed = monotonic()
 
     async def answers(self) -> bool:
         """Return whether the server answers; the result is cached for a few seconds."""
