@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
-from inspect import isfunction
+from inspect import isroutine
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -272,7 +272,7 @@ def serving(
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        made = server(address) if isfunction(server) else server
+        made = server(address) if isroutine(server) else server
         app = (made.http_app if isinstance(made, FastMCP) else made.streamable_http_app)(
             stateless_http=stateless
         )

@@ -12,11 +12,10 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth import RemoteAuthProvider, require_scopes
-from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp.server.dependencies import get_http_headers
 from fastmcp.utilities.tests import HeadlessOAuth
-from mcp.server.auth.settings import ClientRegistrationOptions
+from login import Login
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -53,7 +52,8 @@ class _Guarded:
         self.tokens = _tokens() if tokens is None else tokens
         self.seen: list[str | None] = []
 
-    def __call__(self, address: str) -> FastMCP:
+    def server(self, address: str) -> FastMCP:
+        """Return the server for its address."""
         verifier = StaticTokenVerifier(self.tokens, required_scopes=["use"])
         auth = RemoteAuthProvider(verifier, authorization_servers=[_LOGIN], base_url=address)
         server = FastMCP("guarded", auth=auth)
@@ -71,18 +71,9 @@ class _Guarded:
 
 
 @contextmanager
-def _serving(made: _Guarded) -> Iterator[str]:
-    def make(address: str) -> FastMCP:
-        return made(address)
-
-    with serving(make) as url:
-        yield url
-
-
-@contextmanager
 def _behind_proxy(made: _Guarded, **settings: Any) -> Iterator[tuple[str, str]]:
     """Serve a guarded server and a proxy of it; yield both URLs, the proxy's first."""
-    with _serving(made) as behind, serving(create_lenient_proxy(behind, **settings)) as url:
+    with serving(made.server) as behind, serving(create_lenient_proxy(behind, **settings)) as url:
         yield url, behind
 
 
@@ -154,7 +145,7 @@ def test_the_servers_401_reaches_the_caller(modern, token):
 def test_a_stateless_proxy_answers_401_too(stateless):
     """Without sessions, every request of a caller without a token gets 401."""
     with (
-        _serving(_Guarded()) as behind,
+        serving(_Guarded().server) as behind,
         serving(create_lenient_proxy(behind), stateless=stateless) as url,
     ):
         assert _first(url).status_code == 401
@@ -254,7 +245,7 @@ def test_insufficient_scope_is_passed_on(challenge, status):
 def test_a_refused_first_request_leaves_no_session(monkeypatch):
     """Callers without a token cannot use up the proxy's sessions."""
     monkeypatch.setattr("mcp.server.streamable_http_manager.DEFAULT_MAX_SESSIONS", 3)
-    with _serving(_Guarded()) as behind:
+    with serving(_Guarded().server) as behind:
         front = create_lenient_proxy(behind)
         app = front.http_app()
         front.http_app = lambda **_: app
@@ -271,7 +262,7 @@ def _two(**settings: Any) -> Iterator[tuple[str, dict[str, _Guarded], dict[str, 
         name: _Guarded({f"for-{name}": {"client_id": "ada", "scopes": ["use"]}}) for name in ("one", "two")
     }
     with ExitStack() as stack:
-        urls = {name: stack.enter_context(_serving(each)) for name, each in made.items()}
+        urls = {name: stack.enter_context(serving(each.server)) for name, each in made.items()}
         config = {"mcpServers": {name: {"url": url} for name, url in urls.items()}}
         yield stack.enter_context(serving(create_lenient_proxy(config, **settings))), made, urls
 
@@ -333,7 +324,7 @@ def test_a_token_for_the_proxy_is_not_forwarded(modern):
 
 def test_the_operators_token_is_not_asked_of_callers():
     """A server that refuses the operator's own token answers with an error, since a login could not help."""
-    with _serving(_Guarded()) as behind:
+    with serving(_Guarded().server) as behind:
         transport = StreamableHttpTransport(behind, headers={"Authorization": "Bearer forged"})
         with serving(create_lenient_proxy(transport)) as url, _calling(url, "of-ada") as caller:
             answer = caller.request("tools/list", {})
@@ -344,7 +335,7 @@ def test_the_operators_token_is_not_asked_of_callers():
 async def test_without_http_a_refused_call_is_an_error(mode):
     """A client over stdio gets an error that says why; a wrong call is not answered with what its schema says."""
     made = _Guarded()
-    with _serving(made) as behind:
+    with serving(made.server) as behind:
         transport = StreamableHttpTransport(behind, headers={"Authorization": "Bearer of-ada"})
         async with Client(create_lenient_proxy(transport), mode=mode) as client:
             assert (await client.call_tool("add", {"left": 1, "right": 2})).data == 3
@@ -504,7 +495,7 @@ def test_signed_metadata_is_left_out():
 
 def test_a_server_with_tool_transforms_asks_for_credentials_too():
     """An entry whose tools are changed by the configuration answers 401 like any other."""
-    with _serving(_Guarded()) as behind:
+    with serving(_Guarded().server) as behind:
         entry = {
             "url": behind,
             "tools": {"add": {"description": "Adds."}},
@@ -533,43 +524,33 @@ def test_a_refused_call_is_logged(events):
     assert [event["error_code"] for event in events if "error_code" in event] == ["CREDENTIALS_REFUSED"] * 2
 
 
-class _WithLogin:
-    """A server with its own OAuth login."""
-
-    def __init__(self) -> None:
-        self.auth: InMemoryOAuthProvider | None = None
-        self.seen: list[str | None] = []
-
-    def __call__(self, address: str) -> FastMCP:
-        registration = ClientRegistrationOptions(enabled=True, valid_scopes=["use"])
-        self.auth = InMemoryOAuthProvider(
-            base_url=address, required_scopes=["use"], client_registration_options=registration
-        )
-        server = FastMCP("with login", auth=self.auth)
-
-        @server.tool
-        def add(left: int, right: int) -> int:
-            self.seen.append(get_http_headers(include={"authorization"}).get("authorization"))
-            return left + right
-
-        return server
-
-
 async def test_fastmcps_client_logs_in_through_two_proxies():
     """FastMCP's OAuth client gets a token for each of two servers; no token reaches the other server."""
-    logins = {name: _WithLogin() for name in ("one", "two")}
+    logins = {name: Login() for name in ("one", "two")}
     with ExitStack() as stack:
         for login in logins.values():
-            behind = stack.enter_context(serving(lambda address, login=login: login(address)))
+            behind = stack.enter_context(serving(login.server))
             url = stack.enter_context(serving(create_lenient_proxy(behind)))
             async with Client(url, auth=HeadlessOAuth(mcp_url=url, scopes=["use"])) as client:
                 assert [tool.name for tool in await client.list_tools()] == ["add"]
                 result = await client.call_tool("add", {"left": "1", "right": 2})
                 assert result.data == 3
-                assert login.auth is not None
-                login.auth.access_tokens.clear()
-                login.auth.refresh_tokens.clear()
+                login.forget()
                 assert (await client.call_tool("add", {"left": 1, "right": 2})).data == 3
     tokens = [set(login.seen) for login in logins.values()]
     assert all(len(each) == 2 for each in tokens)
     assert not tokens[0] & tokens[1]
+
+
+async def test_fastmcps_client_logs_in_to_one_of_two_servers():
+    """Through one proxy of two servers the client logs in to the one that gets its token."""
+    one, two = Login(), Login()
+    with serving(one.server) as first, serving(two.server) as second:
+        config = {"mcpServers": {"one": {"url": first}, "two": {"url": second}}}
+        with serving(create_lenient_proxy(config, forward_headers={"one": ["Authorization"]})) as url:
+            async with Client(url, auth=HeadlessOAuth(mcp_url=url, scopes=["use"])) as client:
+                assert [tool.name for tool in await client.list_tools()] == ["one_add"]
+                assert (await client.call_tool("one_add", {"left": "1", "right": 2})).data == 3
+                assert (await client.call_tool_mcp("two_add", {"left": 1, "right": 2})).is_error
+    assert len(one.seen) == 1
+    assert two.seen == []
