@@ -113,6 +113,7 @@ class ProtectedServer:
         """Return the server's refusal as the proxy's own, with the metadata at the proxy."""
         own = f'="{_base(request)}{WELL_KNOWN}{request.app.state.path}"'
         response = Response(status_code=refusal.status_code, headers=_NOT_KEPT)
+        refusal.headers.encoding = "latin-1"  # as it is sent, whatever bytes it has
         for challenge in refusal.headers.get_list("www-authenticate"):
             for named in _NAMED.finditer(challenge):
                 with suppress(httpx2.InvalidURL):

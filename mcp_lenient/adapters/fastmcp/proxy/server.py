@@ -70,7 +70,8 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     Everything else is forwarded as by FastMCP's own proxy: tools, resources, prompts, sampling, elicitation, roots,
     progress and cancellation. Client and upstream server use the newest protocol era that both support. Calls are
     validated against the schemas that the upstream server publishes. A call that is invalid and cannot be repaired is
-    refused and never reaches the upstream server. Over HTTP, ``GET /health`` reports whether that server answers.
+    refused and never reaches the upstream server. Over HTTP, ``GET /health`` reports whether that server answers, and
+    if it asks callers for credentials, so does the proxy.
 
     >>> proxy = create_lenient_proxy("https://example.com/mcp")
     >>> proxy.name
@@ -87,7 +88,8 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         forward_headers: Which headers of an HTTP caller are forwarded: for several servers, header names by the
             server's name in the configuration; for a single one, header names. By default a single server gets all
             that FastMCP's proxy forwards, ``Authorization`` included; several servers get none, except those
-            that the configuration names for a server under ``forwardHeaders``.
+            that the configuration names for a server under ``forwardHeaders``. Only one server can get ``Authorization``;
+            with ``auth``, none does unless it is named.
         timeout: Seconds that a server has to answer one request. A call that takes longer is canceled and answered
             with the code ``UPSTREAM_TIMED_OUT``. Time spent waiting for the client (sampling, elicitation) counts.
         connect_timeout: Seconds for connecting to a server; by default 30 for a URL.
@@ -106,11 +108,13 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
 
     Raises:
         DefinitionError: When the definitions file is invalid.
-        ValueError: When ``forward_headers`` or ``forwardHeaders`` names an unknown server or an invalid header, or a
-            timeout is not a positive number of seconds.
+        ValueError: When ``forward_headers`` or ``forwardHeaders`` names an unknown server, an invalid header or two
+            servers for ``Authorization``, or a timeout is not a positive number of seconds.
     """
     compat.refuse_other_bytes()
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
+    if forward_headers is None and isinstance(target, Client) and _is_at_url(target) and settings.get("auth"):
+        forward_headers = ()  # FastMCP would forward the token that was issued for the proxy
     servers, has_own_name = _servers(target, forward_headers, times)
     composed = _alone if len(servers) == 1 else _composed
     proxy, behind = composed(servers, times, settings)

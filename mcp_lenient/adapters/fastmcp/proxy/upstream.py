@@ -114,7 +114,7 @@ _FRESH: Final = 1.0
 """Seconds for which the list of tools is considered fresh."""
 _PATIENCE: Final = 5.0
 """Seconds that a server may take to list its tools before calls are validated by the cached list."""
-_MOST_CALLERS: Final = 128
+_MOST_CALLERS: Final = 500
 """The number of callers whose lists are kept per server."""
 _UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
 """Errors raised when a server cannot be reached or does not answer in MCP."""

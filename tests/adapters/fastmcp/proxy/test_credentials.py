@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from fastmcp import Client, FastMCP
-from fastmcp.client.transports import StreamableHttpTransport
+from fastmcp.client.transports import SSETransport, StreamableHttpTransport
 from fastmcp.server.auth import RemoteAuthProvider, require_scopes
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp.server.dependencies import get_http_headers
@@ -303,7 +303,8 @@ def test_no_token_goes_to_two_servers():
 
 
 @_ERAS
-def test_a_token_for_the_proxy_is_not_forwarded(modern):
+@pytest.mark.parametrize("target", [str, Client])
+def test_a_token_for_the_proxy_is_not_forwarded(modern, target):
     """A token that the proxy's own ``auth`` accepts was issued for the proxy, and stays there."""
     auth = StaticTokenVerifier({"for-proxy": {"client_id": "ada", "scopes": ["use"]}})
     open_to_all = FastMCP("open")
@@ -314,7 +315,7 @@ def test_a_token_for_the_proxy_is_not_forwarded(modern):
         seen.append(get_http_headers(include={"authorization"}))
         return "ok"
 
-    with serving(open_to_all) as behind, serving(create_lenient_proxy(behind, auth=auth)) as url:
+    with serving(open_to_all) as behind, serving(create_lenient_proxy(target(behind), auth=auth)) as url:
         assert _first(url, modern=modern).status_code == 401
         with _calling(url, "for-proxy", modern=modern) as caller:
             assert caller.response("tools/call", {"name": "look", "arguments": {}}).status_code == 200
@@ -419,6 +420,7 @@ def _challenging(challenge: str | None, status: int = 401) -> Any:
             id="two schemes",
         ),
         pytest.param('ApiKey realm="keys"', 'ApiKey realm="keys"', id="another scheme"),
+        pytest.param('Basic realm="\xe2\x82\xac"', 'Basic realm="\u20ac"', id="UTF-8"),
     ],
 )
 def test_no_challenge_leads_past_the_proxy(challenge, expected):
@@ -514,6 +516,25 @@ def test_a_server_with_tool_transforms_asks_for_credentials_too():
                 assert caller.response("tools/call", _WRONG).status_code == 401
 
 
+def test_a_server_over_sse_asks_for_credentials_too():
+    """A server that still speaks the older HTTP transport answers 401 when the proxy connects."""
+
+    def over_sse(address: str) -> FastMCP:
+        server = _Guarded().server(address)
+        made = server.http_app
+        vars(server)["http_app"] = lambda **_: made(transport="sse", path="/sse")
+        return server
+
+    with serving(over_sse) as behind:
+        transport = SSETransport(behind.replace("/mcp", "/sse"))
+        with serving(create_lenient_proxy(transport)) as url:
+            assert _first(url).status_code == 401
+            with _calling(url, "of-ada") as caller:
+                assert caller.request("tools/call", _RIGHT)["result"]["isError"] is False
+                caller.present(None)
+                assert caller.response("tools/call", _WRONG).status_code == 401
+
+
 def test_a_refused_call_is_logged(events):
     """The log says that the server did not accept the caller's credentials, and never shows them."""
     with _behind_proxy(_Guarded()) as (url, _), _calling(url, "of-ada") as caller:
@@ -522,6 +543,7 @@ def test_a_refused_call_is_logged(events):
         for call in (_RIGHT, _WRONG):
             assert caller.response("tools/call", call).status_code == 401
     assert [event["error_code"] for event in events if "error_code" in event] == ["CREDENTIALS_REFUSED"] * 2
+    assert "hunter2" not in json.dumps(list(events))
 
 
 async def test_fastmcps_client_logs_in_through_two_proxies():
