@@ -21,9 +21,8 @@ from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 from fastmcp.client.transports.base import TransportOptions
 from fastmcp.client.transports.config import MCPConfigTransport
-from fastmcp.server.dependencies import get_access_token, get_http_headers
+from fastmcp.server.dependencies import get_access_token, get_http_headers, get_http_request
 
-from mcp_lenient.adapters.fastmcp.proxy.credentials import is_refusal, note_refusal
 from mcp_lenient.adapters.fastmcp.proxy.direct import DirectTransport
 from mcp_lenient.adapters.fastmcp.proxy.posts import KEEP_ALIVE, REST, Reach
 
@@ -42,6 +41,8 @@ _OF_ONE_REQUEST: Final = frozenset(
     "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
 )
 """Per-request headers that identify no caller: W3C Trace Context and Baggage, B3, and request ids of gateways."""
+REFUSALS: Final = "mcp_lenient.refusals"
+"""Where the ASGI scope of a request has the refusals that it met, if anything answers them."""
 _AUTHORIZATION: Final = "authorization"
 _KEY: Final = secrets.token_bytes(32)
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -86,6 +87,19 @@ def seconds(given: object, where: str) -> float | None:
     return given  # type: ignore[return-value]
 
 
+def is_refusal(response: httpx2.Response) -> bool:
+    """Return whether a server asks for credentials, or for others."""
+    if response.status_code == httpx2.codes.FORBIDDEN:
+        return "www-authenticate" in response.headers
+    return response.status_code == httpx2.codes.UNAUTHORIZED
+
+
+def _note_refusal(refusal: httpx2.Response) -> None:
+    """Have the HTTP request that is being served answered like this one to the server."""
+    with suppress(RuntimeError):  # not over HTTP
+        get_http_request().scope.get(REFUSALS, []).append(refusal)
+
+
 _watcher: ContextVar[Callable[[httpx2.Response], None] | None] = ContextVar(
     "mcp_lenient_watcher", default=None
 )
@@ -127,7 +141,7 @@ class Sending:
     def note(self, response: httpx2.Response) -> None:
         """Have the caller asked for credentials if the server asks for them and would get them."""
         if is_refusal(response) and self.takes_credentials():
-            note_refusal(response)
+            _note_refusal(response)
 
     def callers(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the headers of the caller that are forwarded.

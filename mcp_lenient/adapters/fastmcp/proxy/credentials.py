@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 import httpx2
 from fastmcp.exceptions import ToolError
-from fastmcp.server.dependencies import get_http_request
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+
+from mcp_lenient.adapters.fastmcp.proxy.connection import REFUSALS
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.proxy.connection import Sending
 
 WELL_KNOWN: Final = "/.well-known/oauth-protected-resource"
-_REFUSALS: Final = "mcp_lenient.refusals"
 _SESSION: Final = "mcp-session-id"
 _NAMED: Final = re.compile(r'(resource_metadata)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^\s,"]*))', re.IGNORECASE)
 _NOT_KEPT: Final = {"cache-control": "no-store"}
@@ -41,19 +41,6 @@ class CredentialsRefusedError(ToolError, MCPError):
         message = "The server behind this proxy does not accept the caller's credentials."
         MCPError.__init__(self, INTERNAL_ERROR, message)
         self.log_level = logging.DEBUG
-
-
-def is_refusal(response: httpx2.Response) -> bool:
-    """Return whether a server asks for credentials, or for others."""
-    if response.status_code == httpx2.codes.FORBIDDEN:
-        return "www-authenticate" in response.headers
-    return response.status_code == httpx2.codes.UNAUTHORIZED
-
-
-def note_refusal(refusal: httpx2.Response) -> None:
-    """Have the HTTP request that is being served answered like this one to the server."""
-    with suppress(RuntimeError):  # not over HTTP
-        get_http_request().scope.get(_REFUSALS, []).append(refusal)
 
 
 class ProtectedServer:
@@ -118,7 +105,7 @@ class ProtectedServer:
             for named in _NAMED.finditer(challenge):
                 with suppress(httpx2.InvalidURL):
                     # Only the path counts: a server does not choose the hosts that the proxy asks.
-                    self._named = (httpx2.URL(named[2] or named[3]).raw_path.decode(),)
+                    self._named = (httpx2.URL(named[2] or named[3] or "").raw_path.decode(),)
             rewritten = _NAMED.sub(lambda named: named[1] + own, challenge)
             response.headers.append("www-authenticate", rewritten)
         return response
@@ -143,7 +130,7 @@ class _Guard:
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        refusals: list[httpx2.Response] = scope.setdefault(_REFUSALS, [])
+        refusals: list[httpx2.Response] = scope.setdefault(REFUSALS, [])
         start: Message = {}
         is_held, is_refused = True, False
 
@@ -161,7 +148,7 @@ class _Guard:
 
         await self._app(scope, receive, hold)
         if is_refused:
-            session = Headers(raw=start["headers"]).get(_SESSION)
+            session = Headers(raw=start.get("headers", [])).get(_SESSION)
             if session is not None and _SESSION not in Headers(scope=scope):
                 await self._end(scope, session)
             await self._server.refusing(refusals[0], Request(scope))(scope, receive, send)

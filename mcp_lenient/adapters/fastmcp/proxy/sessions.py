@@ -23,8 +23,8 @@ from typing_extensions import ParamSpec, Self
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, sending_of, watching
-from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError, is_refusal
+from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, is_refusal, sending_of, watching
+from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError
 from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
 
 if TYPE_CHECKING:

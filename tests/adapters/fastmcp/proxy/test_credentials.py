@@ -419,6 +419,8 @@ def _challenging(challenge: str | None, status: int = 401) -> Any:
             'Basic realm="b", Bearer resource_metadata="{own}"',
             id="two schemes",
         ),
+        pytest.param('Bearer resource_metadata=""', 'Bearer resource_metadata="{own}"', id="empty"),
+        pytest.param('Bearer resource_metadata="http://["', 'Bearer resource_metadata="{own}"', id="no URL"),
         pytest.param('ApiKey realm="keys"', 'ApiKey realm="keys"', id="another scheme"),
         pytest.param('Basic realm="\xe2\x82\xac"', 'Basic realm="\u20ac"', id="UTF-8"),
     ],
