@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from fastmcp import FastMCP
-from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from mcp_lenient import LenientMiddleware, tags, tool_error
@@ -101,8 +100,8 @@ def build_server(file: Path, *, lenient: bool = True) -> FastMCP:
     store = ContextStore(file)
     mcp.tool(store.store_context)
     mcp.tool(store.update_context)
-    mcp.tool(annotations=ToolAnnotations(read_only_hint=True))(store.search_context)
-    mcp.tool(annotations=ToolAnnotations(destructive_hint=True))(store.delete_context)
+    mcp.tool(annotations={"readOnlyHint": True})(store.search_context)
+    mcp.tool(annotations={"destructiveHint": True})(store.delete_context)
     return mcp
 
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 from fastmcp import FastMCP
-from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from mcp_lenient import LenientMiddleware, tool_error
@@ -42,7 +41,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS devices USING fts5(
 """
 SEARCH = "SELECT * FROM devices WHERE devices MATCH ? ORDER BY bm25(devices), rowid LIMIT ?"
 
-READS = ToolAnnotations(read_only_hint=True)
+READS = {"readOnlyHint": True}
 DeviceId = Annotated[str, "The fullId of a device."]
 
 

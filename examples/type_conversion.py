@@ -13,14 +13,13 @@ from datetime import date
 from typing import Annotated
 
 from fastmcp import FastMCP
-from mcp.types import ToolAnnotations
 from pydantic import BaseModel, Field
 
 from mcp_lenient import create_lenient_proxy, lenient_session
 from shared.transcript import Call, Scene, run_example
 
 STEMS, BRANCHES, ANIMALS = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥", "鼠牛虎兔龙蛇马羊猴鸡狗猪"
-READS = ToolAnnotations(read_only_hint=True)
+READS = {"readOnlyHint": True}
 server = FastMCP("calendar", strict_input_validation=True)
 
 

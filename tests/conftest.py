@@ -95,12 +95,12 @@ def _refuse_unknown_rows(items: list[pytest.Item]) -> None:
 
 _IS_3 = version("fastmcp").startswith("3.")
 _NOT_COLLECTED = (
-    "docs/test_docs.py adapters/fastmcp/proxy adapters/mcp_sdk attack/test_corpus.py telemetry/test_metrics.py "
+    "adapters/fastmcp/proxy adapters/mcp_sdk attack/test_corpus.py telemetry/test_metrics.py "
     "examples/test_hosts.py conformance/test_differences.py examples/test_agent_platform.py examples/test_agent_platform_tools.py "
     "examples/test_smart_home.py examples/test_transcripts.py interop/test_clients.py "
     "interop/test_contextforge.py packaging/test_dockerfile.py"
 ).split()
-"""Files and folders not imported on FastMCP 3: the proxy's tests, programs for SDK 2, and the docs."""
+"""Files and folders not imported on FastMCP 3: the proxy's tests and programs for SDK 2."""
 
 collect_ignore = _NOT_COLLECTED if _IS_3 else []
 

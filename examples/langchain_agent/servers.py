@@ -22,14 +22,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.utilities.types import Image
-from mcp.types import ToolAnnotations
 from pydantic import Field
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from shared.documents import PROJECT, Passage, search, split, store, transaction
 
-READS = ToolAnnotations(read_only_hint=True)
+READS = {"readOnlyHint": True}
 time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMCP("library")
 
 
@@ -105,7 +104,7 @@ def keep(title: Annotated[str, "Its title."], text: Annotated[str, "Its text."])
     return f"{title} is kept."
 
 
-@library.tool(annotations=ToolAnnotations(destructive_hint=True))
+@library.tool(annotations={"destructiveHint": True})
 def remove(titles: Annotated[list[str], "The titles of the documents."]) -> int:
     """Remove documents for good; returns how many there were."""
     with _documents() as database:

@@ -161,7 +161,7 @@ async def test_a_server_that_publishes_the_schemas(name):
     server = FastMCP(name, middleware=[LenientMiddleware(Policy(unrepairable="refuse"))])
     tools = {}
     for at, row in enumerate(FILES[name]):
-        hints = ToolAnnotations(destructive_hint=row.destructive)
+        hints = ToolAnnotations(destructiveHint=row.destructive)
         tools[row.id] = Recording(name=f"tool_{at}", parameters=row.schema, annotations=hints)
         server.add_tool(tools[row.id])
     found = {}

@@ -61,7 +61,7 @@ def _policy(case: Case) -> Policy:
 
 
 def _annotations(case: Case) -> ToolAnnotations:
-    return ToolAnnotations(destructive_hint=case.destructive)
+    return ToolAnnotations(destructiveHint=case.destructive)
 
 
 async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]) -> Reply:

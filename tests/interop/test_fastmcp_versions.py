@@ -92,11 +92,18 @@ def test_a_smoke_set_of_calls(version):
     assert reported["commands"] == dict.fromkeys(reported["commands"], 0)
 
 
-def test_the_quick_tests_on_the_oldest():
-    """All quick tests pass on the oldest supported FastMCP, or are skipped with a reason."""
-    python = _python(VERSIONS[0], group="dev")
+@pytest.mark.parametrize(
+    ("version", "tests"),
+    [
+        pytest.param(VERSIONS[0], ["-m", "not slow"], id="quick tests"),
+        pytest.param(VERSIONS[1], ["-m", "", "tests/docs", "tests/devtools/check"], id="docs"),
+    ],
+)
+def test_tests_on_fastmcp_3(version, tests):
+    """All quick tests pass on the oldest FastMCP 3 and all code in the docs on the newest, or are skipped with a reason."""
+    python = _python(version, group="dev")
     done = subprocess.run(  # noqa: S603
-        [python, "-m", "pytest", "-q", "-m", "not slow", "-p", "no:cacheprovider"],
+        [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],
         check=False,
         capture_output=True,
         text=True,

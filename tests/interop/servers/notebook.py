@@ -7,7 +7,6 @@ import sys
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.tools import ToolResult
-from mcp.types import ToolAnnotations
 from pydantic import BaseModel
 
 from mcp_lenient import LenientMiddleware
@@ -24,15 +23,13 @@ class Note(BaseModel):
     priority: int
 
 
-@mcp.tool(
-    title="Add a note", annotations=ToolAnnotations(title="Add", idempotent_hint=True, destructive_hint=False)
-)
+@mcp.tool(title="Add a note", annotations={"title": "Add", "idempotentHint": True, "destructiveHint": False})
 def add_note(text: str, tags: list[str] | None = None, priority: int = 0) -> Note:
     """Add a note. This tool has an output schema."""
     return Note(text=text, tags=tags or [], priority=priority)
 
 
-@mcp.tool(annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False))
+@mcp.tool(annotations={"readOnlyHint": True, "openWorldHint": False})
 def count_words(words: list[str]) -> ToolResult:
     """Count words. This tool has no output schema."""
     return ToolResult(content=str(len(words)))
@@ -51,7 +48,7 @@ def find_note(number: int) -> Note:
     raise ToolError(msg)
 
 
-@mcp.tool(annotations=ToolAnnotations(destructive_hint=True), meta={"shelf": 4})
+@mcp.tool(annotations={"destructiveHint": True}, meta={"shelf": 4})
 def remove_notes(numbers: list[int]) -> list[int]:
     """Remove notes. This tool is on the second page."""
     return numbers

@@ -9,7 +9,7 @@ from fastmcp import Client, FastMCP
 from fastmcp_versions import RAW, skip_on_3
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from mcp.types import CallToolResult, Request, ToolAnnotations
+from mcp.types import CallToolResult, Request
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
 
@@ -20,7 +20,7 @@ def _server() -> FastMCP:
     server = FastMCP("destructive")
     server.add_middleware(LenientMiddleware())
 
-    @server.tool(annotations=ToolAnnotations(destructiveHint=True))
+    @server.tool(annotations={"destructiveHint": True})
     def purge(
         where: int | None = None, older: int = 0, ids: list[int] | None = None, *, dry_run: bool = False
     ) -> str:

@@ -12,7 +12,6 @@ from fastmcp import Context
 from fastmcp.dependencies import Depends
 from fastmcp.tools import Tool
 from fastmcp_versions import NO_JSON, since
-from mcp.types import ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
 from sampling import on_both_servers
@@ -259,7 +258,7 @@ def _search(options: _ByBothNames) -> int:
 
 async def test_optional_fields_of_a_model_are_renamed() -> None:
     """A model's optional field in another case style is renamed, even in a destructive tool."""
-    tool = Tool.from_function(_order, annotations=ToolAnnotations(destructive_hint=True))
+    tool = Tool.from_function(_order, annotations={"destructiveHint": True})
     sent = {"order": {"item": "tea", "shipTo": "Oslo", "dryRun": True}}
     assert got(await call(lenient(tool), "_order", sent)) is True
 
