@@ -48,7 +48,9 @@ class Normalizer:
         _check(schema, policy)
         written = _written(schema)
         own, policy = schema if written is None else _loaded(written), policy or Policy()
-        self._contract = ToolContract.of_schema(own, policy, destructive=policy.destructive is True)
+        self._contract = ToolContract.of_schema(
+            own, policy, destructive=policy.is_destructive(marked=False, read_only=False)
+        )
 
     def __call__(self, arguments: Mapping[str, Any] | str) -> Normalized:
         """Repair arguments, or return their violations.

@@ -5,7 +5,7 @@ The host runs the tool with the verdict's arguments, or answers with its refusal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -55,7 +55,8 @@ class HostTool:
     Attributes:
         name: The name used by policies and definitions.
         schema: The published input schema.
-        destructive: The tool's ``destructiveHint``.
+        destructive: Whether its annotations say that it is destructive.
+        read_only: Whether they say that it only reads.
         has_output_schema: Whether clients validate results against a schema.
         validator: The tool's own validator; None if only the published schema is known.
         declared: The author's declarations.
@@ -65,6 +66,7 @@ class HostTool:
     name: str
     schema: Mapping[str, Any]
     destructive: bool = False
+    read_only: bool = False
     has_output_schema: bool = False
     validator: Validator | None = None
     declared: Declared = field(default_factory=Declared)
@@ -76,7 +78,8 @@ class HostTool:
         return cls(
             tool["name"],
             tool["inputSchema"],
-            destructive=(tool.get("annotations") or {}).get("destructiveHint") is True,
+            destructive=is_destructive(tool.get("annotations")),
+            read_only=is_read_only(tool.get("annotations")),
             has_output_schema=tool.get("outputSchema") is not None,
             validator=validator,
         )
@@ -202,10 +205,32 @@ def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dic
     return result if has_output_schema else {**result, "structuredContent": safe}
 
 
-def is_destructive(annotations: object) -> bool:
-    """Return the ``destructiveHint`` of a tool's annotations, from either version of the official SDK."""
-    name = "destructive_hint" if hasattr(annotations, "destructive_hint") else "destructiveHint"
-    return getattr(annotations, name, None) is True
+Annotations = Mapping[str, Any] | Iterable[tuple[str, Any]] | None
+"""A tool's annotations: as listed, or an object of the official SDK, which yields its fields and unknown keys."""
+
+
+def is_destructive(annotations: Annotations) -> bool:
+    """Return whether a tool's annotations say that it is destructive."""
+    return True in _hints(annotations, "destructiveHint", "destructive_hint")
+
+
+def is_read_only(annotations: Annotations) -> bool:
+    """Return whether a tool's annotations say that it only reads."""
+    return _hints(annotations, "readOnlyHint", "read_only_hint") == {True}
+
+
+def says_effect(annotations: Annotations) -> bool:
+    """Return whether a tool's annotations say that it is destructive or is not, or that it only reads."""
+    return is_read_only(annotations) or bool(_hints(annotations, "destructiveHint", "destructive_hint"))
+
+
+def _hints(annotations: Annotations, *spellings: str) -> set[bool]:
+    """Return what annotations say of a hint, in MCP's spelling and in that of SDK 2.
+
+    SDK 1 keeps the spelling of SDK 2 as an unknown key, beside its own field.
+    """
+    said = dict(annotations or ())
+    return {said[name] for name in spellings if isinstance(said.get(name), bool)}
 
 
 def _recorded(call: HostCall, compiled: CompiledTool) -> RecordedCall:
@@ -419,7 +444,7 @@ def contract_of(
     if read.unread:
         warn("tool_not_compiled", tool.name, read.told)
     policy = policies.of(tool.name, tool.policy, declared)
-    destructive = tool.destructive if policy.destructive is None else policy.destructive
+    destructive = policy.is_destructive(marked=tool.destructive, read_only=tool.read_only)
     contract = ToolContract.of_schema(
         read, policy, destructive=destructive, tool=tool.name, validator=tool.validator
     )

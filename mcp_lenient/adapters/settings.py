@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Final, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, TypeVar, get_args
 
 import anyio.to_thread
-from pydantic import ValidationError
+from pydantic import BeforeValidator, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.errors import DefinitionError, PolicyError
-from mcp_lenient.rules.policy import Mode, Policy
+from mcp_lenient.rules.policy import Mode, Policy, Unsaid
 from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook
 
 if TYPE_CHECKING:
@@ -27,7 +27,17 @@ if TYPE_CHECKING:
     Check = Callable[[Policies], Awaitable[None]]
 
 _LEAST_FIRST: Final[tuple[Mode, ...]] = ("off", "observe", "repair")
+_PREFIX: Final = "MCP_LENIENT_"
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+T = TypeVar("T")
+
+
+def _folded(text: object) -> object:
+    return text.strip().lower() if isinstance(text, str) else text
+
+
+_Word = Annotated[T, BeforeValidator(_folded)]
+"""One of several words, in any case."""
 
 
 class Settings(BaseSettings):
@@ -35,31 +45,38 @@ class Settings(BaseSettings):
 
     Attributes:
         mode: The upper limit for the mode; a policy that does less is unchanged.
+        destructive: Which tools are destructive, for policies that leave this at its default.
         config: A definitions file, for programs that name none.
     """
 
-    model_config = SettingsConfigDict(env_prefix="MCP_LENIENT_", env_ignore_empty=True, frozen=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True)
 
-    mode: Mode = "repair"
+    mode: _Word[Mode] = "repair"
+    destructive: _Word[Unsaid] = "if_marked"
     config: str | None = None
 
     def bounded(self, policy: Policy) -> Policy:
-        """Return the policy, limited to the mode that the environment allows."""
+        """Return the policy with the settings of the environment."""
         mode = min(policy.mode, self.mode, key=_LEAST_FIRST.index)
-        return policy if mode == policy.mode else policy.changed(mode=mode)
+        destructive = self.destructive if policy.destructive == "if_marked" else policy.destructive
+        if (mode, destructive) == (policy.mode, policy.destructive):
+            return policy
+        return policy.changed(mode=mode, destructive=destructive)
 
 
 def settings() -> Settings:
     """Return the current environment settings.
 
     Raises:
-        PolicyError: When the mode is unknown.
+        PolicyError: When a setting has an unknown value.
     """
     try:
         return Settings()
     except ValidationError as error:
-        allowed, sent = ", ".join(map(repr, _LEAST_FIRST)), error.errors()[0]["input"]
-        msg = f"MCP_LENIENT_MODE must be one of {allowed}, got {sent!r}."
+        issue = error.errors()[0]
+        name = str(issue["loc"][0])
+        allowed = ", ".join(map(repr, {"mode": _LEAST_FIRST, "destructive": get_args(Unsaid)}[name]))
+        msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {issue['input']!r}."
         raise PolicyError(msg) from None
 
 

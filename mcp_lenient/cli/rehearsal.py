@@ -19,6 +19,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.gate import is_read_only
 from mcp_lenient.cli.errors import fail
 from mcp_lenient.testing.damage import damaged
 from mcp_lenient.testing.example_arguments import NoValueError
@@ -130,7 +131,7 @@ def rehearse(
     matching = [tool for tool in tools if fnmatchcase(tool.name, pattern)]
     if not matching:
         fail(f"--tool: no tool of the server matches {pattern!r}")
-    called = [tool for tool in matching if everything or not is_real or _is_read_only(tool)]
+    called = [tool for tool in matching if everything or not is_real or is_read_only(tool.annotations)]
     left_out = tuple(tool.name for tool in matching if tool not in called)
     planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)
     return Rehearsal(planned, left_out, is_real)
@@ -140,10 +141,6 @@ async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
     async with Client(target) as client:
         tools: list[Tool] = await client.list_tools()
     return tools
-
-
-def _is_read_only(tool: Tool) -> bool:
-    return tool.annotations is not None and host.field(tool.annotations, "read_only_hint") is True
 
 
 def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:

@@ -16,6 +16,8 @@ from mcp_lenient.values.limits import Limits
 Mode = Literal["repair", "observe", "off"]
 Unrepairable = Literal["forward", "refuse"]
 LogValues = Literal["none", "shapes"]
+Unsaid = Literal["if_marked", "unless_read_only"]
+Destructive = Unsaid | bool
 _NEAR: Final = 0.8
 
 
@@ -52,8 +54,9 @@ class Policy:
         drop: Top-level keys to drop where the schema forbids them, in addition to those that known clients add.
         secret: Additional parameter names whose values the envelope never echoes.
         echo_values: Whether the envelope repeats short scalar values to the caller who sent them.
-        destructive: Whether only rules of tiers 1 and 2 may be used; None to follow the tool's
-            ``destructiveHint``.
+        destructive: Which tools are destructive, so that only rules of tiers 1 and 2 that keep every value may be used:
+            ``"if_marked"``, those with ``destructiveHint: true``; ``"unless_read_only"``, all without
+            ``readOnlyHint: true``; True or False, all or none, whatever they say.
         tell_model: Whether a repaired result gets an additional text block that describes the repairs, for agent
             frameworks that drop ``_meta``.
         language: The language of messages, such as ``"zh"`` or ``"zh-CN"``; codes, names, values and JSON's own words stay
@@ -76,7 +79,7 @@ class Policy:
     drop: frozenset[str] = frozenset()
     secret: frozenset[str] = frozenset()
     echo_values: bool = True
-    destructive: bool | None = None
+    destructive: Destructive = "if_marked"
     tell_model: bool = False
     language: str = ENGLISH
     closed: bool = False
@@ -93,8 +96,7 @@ class Policy:
         _instance("closed", self.closed, bool)
         if self.language != ENGLISH:
             _set(self, "language", _language(self.language))
-        if self.destructive is not None:
-            _instance("destructive", self.destructive, bool)
+        _one_of("destructive", self.destructive, (*get_args(Unsaid), True, False))
         _set(self, "rules", _rules(self.rules))
         for name in ("disable", "drop", "secret"):
             _set(self, name, frozenset(_names(name, getattr(self, name))))
@@ -113,6 +115,20 @@ class Policy:
     def allows(self, rule: str) -> bool:
         """Return whether a rule is in force."""
         return rule not in self.disable and any(known.name == rule for known in self.rules)
+
+    def is_destructive(self, *, marked: bool, read_only: bool) -> bool:
+        """Return whether a tool counts as destructive.
+
+        >>> Policy(destructive="unless_read_only").is_destructive(marked=False, read_only=False)
+        True
+
+        Args:
+            marked: Whether its annotations say ``destructiveHint: true``.
+            read_only: Whether they say ``readOnlyHint: true``.
+        """
+        if isinstance(self.destructive, bool):
+            return self.destructive
+        return marked or (self.destructive == "unless_read_only" and not read_only)
 
     def changed(self, **changes: Any) -> Policy:
         """Return a copy with changed fields, validated like a new policy."""
@@ -139,7 +155,8 @@ def _set(policy: Policy, name: str, value: object) -> None:
 
 
 def _one_of(name: str, value: object, allowed: Sequence[object]) -> None:
-    if value not in allowed:
+    # 1 equals True.
+    if not any(value == each and type(value) is type(each) for each in allowed):
         msg = f"Policy.{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}."
         raise PolicyError(msg)
 

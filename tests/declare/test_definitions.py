@@ -198,6 +198,11 @@ POLICIES = [
     pytest.param("{secret: [pin]}", {"secret": frozenset({"pin"})}, id="secret"),
     pytest.param("{echo_values: false}", {"echo_values": False}, id="echo_values"),
     pytest.param("{destructive: true}", {"destructive": True}, id="destructive"),
+    pytest.param(
+        "{destructive: unless_read_only}",
+        {"destructive": "unless_read_only"},
+        id="destructive-unless-read-only",
+    ),
     pytest.param("{tell_model: true}", {"tell_model": True}, id="tell_model"),
     pytest.param("{language: zh}", {"language": "zh"}, id="language"),
     pytest.param("{closed: true}", {"closed": True}, id="closed"),

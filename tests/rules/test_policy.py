@@ -31,6 +31,13 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param({"limits": {"depth": 3}}, ["limits", "Limits"], id="limits"),
         pytest.param({"rules": ["rename_plural"]}, ["rules", "Rule"], id="rules"),
         pytest.param({"rules": "rename_plural"}, ["rules", "Rule"], id="rules as text"),
+        pytest.param(
+            {"destructive": "always"},
+            ["destructive", "'if_marked'", "'unless_read_only'", "True", "False", "'always'"],
+            id="destructive",
+        ),
+        pytest.param({"destructive": 1}, ["destructive", "True", "got 1"], id="destructive as a number"),
+        pytest.param({"destructive": None}, ["destructive", "got None"], id="destructive as null"),
         pytest.param({"echo_values": "no"}, ["echo_values", "bool"], id="echo_values"),
         pytest.param({"aliases": ["a"]}, ["aliases", "map"], id="aliases"),
         pytest.param(
@@ -105,11 +112,23 @@ def test_policy_is_frozen() -> None:
         Policy().changed(mode="on")
 
 
-@pytest.mark.parametrize("name", ["echo_values", "tell_model", "closed", "destructive"])
+@pytest.mark.parametrize("name", ["echo_values", "tell_model", "closed"])
 def test_flags_must_be_booleans(name: str) -> None:
     """Any value that is not a boolean is refused by name."""
     with pytest.raises(PolicyError, match=rf"Policy\.{name} must be a bool, got 'yes'"):
         Policy(**{name: "yes"})
+
+
+def test_a_schema_alone_does_not_say_read_only() -> None:
+    """Under ``unless_read_only``, ``normalize`` treats a schema as that of a destructive tool."""
+    check(TAGS, {"tags": "a"}, None, [], destructive="unless_read_only")
+    check(
+        TAGS,
+        {"tags": '["a"]'},
+        {"tags": ["a"]},
+        [("json_text_to_array", "/tags")],
+        destructive="unless_read_only",
+    )
 
 
 @each_row("rule", [rule.name for rule in DEFAULT_RULES])

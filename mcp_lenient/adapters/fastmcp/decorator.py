@@ -25,7 +25,8 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current, is_destructive
+from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current
+from mcp_lenient.adapters.gate import is_destructive, is_read_only
 from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize
@@ -113,9 +114,8 @@ class DecoratedTool:
     @property
     def destructive(self) -> bool:
         """Whether only the rules of the lowest tiers may act."""
-        if self.policy.destructive is not None:
-            return self.policy.destructive
-        return is_destructive(self.tool)
+        hints = self.tool.annotations
+        return self.policy.is_destructive(marked=is_destructive(hints), read_only=is_read_only(hints))
 
     def runs_first(self, tool: FunctionTool | None) -> bool:
         """Return whether a tool calls the decorated function directly, without a wrapper around it."""

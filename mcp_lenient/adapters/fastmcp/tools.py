@@ -26,7 +26,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.gate import HostTool, contract_of, decided_aside
+from mcp_lenient.adapters.gate import HostTool, contract_of, decided_aside, is_destructive, is_read_only
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
@@ -593,7 +593,8 @@ class ToolCache:
         tool = HostTool(
             name,
             target.schema or target.tool.parameters,
-            destructive=is_destructive(target.tool),
+            destructive=is_destructive(target.tool.annotations),
+            read_only=is_read_only(target.tool.annotations),
             validator=target.validator,
             declared=target.declared,
             policy=target.policy,
@@ -641,11 +642,6 @@ def _same(cached: CachedTool, target: Target) -> bool:
         and tool.output_schema == fresh.output_schema
         and tool.parameters == fresh.parameters
     )
-
-
-def is_destructive(tool: Any) -> bool:
-    """Return whether a tool's annotations, FastMCP's or the SDK's, mark it as destructive."""
-    return tool.annotations is not None and host.field(tool.annotations, "destructive_hint") is True
 
 
 def _version_request(message: RequestParams) -> Any:

@@ -53,9 +53,10 @@ def called_name(data: Mapping[str, Any], tool: str) -> str:
     return called if called.endswith(tool) else tool
 
 
-def is_destructive(server: str | None, tool: str) -> bool:
-    """Return whether a listed tool has a ``destructiveHint``, which hooks do not receive."""
-    return any(gate.is_destructive(getattr(each, "annotations", None)) for each in _listed(server, tool))
+def hints(server: str | None, tool: str) -> tuple[bool, bool]:
+    """Return whether a listed tool says that it is destructive, and that it only reads; hooks do not receive this."""
+    listed = [getattr(each, "annotations", None) for each in _listed(server, tool)]
+    return any(map(gate.is_destructive, listed)), bool(listed) and all(map(gate.is_read_only, listed))
 
 
 def _listed(server: str | None, tool: str) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
-from mcp_lenient.adapters.gate import HostTool, is_destructive
+from mcp_lenient.adapters.gate import HostTool, is_destructive, is_read_only
 from mcp_lenient.adapters.mcp_sdk.arguments import ArgumentsValidator
 from mcp_lenient.declare.decorator_metadata import as_written, declared_of, marks_of
 
@@ -78,6 +78,7 @@ def host_tool(tool: Any) -> HostTool:
         tool.name,
         tool.parameters,
         destructive=is_destructive(tool.annotations),
+        read_only=is_read_only(tool.annotations),
         has_output_schema=tool.output_schema is not None,
         validator=_validator(tool),
         declared=declared_of(tool.fn),

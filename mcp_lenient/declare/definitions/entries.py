@@ -26,7 +26,7 @@ from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault
 from mcp_lenient.declare.normalizers import annotation, lists, scalars
 from mcp_lenient.rules import DEFAULT_RULES
-from mcp_lenient.rules.policy import LogValues, Mode, Policy, Unrepairable
+from mcp_lenient.rules.policy import Destructive, LogValues, Mode, Policy, Unrepairable
 from mcp_lenient.types import JsonType, Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
@@ -152,7 +152,7 @@ class PolicyEntry(_Entry):
     drop_unknown: list[Name] = []
     secret: list[Name] = []
     echo_values: bool = True
-    destructive: bool | None = None
+    destructive: Destructive = "if_marked"
     tell_model: bool = False
     language: Annotated[str, AfterValidator(_language)] = ENGLISH
     closed: bool = False

@@ -16,10 +16,12 @@ from mcp.types import Tool
 
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import check_statements, judged_by
-from mcp_lenient.adapters.fastmcp.tools import find_target, is_destructive
+from mcp_lenient.adapters.fastmcp.tools import find_target
+from mcp_lenient.adapters.gate import is_destructive
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import SchemaNode, SchemaTree
+from mcp_lenient.values.names import fold_name
 
 _DEEPEST: Final = 8
 _MOST_SPOTS: Final = 1_000
@@ -93,7 +95,17 @@ class Surface:
         """Return whether the tool is destructive, according to its middleware or else its annotations."""
         if self.judged_destructive is not None:
             return self.judged_destructive
-        return is_destructive(self.tool)
+        return is_destructive(self.tool.annotations)
+
+    @property
+    def misspelled_hints(self) -> Mapping[str, str]:
+        """Return the annotations that clients do not know, each with MCP's spelling; only SDK 1 keeps them."""
+        annotations = self.tool.annotations
+        if annotations is None:
+            return {}
+        known = {fold_name(name): name for name in type(annotations).model_fields}
+        unknown = (annotations.model_extra or {}).keys()
+        return {name: known[fold_name(name)] for name in unknown if fold_name(name) in known}
 
     @property
     def input_schema(self) -> Any:

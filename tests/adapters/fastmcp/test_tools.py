@@ -21,7 +21,6 @@ from mcp_lenient.adapters.fastmcp.tools import (
     ToolCache,
     TransformedValidator,
     as_result,
-    is_destructive,
     repaired_result,
     version_asked,
 )
@@ -149,15 +148,6 @@ def test_only_a_strict_validator_refuses_whole_floats():
     """A strict validator requires exact integers, a lax one does not."""
     assert FunctionValidator(_tool(), strict=True).exact_integers
     assert not FunctionValidator(_tool(), strict=False).exact_integers
-
-
-@pytest.mark.parametrize(
-    ("annotations", "destructive"),
-    [(None, False), ({"destructiveHint": True}, True), ({"destructiveHint": False}, False), ({}, False)],
-)
-def test_a_tool_is_destructive_only_if_annotated(annotations, destructive):
-    """A tool without the hint is not destructive."""
-    assert is_destructive(_tool(annotations=annotations)) is destructive
 
 
 def _renamed() -> TransformedValidator:

@@ -349,7 +349,7 @@ async def test_issues_in_json_text_are_repaired():
 async def test_a_destructive_tool_gets_fewer_repairs():
     """A null is not dropped for a destructive tool."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
-    server.tool(annotations=ToolAnnotations(destructive_hint=True))(note)
+    server.tool(annotations=ToolAnnotations(destructiveHint=True))(note)
     assert (
         refusal(await call(server, "note", {"text": "x", "limit": None}))["error_code"]
         == "INVALID_LIMIT_TYPE"

@@ -1,10 +1,11 @@
-"""``MCP_LENIENT_MODE`` and ``MCP_LENIENT_CONFIG``."""
+"""``MCP_LENIENT_MODE``, ``MCP_LENIENT_DESTRUCTIVE`` and ``MCP_LENIENT_CONFIG``."""
 
 from __future__ import annotations
 
 import pytest
 from calls import Log, call, got, lenient, published, rules
 from fastmcp import FastMCP
+from fastmcp.tools import Tool
 
 from mcp_lenient import LenientMiddleware, Policy, PolicyError
 from mcp_lenient import lenient as decorated
@@ -36,6 +37,14 @@ async def test_the_environment_stops_repairs(monkeypatch, events: Log, mode, set
     assert events.names == (["call_observed"] if mode == "observe" else [])
 
 
+@pytest.mark.parametrize("mode", ["OFF", "Off", " off "])
+async def test_the_mode_is_read_in_any_case(monkeypatch, events: Log, mode):
+    """Case and outer spaces do not matter."""
+    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
+    assert (await call(lenient(strict_tool), "strict_tool", SENT)).is_error
+    assert events.names == []
+
+
 @pytest.mark.parametrize("mode", ["off", "observe"])
 async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
     """Calls of a decorated tool are not repaired."""
@@ -53,13 +62,46 @@ async def test_the_environment_only_restricts(monkeypatch):
     assert rules(await call(lenient(strict_tool), "strict_tool", SENT)) == ["json_text_to_array"]
 
 
-def test_an_unknown_mode_is_an_error(monkeypatch):
-    """Creating the middleware with an unknown mode raises."""
-    monkeypatch.setenv("MCP_LENIENT_MODE", "of")
-    with pytest.raises(
-        PolicyError, match=r"MCP_LENIENT_MODE must be one of 'off', 'observe', 'repair', got 'of'"
-    ):
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("MCP_LENIENT_MODE", "of", "must be one of 'off', 'observe', 'repair', got 'of'"),
+        ("MCP_LENIENT_DESTRUCTIVE", "true", "must be one of 'if_marked', 'unless_read_only', got 'true'"),
+    ],
+)
+def test_an_unknown_word_is_an_error(monkeypatch, name, value, said):
+    """Creating the middleware with an unknown word in the environment raises."""
+    monkeypatch.setenv(name, value)
+    with pytest.raises(PolicyError, match=f"{name} {said}"):
         LenientMiddleware()
+
+
+@pytest.mark.parametrize(
+    ("policy", "hints", "ran"),
+    [
+        pytest.param(Policy(), None, False, id="unmarked"),
+        pytest.param(Policy(), {"destructiveHint": False}, False, id="marked harmless"),
+        pytest.param(Policy(), {"readOnlyHint": True}, True, id="read only"),
+        pytest.param(Policy(destructive=False), None, True, id="the policy says no"),
+    ],
+)
+async def test_the_environment_makes_unmarked_tools_destructive(monkeypatch, policy, hints, ran):
+    """``unless_read_only`` applies to every policy that leaves the field at its default, in any case."""
+    monkeypatch.setenv("MCP_LENIENT_DESTRUCTIVE", "Unless_Read_Only")
+    made = Tool.from_function(strict_tool, annotations=hints)
+    for settings in ({"policy": policy}, {"patterns": {"*": policy}}):
+        server = lenient(made, **settings)
+        assert (await call(server, "strict_tool", {"tags": "a"})).is_error is not ran
+        assert rules(await call(server, "strict_tool", SENT)) == ["json_text_to_array"]
+
+
+async def test_the_environment_makes_decorated_tools_destructive(monkeypatch):
+    """``unless_read_only`` applies to ``@lenient`` without the middleware, too."""
+    monkeypatch.setenv("MCP_LENIENT_DESTRUCTIVE", "unless_read_only")
+    for hints, ran in ((None, False), ({"readOnlyHint": True}, True)):
+        server: FastMCP = FastMCP("decorated")
+        server.tool(decorated(strict_tool), annotations=hints)
+        assert (await call(server, "strict_tool", {"tags": "a"})).is_error is not ran
 
 
 async def test_the_mode_argument_sets_the_mode(events: Log):

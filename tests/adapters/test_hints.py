@@ -1,0 +1,80 @@
+"""Test how a tool's annotations and the policy say that it is destructive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from calls import call, lenient
+from fastmcp.tools import Tool
+from mcp.types import ToolAnnotations
+from tables import each_row
+
+from mcp_lenient import LenientCalls, Policy
+from mcp_lenient.adapters.gate import is_destructive, is_read_only
+
+
+@each_row(
+    ("annotations", "destructive", "read_only"),
+    [
+        (None, False, False),
+        ({}, False, False),
+        ({"destructiveHint": True}, True, False),
+        ({"destructive_hint": True}, True, False),
+        ({"destructiveHint": None, "destructive_hint": True}, True, False),
+        ({"destructiveHint": False}, False, False),
+        ({"destructiveHint": "true"}, False, False),
+        ({"readOnlyHint": True}, False, True),
+        ({"read_only_hint": True}, False, True),
+        ({"readOnlyHint": True, "read_only_hint": False}, False, False),
+        ({"readOnlyHint": 1}, False, False),
+        ({"readOnlyHint": True, "destructiveHint": True}, True, True),
+    ],
+)
+def test_hints_in_both_spellings(annotations: Any, destructive: bool, read_only: bool) -> None:
+    """MCP's spelling and that of SDK 2 are read, and only ``true`` counts; of two that differ, the careful one."""
+    assert is_destructive(annotations) is destructive
+    assert is_read_only(annotations) is read_only
+
+
+@pytest.mark.parametrize("spelling", ["destructiveHint", "destructive_hint"])
+@pytest.mark.parametrize("as_object", [True, False], ids=["object", "dict"])
+async def test_a_tool_is_destructive_in_both_spellings(spelling: str, *, as_object: bool) -> None:
+    """A FastMCP tool marked in either spelling gets only the safest repairs, on every version of FastMCP."""
+    marked: Any = {spelling: True}
+
+    def purge(ids: list[int]) -> int:
+        """Purge."""
+        return len(ids)
+
+    annotations = ToolAnnotations(**marked) if as_object else marked
+    server = lenient(Tool.from_function(purge, annotations=annotations))
+    assert (await call(server, "purge", {"ids": 5})).is_error
+    assert not (await call(server, "purge", {"ids": "[5]"})).is_error
+
+
+SCHEMA = {"type": "object", "properties": {"ids": {"type": "array", "items": {"type": "integer"}}}}
+
+
+@each_row(
+    ("destructive", "annotations", "ran"),
+    [
+        ("if_marked", None, True),
+        ("if_marked", {"destructiveHint": False}, True),
+        ("if_marked", {"destructiveHint": True}, False),
+        ("if_marked", {"destructive_hint": True}, False),
+        ("unless_read_only", None, False),
+        ("unless_read_only", {"destructiveHint": False}, False),
+        ("unless_read_only", {"readOnlyHint": False}, False),
+        ("unless_read_only", {"readOnlyHint": True}, True),
+        ("unless_read_only", {"readOnlyHint": True, "destructiveHint": True}, False),
+        (True, {"readOnlyHint": True}, False),
+        (False, {"destructiveHint": True}, True),
+    ],
+)
+def test_the_policy_says_which_tools_are_destructive(destructive: Any, annotations: Any, ran: bool) -> None:
+    """``if_marked`` follows the hint, ``unless_read_only`` counts all others too, True and False decide alone."""
+    calls = LenientCalls(Policy(destructive=destructive, unrepairable="refuse"))
+    tool = {"name": "purge", "inputSchema": SCHEMA, "annotations": annotations}
+    assert (calls.check(tool, {"ids": 5}).refusal is None) is ran
+    assert calls.check(tool, {"ids": "[5]"}).refusal is None
