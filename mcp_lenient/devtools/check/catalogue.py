@@ -9,10 +9,11 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
 
+from mcp_lenient.adapters.gate import says_effect
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import SchemaNode
-from mcp_lenient.values.display import cut
+from mcp_lenient.values.display import cut, first_sentence, name_words
 from mcp_lenient.values.json_values import pointer
 from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
@@ -534,11 +535,51 @@ def tool_without_description(surface: Surface) -> Iterator[Hit]:
         )
 
 
+@_check("warning", "Clients do not see it, and take the tool for one that says nothing.")
+def hint_misspelled(surface: Surface) -> Iterator[Hit]:
+    """An annotation is not in MCP's spelling, as with ToolAnnotations(destructive_hint=True) on FastMCP 3."""
+    for written, name in surface.misspelled_hints.items():
+        yield Hit(
+            "",
+            f"Clients do not know the annotation '{written}'.",
+            f"Write '{name}', such as annotations={{\"{name}\": True}}.",
+        )
+
+
+_VERBS: Final = frozenset(
+    "delete destroy erase purge remove uninstall unlink wipe send buy pay refund".split()
+)
+_NAME_VERBS: Final = _VERBS | frozenset(
+    "clear drop truncate notify post publish reply tweet charge purchase transfer withdraw".split()
+)
+"""Words of deleting, sending and paying, which only add findings. Sentences also use some of them for other things."""
+_LONGEST_SENTENCE: Final = 200
+
+
+@_check("warning", "It gets every repair, and clients may run it without asking.")
+def effect_unsaid(surface: Surface) -> Iterator[Hit]:
+    """A tool's name or first sentence speaks of deleting, sending or paying, and no annotation says what it does."""
+    if surface.destructive or says_effect(surface.tool.annotations):
+        return
+    sentence = name_words(first_sentence(surface.tool.description, _LONGEST_SENTENCE))
+    verbs = [word for word in name_words(surface.tool.name) if word in _NAME_VERBS]
+    verbs += (word for word in sentence if {word, word.removesuffix("s")} & _VERBS)
+    if verbs:
+        yield Hit(
+            "",
+            f"The tool says '{verbs[0]}', but no annotation says whether it is destructive.",
+            'Add annotations={"destructiveHint": True}; False if it destroys nothing, or {"readOnlyHint": True} '
+            "if it changes nothing.",
+        )
+
+
 CHECKS: Final = (
     schema_unusable,
     schema_invalid,
     required_undeclared,
     tool_without_description,
+    hint_misspelled,
+    effect_unsaid,
     untyped_parameter,
     text_or_container,
     json_in_text,

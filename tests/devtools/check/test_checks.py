@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from fastmcp import FastMCP
+from fastmcp_versions import IS_3
 from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 from tables import each_row
@@ -128,11 +129,25 @@ class _Order(BaseModel):
 
 
 def open_model(order: _Order) -> bool:
-    """Send an order, or only say what would be sent."""
+    """Place an order, or only say what would be ordered."""
     return order.dry_run
 
 
+def delete_notes(ids: list[int]) -> Answer:
+    """Drop notes."""
+
+
+def tidy(folder: str) -> Answer:
+    """Archive a folder. Removes nothing."""
+
+
+def tidy_up(folder: str) -> Answer:
+    """Go through a folder and erases what is old. It cannot be undone."""
+
+
 FOUND = [
+    pytest.param(delete_notes, "effect_unsaid", "", "warning", id="a name of deleting"),
+    pytest.param(tidy_up, "effect_unsaid", "", "warning", id="a sentence of deleting"),
     pytest.param(open_model, "optional_overlooked", "order", "warning", id="an open model"),
     pytest.param(untyped, "untyped_parameter", "content", "warning", id="untyped"),
     pytest.param(untyped_but_described, "untyped_parameter", "content", "note", id="untyped, described"),
@@ -299,7 +314,9 @@ def test_a_schema_nested_too_deeply_is_unusable():
 
 def test_each_rule_is_in_a_table_above():
     """Each rule has a tool above in which it finds something."""
-    tested = {case.values[1] for case in FOUND} | {case.values[1][0] for case in FOREIGN}
+    tested = (
+        {case.values[1] for case in FOUND} | {case.values[1][0] for case in FOREIGN} | {"hint_misspelled"}
+    )
     assert tested == {each.code for each in CHECKS}
 
 
@@ -347,6 +364,39 @@ def test_nulls_dropped_by_the_middleware_have_no_finding():
     ]
 
 
+@pytest.mark.parametrize(
+    ("annotations", "middleware", "found"),
+    [
+        pytest.param(None, None, True, id="nothing"),
+        pytest.param({"readOnlyHint": False}, None, True, id="not read only"),
+        pytest.param({"readOnlyHint": True}, None, False, id="read only"),
+        pytest.param({"destructiveHint": True}, None, False, id="destructive"),
+        pytest.param({"destructiveHint": False}, None, False, id="not destructive"),
+        pytest.param(None, Policy(), True, id="default policy"),
+        pytest.param(None, Policy(destructive="unless_read_only"), False, id="policy unless read only"),
+        pytest.param(None, Policy(destructive=True), False, id="destructive by policy"),
+    ],
+)
+def test_a_tool_that_says_its_effect_has_no_finding(annotations, middleware, found):
+    """Neither has a tool that the server's policy treats as destructive."""
+    server = server_of(tidy, middleware=None if middleware is None else LenientMiddleware(middleware))
+    server.tool(delete_notes, annotations=annotations)
+    assert [each.tool for each in check(server, select=["effect_unsaid"])] == ["delete_notes"] * found
+
+
+@pytest.mark.skipif(
+    not IS_3, reason="SDK 2 drops unknown annotations, and its own spelling is published as MCP's"
+)
+@pytest.mark.parametrize("spelling", ["destructive_hint", "DestructiveHint", "destructive-hint"])
+def test_misspelled_annotations_are_found(spelling):
+    """The finding names both spellings. An annotation of another name is no fault."""
+    server = server_of(tidy)
+    server.tool(delete_notes, annotations=ToolAnnotations(**{spelling: True, "owner": "ops"}))
+    (finding,) = check(server, select=["hint_misspelled"])
+    assert finding.reason == f"Clients do not know the annotation '{spelling}'."
+    assert finding.mend == "Write 'destructiveHint', such as annotations={\"destructiveHint\": True}."
+
+
 def test_an_open_model_gets_the_line_to_add():
     """The finding has the line that makes the model refuse other names. A closed policy prevents it."""
     (finding,) = check(server_of(open_model), select=["optional_overlooked"])
@@ -367,7 +417,7 @@ def test_open_arguments_are_a_note():
 def test_the_middleware_is_not_advised_for_destructive_tools(middleware, is_destructive):
     """A null is never dropped in a destructive tool, so only changing the type is advised."""
     server = FastMCP("s")
-    server.tool(annotations=ToolAnnotations(destructiveHint=is_destructive))(not_nullable)
+    server.tool(annotations={"destructiveHint": is_destructive})(not_nullable)
     if middleware is not None:
         server.add_middleware(middleware)
     found = check(server, select=["optional_not_nullable"])
