@@ -22,11 +22,10 @@ from fastmcp.client.transports import PythonStdioTransport
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Request, TextContent
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mcp_lenient.devtools.printing import show
+from mcp_lenient.devtools.printing import Output, show
 
 SERVER = Path(__file__).with_name("context_store.py")
 META = "mcp_lenient"
@@ -359,12 +358,12 @@ def _refused_shortly(answer: Answer) -> Text:
     return Text(violations[0]["message"] if violations else answer.envelope["message"])
 
 
-def _show_short(console: Console, rows: list[Row]) -> None:
+def _show_short(console: Output, rows: list[Row]) -> None:
     for table in _short(rows):
         show(console, table)
 
 
-def _show_all(console: Console, rows: list[Row], folder: Path) -> None:
+def _show_all(console: Output, rows: list[Row], folder: Path) -> None:
     for table in _tables(rows):
         show(console, table)
         console.print()
@@ -408,7 +407,7 @@ def main(*, everything: bool = False) -> int:
 
 async def _main(*, everything: bool) -> int:
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
-    console = Console(width=width, highlight=False)
+    console = Output(width=width, highlight=False)
     console.print(
         Text(
             f"The same calls to the same server, {SERVER.name}, over stdio; those with numbers as text to a strict one.\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -9,11 +10,10 @@ from importlib.metadata import version
 from typing import Final
 
 from cyclopts import App, CycloptsError
-from rich.console import Console
 from rich.text import Text
 
 from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
-from mcp_lenient.devtools.printing import drop_output
+from mcp_lenient.devtools.printing import Output, PrintableRecord, drop_output, print_exception
 from mcp_lenient.errors import LenientError
 
 _COMMANDS: Final = ("check", "definitions", "demo", "explain", "proxy", "report", "stress", "tail")
@@ -33,6 +33,8 @@ app.register_install_completion_command()
 
 def main() -> None:
     """Run the command that the arguments name, and exit with its code."""
+    logging.setLogRecordFactory(PrintableRecord)
+    sys.excepthook = print_exception
     code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -49,7 +51,7 @@ def run(arguments: Sequence[str]) -> int:
     try:
         code = app(list(arguments), exit_on_error=False, print_error=False)
     except (CycloptsError, CommandError, LenientError) as error:
-        Console(stderr=True, highlight=False).print(
+        Output(stderr=True, highlight=False).print(
             Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True
         )
         return WRONG_USE

@@ -30,13 +30,11 @@ def check(
     """
     import asyncio
 
-    from rich.console import Console
-
     from mcp_lenient.cli.targets import one_line_errors, target_of
     from mcp_lenient.devtools.check import LEVELS, chosen_checks, findings
     from mcp_lenient.devtools.check import output as shown
     from mcp_lenient.devtools.check.surface import published
-    from mcp_lenient.devtools.printing import put, show
+    from mcp_lenient.devtools.printing import Output, put, show
 
     try:
         chosen = chosen_checks(select, ignore)
@@ -47,7 +45,7 @@ def check(
         tools = asyncio.run(published(target_of(target)))
     found = findings(tools, chosen)
     if output == "text":
-        console = Console(highlight=False)
+        console = Output(highlight=False)
         show(console, shown.as_text(found, len(tools), console.width))
     elif output == "json":
         put(shown.as_json(found, named, len(tools)))

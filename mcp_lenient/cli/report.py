@@ -56,9 +56,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
         top: Maximum number of entries in each list.
         memory: Memory limit, beyond which temporary files are used; at least 64MB.
     """
-    from rich.console import Console
-
-    from mcp_lenient.devtools.printing import put, show
+    from mcp_lenient.devtools.printing import Output, put, show
     from mcp_lenient.devtools.report import Selection, page, read_report
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
@@ -88,7 +86,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
     if format == "json":
         put(made.model_dump_json(indent=2))
     else:
-        show(Console(highlight=False), as_text(made))
+        show(Output(highlight=False), as_text(made))
     return DONE
 
 
@@ -122,10 +120,11 @@ def _write(file: Path, text: str) -> None:
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
     """Show a progress bar if stderr is a terminal."""
-    from rich.console import Console
     from rich.progress import Progress as Bar
 
-    console = Console(stderr=True)
+    from mcp_lenient.devtools.printing import Output
+
+    console = Output(stderr=True)
     if not console.is_terminal:
         yield None
         return

@@ -48,22 +48,21 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         output: `text` for people, `json` for programs.
     """
     from fastmcp import FastMCP
-    from rich.console import Console
 
     from mcp_lenient.cli.rehearsal import given_arguments, rehearse
     from mcp_lenient.cli.targets import lenient_front, one_line_errors, quiet, target_of
-    from mcp_lenient.devtools.printing import put, show
+    from mcp_lenient.devtools.printing import Output, put, show
     from mcp_lenient.testing import stress as run_stress
 
     if per_tool < 1:
         fail(f"--per-tool must be at least 1, got {per_tool}")
-    console = Console(highlight=False)
+    console = Output(highlight=False)
     given = given_arguments(arguments) if arguments is not None else {}
     with one_line_errors(" ".join(target)), quiet():
         server = target_of(target)
         plan = rehearse(server, tool, seed, per_tool, everything=everything, given=given)
         if plan.is_real or (dry_run and output == "text"):
-            show(Console(stderr=True, highlight=False) if output == "json" else console, plan)
+            show(Output(stderr=True, highlight=False) if output == "json" else console, plan)
         if dry_run or not plan.tools:
             if output == "json":
                 put(json.dumps(plan.as_dict(), indent=2))
@@ -85,9 +84,10 @@ def stress(  # noqa: PLR0913 - each is an option of the command
 
 
 def _confirmed() -> bool:
-    from rich.console import Console
     from rich.prompt import Confirm
+
+    from mcp_lenient.devtools.printing import Output
 
     if not sys.stdin.isatty():
         fail("these calls would reach the server: add --yes to make them, or --dry-run to only see them")
-    return Confirm.ask("Make these calls?", console=Console(stderr=True), default=False)
+    return Confirm.ask("Make these calls?", console=Output(stderr=True), default=False)

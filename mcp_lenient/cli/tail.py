@@ -43,15 +43,14 @@ def tail(
     from datetime import datetime
     from pathlib import Path
 
-    from rich.console import Console
-
+    from mcp_lenient.devtools.printing import Output
     from mcp_lenient.devtools.tail import lines_of, text_of
 
     if lines < 0:
         fail(f"--lines must be 0 or more, but is {lines}")
     if file != "-":
         _check(file)
-    console = Console(highlight=False, markup=False, emoji=False)
+    console = Output(highlight=False, markup=False, emoji=False)
     is_stdin = file == "-"
     source = (
         map(text_of, sys.stdin.buffer) if is_stdin else lines_of(Path(file), history=lines, follow=follow)
@@ -61,6 +60,8 @@ def tail(
             shown = _line(line, datetime.now().astimezone(), foreign=foreign)
             if shown is not None:
                 console.print(shown, soft_wrap=True)
+            if console.quiet:  # its reader has closed
+                break
     except KeyboardInterrupt:
         return DONE
     except OSError as error:

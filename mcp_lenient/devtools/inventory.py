@@ -17,12 +17,13 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.wording import expected, likely_kinds
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import Form, FormReader, Forms, children
-from mcp_lenient.values.display import fits_json
+from mcp_lenient.values.display import fits_json, shown
 from mcp_lenient.values.language import Language
 
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{1,100}", re.ASCII)
 _READ_OTHERWISE: Final = frozenset("true false yes no on off null".split())
 _LONGEST_DEFAULT: Final = 200
+_LONGEST_NAME: Final = 1_000
 _DEEPEST: Final = 4
 _INDENT: Final = "  "
 
@@ -118,7 +119,10 @@ def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> 
 
 def _section(tool: Tool, declared: Declared) -> str:
     reader = FormReader(readable(described(host.field(tool, "input_schema"), declared.stated)).root)
-    lines = [f"## {tool.name}", declared.description or (tool.description or "").strip()]
+    lines = [
+        f"## {shown(tool.name, _LONGEST_NAME)}",
+        declared.description or (tool.description or "").strip(),
+    ]
     lines += _below(reader.top, 0) or ["It has no parameters."]
     return "\n".join(filter(None, lines))
 
@@ -157,5 +161,5 @@ def _line(form: Form, name: str, depth: int) -> Iterator[str]:
     words = (
         f": {' '.join(description.split())}" if isinstance(description, str) and description.strip() else ""
     )
-    yield f"- {name} ({', '.join(facts)}){words}"
+    yield f"- {shown(name, _LONGEST_NAME)} ({', '.join(facts)}){words}"
     yield from _indented(_below(forms, depth + 1))

@@ -1,23 +1,71 @@
 """Print the output of a command: formatted for a terminal, without trailing spaces for a pipe or file.
 
-If the reader closes early (``| head``), further output is dropped and the exit code stays the same.
+Everything that a command prints goes through here, where names and texts of others lose what could control a terminal. If
+the reader closes early (``| head``), further output is dropped and the exit code stays the same.
 """
 
 from __future__ import annotations
 
 import errno
+import json
+import logging
 import os
 import re
 import sys
-from typing import IO, Final
+import traceback
+import unicodedata
+from collections.abc import Iterable
+from typing import IO, Any, Final
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 _TRAILING: Final = re.compile(r" +$", re.MULTILINE)
+_KEPT: Final = frozenset("\n\t\u200c\u200d")
+"""Line breaks and tabs, and the joiners of Persian and of emoji."""
+
+
+def printable(text: str) -> str:
+    r"""Return text with every character escaped, as in JSON, that could control a terminal or is invisible.
+
+    >>> print(printable("a\x1b[2J\u202eb"))
+    a\u001b[2J\u202eb
+    """
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    if character.isprintable() or character in _KEPT or unicodedata.category(character) == "Zs":
+        return character
+    return json.dumps(character)[1:-1]
+
+
+class PrintableRecord(logging.LogRecord):
+    """A log record of any library, with message and traceback :func:`printable`."""
+
+    def __init__(self, *args: Any, **rest: Any) -> None:
+        super().__init__(*args, **rest)
+        if self.exc_info:
+            self.exc_text = printable(logging.Formatter().formatException(self.exc_info))
+            self.exc_info = None  # a handler would format it again
+
+    def getMessage(self) -> str:  # noqa: N802 - logging's name
+        """Return the message with its arguments."""
+        return printable(super().getMessage())
+
+
+def print_exception(*error: Any) -> None:
+    """Print the traceback of an error that nobody expected, as ``sys.excepthook``."""
+    sys.stderr.write(printable("".join(traceback.format_exception(*error))))
 
 
 class Output(Console):
-    """A console on stdout that drops output once its reader has closed."""
+    """A console that prints its own styles and otherwise only :func:`printable` text, even when its reader closes."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render what is to be printed, with its text escaped."""
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else printable(text), style, control)
 
     def on_broken_pipe(self) -> None:
         """Drop further output."""
@@ -33,11 +81,11 @@ def drop_output() -> None:
 
 
 def put(text: str) -> None:
-    """Print text and a final newline on stdout."""
-    _write(sys.stdout, f"{text}\n")
+    """Print text, escaped as by :func:`printable`, and a final newline on stdout."""
+    _write(sys.stdout, f"{printable(text)}\n")
 
 
-def show(console: Console, *parts: RenderableType) -> None:
+def show(console: Output, *parts: RenderableType) -> None:
     """Print parts below each other, without trailing spaces unless on a terminal."""
     for part in parts:
         if console.is_terminal:

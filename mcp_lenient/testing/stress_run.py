@@ -21,7 +21,7 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 from mcp_lenient.testing.trial import Attempt, Connection, Sent, ServerOrTool, Trial, identical, in_own_loop
-from mcp_lenient.values.display import cut, shown
+from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import tokens_of
 
 StressOutcome = Literal[
@@ -126,15 +126,15 @@ class StressReport:
         """Summarize in one line what was tried, and how many calls were corrupted."""
         tried, skipped = len(self.tried), len(self.skipped)
         if not tried and not skipped:
-            return f"Nothing was tested: {self.server} has no tools"
+            return f"Nothing was tested: {_name(self.server)} has no tools"
         if not tried and skipped == 1:
             return f"Nothing was tested: the tool {_name(next(iter(self.skipped)))} could not be tried"
         if not tried:
-            return f"Nothing was tested: none of {skipped} tools of {self.server} could be tried"
+            return f"Nothing was tested: none of {skipped} tools of {_name(self.server)} could be tried"
         number = (
             f"{tried} of {tried + skipped} tools" if skipped else "1 tool" if tried == 1 else f"{tried} tools"
         )
-        where = f"{len(self.calls)} damaged calls of {self.server}, seed {self.seed}"
+        where = f"{len(self.calls)} damaged calls of {_name(self.server)}, seed {self.seed}"
         return f"{where}: {len(self.corrupted)} corrupted; {number} tried{' (see below)' if skipped else ''}"
 
     def in_detail(self) -> RenderableType:
@@ -156,7 +156,7 @@ class StressReport:
         yield from (Text(_finding(call)) for call in self.corrupted)
         for tool, reason in self.skipped.items():
             yield Text(f"not tried: {_name(tool)}")
-            yield Padding(Text(reason), (0, 0, 0, 2), expand=False)
+            yield Padding(Text(shown(reason, 4 * _LONGEST_LINE)), (0, 0, 0, 2), expand=False)
         if self.skipped:
             entries = ", ".join(f"{json.dumps(tool)}: [{{...}}]" for tool in list(self.skipped)[:_EXAMPLES])
             yield Text(
@@ -198,7 +198,7 @@ def _finding(call: StressCall) -> str:
 
 
 def _short_value(value: Any, limit: int = _LONGEST_LINE) -> str:
-    return cut(json.dumps(value, ensure_ascii=False, default=repr), limit)
+    return shown(json.dumps(value, ensure_ascii=False, default=repr), limit)
 
 
 _OPTIONAL: Final = (1.0, 0.0, 0.5)

@@ -112,6 +112,7 @@ def test_the_prompt_has_every_parameter(server, capsys):
         '- mode (one of "line", "dot", optional, default "dot")',
         "- scale (a number, optional, default 1)",
         '- yes (any JSON value, required, default "no")',
+        "- n\\nl (any JSON value, optional)",
     ):
         assert line in lines, line
 
