@@ -449,6 +449,10 @@ def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Descripti
     accepted = _accepted(refusal, parent) if at_length else ""
     if isinstance(path[-1], str) and not is_name(path[-1]):
         return Description(HIDDEN, "unknown", words.sentences(_text_as_name(parent, words), accepted))
+    if parent.secret:
+        place = where(parent.path, words)
+        told = words("unknown parameter {name} in {place}{more}.", name=quoted(HIDDEN), place=place, more="")
+        return Description(parameter(parent.path), "unknown", words.sentences(told, accepted))
     others = _of_another_form(parent, path[-1])
     hint, near = (_not_together(others, words), []) if others else _meant(refusal, parent, path)
     name, more = quoted(path[-1]), more_places(problem, words)
@@ -459,6 +463,11 @@ def unknown(refusal: Refusal, problem: Problem, *, at_length: bool) -> Descripti
         told = words("unknown parameter {name}{more}.", name=name, more=more)
     message = words.sentences(told, hint, accepted)
     return Description(parameter(path), "unknown", message, did_you_mean=tuple(map(shown, near)))
+
+
+def _may_repeat(refusal: Refusal, path: Path) -> bool:
+    """Return whether an undeclared name may be repeated: it has the form of a name and is not below a secret."""
+    return is_name(str(path[-1])) and not refusal.look(path[:-1]).secret
 
 
 def _text_as_name(parent: Location, words: Language) -> str:
@@ -1201,10 +1210,11 @@ def _kinds_wanted(refusal: Refusal, found: Description, forms: Forms) -> str:
 
 
 def _wanted(problem: Problem) -> Wanted:
-    """Return what fixes are needed for; without paths if the problem has more locations than it lists."""
+    """Return what fixes are needed for; without paths if some are not listed, or are names below a secret."""
     paths = tuple(place.path for place in problem.places)
     of_key = any(keyword == KEYS for keyword, _ in problem.broken)
-    return Wanted(problem.code, paths if problem.count == len(paths) else (), of_key=of_key)
+    hidden = problem.code == "unknown" and any(place.secret for place in problem.places)
+    return Wanted(problem.code, paths if problem.count == len(paths) and not hidden else (), of_key=of_key)
 
 
 def _complete(
@@ -1213,7 +1223,7 @@ def _complete(
     """Return the whole violation; an undeclared name is its ``parameter`` only if the name itself is the issue."""
     of_name = found.code == "unknown"
     known = of_name or refusal.look(path[:1]).declared
-    if of_name and path and isinstance(path[-1], str) and not is_name(path[-1]):
+    if of_name and path and isinstance(path[-1], str) and not _may_repeat(refusal, path):
         path = (*path[:-1], HIDDEN)
     bounded = tuple([part if isinstance(part, int) else shown(part, MAX_NAME) for part in path])
     return Violation(

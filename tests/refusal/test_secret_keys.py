@@ -1,0 +1,66 @@
+"""Test that the envelope, like the log, hides undeclared keys below a secret parameter."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from tables import array, closed
+
+from mcp_lenient import LenientCalls, Policy
+from mcp_lenient.values.display import HIDDEN
+
+KEY = "hunter"
+INTEGERS = {"type": "object", "additionalProperties": {"type": "integer"}}
+ROWS = [
+    pytest.param({"credentials": closed(user={"type": "string"})}, {KEY: "x"}, id="unknown"),
+    pytest.param({"credentials": closed(user={"type": "string"})}, {"user": [], KEY: "x"}, id="with another"),
+    pytest.param(
+        {"credentials": closed(user={"type": "string"})}, {"users": "a", KEY: "x"}, id="two unknown"
+    ),
+    pytest.param({"credentials": closed(hunter2={"type": "string"})}, {KEY: "x"}, id="near a declared name"),
+    pytest.param({"credentials": closed(a=closed(b={"type": "string"}))}, {"a": {KEY: 1}}, id="deeper"),
+    pytest.param({"password": array(closed(a={"type": "string"}))}, [{KEY: 1}], id="in a list"),
+    pytest.param({"pin_": closed(a={"type": "string"})}, {KEY: 1}, id="secret by policy"),
+    pytest.param({"login": {**closed(a={"type": "string"}), "writeOnly": True}}, {KEY: 1}, id="write-only"),
+    pytest.param({"credentials": INTEGERS}, {KEY: "x"}, id="the value of a map's key"),
+    pytest.param(
+        {"credentials": {"type": "object", "propertyNames": {"enum": ["a"]}}}, {KEY: 1}, id="the key of a map"
+    ),
+    pytest.param(
+        {"credentials": {"type": "object", "propertyNames": {"pattern": "^[0-9]$"}}}, {KEY: 1}, id="a pattern"
+    ),
+    pytest.param({"credentials": {**INTEGERS, "maxProperties": 1}}, {KEY: 1, "b": 2}, id="too many keys"),
+    pytest.param(
+        {"credentials": {"type": "object", "dependentRequired": {KEY: ["b"]}}}, {KEY: 1}, id="a condition"
+    ),
+    pytest.param(
+        {"credentials": {"type": "object", "additionalProperties": array({"type": "integer"})}},
+        {KEY: "[1]", "other": "x"},
+        id="a repair",
+        marks=pytest.mark.xfail(strict=True, reason="masked once the envelope and the log share one reader"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("properties", "sent"), ROWS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_undeclared_keys_below_a_secret_are_hidden(properties: Any, sent: Any, language: str) -> None:
+    """No part of the envelope repeats such a key: not the message, the pointers, the hints or the fixes."""
+    (name,) = properties
+    calls = LenientCalls(Policy(unrepairable="refuse", secret=frozenset({"pin_"}), language=language))
+    tool = {"name": "sign_in", "inputSchema": closed(**properties)}
+    refusal = calls.check(tool, {name: sent}).refusal
+    assert refusal is not None
+    assert json.loads(refusal)["status"] == "error"
+    assert KEY not in refusal.replace("hunter2", "")
+
+
+def test_the_hidden_key_is_named_as_in_the_log() -> None:
+    """The message and the pointer have the mask of the log, and the declared names are still listed."""
+    calls = LenientCalls(Policy(unrepairable="refuse"))
+    tool = {"name": "sign_in", "inputSchema": closed(credentials=closed(user={"type": "string"}))}
+    envelope = json.loads(calls.check(tool, {"credentials": {KEY: 1}}).refusal or "")
+    assert f"unknown parameter '{HIDDEN}' in 'credentials'. Accepted is 'user'." in envelope["message"]
+    assert envelope["details"]["violations"][0]["pointer"] == f"/credentials/{HIDDEN}"
