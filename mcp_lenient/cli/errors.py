@@ -6,7 +6,10 @@ from typing import Final, NoReturn
 
 DONE: Final = 0
 FOUND: Final = 1
-"""A command that looks for something has found it: `check` a finding, `stress` a corrupted call or nothing to call."""
+"""A command that looks for something has found it.
+
+`check` a finding; `stress` a corrupted call, a tool without the middleware or nothing to call.
+"""
 WRONG_USE: Final = 2
 """An argument is wrong: a file that is not there, a target that cannot be reached."""
 

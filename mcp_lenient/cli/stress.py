@@ -30,7 +30,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     calls through the middleware, so only its read-only tools (`readOnlyHint`) are called.
 
     Exits with 1 if a call was corrupted (repaired to something other than what was meant), if no tool could be
-    tried, or if a tool rejects the arguments given for it; else with 0; with 2 if the server cannot be used. Tools
+    tried, if a tool has no LenientMiddleware, or if a tool rejects the arguments given for it; else with 0; with 2 if the server cannot be used. Tools
     that could not be tried are listed with the reason.
 
     Args:
@@ -79,7 +79,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         put(json.dumps(report.as_dict(), indent=2, default=repr))
     else:
         show(console, report if summary or len(report.tried) == 1 else report.in_detail())
-    wrong = report.corrupted or not report.calls or given.keys() & report.skipped.keys()
+    wrong = report.corrupted or not report.calls or report.unprotected or given.keys() & report.skipped.keys()
     return FOUND if wrong else DONE
 
 

@@ -164,7 +164,8 @@ class StressReport:
                 "--arguments on the command line, or as arguments= of stress()."
             )
         if self.unprotected:
-            yield Text(f"no LenientMiddleware for {', '.join(map(_name, self.unprotected))}")
+            names = ", ".join(map(_name, self.unprotected))
+            yield Text(f"no LenientMiddleware for {names}: nothing is repaired there")
 
     def __str__(self) -> str:
         console = Console(file=StringIO(), width=_WIDTH, color_system=None, legacy_windows=False)

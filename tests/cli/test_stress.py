@@ -143,12 +143,14 @@ def test_generated_calls_are_not_in_the_server_log(server, capsys):
     assert "call_" not in capsys.readouterr().err
 
 
-def test_only_the_report_is_shown(server, capfd):
-    """FastMCP's own warnings about generated calls are not shown, even without a LenientMiddleware."""
+@pytest.mark.parametrize("options", [(), ("--summary",), ("--tool", "store")])
+def test_a_server_without_the_middleware_makes_the_exit_code_1(server, capfd, options):
+    """Its tools are named, and FastMCP's own warnings about generated calls are not shown."""
     server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
-    assert run(["stress", str(server), "--per-tool", "1"]) == 0
+    assert run(["stress", str(server), "--per-tool", "1", *options]) == 1
     out, err = capfd.readouterr()
-    assert "no LenientMiddleware for search, store" in out
+    named = "store" if "store" in options else "search, store"
+    assert out.splitlines()[-1] == f"no LenientMiddleware for {named}: nothing is repaired there"
     assert err == ""
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
 
