@@ -14,6 +14,7 @@ EXAMPLES := examples/smart_home.py examples/context_store.py examples/agent_plat
 # The pages that hold tables from the code.
 COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md $(wildcard docs/rules/*.md)
 
+# `make VENV=.venv-3.10 PYTHON=python3.10 test` keeps another one beside it.
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -23,14 +24,14 @@ READY := $(VENV)/.ready
 help: ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## Set up .venv with the library and all it is built and tested with
+setup: $(READY) ## Set up .venv, or add to the one that is there, with the library and all it is built and tested with
 
-# uv, where there is one, takes a fraction of the time. pip is made new first: the one of Python 3.10 to 3.13 knows no
-# dependency groups.
+# A .venv that is there, such as a reader's, is kept. uv, where there is one, takes a fraction of the time. pip is made new
+# first: the one of Python 3.10 to 3.13 knows no dependency groups.
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.10 or newer with venv was found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
 	@echo "Setting up $(VENV): mcp-lenient, FastMCP and the tools it is developed with, about 150 packages; it takes a minute or two ..."
-	@$(PYTHON) -m venv --clear $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@if command -v uv >/dev/null; then \
 		uv pip install --quiet --python $(BIN)/python --compile-bytecode --editable . --group dev; \
 	else \

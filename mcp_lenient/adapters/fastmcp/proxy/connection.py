@@ -21,6 +21,7 @@ from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 from fastmcp.client.transports.base import TransportOptions
 from fastmcp.client.transports.config import MCPConfigTransport
+from fastmcp.mcp_config import MCPConfig
 from fastmcp.server.dependencies import get_access_token, get_http_headers, get_http_request
 
 from mcp_lenient.adapters.fastmcp.proxy.direct import DirectTransport
@@ -278,7 +279,8 @@ def _factory(
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:
-    several = isinstance(client.transport, MCPConfigTransport) and len(client.transport.config.mcpServers) > 1
+    config = client.transport.config if isinstance(client.transport, MCPConfigTransport) else None
+    several = isinstance(config, MCPConfig) and len(config.mcpServers) > 1
     if client.is_connected() or (forwarded is None and not several):
         return client
     fresh = client.new()
