@@ -550,7 +550,7 @@ _VERBS: Final = frozenset(
     "delete destroy erase purge remove uninstall unlink wipe send buy pay refund".split()
 )
 _NAME_VERBS: Final = _VERBS | frozenset(
-    "clear drop truncate notify post publish reply tweet charge purchase transfer withdraw".split()
+    "clear truncate notify post publish reply tweet charge purchase transfer withdraw".split()
 )
 """Words of deleting, sending and paying, which only add findings. Sentences also use some of them for other things."""
 _LONGEST_SENTENCE: Final = 200
