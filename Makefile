@@ -30,7 +30,7 @@ setup: $(READY) ## Set up .venv, or add to the one that is there, with the libra
 # first: the one of Python 3.10 to 3.13 knows no dependency groups.
 $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.10 or newer with venv was found. Name one: make PYTHON=/path/to/python3" >&2; exit 1; }
-	@echo "Setting up $(VENV): mcp-lenient, FastMCP and the tools it is developed with, about 150 packages; it takes a minute or two ..."
+	@echo "Setting up $(VENV): mcp-lenient, FastMCP and the tools it is developed with, about 170 packages; it takes a minute or two ..."
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@if command -v uv >/dev/null; then \
 		uv pip install --quiet --python $(BIN)/python --compile-bytecode --editable . --group dev; \
