@@ -14,6 +14,7 @@ from rich.console import Console
 _SCRIPTS = {
     "cases": ("alone", "marked", "verbose", "json_file", "damaged", "seed"),
     "differences": ("files", "envelopes", "verbose"),
+    "attacks": (),
     "trust": ("damaged", "seed"),
     "overhead": (),
     "speed": (),

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -161,11 +162,11 @@ def _first_sets(folder: Path) -> tuple[tuple[str, list[Case], Callable[[Case, Re
 async def _second_sections(
     folder: Path, middleware: Middleware | None, *, marked: bool
 ) -> AsyncIterator[Section]:
-    sets = (
-        (
-            "reported_calls_2",
-            lambda: data.reported_calls(folder, "reported_calls_2"),
-            scoring.second_reported_verdict,
+    reported = ("reported_calls_2", "reported_calls_3")
+    sets: tuple[tuple[str, Callable[[], list[Case]], Callable[[Case, Reply], str]], ...] = (
+        *(
+            (name, partial(data.reported_calls, folder, name), scoring.second_reported_verdict)
+            for name in reported
         ),
         ("peer_suites", lambda: data.peer_suites(folder), scoring.peer_verdict),
     )
@@ -214,7 +215,7 @@ def _outcomes(measured: Measured) -> Iterator[outcomes.Row]:
 def _report(console: Console, measured: Measured, *, verbose: bool) -> None:
     console.print(_table(measured))
     console.print(_reported_table(measured.first))
-    for title in ("reported_calls_2", "peer_suites"):
+    for title in data.SECOND:
         sections = [section for section in measured.second if section.title == title]
         if sections:
             console.print(_second_table(title, sections))

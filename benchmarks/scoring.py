@@ -58,7 +58,7 @@ def reported_verdict(case: Case, reply: Reply) -> Verdict:
     }[expect]
     if not reply.ran:
         return RIGHT if may_refuse else REFUSED
-    return _ran_as(case, reply, outcomes)
+    return _ran_as(case, reply, [*outcomes, *case.row.get("wanted_any", ())])
 
 
 def second_reported_verdict(case: Case, reply: Reply) -> Verdict:

@@ -33,6 +33,7 @@ _CORPUS = _ROOT / "tests" / "cases" / "attack"
 _RUNNER = _ROOT / "tests" / "attack" / "test_attack_cases.py"
 _NOT_YET = "not there yet"
 _MODULES = {
+    "benchmarks.attacks": "recorded attacks",
     "benchmarks.references": "doubled references",
     "benchmarks.refusals": "refusals against FastMCP's own; lateness of the loop",
     "benchmarks.overhead": "accepted call against a do-nothing middleware",
@@ -86,7 +87,11 @@ def _of_cases(damaged: int, seed: int) -> Iterator[Figure]:
         yield ("damaged right calls, by schema", reported, "")
 
 
-_ASKED_SECOND = {"reported_calls_2": "wrong 0; refused though wanted at most 3", "peer_suites": "each judged"}
+_ASKED_SECOND = {
+    "reported_calls_2": "wrong 0; refused though wanted at most 3",
+    "reported_calls_3": "wrong 0; refused though wanted at most 9",
+    "peer_suites": "each judged",
+}
 _ASKED_FIRST = {
     ("conversion_cases", "default"): "53 right, 1 own",
     ("conversion_cases", "strict"): "54 right",
