@@ -124,7 +124,7 @@ def transcript() -> int:
             Call("store_context", {"content": "A trip to Lisbon", "tags": "travel"}, "scalar_to_array", gives='"tags": ["travel"]'),
             answer="Noted."),
         Scene("What do I have for work?",
-            Call("search_context", {"query": "", "tag": "work", "limit": None}, "rename_plural scalar_to_array null_to_absent",
+            Call("search_context", {"query": "", "tags": "work", "limit": None}, "scalar_to_array null_to_absent",
                  gives='"context_id": 1'),
             answer="The release is on Friday."),
         Scene("The trip is off: tag it so",

@@ -104,7 +104,7 @@ SECTIONS = (
             DemoCall({"limit": "3.0"}, alone=True, effect=[2, 1]),
             DemoCall({"limit": None}, repairs=("null_to_absent",), effect=[2, 1]),
             DemoCall({"Limit": 1}, repairs=("rename_case",), effect=[2]),
-            DemoCall({"tag": "work"}, repairs=("rename_plural", "scalar_to_array"), effect=[1]),
+            DemoCall({"tag": "work"}, refused="UNKNOWN_PARAMETER"),
             DemoCall({"tgas": ["work"]}, refused="UNKNOWN_PARAMETER"),
             DemoCall(
                 {"toolCallId": "call_1", "sessionId": "a1b2", "action": "sendMessage"},

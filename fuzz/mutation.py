@@ -39,7 +39,7 @@ _SLOW: Final = [
     "--ignore=tests/engine/test_hostile.py",
     "--ignore=tests/adapters/fastmcp/middleware/test_event_loop.py",
 ]
-_LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs pyjson5 structlog mcp_types".split()
+_LOADED_BEFORE: Final = "fastmcp fastmcp.client hypothesis jsonschema_rs structlog mcp_types".split()
 _QUICK: Final = 40
 _FEW: Final = 150
 _MOST: Final = 800

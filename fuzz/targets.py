@@ -43,7 +43,7 @@ _POLICIES: Final = (
     Policy(),
     Policy(destructive=True),
     Policy.strict(),
-    Policy(disable=frozenset({"rename_plural", "json_text_to_array"})),
+    Policy(disable=frozenset({"rename_case", "json_text_to_array"})),
     Policy(
         aliases={"query": ("q", "data")}, drop=frozenset({"sessionId"}), limits=Limits(readings=2, depth=4)
     ),
@@ -80,7 +80,7 @@ def one_normalize(data: bytes) -> None:
         _is_repaired(schema, judge, result.arguments, policy)
         assert result.repairs, "a change without a record"
         _keeps_names(sent, result, policy)
-        if policy.destructive:
+        if policy.destructive is True:
             _keeps_values(result.repairs)
 
 

@@ -61,6 +61,44 @@ class ValidationIssue:
     error_code: str | None = None
     reason: str | None = field(default=None, compare=False)
     expected_types: tuple[str, ...] = field(default=(), repr=False)
+    keyword: str = field(default="", compare=False)
+    bound: Any = field(default=None, compare=False, repr=False)
+    node: Any = field(default=None, compare=False, repr=False)
+
+    @property
+    def of_name(self) -> bool:
+        """Whether a name is wrong, and not the value of an existing one."""
+        return self.kind in ("missing", "unknown", "key")
+
+    @property
+    def place(self) -> Path:
+        """The path of the wrong value; for a name, that of its object."""
+        return self.path[:-1] if self.of_name else self.path
+
+
+Fault = ValidationIssue
+
+
+Status = Literal["accepted", "repaired", "refused"]
+"""The status of a decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome of repairing one call's arguments.
+
+    Attributes:
+        status: Whether the arguments are valid unchanged, valid once repaired, or refused.
+        arguments: The same object if ``accepted`` and the repaired ones if ``repaired``. If ``refused``, they include
+            every certain repair.
+        repairs: The changes made.
+        issues: What is still wrong with refused arguments.
+    """
+
+    status: Status
+    arguments: Mapping[str, Any]
+    repairs: tuple[Repair, ...] = ()
+    issues: tuple[ValidationIssue, ...] = ()
 
 
 class Validator(Protocol):
@@ -87,37 +125,6 @@ class Validator(Protocol):
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, as far as that is known."""
         ...
-
-
-class Candidate(NamedTuple):
-    """One way to read a value: the result, its cost and its repairs."""
-
-    value: Any
-    cost: int
-    repairs: tuple[Repair, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Tie:
-    """A value whose cheapest candidates cost the same, so that none is used."""
-
-    path: Path
-    readings: tuple[Candidate, ...]
-
-
-@dataclass(slots=True)
-class Outcome:
-    """The outcome of repairing one call's arguments.
-
-    ``arguments`` are the same object if ``accepted`` and the repaired ones if ``repaired``. If ``refused``, they
-    include every certain repair, and ``issues`` and ``ties`` are the errors left in them.
-    """
-
-    status: Literal["accepted", "repaired", "refused"]
-    arguments: Mapping[str, Any]
-    repairs: tuple[Repair, ...] = ()
-    issues: tuple[ValidationIssue, ...] = ()
-    ties: tuple[Tie, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,7 +152,7 @@ class CompiledTool:
     ) -> dict[str, Any]:
         """Return the result that refuses a call made under this name."""
         language = self.policy.language
-        answer = envelope(name, self.contract.plan.reader, violations, repairs, language=language)
+        answer = envelope(name, self.contract.plan.top, violations, repairs, language=language)
         return refusal_result(answer, has_output_schema=self.tool.has_output_schema)
 
 
@@ -235,7 +235,7 @@ def _hints(annotations: Annotations, *spellings: str) -> set[bool]:
 
 def _recorded(call: HostCall, compiled: CompiledTool) -> RecordedCall:
     sent = call.arguments if isinstance(call.arguments, Mapping) else None
-    told = shown(compiled.policy, compiled.contract.plan.root, sent)
+    told = shown(compiled.policy, compiled.contract.plan.top, sent)
     return RecordedCall(
         call.name, call.started, call.who, secret=compiled.policy.secret, sent=told, arguments=sent
     )
@@ -330,14 +330,14 @@ class Gate:
         if not repairs:
             if self._telemetry.count_accepted(call.name, call.started, arguments, compiled.policy.mode):
                 self._telemetry.write_accepted(
-                    _recorded(call, compiled), compiled.contract.plan.root, arguments
+                    _recorded(call, compiled), compiled.contract.plan.top, arguments
                 )
             return AS_SENT
         if compiled.policy.mode == "observe":
             self._record("call_observed", call, compiled, repairs=repairs)
             return AS_SENT
         self._record(
-            "call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.contract.plan.root, arguments)
+            "call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.contract.plan.top, arguments)
         )
         return Verdict(dict(arguments), repairs, note_language=note_language(compiled.policy))
 
@@ -505,7 +505,7 @@ async def decided_aside(
     always: bool = False,
 ) -> Decision:
     """Decide in a worker thread if deciding may take long, or ``always``."""
-    is_wide = len(contract.plan.top.shape.properties) > _MANY_PARAMETERS
+    is_wide = len(contract.plan.top.properties) > _MANY_PARAMETERS
     if always or is_wide or holds_many(arguments):
         return await anyio.to_thread.run_sync(decide, arguments)
     return decide(arguments)

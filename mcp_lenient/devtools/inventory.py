@@ -14,9 +14,9 @@ from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.refusal.wording import expected, likely_kinds
+from mcp_lenient.refusal.sentences import expected, likely_types
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.schema.node import Form, FormReader, Forms, children
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.display import fits_json, shown
 from mcp_lenient.values.language import Language
 
@@ -55,39 +55,39 @@ def _tool(tool: Tool) -> Iterator[str]:
     if tool.description:
         yield f"description: {_quoted(tool.description.strip())}"
     read = readable(host.field(tool, "input_schema"))
-    reader = FormReader(read.root)
+    ways = Tree(read).top.ways
     validator = PublishedSchemaValidator(read)
-    properties = {name: schema for form in reader.top for name, schema in form.properties.items()}
+    properties = {name: node for way in ways for name, node in way.property_nodes.items()}
     yield "parameters:" if properties else "parameters: {}"
-    for name, schema in properties.items():
+    for name, node in properties.items():
         yield f"{_INDENT}{_name(name)}:"
-        required = any(name in form.required for form in reader.top)
-        for key, text in _parameter(reader.forms(schema), required=required):
+        required = any(name in way.required for way in ways)
+        for key, text in _parameter(node, required=required):
             if key != "default" or not refuses(validator, name, json.loads(text)):
                 yield f"{_INDENT * 2}{key}: {text}"
 
 
-def _parameter(forms: Forms, *, required: bool) -> Iterator[tuple[str, str]]:
-    types = _types(forms)
+def _parameter(node: Node, *, required: bool) -> Iterator[tuple[str, str]]:
+    types = _types(node)
     if types:
         yield "type", _name(types[0]) if len(types) == 1 else f"[{', '.join(map(_name, types))}]"
     yield "required", "true" if required else "false"
-    default = _first(forms, "default")
+    default = _first(node, "default")
     if not required and default is not None:
         yield "default", json.dumps(default)
-    description = _first(forms, "description")
+    description = _first(node, "description")
     if isinstance(description, str) and description.strip():
         yield "description", _quoted(description.strip())
 
 
-def _types(forms: Forms) -> list[str]:
+def _types(node: Node) -> list[str]:
     """Return the accepted JSON types; empty if any is."""
-    kinds = [likely_kinds(form) for form in forms]
+    kinds = [likely_types(way) for way in node.ways]
     return list(dict.fromkeys(kind for own in kinds for kind in own)) if all(kinds) else []
 
 
-def _first(forms: Forms, keyword: str) -> Any:
-    return next((said for form in forms for said in form.says(keyword)), None)
+def _first(node: Node, keyword: str) -> Any:
+    return next((said for each in (node, *node.ways) for said in each.says(keyword)), None)
 
 
 def _name(text: str) -> str:
@@ -118,22 +118,22 @@ def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> 
 
 
 def _section(tool: Tool, declared: Declared) -> str:
-    reader = FormReader(readable(described(host.field(tool, "input_schema"), declared.stated)).root)
+    top = Tree(described(host.field(tool, "input_schema"), declared.stated)).top
     lines = [
         f"## {shown(tool.name, _LONGEST_NAME)}",
         declared.description or (tool.description or "").strip(),
     ]
-    lines += _below(reader.top, 0) or ["It has no parameters."]
+    lines += _below(top, 0) or ["It has no parameters."]
     return "\n".join(filter(None, lines))
 
 
-def _below(forms: Forms, depth: int) -> list[str]:
+def _below(node: Node, depth: int) -> list[str]:
     """Return a line for each property of an object or of a list's items, with nested properties, by union branch."""
     if depth >= _DEEPEST:
         return []
-    objects = (form for form in (*forms, *children(forms, 0)) if form.properties)
+    objects = (way for each in node.ways for way in (each, *each.items.ways) if way.properties)
     branches = dict.fromkeys(
-        tuple(line for name in form.properties for line in _line(form, name, depth)) for form in objects
+        tuple(line for name in way.properties for line in _line(way, name, depth)) for way in objects
     )
     if len(branches) == 1:
         return [line for lines in branches for line in lines]
@@ -148,18 +148,18 @@ def _indented(lines: Iterable[str]) -> Iterator[str]:
     return (f"{_INDENT}{line}" for line in lines)
 
 
-def _line(form: Form, name: str, depth: int) -> Iterator[str]:
-    forms = form.child(name)
+def _line(way: Node, name: str, depth: int) -> Iterator[str]:
+    node = way.property_nodes[name]
     facts = [
-        expected(forms, Language()) or "any JSON value",
-        "required" if name in form.required else "optional",
+        expected(node, Language()) or "any JSON value",
+        "required" if name in way.required else "optional",
     ]
-    default = _first(forms, "default")
+    default = _first(node, "default")
     if default is not None and fits_json(default, _LONGEST_DEFAULT):
         facts.append(f"default {json.dumps(default, ensure_ascii=False)}")
-    description = _first(forms, "description")
+    description = _first(node, "description")
     words = (
         f": {' '.join(description.split())}" if isinstance(description, str) and description.strip() else ""
     )
     yield f"- {shown(name, _LONGEST_NAME)} ({', '.join(facts)}){words}"
-    yield from _indented(_below(forms, depth + 1))
+    yield from _indented(_below(node, depth + 1))

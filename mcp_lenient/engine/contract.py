@@ -7,20 +7,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.engine.repair import Plan, repair, repair_rejected
+from mcp_lenient.engine.observer import ObservedValidator, Observer
+from mcp_lenient.engine.reader import Plan, Reader
+from mcp_lenient.engine.repair import repair, repair_rejected
 from mcp_lenient.engine.schema_validator import ClosedValidator, PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.types import Outcome, Repair, ValidationIssue, Validator, Violation
+from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
+from mcp_lenient.values.json_values import plain
 
 if TYPE_CHECKING:
-    from mcp_lenient.engine.observer import Observer
     from mcp_lenient.rules.policy import Mode, Policy
     from mcp_lenient.schema.compile import ReadableSchema
 
 
-Status = Literal["accepted", "repaired", "refused"]
+_STEPS_OF_OFFERS: Final = 5_000
+"""Values visited while corrections of a refused call are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,7 @@ class Decision:
 
 def own_validator(plan: Plan, validator: Validator) -> Validator:
     """Return a tool's own validator, which under a closed policy also refuses unknown names."""
-    return ClosedValidator(validator, plan.top) if plan.policy.closed else validator
+    return ClosedValidator(validator, plan.tree.top) if plan.policy.closed else validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,45 +112,40 @@ class ToolContract:
             arguments: The arguments sent, never modified; those parsed from text keep the source spelling of numbers.
             observer: Receives each step of the decision.
         """
-        if observer is None:
-            return self._decision(repair(self.plan, arguments, self.validator))
-        from mcp_lenient.engine.observer import ObservedValidator, observed_plan
-
-        plan, validator = observed_plan(self.plan, observer), ObservedValidator(self.validator, observer)
-        outcome = repair(plan, arguments, validator)
-        observer.decided(outcome)
-        return self._decision(outcome)
+        validator = self.validator if observer is None else ObservedValidator(self.validator, observer)
+        outcome = repair(self.plan, arguments, validator, observer)
+        if observer is not None:
+            observer.decided(outcome)
+        return self._decision(arguments, outcome)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""
-        return self._decision(repair_rejected(self.plan, arguments, self.validator))
+        return self._decision(arguments, repair_rejected(self.plan, arguments, self.validator))
 
-    def _decision(self, outcome: Outcome) -> Decision:
+    def _decision(self, sent: Mapping[str, Any], outcome: Outcome) -> Decision:
         plan = self.plan
-        found = self._violations(outcome) if outcome.status == "refused" else ()
+        found = self._violations(sent, outcome) if outcome.status == "refused" else ()
         return Decision(
             outcome.status, outcome.arguments, outcome.repairs, found, plan.policy.mode, plan.tool
         )
 
-    def _violations(self, outcome: Outcome) -> tuple[Violation, ...]:
-        from mcp_lenient.refusal.violations import violations
+    def _violations(self, sent: Mapping[str, Any], outcome: Outcome) -> tuple[Violation, ...]:
+        from mcp_lenient.engine.faults import explained, leading
+        from mcp_lenient.engine.offers import offers
+        from mcp_lenient.refusal.locations import Refused
+        from mcp_lenient.refusal.violations import MAX_VIOLATIONS, grouped, violations
 
-        plan, validator = self.plan, self.validator
-        return violations(
-            plan.reader,
-            outcome,
-            validator,
-            plan.policy,
-            destructive=plan.destructive,
-            again=self._left,
-            tool=plan.tool,
-            as_texts=self.as_texts,
+        plan, exact = self.plan, self.validator.exact_integers
+        refused = Refused(
+            plan.top, outcome.arguments, plan.policy, exact, plan.destructive, plan.tool, self.as_texts
         )
-
-    def _left(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return the issues of arguments that remain after repair."""
-        outcome = repair(self.plan, arguments, self.validator)
-        if outcome.status != "refused":
-            return ()
-        tied = tuple(ValidationIssue(tie.path, "value") for tie in outcome.ties)
-        return (*outcome.issues, *tied) or (ValidationIssue((), "value"),)
+        groups, more = grouped(refused, leading(refused, outcome.issues), partial(explained, refused))
+        kept = groups[:MAX_VIOLATIONS]
+        reader = Reader(plan, exact_integers=exact, steps=_STEPS_OF_OFFERS)
+        is_too_large = any(issue.kind == "size" for issue in outcome.issues)
+        fixes = (
+            [()] * len(kept)
+            if is_too_large
+            else offers(kept, refused, outcome.issues, self.validator, reader, plain(sent))
+        )
+        return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mcp_lenient.engine.repair import Plan
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.rules.rules import Apply, Rule, Site
+from mcp_lenient.rules.rules import Place, Rule
 from mcp_lenient.types import Outcome, ValidationIssue
 
 
 class Observer(Protocol):
     """A recorder of one decision, which it cannot change."""
 
-    def applied(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
-        """Record a rule's result for the value, names or arguments it was given."""
+    def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
+        """Record what a rule made of the value at a place."""
         ...
 
     def judged(
@@ -26,34 +25,8 @@ class Observer(Protocol):
         ...
 
     def decided(self, outcome: Outcome) -> None:
-        """Record the outcome, including tied candidates."""
+        """Record the outcome, including tied readings."""
         ...
-
-
-def observed_plan(plan: Plan, observer: Observer) -> Plan:
-    """Return a copy of the plan whose rules report to an observer."""
-    rules = tuple(replace(rule, build=_Reporting(rule, observer)) for rule in plan.policy.rules)
-    return Plan(plan.root, plan.policy.changed(rules=rules), destructive=plan.destructive, tool=plan.tool)
-
-
-@dataclass(frozen=True, slots=True)
-class _Reporting:
-    """A rule factory whose rules report their results."""
-
-    rule: Rule
-    observer: Observer
-
-    def __call__(self, site: Site) -> Apply | None:
-        apply = self.rule.build(site)
-        if apply is None:
-            return None
-
-        def reported(value: Any, *more: Any) -> Any:
-            made = apply(value, *more)
-            self.observer.applied(self.rule, site, value, made)
-            return made
-
-        return reported
 
 
 @dataclass(frozen=True, slots=True)

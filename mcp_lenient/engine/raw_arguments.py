@@ -19,7 +19,7 @@ _DIALECTS: Final[Mapping[str, Dialect]] = {
 }
 
 
-_EMPTY_TEXTS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_text_to_absent"}
+_EMPTY_TEXTS: Final[Mapping[str, str]] = {"": "empty_text_to_absent", "null": "null_to_absent"}
 
 
 def arguments_in_text(

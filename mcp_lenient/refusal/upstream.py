@@ -33,18 +33,10 @@ _PYDANTIC: Final = (
 
 
 def refusal_in_text(text: str, tool: str) -> str | None:
-    """Return a server's text if it refuses the arguments of a call.
+    """Return a server's text, in one line without addresses, if it refuses the arguments of a call; else None.
 
     Only the forms of the official SDKs and FastMCP are recognized, and JSON-RPC's code for invalid parameters (-32602)
-    if the TypeScript SDK writes it into the text. Other errors are not refusals of arguments.
-
-    Args:
-        text: The error text of the server.
-        tool: The name of the tool.
-
-    Returns:
-        The server's text in one line without addresses, at most 2,000 characters; None if the call failed for
-        another reason.
+    if the TypeScript SDK writes it into the text.
     """
     coded = _CODE.match(text)
     rest = text[coded.end() :] if coded else text

@@ -100,14 +100,6 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"active": "maybe"},),
     ),
     Family(
-        {"integer_to_boolean": "1 or 0 for true or false"},
-        does="the numbers `1` and `0` for a boolean",
-        unless="other numbers",
-        properties={"active": _BOOLEAN},
-        repaired=({"active": 1},),
-        refused=({"active": 2},),
-    ),
-    Family(
         {"number_to_text": "a number without its quotes"},
         does="a number where a text is expected; a list of numbers where texts are expected",
         unless="the number may have been rounded on the way (`1917043659912705300`) or lost a zero (`3.1`, `0.0003`: any "
@@ -120,14 +112,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"fold_enum": "an allowed value in another spelling: case, spaces, hyphens or quotes"},
         does="an allowed value in another case, with outer spaces or quotes, or with another of `-`, `_` and space between "
         'letters; `"2"` for the allowed `2`',
-        unless="more than one value fits; another case, if case has a meaning: a text without two letters side by "
-        "side (`s` for `S`, `-R` for `-r`; but `c++`, `a+` and `n/a` have one meaning), a single letter in a text with "
-        "digits (`1M` for `1m`) or after a sign (`ls -R`), the first letter after `\\` or `%`, two letters before a "
-        "digit (`CM7` for `Cm7`); a text and a value that, exactly as written, are two units of measurement (`Mb` for "
-        "`MB`, `mW` for `MW`; but `mhz` and `KG` are not units), two patterns of dates (`mm` for `MM`, `%D` for `%d`), "
-        "or two symbols of one notation: modes of `chmod`, moves of chess, a currency and its hundredth (`GBp`), and "
-        "among allowed values that are all of that notation, chemical formulas, chords and Roman numerals; the only "
-        "allowed value, unless it is the discriminator of a union",
+        unless="more than one value fits; another case, where case has a meaning: of letters that are no word (`s` for `S`, "
+        "`1M` for `1m`, `-R` for `-r`, `%D` for `%d`, `CM7` for `Cm7`; but `c++` and `n/a` have one meaning), of a text and a "
+        "value that are both units (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are not units) or both patterns of dates "
+        "(`mm` for `MM`), and of a currency and its hundredth (`GBp`); the only allowed value, unless it is the "
+        "discriminator of a union",
         properties={
             "status": {"enum": ["open", "in_progress"]},
             "size": {"enum": ["S", "M", "L"]},
@@ -160,28 +149,6 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"option": "-R"},
             {"currency": "GBp"},
         ),
-    ),
-    Family(
-        {
-            "null_text_to_null": 'null in quotes: "null" or "None"',
-            "null_text_to_absent": '"null" or "None" for an optional parameter',
-        },
-        does='`"null"` and `"None"` for a nullable or optional parameter; `"none"` for a nullable one',
-        unless="the parameter accepts text, except a nullable one whose text has a format without words, such as a date "
-        "or a UUID; in destructive tools",
-        properties={
-            "tags": {"anyOf": [_TEXTS, {"type": "null"}]},
-            "limit": _INTEGER,
-            "page": _INTEGER,
-            "since": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
-        },
-        repaired=(
-            {"tags": "null", "page": 1},
-            {"limit": "None", "page": 1},
-            {"since": "none", "page": 1},
-        ),
-        refused=({"page": "null"},),
-        required=("page",),
     ),
     Family(
         {
@@ -218,15 +185,6 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         properties={"query": _TEXT},
         repaired=({"q": "tea"},),
         refused=({"q": "tea", "query": "coffee"},),
-    ),
-    Family(
-        {"rename_plural": "the singular of a list's name, such as tag for tags"},
-        does="the singular of a list's name: `tag` for `tags`, `entry` for `entries`",
-        unless="the list was sent too; it accepts the value neither unchanged nor as its only item; two names fit. A "
-        "typo (`tgas`, `langage`) is refused, with the likely name as its first fix; synonyms are never renamed",
-        properties={"tags": _TEXTS, "language": _TEXT},
-        repaired=({"tag": ["a"]},),
-        refused=({"tgas": ["a"]}, {"langage": "no"}, {"labels": ["a"]}),
     ),
     Family(
         {"drop_injected": "a key that clients add, such as n8n's toolCallId"},

@@ -34,9 +34,9 @@ class _DefaultRules(tuple[Rule, ...]):
 class Policy:
     """The leniency of a server; frozen, and validated when built.
 
-    >>> Policy(mode="observe", disable={"rename_plural"})
-    Policy(mode='observe', disable={'rename_plural'})
-    >>> Policy(disable={"rename_plural"}).allows("rename_plural")
+    >>> Policy(mode="observe", disable={"fold_enum"})
+    Policy(mode='observe', disable={'fold_enum'})
+    >>> Policy(disable={"fold_enum"}).allows("fold_enum")
     False
 
     Args:
@@ -86,22 +86,20 @@ class Policy:
     log_values: LogValues = "none"
 
     def __post_init__(self) -> None:
-        _one_of("mode", self.mode, get_args(Mode))
-        if self.unrepairable is not None:
-            _one_of("unrepairable", self.unrepairable, get_args(Unrepairable))
-        _one_of("log_values", self.log_values, get_args(LogValues))
-        _instance("limits", self.limits, Limits)
-        _instance("echo_values", self.echo_values, bool)
-        _instance("tell_model", self.tell_model, bool)
-        _instance("closed", self.closed, bool)
-        if self.language != ENGLISH:
-            _set(self, "language", _language(self.language))
-        _one_of("destructive", self.destructive, (*get_args(Unsaid), True, False))
-        _set(self, "rules", _rules(self.rules))
-        for name in ("disable", "drop", "secret"):
-            _set(self, name, frozenset(_names(name, getattr(self, name))))
-        _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
-        _set(self, "aliases", _aliases(self.aliases))
+        for name, allowed in _CHOICES.items():
+            value = getattr(self, name)
+            is_right = any(type(value) is type(each) and value == each for each in allowed)  # 1 is not True
+            _check(name, value, f"one of {', '.join(map(repr, allowed))}", is_right=is_right)
+        for name, kind in _KINDS.items():
+            value = getattr(self, name)
+            _check(name, value, f"a {kind.__name__}", is_right=isinstance(value, kind))
+        language = self.language if self.language == ENGLISH else _language(self.language)
+        rules = _rules(self.rules)
+        names = {name: frozenset(_names(name, getattr(self, name))) for name in ("disable", "drop", "secret")}
+        _check_disabled(names["disable"], {rule.name for rule in (*DEFAULT_RULES, *rules)})
+        given = {"language": language, "rules": rules, **names, "aliases": _aliases(self.aliases)}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         """Return the fields that differ from the defaults, with rules by name."""
@@ -150,40 +148,37 @@ class Policy:
         return replace(self, **{**stated(upper), **together})
 
 
-def _set(policy: Policy, name: str, value: object) -> None:
-    object.__setattr__(policy, name, value)
+_CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
+    "mode": get_args(Mode),
+    "unrepairable": (None, *get_args(Unrepairable)),
+    "log_values": get_args(LogValues),
+    "destructive": (*get_args(Unsaid), True, False),
+}
+_KINDS: Final[Mapping[str, type]] = {
+    "limits": Limits,
+    **dict.fromkeys(("echo_values", "tell_model", "closed"), bool),
+}
 
 
-def _one_of(name: str, value: object, allowed: Sequence[object]) -> None:
-    # 1 equals True.
-    if not any(value == each and type(value) is type(each) for each in allowed):
-        msg = f"Policy.{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}."
+def _check(name: str, value: object, expected: str, *, is_right: bool) -> None:
+    if not is_right:
+        msg = f"Policy.{name} must be {expected}, got {value!r}."
         raise PolicyError(msg)
 
 
-def _language(tag: object) -> str:
-    known = resolved(tag) if isinstance(tag, str) else None
-    if known is None:
-        msg = f"Policy.language must be one of {', '.join(map(repr, languages()))}, got {tag!r}."
-        raise PolicyError(msg)
-    return known
-
-
-def _instance(name: str, value: object, expected: type) -> None:
-    if not isinstance(value, expected):
-        msg = f"Policy.{name} must be a {expected.__name__}, got {value!r}."
-        raise PolicyError(msg)
+def _language(tag: object) -> str | None:
+    found = resolved(tag) if isinstance(tag, str) else None
+    _check("language", tag, f"one of {', '.join(map(repr, languages()))}", is_right=found is not None)
+    return found
 
 
 def _rules(rules: object) -> tuple[Rule, ...]:
     if isinstance(rules, _DefaultRules):
         return DEFAULT_RULES
-    if isinstance(rules, str) or not isinstance(rules, (tuple, list)):
-        msg = f"Policy.rules must be a tuple of Rule, got {rules!r}."
-        raise PolicyError(msg)
-    for rule in rules:
-        _instance("rules", rule, Rule)
-    return tuple(rules)
+    given = rules if isinstance(rules, (tuple, list)) else (None,)
+    is_right = all(isinstance(each, Rule) for each in given)
+    _check("rules", rules, "a tuple of Rule", is_right=is_right)
+    return tuple(given)
 
 
 def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:

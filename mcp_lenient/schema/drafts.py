@@ -6,12 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-CURRENT: Final = "https://json-schema.org/draft/2020-12/schema"
-OLD_WORDS: Final = frozenset(
-    "$ref $dynamicRef $recursiveRef $id $anchor $dynamicAnchor nullable x-nullable divisibleBy dependencies "
-    "extends disallow".split()
-)
-"""Keywords that a 2020-12 validator compiles but ignores or misreads, and references."""
+NOT_READ: Final = frozenset("$dynamicRef $recursiveRef extends disallow".split())
+"""Keywords that no tool was seen to use; a schema that has one is not read."""
 ANNOTATIONS: Final = frozenset(
     "title description default examples example deprecated readOnly writeOnly $comment $schema $id".split()
 )
@@ -29,16 +25,15 @@ SEVERAL: Final = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 """Keywords whose value is a list of schemas."""
 NAMED: Final = frozenset({"properties", "patternProperties", "dependentSchemas", "$defs", "definitions"})
 """Keywords whose value maps names to schemas."""
-
-_REF_ALONE: Final = re.compile(r"draft-0[3-7]/")
-_ID_IS_PLAIN: Final = re.compile(r"draft-0[34]/")
-_BESIDE_REF: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "nullable", "x-nullable"}
 ASSERTIONS: Final = frozenset(
     "type enum const multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength pattern "
     "maxItems minItems uniqueItems maxContains minContains maxProperties minProperties required dependentRequired "
     "format contentEncoding contentMediaType".split()
 )
 """Assertion keywords of 2020-12 without subschemas."""
+
+_REF_ALONE: Final = re.compile(r"draft-0[3-7]/")
+_BESIDE_REF: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "nullable", "x-nullable"}
 _IDENTITY: Final = ("$schema", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$vocabulary")
 _OUTSIDE_UNION: Final = ANNOTATIONS | DEFINITIONS | {"discriminator"}
 _OPEN_TYPE: Final = "any"
@@ -51,11 +46,6 @@ def ref_stands_alone(root: Mapping[str, Any]) -> bool:
     return _REF_ALONE.search(str(root.get("$schema"))) is not None
 
 
-def has_plain_ids(root: Mapping[str, Any]) -> bool:
-    """Return whether the schema's dialect uses ``id`` instead of ``$id``."""
-    return _ID_IS_PLAIN.search(str(root.get("$schema"))) is not None
-
-
 def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield the path and value of each subschema, for any draft; values may be invalid schemas."""
     for keyword, value in schema.items():
@@ -63,9 +53,9 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any
             if isinstance(value, Mapping):
                 yield from (((keyword, name), sub) for name, sub in value.items())
         elif isinstance(value, (list, tuple)):
-            if keyword in SEVERAL or keyword in ("items", "type", "extends", "disallow"):
+            if keyword in SEVERAL or keyword == "items":
                 yield from (((keyword, str(at)), sub) for at, sub in enumerate(value))
-        elif keyword in ONE or keyword in ("additionalItems", "extends", "disallow"):
+        elif keyword in ONE or keyword == "additionalItems":
             yield (keyword,), value
 
 
@@ -88,9 +78,6 @@ def _limits(new: Schema) -> None:
     for exclusive, limit in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if isinstance(new.get(exclusive), bool) and new.pop(exclusive) and limit in new:
             new[exclusive] = new.pop(limit)
-
-
-def _divisor(new: Schema) -> None:
     if "divisibleBy" in new:
         new.setdefault("multipleOf", new.pop("divisibleBy"))
 
@@ -120,47 +107,17 @@ def _required(new: Schema) -> None:
         new["required"] = [*known, *required]
 
 
-def _once(new: Schema) -> None:
-    """Remove duplicates in ``required`` and ``type``, which 2020-12 forbids."""
+def _lists(new: Schema) -> None:
+    """Remove the open type, and the duplicates and empty lists that 2020-12 forbids."""
+    named = new.get("type")
+    if named == _OPEN_TYPE or (isinstance(named, (list, tuple)) and _OPEN_TYPE in named):
+        del new["type"]
     for keyword in ("required", "type"):
         names = new.get(keyword)
         if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
             new[keyword] = list(dict.fromkeys(names))
     if new.get("allOf") == []:
         del new["allOf"]
-
-
-def _types(new: Schema) -> None:
-    named = new.get("type")
-    if named == _OPEN_TYPE or (isinstance(named, (list, tuple)) and _OPEN_TYPE in named):
-        del new["type"]
-    elif isinstance(named, (list, tuple)) and any(isinstance(name, Mapping) for name in named):
-        del new["type"]
-        also(new, {"anyOf": _as_schemas(named)})
-
-
-def _disallowed(new: Schema) -> None:
-    named = new.pop("disallow", None)
-    if named is not None:
-        also(new, {"not": {"anyOf": _as_schemas(named)}})
-
-
-def _as_schemas(named: Any) -> list[Any]:
-    several = named if isinstance(named, (list, tuple)) else [named]
-    return [name if isinstance(name, Mapping) else {"type": name} for name in several]
-
-
-def _extended(new: Schema) -> None:
-    base = new.pop("extends", None)
-    if base is not None:
-        for each in base if isinstance(base, (list, tuple)) else [base]:
-            also(new, each)
-
-
-def also(new: Schema, schema: Any) -> None:
-    """Add a schema to ``allOf``."""
-    known = new.get("allOf", [])
-    new["allOf"] = [*known, schema] if isinstance(known, (list, tuple)) else [schema]
 
 
 def _dependencies(new: Schema) -> None:
@@ -177,7 +134,7 @@ def _dependencies(new: Schema) -> None:
 
 
 _TRANSLATIONS: Final[tuple[Callable[[Schema], None], ...]] = (
-    *(_limits, _divisor, _tuple_items, _required, _types, _disallowed, _extended, _once, _dependencies),
+    *(_limits, _tuple_items, _required, _lists, _dependencies),
 )
 
 

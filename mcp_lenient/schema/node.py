@@ -1,269 +1,73 @@
-"""Nodes of a schema for repairs, and forms of a schema for messages."""
+"""The one view of a schema: nodes with `$ref`, `allOf` and unions followed, read when they are first needed."""
 
 from __future__ import annotations
 
-import enum
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import holds, refuses_null_words, registry_of, validator_for
-from mcp_lenient.schema.compile import ReadableSchema, UnreadPlace, readable
-from mcp_lenient.schema.drafts import ANNOTATIONS, UNREAD
-from mcp_lenient.schema.references import Parts, Schema, parts_of
-from mcp_lenient.schema.shape import (
-    Shape,
-    constants,
-    declared,
-    is_closed,
-    json_types,
-    required_names,
-    shape_of,
-    shape_of_parts,
-)
-from mcp_lenient.schema.unions import Disambiguator, families, fits
-from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed
+from mcp_lenient.schema.checks import holds, registry_of, validator_for
+from mcp_lenient.schema.compile import ReadableSchema, readable
+from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD
+from mcp_lenient.schema.references import Parts, parts_of
+from mcp_lenient.values.json_values import json_type, same_json
 
 if TYPE_CHECKING:
     from jsonschema_rs import Registry
 
-
-MAX_FORMS: Final = 64
-MAX_PARTS: Final = 32
-KEYS: Final = "propertyNames"
-_MAX_CACHED: Final = 2_000
-_ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
-    "string": ("minLength", "maxLength", "pattern", "format", "not"),
-    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
-    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "not"),
-    "array": ("minItems", "maxItems", "uniqueItems", "contains", "not"),
-    "object": ("minProperties", "maxProperties", "not"),
-}
+MAX_WAYS: Final = 2_000
+"""Ways of one union; the branches of unions in it included."""
+_TYPE_ALONE: Final = ANNOTATIONS | {"type"}
+_SCALARS: Final = tuple((name,) for name in ("string", "integer", "number", "boolean", "null"))
+_CONDITIONALS: Final = frozenset("if then else dependentSchemas".split())
+"""Keywords that may declare properties and that a node does not read."""
+# OpenAPI's discriminator decides nothing in JSON Schema, and its mapping is as long as the union.
+_NOT_OWN: Final = ANNOTATIONS | DEFINITIONS | {"$ref", "allOf", "discriminator"}
 T = TypeVar("T")
 
 
-class Form:
-    """Schemas that apply to one value together: a schema, its ``$ref`` targets, its ``allOf``, one union branch."""
+class Tree:
+    """A tool's input schema, and its nodes.
 
-    def __init__(self, reader: FormReader, parts: Parts) -> None:
-        self._reader = reader
-        self.parts = parts
-        self._asserted: dict[str, tuple[tuple[str, tuple[Any, ...]], ...]] = {}
-
-    @cached_property
-    def _shape(self) -> Shape:
-        return shape_of_parts(self.parts)
-
-    @cached_property
-    def properties(self) -> Mapping[str, Any]:
-        """The declared properties, by name."""
-        return declared(self.parts)
-
-    @cached_property
-    def required(self) -> tuple[str, ...]:
-        """The required names, each once, in the order of the schema."""
-        return tuple(dict.fromkeys(required_names(self.parts)))
-
-    @cached_property
-    def types(self) -> tuple[str, ...] | None:
-        """The JSON types in the order of the schema; None if it has no ``type``."""
-        types = json_types(self.parts)
-        if types == ():  # contradictory parts: messages show the first type
-            types = next(filter(None, (json_types((part,)) for part in self.parts)), ())
-        return types
-
-    @cached_property
-    def enum(self) -> tuple[Any, ...] | None:
-        """The values of its ``enum`` or ``const``; None if it has neither."""
-        return constants(self.parts)
-
-    @cached_property
-    def closed(self) -> bool:
-        """Whether undeclared names are forbidden."""
-        return is_closed(self.parts)
-
-    @property
-    def prefix(self) -> tuple[Any, ...]:
-        """The ``prefixItems``."""
-        return self._shape.prefix
-
-    def says(self, keyword: str) -> Iterator[Any]:
-        """Yield the values of a keyword in the schemas."""
-        return (part[keyword] for part in self.parts if keyword in part)
-
-    @cached_property
-    def secret(self) -> bool:
-        """Whether the schema marks the value as secret."""
-        return any(each is True for each in self.says("writeOnly")) or "password" in self.says("format")
-
-    def assertions(self, json_type: str) -> tuple[tuple[str, tuple[Any, ...]], ...]:
-        """Return the keywords that limit values of a JSON type, each with its bounds."""
-        known = self._asserted.get(json_type)
-        if known is None:
-            found = ((keyword, tuple(self.says(keyword))) for keyword in _ASSERTED.get(json_type, ("not",)))
-            known = self._asserted[json_type] = tuple(
-                (keyword, bounds) for keyword, bounds in found if bounds
-            )
-        return known
-
-    def constants(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values allowed for a declared property; None if it is not limited to any."""
-        schema = self.properties.get(name)
-        return self._reader.constants(schema) if isinstance(schema, Mapping) else None
-
-    def child(self, key: object) -> Forms:
-        """Return the forms of a property or item; empty if the schema does not mention it."""
-        if isinstance(key, str):
-            if key in self.properties:
-                return self._reader.forms(self.properties[key])
-            shape = self._shape
-            for pattern, schema in shape.patterns.items():
-                if holds("pattern", pattern, key):
-                    return self._reader.forms(schema)
-            found = shape.extra
-        elif isinstance(key, int):
-            shape = self._shape
-            found = shape.prefix[key] if 0 <= key < len(shape.prefix) else shape.items
-        else:
-            return ()
-        return self._reader.forms(found) if isinstance(found, Mapping) else ()
-
-
-Forms = tuple[Form, ...]
-"""The forms of a schema; a value has to match one."""
-
-
-def names_of(forms: Iterable[Form]) -> dict[str, None]:
-    """Return the properties of all forms, each once, in order."""
-    return dict.fromkeys(name for form in forms for name in form.properties)
-
-
-def children(forms: Iterable[Form], key: object) -> Forms:
-    """Return the forms of a property or item, for all forms."""
-    return tuple(below for form in forms for below in form.child(key))
-
-
-def declares(forms: Iterable[Form], name: object) -> bool:
-    """Return whether any form declares this property."""
-    return any(name in form.properties for form in forms)
-
-
-def any_fits(forms: Iterable[Form], value: Any, *, exact_integers: bool = False) -> bool:
-    """Return whether any form accepts the JSON type of a value."""
-    return any(fits(form.types, value, exact_integers=exact_integers) for form in forms)
-
-
-class FormReader:
-    """A reader that expands a schema into forms and caches them."""
-
-    def __init__(self, root: Schema) -> None:
-        self.root = root
-        self._cache: dict[Any, tuple[object, Any]] = {}
-
-    def once(self, function: Callable[..., T], subject: Any, *more: Any) -> T:
-        """Return ``function(subject, *more)``, cached by schema or tuple of forms."""
-        key = (function, subject if isinstance(subject, tuple) else id(subject), *more)
-        known = self._cache.get(key)
-        if known is None:
-            if len(self._cache) >= _MAX_CACHED:
-                self._cache.clear()
-            # The subject is kept alive, so that its id is not reused.
-            known = self._cache[key] = subject, function(subject, *more)
-        found: T = known[1]
-        return found
-
-    @property
-    def top(self) -> Forms:
-        """The forms of the arguments."""
-        return self.forms(self.root)
-
-    def forms(self, schema: object) -> Forms:
-        """Return the forms of a schema, at most 64; recursive unions are expanded once."""
-        return self.once(self._forms, schema)
-
-    def _forms(self, schema: object) -> Forms:
-        return tuple(
-            Form(self, parts) for parts in islice(_expand_union(self.root, schema, set()), MAX_FORMS)
-        )
-
-    def constants(self, schema: object) -> tuple[Any, ...] | None:
-        """Return the values of an ``enum`` or ``const``; None if there is neither."""
-        return constants(_parts(self.root, schema))
-
-    def union(self, forms: Forms) -> Disambiguator[Form]:
-        """Return the disambiguator of forms."""
-        return self.once(Disambiguator, forms)
-
-    def keys(self, forms: Forms) -> Forms:
-        """Return the forms of the keys of an object; empty without ``propertyNames``."""
-        found = (form for own in forms for names in own.says(KEYS) for form in self.forms(names))
-        return tuple(islice(found, MAX_FORMS))
-
-
-def _parts(root: Schema, schema: object) -> Parts:
-    if type(schema) is dict and "$ref" not in schema and "allOf" not in schema:
-        return (schema,)
-    return tuple(islice(parts_of(root, schema), MAX_PARTS))
-
-
-def _expand_union(root: Schema, schema: object, seen: set[int]) -> Sequence[Parts]:
-    """Return the parts of a schema merged with each branch of its union and of nested unions."""
-    own = _parts(root, schema)
-    found: list[Parts] = []
-    for branch in next(filter(None, (part.get("anyOf") or part.get("oneOf") for part in own)), ()):
-        # Each branch is expanded once, since unions that refer to each other multiply.
-        if id(branch) not in seen and len(found) < MAX_FORMS:
-            seen.add(id(branch))
-            found.extend((*own, *parts) for parts in _expand_union(root, branch, seen))
-    return found or [own]
-
-
-_MISSING: Final = object()
-_UNREADABLE: Final = {UNREAD: True}
-_MAX_NESTED_UNIONS: Final = 6
-_MAX_BRANCHES: Final = 200
-"""Bounds on nested unions of one value, which ``allOf`` and ``$ref`` can multiply endlessly."""
-
-
-class Position(enum.Flag):
-    """The position of a value in a schema."""
-
-    NONE = 0
-    ITEM = enum.auto()
-    """An item of a list."""
-    MIXED = enum.auto()
-    """An item of a list that contains anything but numbers."""
-    UNION = enum.auto()
-    """A branch of a union with several JSON types."""
-    TOP = enum.auto()
-    """The arguments."""
-    TEXT = enum.auto()
-    """A branch of a union that also accepts words: free strings, or a format that has words."""
-    KEPT = enum.auto()
-    """A property that is never omitted, since its object's ``required`` cannot be read."""
-
-
-def _takes_words(shape: Shape) -> bool:
-    return shape.enum is None and "string" in (shape.types or ()) and not refuses_null_words(shape.format)
-
-
-class SchemaTree:
-    """A tool's input schema and its nodes, which are compiled on first use.
-
-    ``root`` is the schema used for validation: translated to 2020-12, without unreadable parts.
+    Attributes:
+        root: The schema used for validation: translated to 2020-12, without unreadable parts.
+        unread: The parts of the schema that are neither validated nor repaired.
+        top: The node of the arguments.
     """
 
     def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
         read = readable(schema)
         self.root = read.root
-        self.unread: tuple[UnreadPlace, ...] = read.unread
-        self._nodes: dict[tuple[int, Position, str | None, int], SchemaNode] = {}
-        self._shapes: dict[int, tuple[Any, Shape]] = {}
-        self._branches_left = _MAX_BRANCHES
-        self.top = self.node(self.root, Position.TOP, None)
+        self.unread = read.unread
+        self._nodes: dict[int, Node] = {}
+        self._unions: dict[tuple[Node, ...], Node] = {}
+        self.top = self.node(self.root)
         self.top.use(read.accepts)
+
+    def node(self, schema: Any) -> Node:
+        """Return the node of a sub-schema."""
+        node = self._nodes.get(id(schema))
+        if node is None:
+            # The node keeps the schema alive, so that its id is not reused.
+            node = self._nodes[id(schema)] = Node(self, schema)
+        return node
+
+    def any_of(self, nodes: Sequence[Node]) -> Node | None:
+        """Return the node of a union of nodes; None without any."""
+        key = tuple(dict.fromkeys(nodes))
+        if len(key) < 2:
+            return key[0] if key else None
+        if key not in self._unions:
+            self._unions[key] = self.node({"anyOf": [each.schema for each in key]})
+        return self._unions[key]
+
+    @cached_property
+    def registry(self) -> Registry:
+        """The registry for validators of parts of the schema."""
+        return registry_of(self.root)
 
     @cached_property
     def has_open_objects(self) -> bool:
@@ -285,64 +89,77 @@ class SchemaTree:
             elif isinstance(part, list):
                 waiting += part
 
-    def node(self, schema: Any, position: Position, name: str | None, within: int = 0) -> SchemaNode:
-        """Return the node of a sub-schema at a position, nested in ``within`` unions of one value."""
-        key = (id(schema), position, name, within)
-        node = self._nodes.get(key)
-        if node is None:
-            # The node keeps the schema alive, so that its id is not reused.
-            node = self._nodes[key] = SchemaNode(self, schema, position, name, within)
-        return node
 
-    @cached_property
-    def registry(self) -> Registry:
-        """The registry for validators of parts of the schema."""
-        return registry_of(self.root)
+class Node:
+    """One place of a schema: what all schemas that apply to it say together.
 
-    def shape(self, schema: Any) -> Shape:
-        """Return the shape of a sub-schema, cached."""
-        known = self._shapes.get(id(schema))
-        if known is None:
-            # The schema is kept alive, so that its id is not reused.
-            known = self._shapes[id(schema)] = schema, shape_of(self.root, schema)
-        return known[1]
+    Attributes:
+        parts: These schemas.
+        types: The JSON types that they all accept, in the order of the schema; None for any.
+        enum: The values of an ``enum`` or ``const``; None without one.
+        kinds: The JSON types of accepted values, by ``types`` or ``enum``; None for any.
+        properties: The schemas of the declared properties.
+        required: The required names, each once, in order.
+        closed: Whether undeclared names are forbidden.
+        extra: The ``additionalProperties``; None if the schema does not say it.
+        unread: Whether part of the schema cannot be read, so that nothing here is repaired.
+        format: The format of a string; ``json`` for a text with a media type.
+        default: The default, if there is one.
+        examples: The examples; ``example`` is OpenAPI's keyword.
+        secret: Whether the schema marks the value as secret.
+        takes: Returns whether the schema accepts a value; one that is not JSON is refused.
+    """
 
-    @cached_property
-    def reader(self) -> FormReader:
-        """The reader of the schema's forms, for messages."""
-        return FormReader(self.root)
-
-    def may_branch(self, within: int, branches: int) -> bool:
-        """Return whether a nested union is read; beyond the bounds it is not, so nothing in it is repaired."""
-        self._branches_left -= branches
-        return within < _MAX_NESTED_UNIONS and self._branches_left >= 0
-
-
-class SchemaNode:
-    """One node of a schema, compiled on first use; created and cached by ``tree.node``."""
-
-    def __init__(
-        self, tree: SchemaTree, schema: Any, position: Position, name: str | None, within: int = 0
-    ) -> None:
+    def __init__(self, tree: Tree, schema: Any) -> None:
         self.tree = tree
-        self.within = within
         self.schema = schema
-        self.position = position
-        self.name = name
-        self.shape: Shape = tree.shape(schema)
+        self.parts = parts = parts_of(tree.root, schema)
+        self.types = _types(parts)
+        self.enum = _constants(parts)
+        named = self.types if self.enum is None or self.types is not None else map(json_type, self.enum)
+        self.kinds = None if named is None else frozenset(named)
+        self.properties = _properties(parts)
+        self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
+        self.closed = _is_closed(parts)
+        self.extra = self._first("additionalProperties")
+        self.unread = any(UNREAD in part for part in parts)
+        form = self._first("format") or ("json" if self._first("contentMediaType") else None)
+        self.format = form if isinstance(form, str) else None
+        self.default = tuple(self.says("default"))[:1]
+        listed = (each for said in self.says("examples") if isinstance(said, list) for each in said)
+        self.examples = (*listed, *self.says("example"))
+        hidden = any(each is True for each in self.says("writeOnly"))
+        self.secret = hidden or "password" in self.says("format")
         self.takes: Callable[[Any], bool] = self._check()
-        self.types = self.shape.types
-        self.properties = self.shape.properties
-        self.required = self.shape.required
-        self.is_union = bool(self.shape.branches)
-        self.is_object = self.types is None or "object" in self.types
-        self.is_array = self.types is None or "array" in self.types
+        self._memo: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"Node({self.schema!r})"
+
+    def says(self, keyword: str) -> Iterator[Any]:
+        """Yield the values of a keyword."""
+        return (part[keyword] for part in self.parts if keyword in part)
+
+    def _first(self, keyword: str) -> Any:
+        return next(self.says(keyword), None)
+
+    def once(self, function: Callable[..., T], *more: Any) -> T:
+        """Return ``function(self, *more)``, computed once."""
+        key = (function, *more)
+        if key not in self._memo:
+            self._memo[key] = function(self, *more)
+        found: T = self._memo[key]
+        return found
+
+    # What it accepts
 
     def _check(self) -> Callable[[Any], bool]:
         schema = self.schema
-        if schema is None or schema is True or schema in ({}, _UNREADABLE):
-            return lambda value: value is value  # noqa: PLR0124 - every value is accepted
-        return _simple_check(schema) or self._validated
+        if schema is None or schema is True or schema in ({}, {UNREAD: True}):
+            return lambda _value: True
+        if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
+            return partial(fits, self.types)
+        return self._validated
 
     def _validated(self, value: Any) -> bool:
         is_valid = self._is_valid
@@ -354,168 +171,303 @@ class SchemaNode:
     @cached_property
     def _is_valid(self) -> Callable[[Any], bool]:
         try:
-            registry = None if self.schema is self.tree.root else self.tree.registry
-            return validator_for(self.tree.root, self.schema, registry).is_valid
+            return validator_for(self.schema, self.tree.registry).is_valid
         except SchemaError:
             # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
             # repaired.
-            return lambda value: value is _MISSING
+            return lambda _value: False
 
     def use(self, is_valid: Callable[[Any], bool]) -> None:
         """Use a check that is already compiled."""
         self._is_valid = is_valid
 
+    def is_only(self, json_type: str) -> bool:
+        """Return whether this is the only accepted JSON type."""
+        return self.types == (json_type,)
+
+    @cached_property
+    def may_be_object(self) -> bool:
+        """Whether it is no union and accepts objects."""
+        return not self.is_union and (self.types is None or "object" in self.types)
+
+    @cached_property
+    def may_be_array(self) -> bool:
+        """Whether it is no union and accepts arrays."""
+        return not self.is_union and (self.types is None or "array" in self.types)
+
     @cached_property
     def looks_within(self) -> bool:
-        """Whether it describes the contents of a container, itself or in a union branch."""
-        shape = self.shape
-        return bool(
-            shape.branches
-            or shape.properties
-            or shape.items
-            or shape.prefix
-            or isinstance(shape.extra, Mapping)
-        )
+        """Whether it describes the contents of a container, itself or in a branch."""
+        described = self.properties or self.prefix or self._first("items") or isinstance(self.extra, Mapping)
+        return self.is_union or bool(described)
+
+    # Unions
 
     @cached_property
-    def branches(self) -> tuple[SchemaNode, ...]:
-        """The branches of a union."""
-        if self.within and not self.tree.may_branch(self.within, len(self.shape.branches)):
-            return ()
-        shapes = [self.tree.shape(branch) for branch in self.shape.branches]
-        position = self.position
-        if len(families(shapes, self.tree.shape)) > 1:
-            position |= Position.UNION
-        if any(map(_takes_words, shapes)):
-            position |= Position.TEXT
-        within = self.within + 1
-        return tuple(self.tree.node(branch, position, self.name, within) for branch in self.shape.branches)
+    def is_union(self) -> bool:
+        """Whether it has several ways."""
+        return self.ways != (self,)
 
     @cached_property
-    def has_lists_beside_objects(self) -> bool:
-        """Whether branches are both arrays and objects, so that either may be sent wrapped in the other."""
-        shapes = [branch.shape for branch in self.branches]
-        return {"array", "object"} <= families(shapes, self.tree.shape)
+    def ways(self) -> tuple[Node, ...]:
+        """The branches of a union and of unions in it, each with the keywords beside it; or the node itself."""
+        if _union_of(self.parts) is None:
+            return (self,)
+        found = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_WAYS)
+        return tuple(self.tree.node(schema) for schema in found)
 
     @cached_property
-    def union(self) -> Disambiguator[SchemaNode]:
-        """The disambiguator of the branches."""
-        return Disambiguator(self.branches)
-
-    def possible(self, value: Any) -> tuple[SchemaNode, ...]:
-        """Return the branches whose constants match an accepted value; to look at them is cheap in nested unions too."""
-        return self._every_branch.possible(value)
+    def union(self) -> Ways:
+        """The ways, and how to select one."""
+        return Ways(self.ways)
 
     @cached_property
-    def _every_branch(self) -> Disambiguator[SchemaNode]:
-        return Disambiguator([self.tree.node(branch, Position.NONE, None) for branch in self.shape.branches])
-
-    @cached_property
-    def tag(self) -> tuple[str, SchemaNode] | None:
-        """The name of the discriminator and the node of its values, if there is one."""
+    def tags(self) -> Node | None:
+        """The node of a discriminator's values, if there is one."""
         found = self.union.discriminator
-        if found is None:
-            return None
-        return found.name, self.tree.node({"enum": list(found.tags)}, Position.NONE, found.name)
+        return None if found is None else self.tree.node({"enum": list(found.tags)})
 
-    def constants(self, name: str) -> tuple[Any, ...] | None:
-        """Return the values allowed for a declared property; None if it is not limited to any."""
-        declared = self.properties.get(name)
-        return None if declared is None else self.tree.shape(declared).enum
+    # What is in it
 
     @cached_property
-    def spellings(self) -> Mapping[str, tuple[str, ...]]:
-        """The declared names by their letters and digits."""
-        return by_letters(self.properties)
-
-    def respelled(self, key: str, value: Mapping[str, Any]) -> SchemaNode | None:
-        """Return the node of the only declared name, not sent, that has the same letters and digits as an undeclared one."""
-        names = [name for name in self.spellings.get(squashed(key), ()) if name not in value]
-        return self.property_nodes[names[0]] if len(names) == 1 else None
-
-    @cached_property
-    def _shortened(self) -> Mapping[str, tuple[str, ...]]:
-        return by_letters_but_one(self.spellings)
-
-    def slips(self, key: str) -> Iterator[tuple[str, ...]]:
-        """Return the declared names that differ from a key by one letter or two swapped letters."""
-        return one_slip_away(key, self.spellings, self._shortened)
-
-    @cached_property
-    def property_nodes(self) -> Mapping[str, SchemaNode]:
+    def property_nodes(self) -> Mapping[str, Node]:
         """The nodes of the declared properties."""
-        position = Position.KEPT if self.shape.unread else Position.NONE
-        return {name: self.tree.node(schema, position, name) for name, schema in self.properties.items()}
+        return {name: self.tree.node(schema) for name, schema in self.properties.items()}
 
     @cached_property
-    def _patterns(self) -> tuple[tuple[SchemaNode, SchemaNode], ...]:
-        return tuple(
-            (
-                self.tree.node({"pattern": pattern}, Position.NONE, None),
-                self.tree.node(schema, Position.NONE, None),
-            )
-            for pattern, schema in self.shape.patterns.items()
-        )
+    def patterns(self) -> tuple[tuple[str, Node], ...]:
+        """The ``patternProperties``, each with its node."""
+        found = (each for said in self.says("patternProperties") for each in said.items())
+        return tuple((pattern, self.tree.node(schema)) for pattern, schema in found)
 
-    def has_pattern_for(self, name: str) -> bool:
-        """Return whether ``patternProperties`` match this name."""
-        return bool(self._patterns) and any(pattern.takes(name) for pattern, _ in self._patterns)
+    def property(self, name: str) -> Node | None:
+        """Return the node of a property: declared, by pattern or additional; None if it may be anything."""
+        found = self.property_nodes.get(name) or self._by_pattern(name)
+        if found is None and isinstance(self.extra, Mapping):
+            return self.tree.node(self.extra)
+        return found
 
-    def property(self, name: str) -> SchemaNode | None:
-        """Return the node of a property: declared, by pattern or of additional properties; None if unconstrained."""
-        declared = self.property_nodes.get(name)
-        if declared is not None:
-            return declared
-        for pattern, node in self._patterns:
-            if pattern.takes(name):
-                return node
-        extra = self.shape.extra
-        return self.tree.node(extra, Position.NONE, None) if isinstance(extra, Mapping) else None
+    def _by_pattern(self, name: str) -> Node | None:
+        return next((node for pattern, node in self.patterns if holds("pattern", pattern, name)), None)
 
-    def item_nodes(self, *, mixed: bool) -> Callable[[int], SchemaNode]:
-        """Return a function from an index of one list to the node of the item."""
-        if self.shape.prefix:
-            return lambda index: self.item(index, mixed=mixed)
-        item = self._mixed_item if mixed else self._plain_item
-        return lambda _index: item
+    def declares(self, name: object) -> bool:
+        """Return whether a name is declared, or matches a pattern."""
+        return name in self.properties or (isinstance(name, str) and self._by_pattern(name) is not None)
 
     @cached_property
-    def _plain_item(self) -> SchemaNode:
-        return self.item(0, mixed=False)
+    def prefix(self) -> tuple[Node, ...]:
+        """The nodes of the ``prefixItems``."""
+        return tuple(map(self.tree.node, self._first("prefixItems") or ()))
 
     @cached_property
-    def _mixed_item(self) -> SchemaNode:
-        return self.item(0, mixed=True)
+    def items(self) -> Node:
+        """The node of the items, or of those beyond the prefix."""
+        return self.tree.node(self._first("items"))
 
-    def item(self, index: int, *, mixed: bool) -> SchemaNode:
-        """Return the node of a list item."""
-        schemas = self.shape.prefix
-        schema = schemas[index] if index < len(schemas) else self.shape.items
-        return self.tree.node(schema, Position.ITEM | Position.MIXED if mixed else Position.ITEM, None)
+    def item(self, index: int) -> Node:
+        """Return the node of a list's item."""
+        return self.prefix[index] if index < len(self.prefix) else self.items
 
-
-_UNCONSTRAINED = ANNOTATIONS | {"type"}
-
-
-def _is_integer(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, float) and value.is_integer())
+    def child(self, key: object) -> Node | None:
+        """Return the node of a property or an item; None if it may be anything."""
+        if isinstance(key, str):
+            return self.property(key)
+        return self.item(key) if isinstance(key, int) and key >= 0 else None
 
 
-_CHECKS: Mapping[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": _is_integer,
-    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-}
+def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
+    """Return whether a value is of one of the JSON types.
+
+    An integer is also a number; ``7.0`` is an integer unless ``exact_integers`` is set.
+
+    >>> fits({"number"}, 7), fits({"integer"}, 7.0), fits({"integer"}, 7.0, exact_integers=True)
+    (True, True, False)
+    """
+    kind = json_type(value)
+    if types is None or kind in types or (kind == "integer" and "number" in types):
+        return True
+    return kind == "number" and "integer" in types and not exact_integers and value.is_integer()
 
 
-def _simple_check(schema: Any) -> Callable[[Any], bool] | None:
-    """Return the type check equivalent to a schema, or None if it is not that simple."""
-    if (
-        isinstance(schema, Mapping)
-        and isinstance(schema.get("type"), str)
-        and _UNCONSTRAINED.issuperset(schema)
-    ):
-        return _CHECKS.get(schema["type"])
+class Discriminator(NamedTuple):
+    """A property whose constants identify the branches of a union.
+
+    Attributes:
+        name: The property.
+        tags: Its constants, in the order of the schema.
+        owners: The branch of each tag; the key is whether the tag is a boolean, and the tag.
+    """
+
+    name: str
+    tags: tuple[Any, ...]
+    owners: Mapping[tuple[bool, Any], Node]
+
+    def owner(self, tag: Any) -> Node | None:
+        """Return the branch of a tag, or None."""
+        return self.owners.get((isinstance(tag, bool), tag)) if isinstance(tag, (str, int, float)) else None
+
+
+class Ways:
+    """The branches of a union, and how to select one for a value."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        self.nodes = tuple(nodes)
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """The JSON types of the branches; integers count as numbers, null is left out."""
+        kinds = frozenset[str]().union(*(node.kinds or () for node in self.nodes))
+        return frozenset("number" if kind == "integer" else kind for kind in kinds) - {"null"}
+
+    @cached_property
+    def discriminator(self) -> Discriminator | None:
+        """The first property with distinct constants (strings, integers or booleans) in all object branches."""
+        objects = [node for node in self.nodes if node.properties]
+        if len(objects) < 2:
+            return None
+        shared = [name for name in objects[0].properties if all(name in node.properties for node in objects)]
+        return next(filter(None, (_tagged_by(name, objects) for name in shared)), None)
+
+    @cached_property
+    def _own_names(self) -> Mapping[str, Node]:
+        """The branch of each required name that no other branch declares."""
+        declared = Counter(name for node in self.nodes for name in node.properties)
+        return {name: node for node in self.nodes for name in node.required if declared[name] == 1}
+
+    def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+        """Return the branches that accept the JSON type of a value."""
+        return tuple([each for each in self.nodes if fits(each.types, value, exact_integers=exact_integers)])
+
+    def certain(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+        """Return the branches selected by the JSON type and the discriminator of a value.
+
+        No other branch can accept the value, so a repair may rely on them. Empty if no branch accepts the type.
+        """
+        fitting = self.fitting(value, exact_integers=exact_integers)
+        if len(fitting) < 2 or not isinstance(value, Mapping) or self.discriminator is None:
+            return fitting
+        owner = self.discriminator.owner(value.get(self.discriminator.name))
+        return fitting if owner is None else (owner,)
+
+    def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+        """Return the branches that a refused value most likely targets.
+
+        Starts from :meth:`certain`; without a discriminator, the branches' required names decide.
+        """
+        certain = self.certain(value, exact_integers=exact_integers)
+        if len(certain) < 2 or not isinstance(value, Mapping) or self.discriminator is not None:
+            return certain
+        owners = dict.fromkeys(self._own_names[name] for name in value if name in self._own_names)
+        return tuple(owners) if len(owners) == 1 else certain
+
+    def possible(self, value: Any) -> tuple[Node, ...]:
+        """Return the branches whose constants match an accepted value."""
+        fitting = self.fitting(value)
+        if not isinstance(value, Mapping):
+            return fitting
+        return tuple(node for node in fitting if not _contradicts(node, value))
+
+
+def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
+    owners: dict[tuple[bool, Any], Node] = {}
+    for node in objects:
+        tags = node.property_nodes[name].enum
+        if not tags or not all(isinstance(tag, (str, int)) for tag in tags):
+            return None
+        if any(owners.setdefault((isinstance(tag, bool), tag), node) is not node for tag in tags):
+            return None
+    return Discriminator(name, tuple(tag for _, tag in owners), owners)
+
+
+def _contradicts(node: Node, value: Mapping[Any, Any]) -> bool:
+    declared = node.property_nodes
+    listed = ((sent, declared[name].enum) for name, sent in value.items() if name in declared)
+    return any(enum is not None and not any(same_json(sent, each) for each in enum) for sent, enum in listed)
+
+
+# --- what parts say together ------------------------------------------------------------------------------
+
+
+def _types(parts: Parts) -> tuple[str, ...] | None:
+    types: tuple[str, ...] | None = None
+    for part in parts:
+        if "type" in part:
+            named = part["type"]
+            these = (named,) if isinstance(named, str) else tuple(named)
+            types = these if types is None else tuple(name for name in types if name in these)
+    return types
+
+
+def _constants(parts: Parts) -> tuple[Any, ...] | None:
+    for part in parts:
+        if "const" in part:
+            return (part["const"],)
+        if isinstance(part.get("enum"), list):
+            return tuple(part["enum"])
     return None
+
+
+def _properties(parts: Parts) -> Mapping[str, Any]:
+    """Return the properties by name; a property of several parts gets an ``allOf`` of theirs."""
+    found: dict[str, list[Any]] = {}
+    for part in parts:
+        for name, sub in part.get("properties", {}).items():
+            found.setdefault(name, []).append(sub)
+    return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
+
+
+def _is_closed(parts: Parts) -> bool:
+    if any(part.get("additionalProperties") is False for part in parts):
+        return True
+    unseen = any(_CONDITIONALS & part.keys() for part in parts)
+    return not unseen and any(part.get("unevaluatedProperties") is False for part in parts)
+
+
+def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[int, Any]) -> Iterator[Any]:
+    """Yield the schema of each way; a branch that was expanded before adds nothing, as unions may be recursive."""
+    parts = parts_of(root, schema)
+    found = _union_of(parts)
+    if found is None:
+        yield _with(around, schema)
+        return
+    own, branches = found
+    for part in own:
+        if part not in around:  # or they would pile up in nested unions
+            around = (*around, part)
+    for branch in branches:
+        if id(branch) not in seen:
+            seen[id(branch)] = branch  # kept alive, so that its id is not reused
+            yield from _expanded(root, branch, around, seen)
+
+
+def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
+    """Return the keywords beside a union, and its branches; None if there is no union."""
+    for index, part in enumerate(parts):
+        for keyword in ("anyOf", "oneOf"):
+            if isinstance(branches := part.get(keyword), list):
+                return _own_keywords(parts, index, keyword), branches
+    types = _types(parts)
+    if types is None or len(types) < 2:
+        return None
+    return _own_keywords(parts), [{"type": name} for name in sorted(types)]
+
+
+def _own_keywords(parts: Parts, index: int = -1, union: str = "type") -> Parts:
+    """Return what parts say beside a union, without annotations and without the references already followed."""
+    own = (
+        {
+            name: value
+            for name, value in part.items()
+            if name not in _NOT_OWN and not (at == index and name == union)
+        }
+        for at, part in enumerate(parts)
+    )
+    return tuple(part for part in own if part)
+
+
+def _with(around: Parts, schema: Any) -> Any:
+    if len(around) == 1 and isinstance(schema, Mapping) and schema.keys() == {"type"}:
+        kinds = around[0].get("type", schema["type"])
+        if kinds == schema["type"] or (isinstance(kinds, list) and schema["type"] in kinds):
+            return {**around[0], **schema}
+    return {"allOf": [*around, schema]} if around else schema

@@ -24,6 +24,7 @@ from mcp_lenient.values.display import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from mcp_lenient.schema.node import Node
     from mcp_lenient.types import Repair, Violation
 
 
@@ -79,7 +80,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
     hints: Sequence[str] = (),
-    sent: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+    sent: tuple[Node, Mapping[str, Any]] | None = None,
     secret: frozenset[str] = frozenset(),
 ) -> dict[str, Any]:
     """Return the fields of a :class:`CallEvent` as they are written, without the cost of validating the model.

@@ -28,10 +28,10 @@ from mcp_lenient.values.display import escaped, escaped_pointer, shown_key, show
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from mcp_lenient.engine.contract import Status
     from mcp_lenient.rules.policy import Mode, Policy
+    from mcp_lenient.schema.node import Node
     from mcp_lenient.telemetry.events import EventName
-    from mcp_lenient.types import Repair, Violation
+    from mcp_lenient.types import Repair, Status, Violation
 
 LibraryEventName = Literal[
     "tool_not_compiled", "hook_unavailable", "definition_unused", "definitions_kept", "list_failed"
@@ -180,13 +180,13 @@ def _is_configured() -> bool:
     return configured is not None and bool(configured())
 
 
-Sent = tuple["Mapping[str, Any]", "Mapping[str, Any]"]
+Sent = tuple["Node", "Mapping[str, Any]"]
 """A tool's schema, and what was sent to it."""
 
 
-def shown(policy: Policy, root: Mapping[str, Any], sent: Mapping[str, Any] | None) -> Sent | None:
+def shown(policy: Policy, top: Node, sent: Mapping[str, Any] | None) -> Sent | None:
     """Return the schema and what was sent where the policy wants shapes logged."""
-    return (root, sent) if policy.log_values == "shapes" and sent is not None else None
+    return (top, sent) if policy.log_values == "shapes" and sent is not None else None
 
 
 @dataclass(slots=True)
@@ -305,7 +305,7 @@ class CallTelemetry:
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
         code: str | None = None,
-        kept_in: tuple[Mapping[str, Any], Mapping[str, Any]] | None = None,
+        kept_in: tuple[Node, Mapping[str, Any]] | None = None,
     ) -> None:
         """Record a call that was not right.
 
@@ -351,12 +351,10 @@ class CallTelemetry:
             self._metrics.count("call_accepted", tool=tool, started=started)
         return self.log.wants("call_accepted")
 
-    def write_accepted(
-        self, call: RecordedCall, schema: Mapping[str, Any], arguments: Mapping[str, Any]
-    ) -> None:
+    def write_accepted(self, call: RecordedCall, top: Node, arguments: Mapping[str, Any]) -> None:
         """Log a call that was right; the tool's schema and arguments show which texts were kept."""
         spans.record("call_accepted", tool=call.name)
-        self._write("call_accepted", call, hints=kept_texts(schema, arguments))
+        self._write("call_accepted", call, hints=kept_texts(top, arguments))
 
     def _write(self, event: EventName, call: RecordedCall, **outcome: Any) -> None:
         duration = (perf_counter_ns() - call.started) // 1000

@@ -9,8 +9,8 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
 
-from mcp_lenient.refusal.wording import entries, marked_secret
-from mcp_lenient.schema.node import MAX_FORMS, FormReader, Forms, children
+from mcp_lenient.refusal.locations import below, entries, marked_secret
+from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import escaped_pointer, secret_name
 from mcp_lenient.values.json_values import json_type, pointer
@@ -34,26 +34,29 @@ _CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def shapes_of(
-    root: Mapping[str, Any], arguments: Mapping[str, Any], secret: frozenset[str] = frozenset()
+    top: Node, arguments: Mapping[str, Any], secret: frozenset[str] = frozenset()
 ) -> list[dict[str, Any]]:
     """Return one record for each place of the arguments, 50 at most, the outer ones first.
 
     Of a value under a secret name, or one that the schema marks as secret, only the place is listed.
 
-    >>> shapes_of({}, {"tags": "a, b", "api_key": "x"})
+    >>> from mcp_lenient.schema.node import Tree
+    >>> shapes_of(Tree({}).top, {"tags": "a, b", "api_key": "x"})
     [{'pointer': '/tags', 'type': 'string', 'length': 4, 'characters': ['letter', 'separator', 'space']}, {'pointer': '/api_key', 'type': 'secret'}]
     """
     found: list[dict[str, Any]] = []
-    waiting: deque[tuple[Path, Any, Forms]] = deque([((), arguments, FormReader(root).top)])
+    waiting: deque[tuple[Path, Any, Node | None]] = deque([((), arguments, top)])
     while waiting and len(found) < LISTED:
-        path, value, forms = waiting.popleft()
-        is_secret = bool(path) and (secret_name(path[-1], secret) or marked_secret(forms))
+        path, value, node = waiting.popleft()
+        is_secret = bool(path) and (
+            secret_name(path[-1], secret) or (node is not None and marked_secret(node))
+        )
         if path:
             place = {"pointer": escaped_pointer(pointer(path), secret)}
             found.append(place | ({"type": "secret"} if is_secret else _shape(value)))
         if len(path) < _DEEPEST and not is_secret:
-            below = islice(entries(value), LISTED)
-            waiting.extend(((*path, key), each, children(forms, key)[:MAX_FORMS]) for key, each in below)
+            inside = islice(entries(value), LISTED)
+            waiting.extend(((*path, key), each, below(node, key)) for key, each in inside)
     return found
 
 

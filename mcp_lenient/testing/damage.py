@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, Final
 
 from mcp_lenient.rules import ABSENT
-from mcp_lenient.schema.shape import Shape, shape_of
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.testing.trial import Sent, identical
 from mcp_lenient.values.json_values import looks_like_json
 
@@ -29,7 +29,7 @@ class _DamagedParameter:
     """A parameter of a tool, with a valid value."""
 
     value: Any
-    shape: Shape
+    node: Node
     may_be_absent: bool
 
 
@@ -70,12 +70,12 @@ def _whole_float(parameter: _DamagedParameter) -> Iterator[_Change]:
 
 
 def _number_for_text(parameter: _DamagedParameter) -> Iterator[_Change]:
-    if isinstance(parameter.value, str) and not parameter.shape.enum:
+    if isinstance(parameter.value, str) and not parameter.node.enum:
         yield 42, ("42",)
 
 
 def _enum_case(parameter: _DamagedParameter) -> Iterator[_Change]:
-    value, members = parameter.value, parameter.shape.enum
+    value, members = parameter.value, parameter.node.enum
     if isinstance(value, str) and members:
         for other in (value.upper(), value.title(), f" {value} ", value.replace("_", "-")):
             if other not in members:
@@ -129,7 +129,7 @@ _OF_VALUES: Final[Mapping[str, _Damage]] = {
 }
 
 
-def _other_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+def _other_name_style(arguments: Mapping[str, Any], _: Node) -> Iterator[Damaged]:
     for name in arguments:
         other = _restyled(name)
         if other != name and other not in arguments:
@@ -145,7 +145,7 @@ def _restyled(name: str) -> str:
     return "_".join(word.lower() for word in words)
 
 
-def _nested_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+def _nested_name_style(arguments: Mapping[str, Any], _: Node) -> Iterator[Damaged]:
     for name, value in arguments.items():
         if not isinstance(value, dict):
             continue
@@ -155,32 +155,32 @@ def _nested_name_style(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damag
             yield Damaged({**arguments, name: json.dumps(restyled)}, (arguments,))
 
 
-def _wrapped(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
+def _wrapped(arguments: Mapping[str, Any], node: Node) -> Iterator[Damaged]:
     for name, as_text in zip(_WRAPPERS, cycle((False, True)), strict=False):
-        if arguments and name not in shape.properties:
+        if arguments and name not in node.properties:
             yield Damaged({name: json.dumps(arguments) if as_text else arguments}, (arguments,))
 
 
-def _as_text(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+def _as_text(arguments: Mapping[str, Any], _: Node) -> Iterator[Damaged]:
     yield Damaged(json.dumps(arguments), (arguments,))
 
 
-def _tool_call_id(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
-    if "toolCallId" not in shape.properties:
+def _tool_call_id(arguments: Mapping[str, Any], node: Node) -> Iterator[Damaged]:
+    if "toolCallId" not in node.properties:
         yield Damaged({**arguments, "toolCallId": "call_1"}, (arguments,))
 
 
-def _missing(arguments: Mapping[str, Any], shape: Shape) -> Iterator[Damaged]:
+def _missing(arguments: Mapping[str, Any], node: Node) -> Iterator[Damaged]:
     for name in arguments:
-        if name in shape.required:
+        if name in node.required:
             yield Damaged({each: value for each, value in arguments.items() if each != name}, ())
 
 
-def _unknown(arguments: Mapping[str, Any], _: Shape) -> Iterator[Damaged]:
+def _unknown(arguments: Mapping[str, Any], _: Node) -> Iterator[Damaged]:
     yield Damaged({**arguments, _UNKNOWN: "kept?"}, ())
 
 
-_OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Shape], Iterator[Damaged]]]] = {
+_OF_CALLS: Final[Mapping[str, Callable[[Mapping[str, Any], Node], Iterator[Damaged]]]] = {
     "other_name_style": _other_name_style,
     "nested_name_style": _nested_name_style,
     "wrapped_arguments": _wrapped,
@@ -199,16 +199,16 @@ def damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator
 
 
 def _damaged(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, Damaged]]:
-    shape = shape_of(schema, schema)
+    top = Tree(schema).top
     for kind, change in _OF_VALUES.items():
         for name, value in arguments.items():
-            own = shape_of(schema, shape.properties.get(name))
-            parameter = _DamagedParameter(value, own, name in shape.properties and name not in shape.required)
+            own = top.property_nodes.get(name) or top.tree.node(None)
+            parameter = _DamagedParameter(value, own, name in top.properties and name not in top.required)
             for bad, rights in change(parameter):
                 wanted = tuple(_with(arguments, name, right) for right in rights)
                 yield kind, Damaged({**arguments, name: bad}, wanted)
     for kind, damage in _OF_CALLS.items():
-        for each in damage(arguments, shape):
+        for each in damage(arguments, top):
             yield kind, each
 
 

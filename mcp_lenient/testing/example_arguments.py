@@ -15,10 +15,8 @@ from typing import Any, Final
 from rstr.xeger import Xeger
 
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.schema.checks import validator_for
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.schema.references import parts_of
-from mcp_lenient.schema.shape import Shape, shape_of
+from mcp_lenient.schema.node import Node, Tree
 
 _MORE: Final = 3
 """How often more than its least a part without a most is repeated."""
@@ -173,11 +171,11 @@ def valid_arguments(
     read = readable(schema)
     if read.unread:
         raise NoValueError(read.told)
-    schema = read.root
-    maker = _Maker(schema, random, wide)
+    tree = Tree(read)
+    maker = _Maker(tree, random, wide)
     validator = PublishedSchemaValidator(read)
     for _ in range(_TRIES):
-        made = maker.object(shape_of(schema, schema), 0, optional)
+        made = maker.object(tree.top, 0, optional)
         if validator.accepts(made):
             return made
     issue = validator.issues(made)[0]
@@ -187,49 +185,51 @@ def valid_arguments(
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    root: Mapping[str, Any]
+    tree: Tree
     random: Random
     wide: bool
 
     def value(self, schema: Any, depth: int) -> Any:
         """Generate a value for a schema, most likely a valid one."""
-        shape = shape_of(self.root, schema)
-        keywords = _keywords(self.root, schema)
+        return self._of(self.tree.node(schema), depth)
+
+    def _of(self, node: Node, depth: int) -> Any:
+        keywords = _keywords(node)
         if isinstance(keywords.get("examples"), list) and keywords["examples"]:
             return self.random.choice(keywords["examples"])
-        if shape.enum:
-            return self.random.choice(shape.enum)
-        if shape.branches:
-            return self._branch(shape, depth)
+        if node.enum:
+            return self.random.choice(node.enum)
+        if node.is_union:
+            return self._branch(node, depth)
         makers: Mapping[str, Callable[[], Any]] = {
-            "string": lambda: self._text(schema, keywords, depth),
+            "string": lambda: self._text(node, keywords, depth),
             "integer": lambda: self._number(keywords, whole=True),
             "number": lambda: self._number(keywords, whole=False),
             "boolean": lambda: self.random.random() < 0.5,
             "null": lambda: None,
-            "array": lambda: self._array(shape, keywords, depth),
+            "array": lambda: self._array(node, keywords, depth),
             "object": lambda: {
-                **self.object(shape, depth, 0.5 if depth < _DEEPEST else 0.0),
-                **self._entries(shape, keywords, depth),
+                **self.object(node, depth, 0.5 if depth < _DEEPEST else 0.0),
+                **self._entries(node, keywords, depth),
             },
         }
-        return makers[_kind(shape)]()
+        return makers[_kind(node)]()
 
-    def object(self, shape: Shape, depth: int, optional: float) -> dict[str, Any]:
+    def object(self, node: Node, depth: int, optional: float) -> dict[str, Any]:
         """Generate an object with every required property and some optional ones."""
         made = {
-            name: self.value(schema, depth + 1)
-            for name, schema in shape.properties.items()
-            if name in shape.required or self.random.random() < optional
+            name: self._of(child, depth + 1)
+            for name, child in node.property_nodes.items()
+            if name in node.required or self.random.random() < optional
         }
-        for name in sorted(shape.required - shape.properties.keys()):
-            made[name] = self.value(shape.extra, depth + 1)
+        for name in sorted(node.required - node.properties.keys()):
+            made[name] = self.value(node.extra, depth + 1)
         return made
 
-    def _entries(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    def _entries(self, node: Node, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
         """Generate entries of a map: undeclared names, if only those are accepted."""
         least = int(keywords.get("minProperties", 0))
-        if shape.properties or shape.required or (shape.closed and not shape.patterns):
+        if node.properties or node.required or (node.closed and not node.patterns):
             return {}
         made: dict[str, Any] = {}
         for at in range(_TRIES):
@@ -237,63 +237,60 @@ class _Maker:
                 made or depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
             ):
                 break
-            name, schema = self._name(shape, keywords, depth, at)
-            made[name] = self.value(schema, depth + 1)
+            name, child = self._name(node, keywords, depth, at)
+            made[name] = self._of(child, depth + 1)
         return made
 
-    def _name(self, shape: Shape, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Any]:
-        """Generate the key of a map's entry; return it with the schema of its value."""
-        if shape.patterns:
-            pattern, schema = self.random.choice(sorted(shape.patterns.items(), key=lambda each: each[0]))
-            return self._text({"type": "string", "pattern": pattern}, {"pattern": pattern}, depth), schema
-        schema = shape.extra if isinstance(shape.extra, Mapping) else True
+    def _name(self, node: Node, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Node]:
+        """Generate the key of a map's entry; return it with the node of its value."""
+        if node.patterns:
+            pattern, child = self.random.choice(sorted(node.patterns, key=lambda each: each[0]))
+            text = self.tree.node({"type": "string", "pattern": pattern})
+            return self._text(text, {"pattern": pattern}, depth), child
+        child = self.tree.node(node.extra if isinstance(node.extra, Mapping) else True)
         names = keywords.get("propertyNames")
         if isinstance(names, Mapping):
-            return str(self.value({"type": "string", "allOf": [names]}, depth + 1)), schema
+            return str(self.value({"type": "string", "allOf": [names]}, depth + 1)), child
         name = self.random.choice(NAMES) if self.wide else NAMES[0]
-        return f"{name}{at}" if at else name, schema
+        return f"{name}{at}" if at else name, child
 
-    def _branch(self, shape: Shape, depth: int) -> Any:
-        branches = [each for each in shape.branches if not shape_of(self.root, each).is_only("null")]
+    def _branch(self, node: Node, depth: int) -> Any:
+        branches = [way for way in node.ways if not way.is_only("null")]
         if depth >= _DEEPEST or not branches:
             # The branch that ends a recursion soonest: null, else one that is not a container.
-            branches = sorted(shape.branches, key=lambda each: _weight(shape_of(self.root, each)))[:1]
+            branches = sorted(node.ways, key=_weight)[:1]
         chosen = self.random.choice(branches)
         # Decimals are published as a number or a string; a string of digits is also valid where any string is.
-        kinds = {_kind(shape_of(self.root, each)) for each in branches}
-        if kinds == {"number", "string"} and shape_of(self.root, chosen) == Shape(
-            types=frozenset({"string"}), plain=True
-        ):
+        if {_kind(way) for way in branches} == {"number", "string"} and chosen.takes("any text"):
             return self.random.choice(DECIMALS)
-        return self.value(chosen, depth + 1)
+        return self._of(chosen, depth + 1)
 
-    def _array(self, shape: Shape, keywords: Mapping[str, Any], depth: int) -> list[Any]:
+    def _array(self, node: Node, keywords: Mapping[str, Any], depth: int) -> list[Any]:
         least = int(keywords.get("minItems", 0))
         most = min(int(keywords.get("maxItems", least + 3)), least + 3)
         size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
-        schemas = [*shape.prefix, *[shape.items] * max(0, size - len(shape.prefix))]
-        if keywords.get("uniqueItems") and not shape.prefix:
-            return self._distinct(shape.items, size, depth)
-        return [self.value(schema, depth + 1) for schema in schemas[: max(size, len(shape.prefix))]]
+        items = [*node.prefix, *[node.items] * max(0, size - len(node.prefix))]
+        if keywords.get("uniqueItems") and not node.prefix:
+            return self._distinct(node.items, size, depth)
+        return [self._of(item, depth + 1) for item in items[: max(size, len(node.prefix))]]
 
-    def _distinct(self, schema: Any, size: int, depth: int) -> list[Any]:
+    def _distinct(self, item: Node, size: int, depth: int) -> list[Any]:
         """Generate distinct items, as many as wanted or quickly found."""
         made: list[Any] = []
         for _ in range(_TRIES):
             if len(made) == size:
                 break
-            value = self.value(schema, depth + 1)
+            value = self._of(item, depth + 1)
             made += [value] if value not in made else []
         return made
 
-    def _text(self, schema: Any, keywords: Mapping[str, Any], depth: int) -> str:
+    def _text(self, node: Node, keywords: Mapping[str, Any], depth: int) -> str:
         least, most = int(keywords.get("minLength", 0)), int(keywords.get("maxLength", 200))
         if "pattern" in keywords:
-            validator = validator_for(self.root, schema)
-            fitting = [text for text in (*SAMPLES, *WORDS) if validator.is_valid(text)]
+            fitting = [text for text in (*SAMPLES, *WORDS) if node.takes(text)]
             if not fitting:
                 written = (pattern_text(keywords["pattern"], self.random) for _ in range(_TRIES))
-                fitting = [text for text in written if text is not None and validator.is_valid(text)]
+                fitting = [text for text in written if text is not None and node.takes(text)]
             return self.random.choice(fitting or ["none fits"])
         form = str(keywords.get("format"))
         if form in FORMATS:
@@ -321,10 +318,10 @@ class _Maker:
         return math.floor(high)
 
 
-def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
+def _keywords(node: Node) -> dict[str, Any]:
     """Return the keywords of a schema, its references and its ``allOf``; narrower bounds win."""
     merged: dict[str, Any] = {}
-    for part in parts_of(root, schema):
+    for part in node.parts:
         for keyword, value in part.items():
             known = merged.get(keyword)
             if keyword.lower().removeprefix("exclusive").startswith("min") and known is not None:
@@ -336,19 +333,19 @@ def _keywords(root: Mapping[str, Any], schema: Any) -> dict[str, Any]:
     return merged
 
 
-def _kind(shape: Shape) -> str:
+def _kind(node: Node) -> str:
     """Return the JSON type to generate; a string if any type is allowed."""
-    if shape.types:
-        return min(shape.types - {"null"} or shape.types)
-    if shape.properties or shape.required:
+    if node.types:
+        return min(set(node.types) - {"null"} or node.types)
+    if node.properties or node.required:
         return "object"
-    return "array" if shape.items or shape.prefix else "string"
+    return "array" if node.items.schema or node.prefix else "string"
 
 
-def _weight(shape: Shape) -> int:
-    if shape.is_only("null"):
+def _weight(node: Node) -> int:
+    if node.is_only("null"):
         return 0
-    return 2 if shape.properties or shape.items or shape.branches else 1
+    return 2 if node.properties or node.items.schema or node.is_union else 1
 
 
 def _bounds(keywords: Mapping[str, Any]) -> tuple[float, float]:

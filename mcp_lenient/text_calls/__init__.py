@@ -20,7 +20,7 @@ from mcp_lenient.text_calls.dialects import (
     mistral,
     qwen_xml,
 )
-from mcp_lenient.text_calls.scan import JSON, Answer, read_answer
+from mcp_lenient.text_calls.scan import JSON, AnswerCalls, read_answer
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
@@ -132,7 +132,7 @@ def parse_tool_calls(
 
 def answer_in(
     text: str, tools: KnownTools, dialect: str | Iterable[str] | None, limits: Limits | None = None
-) -> tuple[Source, Answer]:
+) -> tuple[Source, AnswerCalls]:
     """Return a text and the calls in it; see :func:`parse_tool_calls`."""
     chosen = _chosen(dialect)
     source = Source.of(text, limits or Limits())

@@ -50,7 +50,7 @@ CLOSED: Final = re.compile("|".join(re.escape(closing) for _, closing in REASONI
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class TextReader:
     """The parsing functions that dialects share; what cannot be parsed raises an error with its position."""
 
     source: Source
@@ -162,6 +162,6 @@ class Dialect:
 
     name: str
     opener: re.Pattern[str]
-    read: Callable[[Reader, re.Match[str]], tuple[list[ToolCall], int]]
+    read: Callable[[TextReader, re.Match[str]], tuple[list[ToolCall], int]]
     is_markup: bool = False
     is_call: Callable[[KnownTools, re.Match[str]], bool] = lambda _tools, _opener: True

@@ -19,7 +19,7 @@ from mcp_lenient.text_calls.call import (
     calls_in,
     looks_like_call,
 )
-from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect, TextReader
 from mcp_lenient.text_calls.prose import ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
@@ -59,7 +59,7 @@ _Begun = tuple[list[Found], int]
 """Calls, and where they end."""
 
 
-class Answer(NamedTuple):
+class AnswerCalls(NamedTuple):
     """The calls of a text, and whether nothing but calls and marked reasoning is in it."""
 
     found: list[Found]
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
 
 def read_answer(
     source: Source, tools: KnownTools, dialects: Collection[Dialect], *, takes_json: bool
-) -> Answer:
+) -> AnswerCalls:
     """Return the calls in a text, at least one.
 
     Args:
@@ -88,7 +88,7 @@ def read_answer(
     whole = scan()
     whole.run(_past_reasoning(source, scan()), len(source.text))
     whole.finish()
-    return Answer(whole.found, not whole.has_text)
+    return AnswerCalls(whole.found, not whole.has_text)
 
 
 def _past_reasoning(source: Source, scan: _Scan) -> int:
@@ -280,7 +280,7 @@ class _Scan:
             for place in {at, start}:
                 opener = dialect.opener.match(self.source.text, place)
                 if opener is not None and dialect.is_call(self.tools, opener):
-                    calls, end = dialect.read(Reader(self.source, self.tools), opener)
+                    calls, end = dialect.read(TextReader(self.source, self.tools), opener)
                     if not calls:  # a message of Harmony
                         self.has_text = self.has_text or "analysis" not in opener[0]
                         message = self.source.text[opener.end() : end]

@@ -16,8 +16,12 @@ from mcp_lenient.values.json_values import text_of
 _PLAIN_NAME = re.compile(r"[^\W\d][\w$-]*")
 MAX_NAME = 64
 MAX_SCALAR = 64
-MAX_INTEGER_BITS = 200
-MAX_DEPTH = 64
+_MAX_INTEGER_BITS = 200
+LONGEST_TEXT: Final = 128
+LONGEST_PART: Final = 64
+_MAX_PARTS: Final = 16
+LONGEST_POINTER: Final = _MAX_PARTS * (LONGEST_PART + 1) + 1
+_MORE: Final = "…"
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -65,30 +69,24 @@ _LONGEST_SECRET = 256
 
 
 def name_words(name: str) -> tuple[str, ...]:
-    """Return the words of a name, in lower case.
-
-    >>> name_words("maxHTTPResults_2")
-    ('max', 'http', 'results', '2')
-    """
+    """Return the words of a name, in lower case."""
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
 def secret_name(name: object, more: Collection[str] = ()) -> bool:
-    """Return whether a parameter of this name holds a secret.
+    """Return whether a parameter of this name holds a secret; ``more`` are other names that do.
 
     >>> [secret_name(name) for name in ("api_key", "authToken", "tokenizer")]
     [True, True, False]
     """
     if not isinstance(name, str):
         return False
-    if len(name) > _LONGEST_SECRET:
+    if name in more or len(name) > _LONGEST_SECRET or _is_secret(name):
         return True
-    if name in more or (_is_secret_cached if len(name) <= MAX_NAME else _is_secret)(name):
-        return True
-    squashed = "".join(name_words(name)) if more else ""
-    return any("".join(name_words(other)) == squashed for other in more)
+    return any(name_words(other) == name_words(name) for other in more)
 
 
+@lru_cache(maxsize=4096)
 def _is_secret(name: str) -> bool:
     words = name_words(name if name.isascii() else unicodedata.normalize("NFKC", name))
     return (
@@ -98,19 +96,12 @@ def _is_secret(name: str) -> bool:
     )
 
 
-_is_secret_cached = lru_cache(maxsize=4096)(_is_secret)
-
-
 def _secret_word(word: str) -> bool:
     return word in _WORDS or word.endswith(_ENDINGS) or _BEGINNING.match(word) is not None
 
 
 def shown_name(name: object) -> str:
-    """Return a tool name or id for logs and answers; masked if it does not have the form of one.
-
-    >>> shown_name("get-note"), shown_name('search({"password": "x"})')
-    ('get-note', '{…}')
-    """
+    """Return a tool name or id for logs and answers; masked if it does not have the form of one."""
     return name if isinstance(name, str) and _TOOL_NAME.fullmatch(name) else HIDDEN
 
 
@@ -133,20 +124,12 @@ def shown_key(key: str) -> str:
 
 
 def is_name(key: str) -> bool:
-    """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender.
-
-    >>> is_name("max results"), is_name('{"query": "x"}'), is_name("password hunter2")
-    (True, False, False)
-    """
+    """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender."""
     return _PAIR.search(key) is None and (len(key.split()) < 2 or not secret_name(key[:_LONGEST_SECRET]))
 
 
 def shown(text: object, limit: int = MAX_NAME) -> str:
-    r"""Return a client's name in a form that can be printed anywhere: escaped and cut.
-
-    >>> print(shown("a\nb"))
-    a\nb
-    """
+    """Return a client's name in a form that can be printed anywhere: escaped and cut."""
     raw = text if isinstance(text, str) else text_of(text)
     if len(raw) <= limit and raw.isprintable():
         return raw
@@ -154,11 +137,7 @@ def shown(text: object, limit: int = MAX_NAME) -> str:
 
 
 def is_label(text: object) -> bool:
-    """Return whether a text has the form of a program's name or version.
-
-    >>> [is_label(text) for text in ("claude-ai (via mcp-remote 0.1.37)", "a: b", "{}")]
-    [True, False, False]
-    """
+    """Return whether a text has the form of a program's name or version."""
     return isinstance(text, str) and _LABEL.fullmatch(text) is not None
 
 
@@ -196,7 +175,7 @@ def short_scalar(value: object) -> bool:
     if value is None or isinstance(value, bool):
         return True
     if isinstance(value, int):
-        return value.bit_length() <= MAX_INTEGER_BITS
+        return value.bit_length() <= _MAX_INTEGER_BITS
     if isinstance(value, float):
         return math.isfinite(value)
     return isinstance(value, str) and len(value) <= MAX_SCALAR and not _SURROGATE.search(value)
@@ -209,35 +188,16 @@ def in_json(value: object) -> str:
 
 
 def fits_json(value: object, limit: int) -> bool:
-    """Return whether a value can be written in JSON, within this many characters."""
-    if not _shallow(value, limit):
-        return False
+    """Return whether a value can be written in JSON, within this many bytes."""
+    size = 0
     try:
-        return len(_FINITE_ENCODER.encode(value).encode()) <= limit
-    except (TypeError, ValueError):
-        return False
-
-
-def _shallow(value: object, limit: int) -> bool:
-    """Return whether a value has few enough parts and levels to be serialized cheaply."""
-    seen = depth = 0
-    level = [value]
-    while level and depth <= MAX_DEPTH:
-        depth += 1
-        below: list[object] = []
-        for current in level:
-            if isinstance(current, (str, list, tuple)):
-                seen += len(current)
-                below += () if isinstance(current, str) else current
-            elif isinstance(current, int):
-                seen += 1 if current.bit_length() <= 4 * limit else limit + 1
-            elif current is not None and not isinstance(current, float) and isinstance(current, Mapping):
-                seen += len(current)
-                below += (*current, *current.values())
-            if seen + len(below) > limit:
+        for part in _FINITE_ENCODER.iterencode(value):
+            size += len(part.encode())
+            if size > limit:
                 return False
-        level = below
-    return not level
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def sentence(text: object, limit: int) -> str:
@@ -249,11 +209,7 @@ def sentence(text: object, limit: int) -> str:
 
 
 def first_sentence(text: object, limit: int) -> str:
-    """Return the first sentence of an author's text, in the form of :func:`sentence`.
-
-    >>> first_sentence("The city. Upper case.", 80)
-    'The city.'
-    """
+    """Return the first sentence of an author's text, in the form of :func:`sentence`."""
     line = sentence(text, 4 * limit)
     end = re.search(r"(?<=[^.\s]{2}[.!?])\s", line)
     return cut(line[: end.start()] if end else line, limit)
@@ -275,23 +231,8 @@ def exact(name: object) -> bool:
     return isinstance(name, str) and len(name) <= MAX_NAME and not _SURROGATE.search(name)
 
 
-LONGEST_TEXT: Final = 128
-LONGEST_PART: Final = 64
-_MAX_PARTS: Final = 16
-LONGEST_POINTER: Final = _MAX_PARTS * (LONGEST_PART + 1) + 1
-_MAX_CACHED: Final = 128
-_ROOT: Final = ""
-_MORE: Final = "…"
-
-
 def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
-    r"""Return client-chosen text for logs: one printable line of at most ``limit`` characters.
-
-    Idempotent. For reading only: a backslash in the text is not escaped.
-
-    >>> escaped("a\nb\x1b[31m")
-    'a\\nb\\u001b[31m'
-    """
+    """Return client-chosen text for logs: one printable line of at most ``limit`` characters, to read only."""
     return shown(text, limit)
 
 
@@ -305,22 +246,10 @@ def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
     >>> escaped_pointer("/credentials/hunter")
     '/credentials/{…}'
     """
-    return (_masked_cached if len(pointer) <= _MAX_CACHED else _masked)(pointer, secret)
-
-
-def _masked(pointer: str, names: frozenset[str]) -> str:
-    parts = pointer.split("/", _MAX_PARTS)
-    kept: list[str] = []
-    secret = False
-    for part in parts[:_MAX_PARTS]:
-        kept.append(_ROOT if not part and not kept else HIDDEN if secret else _part(part))
-        secret = secret or secret_name(part, names)
-    more = len(parts) > _MAX_PARTS
-    return f"{'/'.join(kept)}/{_MORE}" if more else "/".join(kept)
-
-
-_masked_cached = lru_cache(maxsize=1024)(_masked)
-
-
-def _part(part: str) -> str:
-    return part if part == _MORE else shown_key(part)
+    first, *parts = pointer.split("/", _MAX_PARTS)
+    kept = [first and shown_key(first)]
+    hidden = secret_name(first, secret)
+    for part in parts[: _MAX_PARTS - 1]:
+        kept.append(HIDDEN if hidden else part if part == _MORE else shown_key(part))
+        hidden = hidden or secret_name(part, secret)
+    return "/".join([*kept, _MORE] if len(parts) == _MAX_PARTS else kept)

@@ -5,16 +5,13 @@ A text may be JSON or, if it is not, JSON5 or a Python literal.
 
 from __future__ import annotations
 
-import ast
 import json
 import marshal
-import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import accumulate
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.types import Path
 
@@ -30,42 +27,23 @@ def pointer(path: Path) -> str:
     >>> pointer(("rows", 0, "a/b"))
     '/rows/0/a~1b'
     """
-    text = ""
-    for part in path:
-        text += f"/{_token(part)}"
-    return text
+    return "".join(["/" + text_of(part).replace("~", "~0").replace("/", "~1") for part in path])
+
+
+def tokens_of(text: str) -> list[str]:
+    """Return the parts of a JSON Pointer as text, indices included."""
+    return [token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:]]
 
 
 def text_of(part: object) -> str:
-    """Return an index or a non-string key as text; an integer too long to print gives its type.
-
-    >>> text_of(3), text_of(None), text_of(10**5000)
-    ('3', 'None', '<int>')
-    """
+    """Return an index or a non-string key as text; an integer too long to print gives its type."""
     try:
         return str(part)
     except ValueError:
         return f"<{type(part).__name__}>"
 
 
-def tokens_of(text: str) -> list[str]:
-    """Return the parts of a JSON Pointer as text, indices included.
-
-    >>> tokens_of("/rows/0/a~1b")
-    ['rows', '0', 'a/b']
-    """
-    return [token.replace("~1", "/").replace("~0", "~") for token in text.split("/")[1:]]
-
-
-def _token(part: str | int) -> str:
-    if not isinstance(part, str):
-        return text_of(part)
-    if "~" in part or "/" in part:
-        return part.replace("~", "~0").replace("/", "~1")
-    return part
-
-
-PYTHON_TYPES: Mapping[type, str] = {
+PYTHON_TYPES: Final[Mapping[type, str]] = {
     str: "string",
     bool: "boolean",
     int: "integer",
@@ -75,15 +53,6 @@ PYTHON_TYPES: Mapping[type, str] = {
     dict: "object",
     type(None): "null",
 }
-_NUMBERS = frozenset({int, float})
-_SCALARS = frozenset({bool, float, type(None)})
-_SHORT = _SCALARS | {int}
-_SCALAR_SIZE = 8
-_MAX_DEPTH = 1_000
-_MAX_CONTAINERS = 1_000_000
-_MARSHAL_VERSION = 2
-_MANY_VALUES = 100
-_LONG_TEXT = 10_000
 
 
 def json_type(value: Any) -> str:
@@ -115,6 +84,16 @@ def same_json(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
+# --- sizes ------------------------------------------------------------------------------------------------
+
+_SCALAR_SIZE: Final = 8
+_MAX_DEPTH: Final = 1_000
+_MAX_CONTAINERS: Final = 1_000_000
+_MARSHAL_VERSION: Final = 2
+_MANY_VALUES: Final = 100
+_LONG_TEXT: Final = 10_000
+
+
 class Size(NamedTuple):
     """The size of arguments: characters, values, and the first exceeded limit."""
 
@@ -132,94 +111,60 @@ def measured(arguments: Any, limits: Limits) -> Size:
         items += len(level)
         below: list[Any] = []
         for value in level:
-            kind = type(value)
-            if kind is str:
-                size += len(value)
-            elif kind is dict:
-                for key in value:
-                    size += len(key) if isinstance(key, str) else _SCALAR_SIZE
-                below += value.values()
-            elif kind is list:
-                below += value
-            elif kind is int:
-                size += value.bit_length() // 3
-            elif kind in _SCALARS:
-                size += _SCALAR_SIZE
-            else:
-                size += _other_size(value, below)
-        if depth > limits.depth or items > limits.items or size > limits.bytes:
-            return Size(size, items, _first_beyond(depth, items, limits))
+            below += _inside(value)
+            size += _characters(value)
+        reached = (
+            ("depth", depth, limits.depth),
+            ("items", items, limits.items),
+            ("bytes", size, limits.bytes),
+        )
+        for name, count, limit in reached:
+            if count > limit:
+                return Size(size, items, name)
         level = below
     return Size(size, items, None)
 
 
-def _other_size(value: Any, below: list[Any]) -> int:
-    """Return the size of a subclass of a JSON type or of a non-JSON value."""
+def _inside(value: Any) -> Any:
+    """Return the values that a value holds."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, (list, tuple)) else ()
+
+
+def _characters(value: Any) -> int:
     if isinstance(value, str):
         return len(value)
     if isinstance(value, Mapping):
-        below += value.values()
         return sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
     if isinstance(value, (list, tuple)):
-        below += value
         return 0
-    return _SCALAR_SIZE
-
-
-def _first_beyond(depth: int, items: int, limits: Limits) -> str:
-    if depth > limits.depth:
-        return "depth"
-    return "items" if items > limits.items else "bytes"
-
-
-def has_whole_float(value: Any) -> bool:
-    """Return whether the value is or contains a float without a fraction.
-
-    >>> has_whole_float({"a": [1, 2.5, 7.0]}), has_whole_float([1, 2.5])
-    (True, False)
-    """
-    return any(isinstance(each, float) and each.is_integer() for each in _everything_in(value))
+    return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
 
 
 def _everything_in(value: Any) -> Iterator[Any]:
-    """Yield a value and all values in it, level by level."""
-    waiting = [value]
+    """Yield a value and all values in it, level by level; each container once, as one may contain itself."""
+    waiting, seen = [value], set[int]()
     for each in waiting:
         yield each
-        if isinstance(each, dict):
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
+        if isinstance(each, (dict, list)) and id(each) not in seen:
+            seen.add(id(each))
+            waiting += each.values() if isinstance(each, dict) else each
 
 
-def has_many(arguments: Mapping[str, Any]) -> bool:
-    """Return whether an argument is a list or object of many values."""
-    for value in arguments.values():
-        kind = type(value)
-        if (kind is list or kind is dict) and len(value) > _MANY_VALUES:
-            return True
-    return False
-
-
-def takes_long(arguments: Mapping[str, Any]) -> bool:
-    """Return whether visiting each value may take more than a few milliseconds; looks at the top level only."""
-    if has_many(arguments) or len(arguments) > _MANY_VALUES:
-        return True
-    return any(type(value) is str and len(value) > _LONG_TEXT for value in arguments.values())
+def has_whole_float(value: Any) -> bool:
+    """Return whether the value is or contains a float without a fraction."""
+    return any(isinstance(each, float) and each.is_integer() for each in _everything_in(value))
 
 
 def holds_many(arguments: Mapping[str, Any]) -> bool:
-    """Return whether arguments have so many values or characters, at any depth, that repairing them takes long."""
+    """Return whether arguments have so many values or characters, at any depth, that a look at each takes long."""
     waiting: list[Any] = [arguments]
     characters = 0
     for value in waiting:
-        if isinstance(value, str):
-            characters += len(value)
-        elif isinstance(value, list):
-            waiting += value
-        elif type(value) not in _SHORT and isinstance(value, (dict, Mapping)):
-            waiting += value.values()
-            characters += sum(len(key) for key in value if isinstance(key, str))
+        if isinstance(value, (str, Mapping)):
+            characters += _characters(value)
+        waiting += _inside(value)
         if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
             return True
     return False
@@ -235,11 +180,7 @@ def is_shallow(value: Any) -> bool:
 
 
 def nests_less(value: Any, deepest: int) -> bool:
-    """Return whether a value has at most this many levels; False for one that contains itself.
-
-    >>> nests_less([[1]], 2), nests_less([[1]], 1)
-    (True, False)
-    """
+    """Return whether a value has at most this many levels; False for one that contains itself."""
     level = [value]
     for _ in range(deepest + 1):
         containers = [each for each in level if isinstance(each, (dict, list, tuple))]
@@ -247,17 +188,16 @@ def nests_less(value: Any, deepest: int) -> bool:
             return True
         if len(containers) > _MAX_CONTAINERS:  # a list that contains itself twice
             return False
-        level = [
-            inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
-        ]
+        level = [inner for each in containers for inner in _inside(each)]
     return False
 
 
+# --- numbers ----------------------------------------------------------------------------------------------
+
 # mutant: a bound, which the tests follow
 MAX_SPELLING: Final = 4000
-"""Characters of the longest number that is parsed or printed: below the digit limit of ``int()``."""
+"""Characters of the longest number that is parsed: below the digit limit of ``int()``."""
 _SAFE: Final = 2**53
-_MAX_BITS: Final = math.floor(MAX_SPELLING * math.log2(10))
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
 _TWO_PLACES: Final = re.compile(r"-?[0-9]+\.[0-9]{2}")
@@ -265,30 +205,19 @@ _DIGITS_OF_DOUBLE: Final = 15
 """A number with more digits may have been rounded by the sender."""
 _DIGITS_WRITTEN: Final = (15, 16, 17)
 """Significant digits of a double as it is written: no fewer than it always keeps, no more than it can need."""
-_ALWAYS_EXACT: Final = 16
-"""A number this short with a point and no exponent has at most 15 digits, which a double preserves."""
 
 
 class SpelledFloat(float):
-    """A float with its source spelling.
-
-    >>> SpelledFloat(3.1, "3.10").spelling
-    '3.10'
-    """
+    """A float with its source spelling."""
 
     __slots__ = ("spelling",)
-
     spelling: str
 
-    def __new__(cls, value: float, spelling: str) -> Self:
+    def __new__(cls, value: float, spelling: str = "") -> Self:
         """Return ``value`` with a spelling."""
         self = super().__new__(cls, value)
         self.spelling = spelling
         return self
-
-    def __getnewargs__(self) -> tuple[float, str]:  # type: ignore[override]
-        """Return the arguments for ``copy`` and ``pickle``."""
-        return float(self), self.spelling
 
 
 class ParsedInteger(int):
@@ -302,13 +231,27 @@ SPELLED: Final = {SpelledFloat: float, ParsedInteger: int}
 
 
 def plain_type(value: Any) -> type:
-    """Return the type of a value; for a number parsed from text, the built-in type.
-
-    >>> plain_type(SpelledFloat(3.1, "3.10")), plain_type(True)
-    (<class 'float'>, <class 'bool'>)
-    """
+    """Return the type of a value; for a number parsed from text, the built-in type."""
     kind = type(value)
     return SPELLED.get(kind, kind)
+
+
+def plain(value: Any) -> Any:
+    """Return the value without source spellings; the same object if it has none."""
+    if not any(type(each) in SPELLED for each in _everything_in(value)):
+        return value
+    try:
+        return _plain(value)
+    except RecursionError:  # beyond any limit of depth, and so refused
+        return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return plain_type(value)(value) if type(value) in SPELLED else value
 
 
 def read_integer(spelling: str) -> int | SpelledFloat | None:
@@ -318,10 +261,8 @@ def read_integer(spelling: str) -> int | SpelledFloat | None:
     """
     if spelling == "-0":
         return SpelledFloat(-0.0, spelling)
-    if len(spelling) > MAX_SPELLING:
-        return None
     try:
-        return int(spelling)
+        return int(spelling) if len(spelling) <= MAX_SPELLING else None
     except ValueError:  # the interpreter's own digit limit is lower
         return None
 
@@ -334,52 +275,16 @@ def read_float(spelling: str) -> SpelledFloat | None:
     """
     if len(spelling) > MAX_SPELLING:
         return None
-    value = SpelledFloat(float(spelling), spelling)
-    if len(spelling) <= _ALWAYS_EXACT and "e" not in spelling and "E" not in spelling:
-        return value
+    value = float(spelling)
     digits = _digits(spelling)
     # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero
     # differ from both.
     kept = not digits or digits in {_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")}
-    return value if kept else None
+    return SpelledFloat(value, spelling) if kept else None
 
 
 def _digits(spelling: str) -> str:
     return spelling.lower().partition("e")[0].replace(".", "").lstrip("-").strip("0")
-
-
-def plain(value: Any) -> Any:
-    """Return the value without source spellings; the same object if it has none."""
-    if type(value) in SPELLED:
-        return plain_type(value)(value)
-    if not isinstance(value, (list, dict)):
-        return value
-    spelled = False
-    containers = [value]
-    for container in containers:
-        for child in container.values() if isinstance(container, dict) else container:
-            kind = type(child)
-            if kind is dict or kind is list:
-                containers.append(child)  # breadth first: the list is the queue
-            elif kind in SPELLED:
-                spelled = True
-    return _without_spellings(containers) if spelled else value
-
-
-def _without_spellings(containers: list[Any]) -> Any:
-    """Rebuild the first container; each container precedes those inside it."""
-    rebuilt: dict[int, Any] = {}
-
-    def plain_child(child: Any) -> Any:
-        kind = type(child)
-        return SPELLED[kind](child) if kind in SPELLED else rebuilt.get(id(child), child)
-
-    for container in reversed(containers):
-        if isinstance(container, dict):
-            rebuilt[id(container)] = {key: plain_child(child) for key, child in container.items()}
-        else:
-            rebuilt[id(container)] = [plain_child(child) for child in container]
-    return rebuilt[id(containers[0])]
 
 
 def number_in_text(text: str) -> int | float | None:
@@ -400,26 +305,9 @@ def number_in_text(text: str) -> int | float | None:
 
 
 def exact_number_in_text(text: str) -> int | float | None:
-    """Parse a whole text as a JSON number that a double holds exactly, or return None.
-
-    >>> exact_number_in_text("9007199254740992"), exact_number_in_text("9007199254740993")
-    (9007199254740992, None)
-    """
+    """Parse a whole text as a JSON number that a double holds exactly, or return None."""
     value = number_in_text(text)
     return None if isinstance(value, int) and not _fits_double(value) else value
-
-
-def rounds(value: Any) -> bool:
-    """Return whether a value contains an integer, parsed from text, that a double would round."""
-    waiting = [value]
-    for each in waiting:
-        if isinstance(each, dict):
-            waiting += each.values()
-        elif isinstance(each, list):
-            waiting += each
-        elif type(each) is ParsedInteger and not _fits_double(each):
-            return True
-    return False
 
 
 def integer_in_text(text: str) -> int | None:
@@ -436,11 +324,7 @@ def integer_in_text(text: str) -> int | None:
 
 
 def whole_float(value: float) -> int | None:
-    """Convert a float without a fraction, up to 2**53, to an integer, or return None; -0.0 would lose its sign.
-
-    >>> whole_float(7.0), whole_float(7.5)
-    (7, None)
-    """
+    """Convert a float without a fraction, up to 2**53, to an integer, or return None; -0.0 would lose its sign."""
     if not value.is_integer() or abs(value) > _SAFE or repr(value) == "-0.0":
         return None
     return int(value)
@@ -456,28 +340,24 @@ def number_as_text(value: float) -> str | None:
     >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
     ('42', '3.14', None, None)
     """
-    if isinstance(value, bool):
-        return None
     if isinstance(value, SpelledFloat):
         return value.spelling
-    if isinstance(value, ParsedInteger):
-        return str(int(value))
-    if isinstance(value, int):
-        return _integer_as_text(value)
-    spelling = repr(value)
-    sure = _TWO_PLACES.fullmatch(spelling) and len(_digits(spelling)) <= _DIGITS_OF_DOUBLE
-    return spelling if sure else None
-
-
-def _integer_as_text(value: int) -> str | None:
-    if value.bit_length() > _MAX_BITS:
-        return None
-    if may_be_rounded(value):
+    if not isinstance(value, int):
+        spelling = repr(value)
+        sure = _TWO_PLACES.fullmatch(spelling) and len(_digits(spelling)) <= _DIGITS_OF_DOUBLE
+        return spelling if sure else None
+    if isinstance(value, bool) or (type(value) is not ParsedInteger and may_be_rounded(value)):
         return None
     try:
-        return str(value)
-    except ValueError:  # the interpreter's own digit limit is lower
+        spelling = str(int(value))
+    except ValueError:  # more digits than the interpreter writes
         return None
+    return spelling if len(spelling) <= MAX_SPELLING else None
+
+
+def rounds(value: Any) -> bool:
+    """Return whether a value contains an integer, parsed from text, that a double would round."""
+    return any(type(each) is ParsedInteger and not _fits_double(each) for each in _everything_in(value))
 
 
 def may_be_rounded(value: object) -> bool:
@@ -510,6 +390,8 @@ def _fits_double(value: int) -> bool:
         return False
 
 
+# --- texts ------------------------------------------------------------------------------------------------
+
 Dialect = Literal["json", "json5", "python"]
 JSON: Final[frozenset[Dialect]] = frozenset({"json"})
 """The grammar of a text."""
@@ -526,11 +408,8 @@ class Parsed:
     dialect: Dialect
 
 
-_STARTS: Final = frozenset("[{(/")
-_ENDS: Final = frozenset("]})")
 _MAY_BEGIN: Final = re.compile(r"""[\s\ufeff]*[\[{(/"`]""")
-_MAX_COMMENT: Final = 1000
-"""Length of the tail that may contain a comment after the value."""
+_JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
 _MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
@@ -540,8 +419,8 @@ _LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:
 
 A line break after a drive counts only at the beginning: elsewhere a line may end in `A:`.
 """
-_MAY_LOSE_BACKSLASH: Final = re.compile(r"[\b\f]|\\[bf]|\\u000[8cC]|[A-Za-z]:(?:[\t\n\r]|\\[tnr])")
-_JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{("'])""")
+_SAFE_LENGTH: Final = 15
+"""Characters of an integer that is always below 2**53."""
 
 
 def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
@@ -560,21 +439,17 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
         limits: Bounds on the length and depth of a text.
         dialects: The grammars in force. Without ``"json"``, plain JSON is not parsed as JSON5 either.
     """
-    if len(text) > limits.text:
+    if len(text) > limits.text or _MAY_BEGIN.match(text) is None:
         return None
     text = _unquoted(text)
-    parsed = _parsed(text, limits, dialects)
-    return None if parsed is None or _has_lost_backslashes(text, parsed.value) else parsed
-
-
-def _parsed(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
-    if text[:1] not in _STARTS or (text[-1:] not in _ENDS and "/" not in text[-_MAX_COMMENT:]):
+    value = _decoded(text)
+    if isinstance(value, (list, dict)):
+        parsed = Parsed(value, "json") if "json" in dialects else None
+    else:
+        parsed = _relaxed(text, dialects) if len(text) <= limits.relaxed_text else None
+    if parsed is None or not nests_less(parsed.value, limits.depth):
         return None
-    if not _too_deep(text, limits.depth):
-        value = _decoded(text)
-        if value is not None:
-            return Parsed(value, "json") if "json" in dialects else None
-    return _relaxed(text, limits.depth, dialects) if len(text) <= limits.relaxed_text else None
+    return None if any(map(_lost_backslash, _everything_in(parsed.value))) else parsed
 
 
 _ANY_ESCAPE: Final = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|(.))', re.DOTALL)
@@ -597,38 +472,21 @@ def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     return parse_container(doubled, limits, JSON)
 
 
-def _has_lost_backslashes(text: str, value: Any) -> bool:
+def _lost_backslash(value: Any) -> bool:
     r"""Return whether JSON decoded the ``\b`` of a regex or the ``\f`` of a Windows path to a control character."""
-    if _MAY_LOSE_BACKSLASH.search(text) is None:
-        return False
-    parts = _everything_in(value)
-    texts = (text for part in parts for text in (part if isinstance(part, dict) else (part,)))
+    texts = value if isinstance(value, dict) else (value,)
     return any(isinstance(text, str) and _LOST_BACKSLASH.search(text) is not None for text in texts)
 
 
 class TextParseCache:
-    """A cache of the parsed texts of one call."""
-
-    __slots__ = ("_limits", "_parsed")
+    """The parsed texts of one call, each parsed once: ``parse(text, dialects)``."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._parsed: dict[tuple[str, frozenset[Dialect]], Parsed | None] = {}
+        @cache
+        def parse(text: str, dialects: frozenset[Dialect]) -> Parsed | None:
+            return parse_container(text, limits, dialects)
 
-    def parse(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
-        """Return the cached result of :func:`parse_container`."""
-        key = (text, dialects)
-        if key not in self._parsed:
-            # Plain JSON is not parsed as another dialect.
-            known = self._parsed.get((text, JSON)) is not None and "json" not in dialects
-            parses = not known and may_be_container(text)
-            self._parsed[key] = parse_container(text, self._limits, dialects) if parses else None
-        return self._parsed[key]
-
-
-def may_be_container(text: str) -> bool:
-    """Return whether :func:`parse_container` may accept the text, from its beginning; fast."""
-    return _MAY_BEGIN.match(text) is not None
+        self.parse = parse
 
 
 def looks_like_json(text: str) -> bool:
@@ -659,13 +517,6 @@ def _without_fence(text: str) -> str:
     return fenced[1].strip() if fenced else ""
 
 
-_DEPTH_CHANGES: Final = bytes.maketrans(b"[{]}", b"\x01\x01\xff\xff")
-_NOT_BRACKETS: Final = bytes(set(range(256)) - set(b"[{]}"))
-_ALWAYS_SAFE: Final = 15
-"""Characters of an integer that is always below 2**53."""
-_Number = TypeVar("_Number", bound="int | SpelledFloat")
-
-
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
@@ -675,25 +526,22 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _integer(spelling: str) -> int | SpelledFloat:
-    value = _exact(read_integer(spelling))
+    value = read_integer(spelling)
+    if value is None:
+        raise ValueError(spelling)
     # Beyond 2**53, an integer parsed here is exact; one sent as a number may have been rounded.
-    return ParsedInteger(value) if len(spelling) > _ALWAYS_SAFE and isinstance(value, int) else value
+    return ParsedInteger(value) if len(spelling) > _SAFE_LENGTH and isinstance(value, int) else value
 
 
 def _float(spelling: str) -> SpelledFloat:
-    return _exact(read_float(spelling))
-
-
-def _exact(value: _Number | None) -> _Number:
+    value = read_float(spelling)
     if value is None:
-        msg = "digits would be lost"
-        raise ValueError(msg)
+        raise ValueError(spelling)
     return value
 
 
 def _no_constant(name: str) -> None:
-    msg = f"{name} is not JSON"
-    raise ValueError(msg)
+    raise ValueError(name)
 
 
 _DECODER: Final = json.JSONDecoder(
@@ -708,98 +556,99 @@ _DECODER: Final = json.JSONDecoder(
 def _decoded(text: str) -> Any:
     try:
         value, end = _DECODER.raw_decode(text)
-    except (ValueError, RecursionError):  # recursion: the caller's stack may be nearly full
+    except (ValueError, RecursionError):  # too deep, or the caller's stack is nearly full
         return None
     return value if end == len(text) else None
 
 
-def _too_deep(text: str, max_depth: int) -> bool:
-    """Return whether JSON text nests deeper than the limit, in linear time and without recursion."""
-    if text.count("[") + text.count("{") <= max_depth:
-        return False
-    outside = text.replace("\\\\", "").replace('\\"', "").split('"')[::2]
-    brackets = "".join(outside).encode("utf-8", "surrogatepass").translate(_DEPTH_CHANGES, _NOT_BRACKETS)
-    return max_depth + 1 in accumulate(memoryview(brackets).cast("b"))
-
+# --- JSON5 and Python -------------------------------------------------------------------------------------
 
 _ESCAPE: Final = r"""\\(?:["'\\/bfnrt]|u[0-9a-fA-F]{4})"""
 _TOKEN: Final = re.compile(
-    rf"""[\s\ufeff]*(?:
-        (?P<mark>[\[\]{{}}:,])
+    rf"""[ \t\n\r\f]*(?:
+        (?P<open>[\[{{(])
+      | (?P<close>[\]}})])
+      | (?P<mark>[:,])
       | (?P<string>"[^"\\\n\r]*(?:{_ESCAPE}[^"\\\n\r]*)*" | '[^'\\\n\r]*(?:{_ESCAPE}[^'\\\n\r]*)*')
       | (?P<number>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)
       | (?P<key>(?!(?:True|False|None)\b)(?:[^\W\d]|\$)[\w$]*(?=\s*:))
       | (?P<json_word>(?:true|false|null)(?![\w$]))
       | (?P<python_word>(?:True|False|None)(?![\w$]))
-      | (?P<paren>[()])
       | (?P<comment>//[^\n\r\u2028\u2029]* | /\*[^*]*\*+(?:[^/*][^*]*\*+)*/)
+      | (?P<space>[\v\xa0\ufeff\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+)
       | (?P<other>.)
     )""",
     re.VERBOSE | re.DOTALL,
 )
-_DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
-_CLOSING: Final = frozenset("]})")
-_IN_JSON: Final[Mapping[str, str]] = MappingProxyType(
-    {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
-)
-_ONLY_IN: Final[Mapping[str, Dialect]] = MappingProxyType(
-    {"key": "json5", "json_word": "json5", "comment": "json5", "python_word": "python", "paren": "python"}
-)
+_IN_JSON: Final = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
+_BRACKETS: Final = frozenset({"[]", "{}", "()"})
+_OPENING: Final = frozenset("[{")
+_ONLY_IN: Final[Mapping[str, Dialect]] = {
+    **dict.fromkeys(("key", "json_word", "comment", "space"), "json5"),
+    **dict.fromkeys(("python_word", "tuple"), "python"),
+}
 _IN_QUOTES: Final = re.compile(r'\\.|"')
-_REQUOTED: Final[Mapping[str, str]] = MappingProxyType({"\\'": "'", '"': '\\"'})
-# mutant: any negative number is no bound
-_UNBOUNDED: Final = -1  # pyjson5 stops at 32 levels by default; the scanner has checked the depth
-_SLASH_ESCAPE: Final = re.compile(r"\\\\|\\(?=/)")
+_REQUOTED: Final = {"\\'": "'", '"': '\\"'}
+_NO_PYTHON: Final = re.compile("[\0\ud800-\udfff]")
+"""Characters that no Python source contains."""
 
 
-def _relaxed(text: str, max_depth: int, dialects: frozenset[Dialect]) -> Parsed | None:
-    scanned = _as_json(text, max_depth)
+def _relaxed(text: str, dialects: frozenset[Dialect]) -> Parsed | None:
+    scanned = _as_json(text)
     if scanned is None:
         return None
     as_json, kinds = scanned
-    value = _decoded(as_json)
-    if not isinstance(value, (list, dict)):
-        return None
     only = {_ONLY_IN[kind] for kind in kinds if kind in _ONLY_IN}
-    accepted: Dialect | None = None
-    for dialect, read in _READERS.items():
-        if dialect not in dialects or not only <= {dialect}:
-            continue
-        reading = read(text)
-        if reading is None:
-            continue
-        # Compared as JSON text, since a tuple equals an array there and a surrogate pair one character.
-        if reading != json.dumps(value):
-            return None
-        # mutant: saves time only, as the grammars differ only in escapes
-        if "\\" not in text:
-            return Parsed(value, dialect)
-        accepted = accepted or dialect
-    return accepted and Parsed(value, accepted)
+    if _NO_PYTHON.search(text):
+        only.add("json5")
+    orders: tuple[Dialect, ...] = ("json5", "python")
+    possible = [each for each in orders if each in dialects and only <= {each}]
+    # `\/` is one character in JSON5 and two in Python.
+    if not possible or ("python" in possible and "slash" in kinds):
+        return None
+    value = _decoded(as_json)
+    return Parsed(value, possible[0]) if isinstance(value, (list, dict)) else None
 
 
-def _as_json(text: str, max_depth: int) -> tuple[str, frozenset[str]] | None:
+def _as_json(text: str) -> tuple[str, set[str]] | None:
     """Translate the tokens to JSON; return the text and the kinds of tokens, or None if one has no JSON form.
 
-    A space is put between all tokens, so that the JSON decoder refuses texts such as ``1_000`` and ``b"x"``.
+    Their order is left to the JSON decoder. A space is put between them, so that it refuses ``1_000`` and ``b"x"``.
     """
     tokens: list[str] = []
     kinds: set[str] = set()
-    depth = 0
+    opened: list[str] = []
+    commas = [0]
     for match in _TOKEN.finditer(text):
         kind = str(match.lastgroup)
-        token = match[kind]
-        depth += _DEPTH.get(token, 0)
-        if kind == "other" or depth > max_depth:
+        word = match[kind]
+        kinds.add("tuple" if word == "(" else kind)
+        misspelled = kind == "key" and not word.replace("$", "_").isidentifier()
+        if kind == "other" or word == "-0" or misspelled:
             return None
-        kinds.add(kind)
-        if kind == "comment":
-            continue
-        if token in _CLOSING and tokens and tokens[-1] == ",":
-            tokens.pop()
-        quote = _QUOTING.get(kind)
-        tokens.append(quote(token) if quote else _IN_JSON.get(token, token))
-    return " ".join(tokens), frozenset(kinds)
+        if kind == "open":
+            opened.append(word)
+            commas.append(0)
+        elif kind == "close":
+            if not opened or not _closes(opened.pop() + word, commas.pop(), tokens):
+                return None
+        elif word == ",":
+            commas[-1] += 1
+        elif kind == "string" and "\\/" in _IN_QUOTES.findall(word):
+            kinds.add("slash")
+        if kind not in _UNWRITTEN:
+            tokens.append(_QUOTED.get(kind, str)(_IN_JSON.get(word, word)))
+    return " ".join(tokens), kinds
+
+
+def _closes(brackets: str, commas: int, tokens: list[str]) -> bool:
+    """Return whether the brackets around the last tokens fit, and take off a comma at their end."""
+    if brackets not in _BRACKETS:
+        return False
+    if tokens[-1] == ",":
+        tokens.pop()
+        return tokens[-1] not in _OPENING
+    return brackets != "()" or commas > 0 or tokens[-1] in _OPENING  # `(1)` is no tuple
 
 
 def _requoted(token: str) -> str:
@@ -807,29 +656,5 @@ def _requoted(token: str) -> str:
     return f'"{body}"'
 
 
-_QUOTING: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
-    {"string": _requoted, "key": '"{}"'.format}
-)
-
-
-def _json5_reading(text: str) -> str | None:
-    import pyjson5
-
-    try:
-        return json.dumps(pyjson5.decode(text, _UNBOUNDED))
-    except (pyjson5.Json5DecoderException, RecursionError):
-        return None
-
-
-def _python_reading(text: str) -> str | None:
-    # Python warns about `\/`, which is not an escape there: double its backslash.
-    spelled_out = _SLASH_ESCAPE.sub(r"\\\\", text)
-    try:
-        return json.dumps(ast.literal_eval(spelled_out))
-    except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        return None
-
-
-_READERS: Final[Mapping[Dialect, Callable[[str], str | None]]] = MappingProxyType(
-    {"json5": _json5_reading, "python": _python_reading}
-)
+_UNWRITTEN: Final = frozenset({"comment", "space"})
+_QUOTED: Final[Mapping[str, Callable[[str], str]]] = {"string": _requoted, "key": '"{}"'.format}

@@ -39,6 +39,11 @@ def marked(text: str) -> str:
     return text
 
 
+def marked_plural(one: str, many: str) -> tuple[str, str]:
+    """Return both forms of a text unchanged; marks them for the catalogs."""
+    return one, many
+
+
 ONE_OF_A_TYPE: Final = {
     "string": marked("a string"),
     "integer": marked("an integer"),
@@ -50,22 +55,12 @@ ONE_OF_A_TYPE: Final = {
 }
 """A value of a JSON type in a sentence."""
 JOINTS: Final = (
-    # Two sentences.
     marked("{first} {second}"),
-    # The items of a list.
     marked("{first}, {second}"),
-    # The last items of a list.
     marked("{first} and {second}"),
-    # Two requirements.
-    marked("{first} and {another}"),
-    # The last choices of a list.
     marked("{first} or {second}"),
-    # Two ways to read a value, after "can be read as".
-    marked("{first} or as {second}"),
-    # Two choices of several words each.
-    marked("{first}, or {second}"),
 )
-"""What joins two parts of a text: it begins with the one and ends with the other, in every language."""
+"""What joins sentences, items, the last items and the last choices: between its two parts, in every language."""
 
 
 class Language:
@@ -79,26 +74,22 @@ class Language:
 
     def __init__(
         self,
-        translate: Callable[[str], str] | None = None,
-        translate_plural: Callable[[str, str, int], str] | None = None,
+        translate: Callable[[str], str] = str,
+        translate_plural: Callable[[str, str, int], str] = lambda one, many, count: (
+            one if count == 1 else many
+        ),
     ) -> None:
         self._translate = translate
         self._translate_plural = translate_plural
-        self._joints = {joint: _between(self(joint)) for joint in JOINTS}
+        self._joints = [translate(joint)[len("{first}") : -len("{second}")] for joint in JOINTS]
 
     def __call__(self, text: str, **values: Any) -> str:
         """Return a text in this language."""
-        if self._translate is not None:
-            text = self._translate(text)
-        return text.format(**values) if values else text
+        return self._translate(text).format(**values) if values else self._translate(text)
 
     def plural(self, one: str, many: str, count: int, **values: Any) -> str:
         """Return a text in this language, in its form for a number; ``{count}`` is that number."""
-        if self._translate_plural is None:
-            text = one if count == 1 else many
-        else:
-            text = self._translate_plural(one, many, count)
-        return text.format(count=count, **values)
+        return self._translate_plural(one, many, count).format(count=count, **values)
 
     def of(self, text: str) -> str:
         """Return a :class:`Text` in this language; any other string is an author's, and unchanged."""
@@ -106,52 +97,19 @@ class Language:
 
     def sentences(self, *parts: str) -> str:
         """Return sentences as one text, without the empty ones."""
-        return self._joints["{first} {second}"].join(filter(None, parts))
+        return self._joints[0].join(filter(None, parts))
 
     def comma(self, phrases: Sequence[str]) -> str:
-        """Return the parts of an open list in a sentence."""
-        return self._joints["{first}, {second}"].join(phrases)
+        """Return parts of a list in a sentence."""
+        return self._joints[1].join(phrases)
 
     def all_of(self, phrases: Sequence[str]) -> str:
-        """Return all of some things in a sentence.
-
-        >>> Language().all_of(["a", "b", "c"])
-        'a, b and c'
-        """
-        return self._list(phrases, "{first} and {second}")
+        """Return all of some things in a sentence: ``a, b and c``."""
+        return self._joints[2].join(filter(None, (self.comma(phrases[:-1]), *phrases[-1:])))
 
     def either(self, phrases: Sequence[str]) -> str:
-        """Return a list of choices in a sentence.
-
-        >>> Language().either(["a", "b", "c"])
-        'a, b or c'
-        """
-        return self._list(phrases, "{first} or {second}")
-
-    def any_of(self, phrases: Sequence[str]) -> str:
-        """Return choices that are part of one phrase: ``strings or integers or null``."""
-        return self._joints["{first} or {second}"].join(phrases)
-
-    def apart(self, phrases: Sequence[str]) -> str:
-        """Return choices of several words each, the last of which would be read as part of the one before."""
-        return self._joints["{first}, or {second}"].join(phrases)
-
-    def or_as(self, phrases: Sequence[str]) -> str:
-        """Return the ways to read a value, to follow "can be read as"."""
-        return self._joints["{first} or as {second}"].join(phrases)
-
-    def both(self, phrases: Sequence[str]) -> str:
-        """Return several requirements in a sentence."""
-        return self._joints["{first} and {another}"].join(phrases)
-
-    def _list(self, phrases: Sequence[str], last: str) -> str:
-        if len(phrases) < 2:
-            return "".join(phrases)
-        return f"{self.comma(phrases[:-1])}{self._joints[last]}{phrases[-1]}"
-
-
-def _between(joint: str) -> str:
-    return joint[joint.index("}") + 1 : joint.rindex("{")]
+        """Return a list of choices in a sentence: ``a, b or c``."""
+        return self._joints[3].join(filter(None, (self.comma(phrases[:-1]), *phrases[-1:])))
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import pytest
 from calls import call, code, got, lenient, rules
+from decisions import contract, decide, refusals
 from fastmcp import FastMCP
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.tool_transform import ArgTransform
@@ -16,8 +17,6 @@ from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, find_target
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import Repair
 
 
@@ -54,9 +53,9 @@ async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
 
 def test_a_declared_name_is_never_unknown():
     """Next to an unknown name, a declared name with a wrong value has only a type issue."""
-    validator = PublishedSchemaValidator(
+    validator = contract(
         {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
-    )
+    ).validator
     found = [(issue.path, issue.kind) for issue in validator.issues({"n": "x", "other": 1})]
     assert sorted(found) == [(("n",), "type"), (("other",), "unknown")]
 
@@ -64,9 +63,7 @@ def test_a_declared_name_is_never_unknown():
 def test_a_name_that_matches_a_pattern_is_never_unknown():
     """In a closed object, a key that matches ``patternProperties`` has no issue next to a wrong value."""
     schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}
-    found = [
-        (issue.path, issue.kind) for issue in PublishedSchemaValidator(schema).issues({"n": "x", "x-a": 1})
-    ]
+    found = [(issue.path, issue.kind) for issue in contract(schema).validator.issues({"n": "x", "x-a": 1})]
     assert found == [(("n",), "type")]
 
 
@@ -101,22 +98,17 @@ def test_a_tie_does_not_block_another_parameter():
     """If one parameter is ambiguous, another is repaired, even if its name begins with the same letter."""
     one = union(closed(x=INTEGER), closed(x=BOOLEAN))
     schema = closed(p=one, pq=INTEGER)
-    outcome = repair(Plan(schema, Policy()), {"p": {"x": "1"}, "pq": "5"}, PublishedSchemaValidator(schema))
+    outcome = decide(schema, {"p": {"x": "1"}, "pq": "5"})
     assert outcome.status == "refused"
-    assert [tie.path for tie in outcome.ties] == [("p",)]
     assert outcome.arguments == {"p": {"x": "1"}, "pq": 5}
     assert outcome.repairs == (Repair("text_to_integer", "/pq", "string", "integer"),)
-    assert [issue.path for issue in outcome.issues] == [("p",)]
+    assert refusals(outcome) == ["ambiguous /p"]
 
 
 def test_arguments_for_one_branch_are_repaired_in_part():
     """If the arguments match one branch of a union, the unambiguous repairs in them are made."""
     branches = [closed(kind={"const": "a"}, n=INTEGER, m=INTEGER), closed(kind={"const": "b"})]
-    outcome = repair(
-        Plan(union(*branches), Policy()),
-        {"kind": "a", "n": "5", "m": "x"},
-        PublishedSchemaValidator(union(*branches)),
-    )
+    outcome = decide(union(*branches), {"kind": "a", "n": "5", "m": "x"})
     assert outcome.status == "refused"
     assert outcome.arguments == {"kind": "a", "n": 5, "m": "x"}
 
@@ -124,7 +116,7 @@ def test_arguments_for_one_branch_are_repaired_in_part():
 def test_items_of_a_list_in_place_of_text_are_not_repaired():
     """If a parameter accepts no list, its ``items`` keyword is not used to repair one."""
     schema = closed(p={"type": "string", "items": INTEGER})
-    outcome = repair(Plan(schema, Policy()), {"p": ["5", "x"]}, PublishedSchemaValidator(schema))
+    outcome = decide(schema, {"p": ["5", "x"]})
     assert outcome.arguments == {"p": ["5", "x"]}
 
 
@@ -132,9 +124,9 @@ def test_a_name_in_only_one_candidate_is_a_tie():
     """Arguments that may be a wrapper or a wrapped parameter differ in the names of both."""
     schema = closed("arguments", arguments=OBJECT, n=INTEGER)
     sent = {"params": {"arguments": {}, "n": 1}}
-    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
+    outcome = decide(schema, sent)
     assert outcome.status == "refused"
-    assert [tie.path for tie in outcome.ties] == [("arguments",), ("n",)]
+    assert refusals(outcome)[:2] == ["ambiguous /arguments", "ambiguous /n"]
 
 
 @on_both_servers
@@ -214,7 +206,7 @@ async def test_relocations_record_both_types():
         {"rule": "unwrap_arguments", "pointer": "", "before": "object", "after": "object"},
         {"rule": "drop_injected", "pointer": "/_meta", "before": "integer", "after": "absent"},
         {"rule": "rename_case", "pointer": "/Row", "before": "string", "after": "string"},
-        {"rule": "json_text_to_object", "pointer": "/row", "before": "string", "after": "object"},
+        {"rule": "json_text_to_object", "pointer": "/Row", "before": "string", "after": "object"},
     ]
 
 
@@ -256,15 +248,13 @@ async def test_relocated_list_values_go_to_their_own_validator(sent):
 def test_a_call_that_takes_too_long_is_refused_unchanged(monkeypatch):
     """If a schema branches so much that the call is given up, none of it is changed."""
     schema, sent = closed(p=array(union(INTEGER, NULL))), {"p": ["1", "2", "3"]}
-    plan, validator = Plan(schema, Policy()), PublishedSchemaValidator(schema)
-    assert repair(plan, sent, validator).status == "repaired"
+    assert decide(schema, sent).status == "repaired"
     looked_at = -2 * 4 - 10 * 5  # the size of the arguments adds these steps
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at + 20)
-    assert repair(plan, sent, validator).status == "repaired"
+    assert decide(schema, sent).status == "repaired"
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at)
-    outcome = repair(plan, sent, validator)
+    outcome = decide(schema, sent)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
-    assert outcome.issues == validator.issues(sent)
 
 
 async def _transformed(hidden: Any) -> Any:
@@ -321,6 +311,4 @@ def test_the_number_of_ignored_names_is_bounded():
     schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})
     for count in (15, 16, 17, 20):
         sent = {"n": "5", **{f"key{letter.upper()}": True for letter in letters[:count]}}
-        assert len(repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema)).issues) == min(
-            count, 16
-        )
+        assert len(decide(schema, sent).violations) == min(count, 16)

@@ -58,7 +58,7 @@ from fastmcp import FastMCP
 from mcp_lenient import LenientMiddleware, Policy, Rule
 
 mcp = FastMCP("notes", strict_input_validation=True)
-wrong = Rule("text_to_zero", 1, lambda site: lambda value: (0,), on=(str,))
+wrong = Rule("text_to_zero", 1, lambda place, value: (0,), ("string",), ("integer",))
 mcp.add_middleware(LenientMiddleware(Policy(rules=[wrong])))
 
 

@@ -16,10 +16,10 @@ from mcp.types import ToolAnnotations
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 from python_types import Recorder, recording_function
+from strategies import same_json
 
 from benchmarks.conformance import Case, Reply, load_cases, verdict
 from mcp_lenient import LenientMiddleware, Policy
-from mcp_lenient.values.json_values import same_json
 
 CASES = [
     case

@@ -11,7 +11,7 @@ from mcp_lenient.declare.policies import Policies
 FILE = """
 policy:
   mode: observe
-  disable: [rename_plural]
+  disable: [rename_alias]
   limits: {bytes: 1000, depth: 9}
   aliases: {query: [q, text]}
 tools:
@@ -58,7 +58,7 @@ def test_constructor_and_file_fields_are_merged(tmp_path):
     """Fields that the constructor does not set come from the file, including single limits."""
     policy = operator_policy(tmp_path, "read", policy=Policy(limits=Limits(depth=3), unrepairable="refuse"))
     assert policy.limits == Limits(bytes=1000, depth=3)
-    assert (policy.unrepairable, policy.disable) == ("refuse", {"rename_plural"})
+    assert (policy.unrepairable, policy.disable) == ("refuse", {"rename_alias"})
 
 
 def test_constructor_and_file_aliases_are_merged(tmp_path):

@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from damage import damages, whole_damages
+from decisions import decide
 from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
 from leaves import leaves
@@ -20,16 +21,13 @@ from strategies import (
     Json,
     exactly,
     real_schemas,
+    same_json,
     schemas,
     values,
 )
 
-from mcp_lenient import normalize
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient import Policy, normalize
 from mcp_lenient.types import Normalized
-from mcp_lenient.values.json_values import same_json
 
 REAL = real_schemas()
 REAL_SCHEMAS = st.integers(0, max(len(REAL) - 1, 0)).map(lambda index: REAL[index])
@@ -37,7 +35,7 @@ needs_real = pytest.mark.skipif(not REAL, reason="the schemas of real tools are 
 
 # Rules that drop a name or a value, or remove a wrapper. They may lose a leaf.
 SHEDDING = frozenset(
-    "null_to_absent empty_text_to_absent null_text_to_absent drop_injected wrapped_value unwrap_arguments".split()
+    "null_to_absent empty_text_to_absent drop_injected wrapped_value unwrap_arguments".split()
 )
 
 
@@ -222,7 +220,7 @@ def test_order_does_not_change_the_outcome(call: tuple[Json, Json, str, Json], r
 def test_destructive_tools_use_tiers_1_and_2_only(call: tuple[Json, Json, str, Json]) -> None:
     """A destructive tool gets only repairs of tiers 1 and 2, and the same values as other tools."""
     schema, arguments, label, damaged = call
-    outcome = repair(Plan(schema, Policy(), destructive=True), damaged, PublishedSchemaValidator(schema))
+    outcome = decide(schema, damaged, destructive=True)
     tiers = {rule.name: rule.tier for rule in Policy().rules}
     assert {tiers[each.rule] for each in outcome.repairs} <= {1, 2}
     if outcome.status == "repaired":

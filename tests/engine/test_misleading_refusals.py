@@ -45,11 +45,12 @@ def test_hint_for_a_number_gives_a_valid_call():
     assert (code, "in digits, like 1." in message) == ("type", True)
 
 
-def test_alias_beside_its_parameter_names_the_parameter():
-    """Two keys for one parameter are refused, and the message names the one to keep."""
+def test_alias_beside_its_parameter_is_unknown():
+    """Two keys for one parameter are refused, and the message names the parameters."""
     ((code, message),) = _reported({"name": "a", "q": "x", "query": "y"})
     assert code == "unknown"
-    assert "another name for 'query'" in message
+    assert message.startswith("unknown parameter 'q'.")
+    assert "'query'" in message
 
 
 def test_suggested_name_must_accept_the_value():

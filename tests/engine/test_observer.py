@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from mcp_lenient import Policy
-from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.engine.repair import Plan
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from decisions import contract
 
 SCHEMA = {
     "type": "object",
@@ -24,8 +20,8 @@ class Notes:
         self.verdicts = []
         self.outcomes = []
 
-    def applied(self, rule, site, value, made):
-        self.made.append((rule.name, site.name, value, made))
+    def applied(self, rule, place, made):
+        self.made.append((rule.name, place.name, made))
 
     def judged(self, arguments, issues, *, accepted):
         self.verdicts.append((arguments, [issue.path for issue in issues], accepted))
@@ -44,16 +40,16 @@ class Notes:
 )
 def test_observer_does_not_change_the_decision(sent):
     """The decision is the same with and without an observer."""
-    contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
+    asked = contract(SCHEMA)
     notes = Notes()
-    assert contract.decide(sent, notes) == contract.decide(sent)
-    assert notes.outcomes == [contract.decide(sent).status]
+    assert asked.decide(sent, notes) == asked.decide(sent)
+    assert notes.outcomes == [asked.decide(sent).status]
 
 
 def test_observer_receives_rule_results_and_validator_answers():
     """An observer receives each rule's result and the validator's answers about the arguments."""
-    contract = ToolContract(Plan(SCHEMA, Policy()), PublishedSchemaValidator(SCHEMA))
+    asked = contract(SCHEMA)
     notes = Notes()
-    contract.decide({"limit": "5"}, notes)
-    assert ("text_to_integer", "limit", "5", (5,)) in notes.made
+    asked.decide({"limit": "5"}, notes)
+    assert ("text_to_integer", "limit", (5,)) in notes.made
     assert notes.verdicts == [({"limit": "5"}, [("limit",)], False), ({"limit": 5}, [], True)]

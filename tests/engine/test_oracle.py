@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from decisions import contract
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator, Draft7Validator, Draft202012Validator, SchemaError
@@ -14,9 +15,6 @@ from referencing.exceptions import Unresolvable
 from strategies import LAW, LOOSE_JSON, NAMES, Json, schemas, values
 from tables import each_row
 
-from mcp_lenient.engine.repair import Plan
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 
 NOTHING_TO_FETCH: Registry[Any] = Registry()
@@ -80,7 +78,7 @@ def oracle(schema: Json, dialect: Any = Draft202012Validator) -> Any:
 def test_validator_agrees_with_the_oracle(call):
     """Both agree on whether a call is valid and whether it has issues."""
     schema, arguments = call
-    validator = PublishedSchemaValidator(schema)
+    validator = contract(schema).validator
     accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
     event(f"accepted: {accepted}")
     assert validator.accepts(arguments) is accepted
@@ -92,7 +90,7 @@ def test_validator_agrees_with_the_oracle(call):
 def test_each_parameter_agrees_with_the_oracle(call):
     """Both agree on a single parameter, which our own fast checks validate if they can."""
     schema, arguments = call
-    plan = Plan(schema, Policy())
+    plan = contract(schema).plan
     for name, node in plan.top.property_nodes.items():
         if name in arguments:
             alone = {"$defs": plan.root.get("$defs", {}), "allOf": [plan.root["properties"][name]]}
@@ -140,7 +138,7 @@ def test_translated_schema_agrees_with_the_oracle_of_its_draft(dialect, keywords
     assume(not _has_whole_float(arguments))  # draft 4 does not count 7.0 as an integer
     accepted = oracle(schema, dialect).is_valid(arguments)
     event(f"accepted: {accepted}")
-    assert PublishedSchemaValidator(schema).accepts(arguments) is accepted
+    assert contract(schema).validator.accepts(arguments) is accepted
 
 
 @pytest.mark.parametrize(
@@ -150,7 +148,7 @@ def test_dates_and_times_are_asserted(name, wrong):
     """JSON Schema 2020-12 lets validators ignore formats. Ours asserts dates and times, as tools do."""
     schema = {"type": "object", "properties": {"p": {"type": "string", "format": name}}}
     assert oracle(schema).is_valid({"p": wrong})
-    assert not PublishedSchemaValidator(schema).accepts({"p": wrong})
+    assert not contract(schema).validator.accepts({"p": wrong})
 
 
 UNREADABLE = {

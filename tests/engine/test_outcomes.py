@@ -15,17 +15,14 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from damage import damages, whole_damages
+from decisions import contract, records, refusals
 from fastmcp.tools import Tool
 from judged import EACH_KIND, TYPES, VALUES, many, typed
 from pydantic import BaseModel, ConfigDict, Field
 from sampling import quick
 from strategies import TEXTS
 
-from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.types import Outcome, Path, Validator
+from mcp_lenient import Decision
 
 
 class _Filter(BaseModel):
@@ -145,12 +142,10 @@ SENT = [*VALUES[:-3], *(text for text in TEXTS if text not in VALUES)]
 
 def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
     """Return the outcomes of calls by each validator. Further validators list only differences."""
-    plan, destructive = Plan(tool.parameters, Policy()), Plan(tool.parameters, Policy(), destructive=True)
-    lax = FunctionValidator(tool, strict=False)
-    by_schema = _outcomes(plan, PublishedSchemaValidator(tool.parameters), calls)
-    by_tool = _outcomes(plan, lax, calls)
-    by_strict = _outcomes(plan, FunctionValidator(tool, strict=True), calls)
-    by_careful = _outcomes(destructive, lax, calls)
+    by_schema = _outcomes(contract(tool.parameters), calls)
+    by_tool = _outcomes(contract(tool), calls)
+    by_strict = _outcomes(contract(tool, strict=True), calls)
+    by_careful = _outcomes(contract(tool, destructive=True), calls)
     return (
         f"# By schema\n{_grouped(by_schema)}"
         f"\n# By a function, where that is not the same\n{_grouped(by_tool, by_schema)}"
@@ -159,8 +154,8 @@ def _written(tool: Tool, calls: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _outcomes(plan: Plan, validator: Validator, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    return {json.dumps(sent): _said(sent, repair(plan, sent, validator)) for sent in calls}
+def _outcomes(asked: Any, calls: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    return {json.dumps(sent): _said(sent, asked.decide(sent)) for sent in calls}
 
 
 def _grouped(outcomes: Mapping[str, str], known: Mapping[str, str] = MappingProxyType({})) -> str:
@@ -172,24 +167,15 @@ def _grouped(outcomes: Mapping[str, str], known: Mapping[str, str] = MappingProx
     return "".join(f"\n{said}\n    {f'{chr(10)}    '.join(group)}\n" for said, group in groups.items())
 
 
-def _said(sent: Mapping[str, Any], outcome: Outcome) -> str:
-    if outcome.status == "accepted":
+def _said(sent: Mapping[str, Any], decision: Decision) -> str:
+    if decision.status == "accepted":
         return "as it is"
-    refused = outcome.status == "refused"
-    parts = ["refused" if refused else json.dumps(outcome.arguments)]
-    parts += [" ".join(filter(None, (each.kind, _place(each.path), each.detail))) for each in outcome.issues]
-    parts += [
-        f"{_place(tie.path)} is {' or '.join(json.dumps(reading.value, default=str) for reading in tie.readings)}"
-        for tie in outcome.ties
-    ]
-    parts += [f"{each.rule} {each.pointer} {each.before} to {each.after}" for each in outcome.repairs]
-    if refused and outcome.arguments != sent:
-        parts.append(f"as {json.dumps(outcome.arguments, default=str)}")
+    if decision.status == "repaired":
+        return "; ".join([json.dumps(decision.arguments), *records(decision)])
+    parts = ["refused", *map(ascii, refusals(decision)), *records(decision)]
+    if decision.arguments != sent:
+        parts.append(f"as {json.dumps(decision.arguments, default=str)}")
     return "; ".join(parts)
-
-
-def _place(path: Path) -> str:
-    return f"/{'/'.join(map(ascii, path))}"
 
 
 @pytest.mark.quick_rows("optional_list")

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
-from fastmcp.tools import FunctionTool, Tool
+from decisions import decide, records
 from pydantic import AfterValidator, BaseModel, BeforeValidator
 from tables import each_row
-
-from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.types import Outcome
 
 Words = Annotated[
     list[str], BeforeValidator(lambda value: value.split() if isinstance(value, str) else value)
@@ -72,12 +66,6 @@ def either(p: Row | list[Row]) -> None:
     """Takes a row or rows."""
 
 
-def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: Any) -> Outcome:
-    tool = Tool.from_function(function)
-    assert isinstance(tool, FunctionTool)
-    return repair(Plan(tool.parameters, Policy(**policy)), arguments, FunctionValidator(tool, strict=False))
-
-
 @each_row(
     ("function", "sent", "arguments", "repairs"),
     [
@@ -108,8 +96,8 @@ def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: 
             {"rows": [{"tags": "a"}, {"tags": "a b"}, {"tags": "c d"}, {"tags": "e f"}]},
             [
                 "json_text_to_object /rows/1 string object",
-                "rename_case /rows/3/Tags string string",
                 "rename_case /rows/1/Tags string string",
+                "rename_case /rows/3/Tags string string",
             ],
             id="items from text, with their contents",
         ),
@@ -152,26 +140,26 @@ def _outcome(function: Callable[..., Any], arguments: dict[str, Any], **policy: 
 )
 def test_relocated_values_go_to_the_validator(function, sent, arguments, repairs):
     """A relocation leaves the value to the tool's own validator, whose accepted values are not repaired."""
-    outcome = _outcome(function, sent)
+    outcome = decide(function, sent)
     assert (outcome.status, outcome.arguments) == ("repaired", arguments), outcome
-    assert [f"{each.rule} {each.pointer} {each.before} {each.after}" for each in outcome.repairs] == repairs
+    assert records(outcome) == repairs
 
 
 def test_wrong_names_without_a_wrapper_stay():
     """Wrong names that no wrapper explains are refused unchanged."""
     sent = {"rows": [], "nothing": 1, "other": 2}
-    outcome = _outcome(several, sent)
+    outcome = decide(several, sent)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", sent, ())
 
 
 def test_values_under_unknown_names_stay():
     """A value under a name that the schema does not declare is refused unchanged."""
-    outcome = _outcome(anything, {"p": {"a": {"k": 1}}})
+    outcome = decide(anything, {"p": {"a": {"k": 1}}})
     assert (outcome.status, outcome.arguments) == ("refused", {"p": {"a": {"k": 1}}})
 
 
 def test_declared_alias_is_not_a_wrapper():
     """An alias that the operator declared stands for its parameter, even if wrappers use that name."""
-    outcome = _outcome(options, {"args": {"options": {}}}, aliases={"options": ("args",)})
+    outcome = decide(options, {"args": {"options": {}}}, aliases={"options": ("args",)})
     assert outcome.arguments == {"options": {"options": {}}}
     assert [each.rule for each in outcome.repairs] == ["rename_alias"]

@@ -47,7 +47,7 @@ REFUSED = None
     ("tool", "sent", "meant"),
     [
         ("add", {"args": {"tags": "urgent"}}, {"tags": ["urgent"]}),
-        ("add", {"args": {"tag": "a"}}, {"tags": ["a"]}),
+        ("add", {"args": {"tag": "a"}}, None),
         ("add", {"args": '{"ids": 5}'}, {"ids": [5]}),
         ("add", {"args": {"args": {"ids": [5]}}}, {"ids": [5]}),
         ("add", {"items": '{"name": "x"}'}, {"items": [{"name": "x"}]}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import pytest
-from fastmcp.tools import FunctionTool, Tool
+from decisions import decide_value
 from pydantic import (
     AfterValidator,
     AliasChoices,
@@ -19,26 +19,10 @@ from pydantic import (
     model_validator,
 )
 
-from mcp_lenient.adapters.fastmcp.tools import FunctionValidator
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.types import Outcome
-
-
-def _outcome(annotation: Any, value: Any, *, strict: bool = False) -> Outcome:
-    """Return the outcome of a call of a function with one parameter of this type."""
-
-    def typed(x: Any) -> None: ...
-
-    typed.__annotations__["x"] = annotation
-    tool = Tool.from_function(typed)
-    assert isinstance(tool, FunctionTool)
-    return repair(Plan(tool.parameters, Policy()), {"x": value}, FunctionValidator(tool, strict=strict))
-
 
 def _repaired(annotation: Any, value: Any, *, strict: bool = False) -> tuple[Any, ...]:
     """Return the repaired parameter and its repairs."""
-    outcome = _outcome(annotation, value, strict=strict)
+    outcome = decide_value(annotation, value, strict=strict)
     assert outcome.status == "repaired", outcome
     return outcome.arguments["x"], *((each.rule, each.pointer) for each in outcome.repairs)
 
@@ -222,14 +206,14 @@ class Change(BaseModel):
 )
 def test_value_valid_by_the_schema_is_not_unwrapped(annotation, value):
     """A value that the schema accepts but the author refuses is not unwrapped."""
-    outcome = _outcome(annotation, value)
+    outcome = decide_value(annotation, value)
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"x": value}, ())
 
 
 def test_refused_field_is_repaired_in_place():
     """A refused field is repaired in place, and the object around it is not treated as a wrapper."""
-    found = _repaired(Flags, {"x": {"b": 1}}, strict=True)
-    assert found == ({"x": {"b": True}}, ("integer_to_boolean", "/x/x/b"))
+    found = _repaired(Flags, {"x": {"b": "true"}}, strict=True)
+    assert found == ({"x": {"b": True}}, ("text_to_boolean", "/x/x/b"))
 
 
 def test_accepted_field_of_a_nullable_model_stays():
@@ -240,15 +224,15 @@ def test_accepted_field_of_a_nullable_model_stays():
 
 def test_object_refused_as_a_whole_may_be_a_wrapper():
     """If the author refuses an object but none of its fields, it may be a wrapper of its own name, and is refused."""
-    outcome = _outcome(Annotated[Flags, BeforeValidator(_without_integers)], {"x": {"b": 1}})
+    outcome = decide_value(Annotated[Flags, BeforeValidator(_without_integers)], {"x": {"b": 1}})
     assert (outcome.status, outcome.arguments) == ("refused", {"x": {"x": {"b": 1}}})
 
 
 def test_fields_of_an_object_refused_as_a_whole_are_not_converted():
     """If only a check of a whole object refuses it, its fields keep the meaning that the tool gives them."""
     amounts = {"low": "5", "high": 100}
-    assert _outcome(Amounts, amounts).status == "refused"
-    assert _outcome(Amounts, {"low": "5", "high": 900}).status == "accepted"
+    assert decide_value(Amounts, amounts).status == "refused"
+    assert decide_value(Amounts, {"low": "5", "high": 900}).status == "accepted"
 
 
 @pytest.mark.parametrize(
@@ -278,8 +262,8 @@ def test_only_refused_fields_are_repaired_for_a_sent_discriminator(sent, expecte
 
 def test_text_for_a_model_is_repaired_by_the_schema():
     """Text that the author's validator turns into an incomplete object is repaired by the schema."""
-    found = _repaired(Annotated[Named, BeforeValidator(_named)] | None, "null")
-    assert found == (None, ("null_text_to_null", "/x"))
+    found = _repaired(Annotated[Named, BeforeValidator(_named)] | None, '{"name": "a", "count": 1}')
+    assert found == ({"name": "a", "count": 1}, ("json_text_to_object", "/x"))
 
 
 def test_object_for_a_list_is_repaired_by_the_schema():
@@ -343,25 +327,25 @@ def test_texts_in_a_list_stay_whatever_its_length(count, strict):
 @pytest.mark.parametrize("strict", [False, True])
 def test_text_that_only_the_author_refuses_is_not_converted(annotation, sent, strict):
     """A text that the author's own check refuses is not made a number until it passes."""
-    assert _outcome(annotation, sent, strict=strict).status == "refused"
+    assert decide_value(annotation, sent, strict=strict).status == "refused"
 
 
 def test_items_of_a_list_refused_as_a_whole_are_not_converted():
     """If the author refuses a list but none of its items, no item is converted until the list passes."""
-    outcome = _outcome(Annotated[list[int], BeforeValidator(_without_text)], ["1", 2, "3"])
+    outcome = decide_value(Annotated[list[int], BeforeValidator(_without_text)], ["1", 2, "3"])
     assert (outcome.status, outcome.repairs) == ("refused", ())
 
 
 def test_items_of_a_list_refused_as_a_whole_stay_distinct():
     """If the author refuses a list but none of its items, items that would become equal are refused."""
-    outcome = _outcome(Annotated[set[int], BeforeValidator(_without_text)], ["1", 1])
+    outcome = decide_value(Annotated[set[int], BeforeValidator(_without_text)], ["1", 1])
     assert (outcome.status, outcome.repairs) == ("refused", ())
 
 
 def test_words_of_an_object_refused_as_a_whole_are_not_converted():
     """If the author refuses an object but none of its fields, no field is converted until the object passes."""
     switches = Annotated[Full, BeforeValidator(_without_words)]
-    assert _outcome(switches, {"on": "yes", "off": False}).status == "refused"
+    assert decide_value(switches, {"on": "yes", "off": False}).status == "refused"
 
 
 def test_whole_float_stays_for_a_number():
@@ -391,7 +375,7 @@ def test_a_value_under_a_fields_own_name_is_repaired(sent, expected, rule, stric
 
 def test_a_value_under_both_names_is_not_repaired():
     """Under a field's own name, a value stays as sent if the alias was sent too."""
-    outcome = _outcome(Request, {"userName": "a", "user_name": "a", "max_items": "x"})
+    outcome = decide_value(Request, {"userName": "a", "user_name": "a", "max_items": "x"})
     assert outcome.arguments == {"x": {"userName": "a", "user_name": "a", "max_items": "x"}}
 
 

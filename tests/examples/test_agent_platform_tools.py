@@ -176,8 +176,8 @@ CALLS = {
     ),
     "browser_drag_drop": (
         [SHOP],
-        {"from": ".card", "to": ".dropzone", "coord_source_x": "null"},
-        ["rename_alias", "rename_alias", "null_text_to_null"],
+        {"from": ".card", "to": ".dropzone", "coord_source_x": None},
+        ["rename_alias", "rename_alias"],
         lambda got: "Tray with a Cup" in got["text"],
     ),
     "browser_save_pdf": ([SHOP], {}, [], lambda got: Path(got["file"]).read_bytes()[:5] == b"%PDF-"),

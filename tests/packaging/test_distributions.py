@@ -60,13 +60,11 @@ def installed(wheel, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def engine_alone(wheel, metadata, tmp_path_factory):
-    """Return the Python of an environment with the wheel and only the two packages that the engine needs."""
+    """Return the Python of an environment with the wheel and only the package that the engine needs."""
     folder = tmp_path_factory.mktemp("engine")
     venv.create(folder, with_pip=True)
     python = str(folder / ("Scripts" if sys.platform == "win32" else "bin") / "python")
-    needed = [
-        each for each in metadata.get_all("Requires-Dist") if each.startswith(("jsonschema-rs", "pyjson5"))
-    ]
+    needed = [each for each in metadata.get_all("Requires-Dist") if each.startswith("jsonschema-rs")]
     run(python, "-m", "pip", "install", "--quiet", "--no-deps", str(wheel), *needed, cwd=folder)
     return python
 

@@ -15,7 +15,7 @@ import mcp_lenient
 
 # Each is imported by the first function or public name that needs it.
 NOT_IMPORTED = """
-cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly pyjson5 ruamel.yaml structlog
+cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly ruamel.yaml structlog
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
 mcp_lenient.refusal.violations mcp_lenient.refusal.fixes
@@ -30,7 +30,7 @@ NOT_IN_ENGINE = [
     *FRAMEWORKS,
     *"cyclopts jsonschema opentelemetry pydantic pydantic_core rich ruamel structlog".split(),
 ]
-"""What the engine works without, besides the frameworks. It needs only jsonschema_rs and pyjson5."""
+"""What the engine works without, besides the frameworks. It needs only jsonschema_rs."""
 
 SERVER = """
 from fastmcp import FastMCP

@@ -6,15 +6,7 @@ import jsonpatch
 import pytest
 from tables import each_row
 
-from mcp_lenient import normalize
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.refusal.fixes import applied
-from mcp_lenient.refusal.violations import violations
-from mcp_lenient.refusal.wording import MIN_LIKENESS
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import SchemaTree
-from mcp_lenient.types import Candidate, Outcome, Repair, Tie
-from mcp_lenient.values.names import likeness
+from mcp_lenient import Policy, normalize
 
 
 def closed(properties, *required):
@@ -32,21 +24,11 @@ TEXTS = {"type": "array", "items": TEXT}
 NUMBER = {"type": "integer"}
 
 
-def offered(schema, sent, *, ties=(), repairs=(), policy=None):
+def offered(schema, sent, **policy):
     """Return the patches of all violations in order, without duplicates."""
-    validator = PublishedSchemaValidator(schema)
-    outcome = Outcome("refused", sent, repairs, validator.issues(sent), ties)
-    found = violations(SchemaTree(schema).reader, outcome, validator, policy or Policy())
-    return [list(patch) for patch in dict.fromkeys(_frozen(patch) for v in found for patch in v.fixes)]
-
-
-def _frozen(patch):
-    return tuple(_Operation(operation) for operation in patch)
-
-
-class _Operation(dict):
-    def __hash__(self):
-        return hash(repr(sorted(self.items())))
+    patches = [patch for each in normalize(schema, sent, Policy(**policy)).violations for patch in each.fixes]
+    plain = [[dict(operation) for operation in patch] for patch in patches]
+    return [patch for at, patch in enumerate(plain) if repr(patch) not in map(repr, plain[:at])]
 
 
 def move(source, target):
@@ -98,18 +80,15 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
             closed({"platform": TEXT}), {"library": "x"}, [], id="may belong to an optional parameter"
         ),
         pytest.param(
-            closed({"n": NUMBER}), {"toolCallId": "x"}, [remove("/toolCallId")], id="added by a client"
-        ),
-        pytest.param(
             {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
             {"file_name": "x"},
             [move("/file_name", "/name")],
             id="open object",
         ),
         pytest.param(
-            closed({"order": {"enum": ["asc", "desc"]}}),
-            {"order": "ascending"},
-            [replace("/order", "asc")],
+            closed({"order": {"enum": ["ascending", "descending"]}}),
+            {"order": "asc"},
+            [replace("/order", "ascending")],
             id="enum",
         ),
         pytest.param(
@@ -140,14 +119,8 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
             [[*replace("/tags/0", "1"), *replace("/tags/2", "2")]],
             id="all items at once",
         ),
-        pytest.param(closed({"n": NUMBER}), {"n": None}, [remove("/n")], id="null for an optional one"),
         pytest.param(closed({"n": NUMBER}, "n"), {"n": None}, [], id="null for a required one"),
-        pytest.param(
-            NESTED,
-            {"filter": {"field": "x"}},
-            [[{"op": "add", "path": "/filter/op", "value": "eq"}]],
-            id="the only value",
-        ),
+        pytest.param(NESTED, {"filter": {"field": "x"}}, [], id="the only value is not invented"),
         pytest.param(
             NESTED,
             {"filter": {"op": "eq"}, "field": "x"},
@@ -176,30 +149,18 @@ def test_fixes(schema, sent, patches):
 
 
 @pytest.mark.parametrize(
-    ("repairs", "patches"),
+    ("sent", "patches"),
     [
-        pytest.param((), [replace("/tags/0", "1")], id="as sent"),
         pytest.param(
-            (Repair("json_text_to_array", "/tags", "string", "array"),), [], id="inside a repaired text"
+            {"tags": [[1]], "n": 1}, [[*move("/tags/0/0", "/tags/0"), *remove("/tags/1")]], id="as sent"
         ),
-        pytest.param(
-            (Repair("text_to_integer", "/n", "string", "integer"),), [replace("/tags/0", "1")], id="beside"
-        ),
-        pytest.param((Repair("rename_case", "/Tags", "array", "array"),), [], id="under another name"),
+        pytest.param({"tags": [{}], "n": "1"}, [], id="beside a repair"),
+        pytest.param({"tags": '["a", {}]', "n": 1}, [], id="inside a repaired text"),
     ],
 )
-def test_fixes_apply_to_the_sent_arguments(repairs, patches):
+def test_fixes_apply_to_the_sent_arguments(sent, patches):
     """Fixes apply to the arguments as sent, so none points into a repaired value."""
-    assert offered(closed({"tags": TEXTS, "n": NUMBER}), {"tags": [1], "n": 1}, repairs=repairs) == patches
-
-
-def test_tie():
-    """Tied candidates are offered as fixes if the tool accepts them."""
-    tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1), Candidate([1], 1)))
-    assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == [
-        replace("/tags", ["a"]),
-        replace("/tags", ["a", "b"]),
-    ]
+    assert offered(closed({"tags": TEXTS, "n": NUMBER}), sent) == patches
 
 
 OPEN_X = {"type": "object", "properties": {"x": NUMBER, "y": TEXT}, "required": ["x"]}
@@ -229,13 +190,12 @@ OPEN_Y = {"type": "object", "properties": {"x": TEXT, "y": NUMBER}, "required": 
     ],
 )
 def test_a_text_for_a_list_is_its_parts_or_one_item(text, is_list):
-    """Both readings are fixes, and the message names both; the parts come first if they are alike in form."""
+    """Both readings are fixes; the parts come first if they are alike in form."""
     (violation,) = normalize(closed({"tags": TEXTS}), {"tags": text}).violations
     (first,), (second,) = violation.fixes
     parts, whole = (first, second) if is_list else (second, first)
     assert whole["value"] == [text]
     assert len(parts["value"]) > 1
-    assert f"as one item or {len(parts['value'])}, like" in violation.message
 
 
 @each_row(
@@ -243,34 +203,42 @@ def test_a_text_for_a_list_is_its_parts_or_one_item(text, is_list):
     [("1,234,567", [[1, 234, 567], [1234567]]), ("100,200", [[100, 200], [100200]])],
 )
 def test_commas_in_numbers_separate_items_or_digits(text, readings):
-    """Both readings of a text for a list of numbers are fixes, and the message names both."""
+    """Both readings of a text for a list of numbers are fixes."""
     schema = closed({"ids": {"type": "array", "items": NUMBER}})
     (violation,) = normalize(schema, {"ids": text}).violations
     assert [patch[0]["value"] for patch in violation.fixes] == readings
-    assert f"as one item or {len(readings[0])}, like [1, 2]" in violation.message
 
 
-def test_a_text_with_one_reading_as_a_list_is_not_said_to_have_two():
-    """If only the parts are accepted, the message and the fixes name no other reading."""
+def test_a_text_with_one_reading_as_a_list_has_one_fix():
+    """If only the parts are accepted, the fixes name no other reading."""
     schema = closed({"tags": {"type": "array", "items": {"enum": ["a", "b"]}}})
     (violation,) = normalize(schema, {"tags": "a;b"}, Policy(disable={"delimited_text_to_array"})).violations
     assert [patch[0]["value"] for patch in violation.fixes] == [["a", "b"]]
-    assert "one item" not in violation.message
 
 
 def test_every_reading_of_a_tie_is_offered():
     """Each reading that the message names is a fix, also if it fits only another union branch."""
     sent = {"a": {"x": "1", "y": "2"}}
     (violation,) = normalize(closed({"a": {"anyOf": [OPEN_X, OPEN_Y]}}), sent).violations
-    readings = [patch[0]["value"] for patch in violation.fixes]
+    readings = [jsonpatch.apply_patch(sent, patch)["a"] for patch in violation.fixes]
     assert readings == [{"x": 1, "y": "2"}, {"x": "1", "y": 2}]
     assert all(str(reading).replace("'", '"') in violation.message for reading in readings)
 
 
-def test_a_tie_with_a_hidden_reading_offers_none():
-    """If one reading may not be shown, the other is not offered as the only one."""
-    tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["b" * 300], 1)))
-    assert offered(closed({"tags": TEXTS}), {"tags": "x"}, ties=(tie,)) == []
+def test_readings_that_are_a_number_and_a_boolean_are_two():
+    """``1`` and ``true`` are equal in Python, but are two fixes."""
+    kinds = [closed({"x": {"type": kind}}, "x") for kind in ("integer", "boolean")]
+    found = offered(closed({"a": {"anyOf": kinds}}), {"a": {"x": "1"}})
+    assert repr(found) == repr([replace("/a/x", 1), replace("/a/x", True)])
+
+
+def test_a_tie_with_a_hidden_part_shows_none_of_it():
+    """The fixes of a tie hold nothing but what differs."""
+    schema = closed({"a": {"anyOf": [OPEN_X, OPEN_Y]}})
+    assert offered(schema, {"a": {"x": "1", "y": "2", "z": "b" * 300}}) == [
+        replace("/a/x", 1),
+        replace("/a/y", 2),
+    ]
 
 
 @each_row(
@@ -288,9 +256,7 @@ def test_a_tie_with_a_hidden_reading_offers_none():
 )
 def test_an_object_around_one_value_is_replaced_by_it(sent, value):
     """The value is moved out of an object that says nothing but its type."""
-    found = offered(
-        closed({"price": {"type": "number"}}), {"price": sent}, policy=Policy(disable={"wrapped_value"})
-    )
+    found = offered(closed({"price": {"type": "number"}}), {"price": sent}, disable={"wrapped_value"})
     assert found == ([] if value is None else [move(f"/price/{value}", "/price")])
 
 
@@ -304,34 +270,8 @@ def test_no_values_when_none_may_be_echoed():
     """With ``echo_values=False`` a fix has no value of the caller, but may move values."""
     schema = closed({"tags": TEXTS, "order": {"enum": ["ascending"]}, "drug": TEXT}, "drug")
     sent = {"tags": "a,b", "order": "asc", "drug_name": "x"}
-    found = offered(schema, sent, policy=Policy(echo_values=False))
+    found = offered(schema, sent, echo_values=False)
     assert sorted(found, key=repr) == [move("/drug_name", "/drug"), replace("/order", "ascending")]
-
-
-def test_applied_copies():
-    """Applying a patch does not change the original."""
-    sent = {"a": {"b": [1, 2]}}
-    assert applied(sent, ({"op": "replace", "path": "/a/b/1", "value": 3},)) == {"a": {"b": [1, 3]}}
-    assert sent == {"a": {"b": [1, 2]}}
-
-
-@each_row(
-    ("sent", "name", "alike"),
-    [
-        pytest.param("startDate", "start_date", True, id="same words"),
-        pytest.param("client_mac", "mac_address", False, id="one shared word"),
-        pytest.param("date", "end_date", True, id="a word with an opposite on one side alone"),
-        pytest.param("end_date", "date", True, id="a word with an opposite on the other side alone"),
-        pytest.param("categories", "category", True, id="plural"),
-        pytest.param("start_date", "end_date", False, id="opposites"),
-        pytest.param("height", "weight", False, id="look alike"),
-        pytest.param("lte", "gte", False, id="operators"),
-        pytest.param("city", "url", False, id="nothing in common"),
-    ],
-)
-def test_likeness(sent, name, alike):
-    """Names are similar by words and spelling, but not if each has a word of its own."""
-    assert (likeness(sent, name) > MIN_LIKENESS) is alike
 
 
 @each_row(
@@ -360,12 +300,11 @@ def test_a_name_is_not_moved_to_a_less_similar_missing_one():
     assert all(operation["path"] != "/city" for each in found for patch in each.fixes for operation in patch)
 
 
-@pytest.mark.parametrize(("sent", "name"), [("insure", "ensure"), ("affect", "effect"), ("wuery", "query")])
-def test_a_name_with_one_other_letter_is_suggested(sent, name):
-    """A name with one other letter is suggested but not renamed."""
+@pytest.mark.parametrize(("sent", "name"), [("insure", "ensure"), ("affect", "effect")])
+def test_a_name_with_another_first_letter_is_another_one(sent, name):
+    """It is neither suggested nor renamed."""
     (found, *_) = normalize(closed({name: TEXT, "city": TEXT}), {sent: "x"}).violations
-    assert found.did_you_mean == (name,)
-    assert [dict(operation) for operation in found.fixes[0]] == move(f"/{sent}", f"/{name}")
+    assert (found.did_you_mean, found.fixes) == ((), ())
 
 
 def test_null_for_an_allowed_word_for_none_offers_the_word_first():

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import json
 
+import jsonpatch
+from decisions import contract
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sampling import examples
 
-from mcp_lenient.adapters.fastmcp.tools import as_result
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.errors import SchemaError
-from mcp_lenient.refusal.envelope import envelope
-from mcp_lenient.refusal.fixes import applied
-from mcp_lenient.refusal.violations import violations
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import FormReader, SchemaTree
-from mcp_lenient.types import Outcome, ValidationIssue
+from mcp_lenient import Normalizer
 
 JUNK = st.one_of(
     st.none(),
@@ -86,32 +80,32 @@ SCHEMAS = st.recursive(
 ROOTS = _objects(SCHEMAS).map(lambda root: {**root, "$defs": DEFS})
 
 
+def _told(violations):
+    """Return all that a caller is told of violations."""
+    return [
+        {
+            name: getattr(each, name)
+            for name in ("pointer", "message", "received_value", "did_you_mean", "fixes")
+        }
+        for each in violations
+    ]
+
+
 @settings(max_examples=examples(150), suppress_health_check=list(HealthCheck))
 @given(ROOTS, st.dictionaries(NAMES, VALUES, max_size=5))
 def test_laws(schema, sent):
     """For any schema and arguments, nothing raises, sizes are bounded, and each fix removes its violation."""
-    try:
-        validator = PublishedSchemaValidator(schema)
-    except SchemaError:
-        return
-    issues = validator.issues(sent)
-    outcome = Outcome("refused", sent, (), issues)
-    found = violations(SchemaTree(schema).reader, outcome, validator, Policy())
-    assert found == violations(SchemaTree(schema).reader, outcome, validator, Policy())
-    assert bool(found) is bool(issues)
+    asked = contract(schema)
+    decision = asked.decide(sent)
+    found = decision.violations
+    assert found == asked.decide(sent).violations
+    assert bool(found) is (decision.status == "refused")
     assert len(found) <= 20
-    whole = envelope("tool", FormReader(schema), found)
-    assert len(json.dumps(whole, ensure_ascii=False).encode()) < 16_384
-    as_result(whole, has_output_schema=False).model_dump_json()
+    assert len(json.dumps(_told(found), default=str).encode()) < 65_536
     for violation in found:
         for patch in violation.fixes:
-            after = applied(sent, patch)
-            left = violations(
-                SchemaTree(schema).reader,
-                Outcome("refused", after, (), validator.issues(after)),
-                validator,
-                Policy(),
-            )
+            operations = json.loads(json.dumps([dict(each) for each in patch]))
+            left = asked.decide(jsonpatch.apply_patch(sent, operations)).violations
             assert violation.pointer not in {other.pointer for other in left if other.code == violation.code}
 
 
@@ -119,17 +113,10 @@ def test_laws(schema, sent):
 @given(ROOTS, VALUES)
 def test_no_secret_is_repeated(schema, value):
     """A planted secret appears nowhere, whatever else is wrong with the call."""
-    try:
-        validator = PublishedSchemaValidator(schema)
-    except SchemaError:
-        return
     sent = {
         "api_key": "hunter22",
         "a": {"password": "hunter22", "b": [value]},
         "zz": "hunter22",
         "name": value,
     }
-    detail = ValidationIssue(("name",), "value", "hunter22 does not fit")
-    outcome = Outcome("refused", sent, (), (*validator.issues(sent), detail))
-    found = violations(SchemaTree(schema).reader, outcome, validator, Policy())
-    assert "hunter22" not in json.dumps(envelope("tool", FormReader(schema), found))
+    assert "hunter22" not in json.dumps(_told(Normalizer(schema)(sent).violations), default=str)

@@ -32,39 +32,19 @@ def _told(schema: Json, sent: Any) -> str:
     ("schema", "sent", "meant"),
     [
         pytest.param(
-            _ASK,
-            {"questions[0].options[0].label": "Yes", "questions[0].text": "Tea?"},
-            {"questions": [{"text": "Tea?", "options": [{"label": "Yes"}]}]},
-            id="brackets",
-        ),
-        pytest.param(
-            _ASK,
-            {
-                "questions.1.text": "b",
-                "questions.0.text": "a",
-                "questions.0.options": [],
-                "questions.1.options": [],
-            },
-            {"questions": [{"text": "a", "options": []}, {"text": "b", "options": []}]},
-            id="indices after dots, in any order",
-        ),
-        pytest.param(
-            _ASK,
-            {"questions": [], "tags[0]": "a", "tags[1]": "b"},
-            {"questions": [], "tags": ["a", "b"]},
-            id="items",
-        ),
-        pytest.param(
-            closed("a", a=closed("b", b=closed("c", c=INTEGER))),
-            {"a.b.c": 5},
-            {"a": {"b": {"c": 5}}},
-            id="three levels",
-        ),
-        pytest.param(
             _EDITS,
             {"path": "a", "old": "x", "new": "y"},
             {"path": "a", "edits": [{"old": "x", "new": "y"}]},
             id="fields beside a missing list",
+        ),
+        pytest.param(
+            closed(edits=array(_EDIT)),
+            {"old": "x", "new": "y"},
+            {"edits": [{"old": "x", "new": "y"}]},
+            id="fields beside an optional list",
+        ),
+        pytest.param(
+            closed("a", a=closed("b", b=INTEGER)), {"a.b": 5}, {"a": {"b": 5}}, id="a field after a dot"
         ),
     ],
 )
@@ -78,76 +58,29 @@ def test_the_first_fix_builds_the_whole_value(schema: Json, sent: Any, meant: An
 
 
 @each_row(
-    ("schema", "sent", "pointer", "message"),
+    ("schema", "sent"),
     [
-        pytest.param(
-            _ASK,
-            {"questions[0].text": "Tea?"},
-            "/questions[0].text",
-            "unknown parameter 'questions[0].text'. It belongs inside 'questions[0]', as 'text'. "
-            "Accepted are 'questions', 'tags'.",
-            id="brackets",
-        ),
-        pytest.param(
-            _ASK,
-            {"questions": [], "tags[0]": "a"},
-            "/tags[0]",
-            "unknown parameter 'tags[0]'. It belongs inside 'tags'. Accepted are 'questions', 'tags'.",
-            id="an item",
-        ),
+        pytest.param(_ASK, {"questions[0].text": "Tea?"}, id="brackets"),
+        pytest.param(_ASK, {"questions": [], "tags[0]": "a"}, id="an item"),
         pytest.param(
             _ASK,
             {"questions": [{"text": "a", "options": []}], "questions[1].text": "b"},
-            "/questions[1].text",
-            "unknown parameter 'questions[1].text'. It belongs inside 'questions[1]', as 'text'. "
-            "Accepted are 'questions', 'tags'.",
             id="beside the list",
         ),
-        pytest.param(
-            _FETCH,
-            {"name": "a", "arguments.url": "b"},
-            "/arguments.url",
-            "unknown parameter 'arguments.url'. It belongs inside 'arguments', as 'url'. "
-            "Accepted are 'name', 'arguments'.",
-            id="an open object",
-        ),
-        pytest.param(
-            _FETCH,
-            {"name": "a", "arguments.url": "b"},
-            "/arguments",
-            "'arguments' is required but was not sent. It must be an object. Send 'arguments.url' inside it, as 'url'.",
-            id="a missing open object",
-        ),
+        pytest.param(_FETCH, {"name": "a", "arguments.url": "b"}, id="an open object"),
         pytest.param(
             closed("rows", rows=array(closed("name", name=STRING))),
             {"rows[0].name": "a"},
-            "/rows",
-            "'rows' is required but was not sent. It must be an array of objects. Each item has 'name' (a string). "
-            "Send it whole, not in parts such as 'rows[0].name'.",
             id="a missing list",
         ),
-        pytest.param(
-            _EDITS,
-            {"path": "a", "old": "x"},
-            "/edits",
-            "'edits' is required but was not sent. It must be an array of objects. Each item has 'old' (a string), "
-            "and may have 'new' (a string). Send 'old' inside 'edits[0]'.",
-            id="fields beside a missing list",
-        ),
-        pytest.param(
-            _EDITS,
-            {"path": "a", "old": "x"},
-            "/old",
-            "unknown parameter 'old'. It belongs inside 'edits[0]'. Accepted are 'path', 'edits'.",
-            id="a field beside a missing list",
-        ),
+        pytest.param(_EDITS, {"path": "a", "old": "x"}, id="a field beside a missing list"),
     ],
 )
-def test_the_message_says_where_a_part_belongs(schema: Json, sent: Any, pointer: str, message: str) -> None:
-    """The message gives the place of a part, and never advises to send it as the whole list or object."""
+def test_a_part_is_not_said_to_be_the_whole(schema: Json, sent: Any) -> None:
+    """The message never advises to send a part as the whole list or object."""
     found = _violations(schema, sent)
-    assert found[pointer].message == message
-    assert not any("mean" in violation.message for violation in found.values())
+    assert found
+    assert not any("mean" in violation.message or violation.did_you_mean for violation in found.values())
 
 
 @each_row(
@@ -162,9 +95,7 @@ def test_the_message_says_where_a_part_belongs(schema: Json, sent: Any, pointer:
             id="a part has no place",
         ),
         pytest.param(_ASK, {"questions": [], "questions[0].text": "a"}, id="the list was sent"),
-        pytest.param(closed("a", a=closed(b=OBJECT)), {"a.b": {}, "a.b.c": 1}, id="a part of a part"),
         pytest.param(_EDITS, {"path": "a", "new": "y"}, id="the item lacks its required field"),
-        pytest.param(closed(edits=array(_EDIT)), {"old": "x", "new": "y"}, id="the list may be left out"),
         pytest.param(closed(files={**OBJECT, "additionalProperties": STRING}), {"files.py": "a"}, id="a map"),
         pytest.param(closed(files=OBJECT), {"files.py": "a"}, id="an object of any names"),
     ],

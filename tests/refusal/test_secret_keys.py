@@ -39,7 +39,6 @@ ROWS = [
         {"credentials": {"type": "object", "additionalProperties": array({"type": "integer"})}},
         {KEY: "[1]", "other": "x"},
         id="a repair",
-        marks=pytest.mark.xfail(strict=True, reason="masked once the envelope and the log share one reader"),
     ),
 ]
 
@@ -62,5 +61,5 @@ def test_the_hidden_key_is_named_as_in_the_log() -> None:
     calls = LenientCalls(Policy(unrepairable="refuse"))
     tool = {"name": "sign_in", "inputSchema": closed(credentials=closed(user={"type": "string"}))}
     envelope = json.loads(calls.check(tool, {"credentials": {KEY: 1}}).refusal or "")
-    assert f"unknown parameter '{HIDDEN}' in 'credentials'. Accepted is 'user'." in envelope["message"]
+    assert f"unknown parameter 'credentials.{HIDDEN}'. Accepted is 'user'." in envelope["message"]
     assert envelope["details"]["violations"][0]["pointer"] == f"/credentials/{HIDDEN}"

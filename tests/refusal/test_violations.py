@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Annotated
 
 import pytest
+from decisions import decide, decide_value
+from pydantic import AfterValidator
 from tables import each_row
 
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.refusal.envelope import envelope
-from mcp_lenient.refusal.violations import violations
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import FormReader, SchemaTree
-from mcp_lenient.types import Candidate, Outcome, Tie, ValidationIssue
+from mcp_lenient import Policy, normalize
 
 TEXT = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
@@ -54,33 +52,14 @@ SCHEMA = {
 }
 
 
-class FixedIssues:
-    """A validator that reports fixed issues for any arguments, as a tool's own validator may."""
-
-    def __init__(self, *issues, exact_integers=False):
-        self._issues = issues
-        self.exact_integers = exact_integers
-
-    def accepts(self, arguments):
-        """Accept nothing."""
-        del arguments
-        return False
-
-    def issues(self, arguments):
-        """Return the same issues for any arguments."""
-        del arguments
-        return self._issues
-
-
-def violations_of(sent, *, schema=SCHEMA, validator=None, policy=None, ties=()):
+def violations_of(sent, *, schema=SCHEMA, **policy):
     """Return the violations of one call."""
-    validator = validator or PublishedSchemaValidator(schema)
-    return violations(
-        SchemaTree(schema).reader,
-        Outcome("refused", sent, (), validator.issues(sent), ties),
-        validator,
-        policy or Policy(),
-    )
+    return normalize(schema, sent, Policy(**policy)).violations
+
+
+def told(violations):
+    """Return all that a caller is told of violations, as text."""
+    return repr(violations)
 
 
 ONE_FAULT = [
@@ -92,39 +71,38 @@ ONE_FAULT = [
         id="type",
     ),
     pytest.param(
-        {"tags": "a"},
+        {"ids": "a"},
         "type",
-        "/tags",
-        "'tags' must be an array of strings or null, but got a string. "
-        'Write it as JSON, like ["a", "b"], not as text.',
+        "/ids",
+        "'ids' must be an array of integers, but got a string. Write it as JSON, like [1, 2], not as text.",
         id="text for a list",
     ),
     pytest.param(
-        {"tags": ["a", 5]},
+        {"tags": ["a", {}]},
         "type",
         "/tags/1",
-        "'tags[1]' must be a string, but got the integer 5.",
+        "'tags[1]' must be a string, but got an object. Send a string; if all of it is meant, write it as JSON text.",
         id="inside a union",
     ),
     pytest.param(
         {"limit": "five"},
         "type",
         "/limit",
-        "'limit' must be an integer, but got the string \"five\". Write a whole number in digits, like 1.",
+        "'limit' must be an integer, but got the string \"five\". Write it in digits, like 1.",
         id="text for a number",
     ),
     pytest.param(
-        {"flag": None},
+        {"flag": "n/a"},
         "type",
         "/flag",
-        "'flag' must be a boolean, but got null. Leave it out if you have no value.",
-        id="null for an optional one",
+        "'flag' must be a boolean, but got the string \"n/a\". Leave it out if you have no value.",
+        id="nothing for an optional one",
     ),
     pytest.param(
         {"order": "ascending"},
         "enum",
         "/order",
-        '\'order\' must be one of "asc", "desc", but got the string "ascending". Did you mean "asc"?',
+        '\'order\' must be one of "asc", "desc", but got the string "ascending".',
         id="enum",
     ),
     pytest.param(
@@ -134,7 +112,7 @@ ONE_FAULT = [
         {"code": "u"},
         "length",
         "/code",
-        "'code' must be at least 2 characters long and match the pattern \"^[A-Z]{2}$\", "
+        "'code' must have at least 2 characters and match the pattern \"^[A-Z]{2}$\", "
         'but got the string "u" of 1 character.',
         id="two limits in one line",
     ),
@@ -163,7 +141,7 @@ ONE_FAULT = [
         {"shape": {"kind": "circle", "r": "x"}},
         "type",
         "/shape/r",
-        "'shape.r' must be a number, but got the string \"x\". Write a number in digits, like 1.5.",
+        "'shape.r' must be a number, but got the string \"x\". Write it in digits, like 1.5.",
         id="selected branch",
     ),
     pytest.param(
@@ -185,7 +163,7 @@ ONE_FAULT = [
         {"api_key": "hunter22"},
         "length",
         "/api_key",
-        "'api_key' must be at most 3 characters long, but got a string of 8 characters.",
+        "'api_key' must have at most 3 characters, but got a string of 8 characters.",
         id="secret by name",
     ),
 ]
@@ -204,7 +182,7 @@ def test_a_missing_parameter_in_empty_arguments():
     """Empty arguments are called empty, and a missing parameter is described in its author's words."""
     (violation,) = violations_of({})
     assert violation.message == (
-        "the arguments arrived empty ({}). 'content' is required but was not sent. It must be a string. "
+        "the arguments arrived empty. 'content' is required but was not sent. It must be a string. "
         "It means: The text to keep."
     )
 
@@ -219,94 +197,16 @@ def test_missing_beside_unknown():
 
 def test_all_violations_are_reported_together():
     """Each place has its own violation, and the accepted names are listed once."""
-    found = violations_of({"content": 1, "limit": 11, "a": 1, "b": 2})
+    found = violations_of({"content": [1], "limit": 11, "a": 1, "b": 2})
     assert {violation.pointer for violation in found} == {"/content", "/limit", "/a", "/b"}
     assert sum("Accepted are" in violation.message for violation in found) == 1
 
 
 def test_items_share_a_line():
     """A list with 300 wrong items is one violation with the first places and a count."""
-    (violation,) = violations_of({"content": "x", "tags": [7] * 300})
+    (violation,) = violations_of({"content": "x", "tags": [{}] * 300})
     assert violation.message.startswith("'tags[0]', 'tags[1]', 'tags[2]' and 297 more must each be a string")
     assert not violation.has_received_value
-
-
-@each_row(
-    ("issue", "message"),
-    [
-        pytest.param(
-            ValidationIssue(("anything",), "value", "Give a city, not a country."),
-            "'anything' is not accepted: Give a city, not a country; got the integer 7.",
-            id="its author's sentence",
-        ),
-        pytest.param(
-            ValidationIssue(("anything",), "value"),
-            "'anything' is not accepted by the tool; got the integer 7.",
-            id="no sentence",
-        ),
-        pytest.param(
-            ValidationIssue((), "value", "end must come after start"),
-            "the arguments are not accepted: end must come after start.",
-            id="whole call",
-        ),
-        pytest.param(
-            ValidationIssue(("anything",), "value", "See https://errors.example.com/x now"),
-            "'anything' is not accepted: See now; got the integer 7.",
-            id="no address",
-        ),
-        pytest.param(
-            ValidationIssue(("anything",), "value", "hunter22 is wrong"),
-            "'anything' is not accepted by the tool; got the integer 7.",
-            id="repeats a secret",
-        ),
-        pytest.param(
-            ValidationIssue(("api_key",), "value", "this key has expired"),
-            "'api_key' is not accepted by the tool; got a string.",
-            id="about a secret",
-        ),
-        pytest.param(
-            ValidationIssue(("limit",), "type"),
-            "'limit' must be an integer, but got the number 7.0. Write it without a decimal point.",
-            id="strict integer",
-        ),
-    ],
-)
-def test_only_the_tool_refuses(issue, message):
-    """If the published schema accepts a value, the author's message is used."""
-    sent = {"content": "x", "anything": 7, "limit": 7.0, "api_key": "abc", "login": {"token": "hunter22"}}
-    (violation,) = violations_of(sent, validator=FixedIssues(issue, exact_integers=True))
-    assert violation.message == message
-
-
-def test_union_errors_are_one_violation():
-    """Of the errors in the branches of a union, only those of the selected branch are reported."""
-    item = ValidationIssue(("tags", 1), "type")
-    branches = (
-        ValidationIssue(("shape", "r"), "type"),
-        ValidationIssue(("shape", "kind"), "value"),
-        ValidationIssue(("shape", "a"), "missing"),
-    )
-    (violation,) = violations_of({"shape": {"kind": "circle", "r": "x"}}, validator=FixedIssues(*branches))
-    assert violation.pointer == "/shape/r"
-    (violation,) = violations_of(
-        {"tags": ["a", 1]}, validator=FixedIssues(ValidationIssue(("tags",), "type"), item)
-    )
-    assert violation.pointer == "/tags/1"
-    (violation,) = violations_of({"tags": 5}, validator=FixedIssues(ValidationIssue(("tags",), "type"), item))
-    assert violation.pointer == "/tags"
-
-
-def test_tie_names_both_readings():
-    """Two tied candidates are both shown as JSON, unless they may not be shown."""
-    tie = Tie(("tags",), (Candidate(["a"], 1), Candidate(["a", "b"], 1)))
-    (violation,) = violations_of({"content": "x", "tags": []}, ties=(tie,))
-    assert violation.code == "ambiguous"
-    assert violation.message == (
-        '\'tags\' can be read as ["a"] or as ["a", "b"]. Send the one that is meant, as JSON.'
-    )
-    secret = Tie(("login",), (Candidate({"token": "hunter22"}, 1), Candidate({}, 1)))
-    (violation,) = violations_of({"content": "x", "login": {}}, ties=(secret,))
-    assert "can be read in 2 ways" in violation.message
 
 
 @pytest.mark.quick_rows("name", "undeclared")
@@ -315,7 +215,7 @@ def test_tie_names_both_readings():
     [
         pytest.param({"api_key": "hunter22"}, id="name"),
         pytest.param({"pin": "hunter22"}, id="writeOnly"),
-        pytest.param({"login": {"token": ["hunter22"]}}, id="below"),
+        pytest.param({"login": {"token": ["hunter22", {}]}}, id="below"),
         pytest.param({"login": "hunter22"}, id="text in place of a container"),
         pytest.param({"api_kye": "hunter22"}, id="undeclared"),
         pytest.param({"shape": {"kind": "circle", "r": 1, "x": "hunter22"}}, id="undeclared below"),
@@ -327,17 +227,16 @@ def test_tie_names_both_readings():
 )
 def test_values_stay_private(sent):
     """No secret, undeclared or long value, or text in place of a container, is repeated anywhere."""
-    policy = Policy(secret={"session", "code"})
-    found = violations_of({"content": "x", **sent}, policy=policy)
+    found = violations_of({"content": "x", **sent}, secret={"session", "code"})
     assert found
-    assert "hunter22" not in json.dumps(envelope("t", FormReader(SCHEMA), found))
+    assert "hunter22" not in told(found)
 
 
 def test_echo_values_false_repeats_no_value():
     """With ``echo_values=False`` no value is repeated."""
-    found = violations_of({"content": 4711, "limit": 4711, "order": "4711"}, policy=Policy(echo_values=False))
+    found = violations_of({"content": [4711], "limit": 4711, "order": "4711"}, echo_values=False)
     assert len(found) == 3
-    assert "4711" not in json.dumps(envelope("t", FormReader(SCHEMA), found))
+    assert "4711" not in told(found)
 
 
 def test_names_are_escaped_and_cut():
@@ -361,10 +260,9 @@ def test_names_are_escaped_and_cut():
 def test_odd_values(value):
     """A value that JSON represents badly or not at all is refused and never echoed."""
     found = violations_of({"content": "x", "flag": value})
-    whole = envelope("t", FormReader(SCHEMA), found)
     assert found
     assert not any(violation.has_received_value for violation in found)
-    json.dumps(whole, allow_nan=False).encode()
+    assert all(each.message.isprintable() for each in found)
 
 
 def test_bounds():
@@ -374,4 +272,42 @@ def test_bounds():
     found = violations_of(sent)
     assert time.process_time() - start < 10
     assert len(found) == 20
-    assert found[-1].message.endswith("There are at least 980 more faults.")
+    assert found[-1].message.endswith("980 more faults were found.")
+
+
+def _says(sentence):
+    def check(_value):
+        raise ValueError(sentence)
+
+    return Annotated[int, AfterValidator(check)]
+
+
+@each_row(
+    ("sentence", "message"),
+    [
+        (
+            "Give a city, not a country.",
+            "'x' is not accepted: Give a city, not a country.",
+        ),
+        ("See https://errors.example.com/x now", "'x' is not accepted: See now."),
+        ("", "'x' is not accepted by the tool; got the integer 7."),
+    ],
+)
+def test_the_authors_sentence_is_told(sentence, message):
+    """If the published schema accepts a value, the author's sentence is told, without addresses."""
+    (violation,) = decide_value(_says(sentence), 7).violations
+    assert violation.message == message
+
+
+def test_the_authors_sentence_that_repeats_a_secret_is_not_told():
+    """A sentence that repeats the value of a secret is left out."""
+
+    def refuse(_given):
+        msg = "hunter22 is wrong"
+        raise ValueError(msg)
+
+    def tool(x: int, api_key: str) -> None: ...
+
+    tool.__annotations__["x"] = Annotated[int, AfterValidator(refuse)]
+    (violation,) = decide(tool, {"x": 7, "api_key": "hunter22"}).violations
+    assert violation.message == "'x' is not accepted by the tool; got the integer 7."

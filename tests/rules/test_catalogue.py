@@ -59,15 +59,14 @@ def test_refused_examples_are_refused(family, sent):
 OF_TIER = {
     1: """
         json_text_to_array json_text_to_object text_to_integer text_to_number whole_float_to_integer text_to_boolean
-        fold_enum null_text_to_null null_text_to_absent rename_case rename_tool
+        fold_enum rename_case rename_tool
     """,
     2: """
         json5_text_to_array json5_text_to_object python_text_to_array python_text_to_object null_to_absent
         empty_text_to_absent rename_alias drop_injected
     """,
-    4: "integer_to_boolean number_to_text item_wrapper_to_array wrapped_value array_to_scalar",
+    4: "number_to_text item_wrapper_to_array wrapped_value array_to_scalar",
     8: "scalar_to_array object_to_array delimited_text_to_array unwrap_arguments wrap_arguments nest_arguments",
-    16: "rename_plural",
 }
 
 
@@ -80,14 +79,15 @@ def test_tiers_are_fixed():
 
 def test_rules_across_types_are_fixed():
     """Across branches of different JSON types, only JSON's own spellings decide."""
-    assert {rule.name for rule in DEFAULT_RULES if rule.across} == {
+    assert {rule.name for rule in DEFAULT_RULES if rule.literal} == {
         *("json_text_to_array", "json_text_to_object", "text_to_integer", "text_to_number"),
-        *("whole_float_to_integer", "text_to_boolean", "null_text_to_null"),
+        *("whole_float_to_integer", "text_to_boolean"),
     }
 
 
 def test_only_parsing_and_unwrapping_rules_allow_a_second_rule():
     """A parsed or an unwrapped value may need a conversion. Results of other rules are accepted or refused."""
-    unwrapping = {"item_wrapper_to_array", "wrapped_value"}
-    parsing = {rule.name for rule in DEFAULT_RULES if rule.reads_text} - {"object_to_array"}
-    assert {rule.name for rule in DEFAULT_RULES if rule.again} == parsing | unwrapping
+    assert {rule.name for rule in DEFAULT_RULES if rule.chains and rule.part == "value"} == {
+        *(f"{each}_text_to_{kind}" for each in ("json", "json5", "python") for kind in ("array", "object")),
+        *("item_wrapper_to_array", "wrapped_value"),
+    }

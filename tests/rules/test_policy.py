@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 from tables import INTEGER, STRING, array, check, closed, each_row
 
-from mcp_lenient import Policy, normalize
+from mcp_lenient import DEFAULT_RULES, Limits, Policy, normalize
 from mcp_lenient.errors import PolicyError
-from mcp_lenient.rules import DEFAULT_RULES
-from mcp_lenient.values.limits import Limits
 
 TAGS = closed("tags", tags=array(STRING))
 
@@ -22,15 +20,15 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param({"mode": "on"}, ["mode", "repair", "observe", "off", "'on'"], id="mode"),
         pytest.param({"unrepairable": "drop"}, ["unrepairable", "forward", "refuse"], id="unrepairable"),
         pytest.param(
-            {"disable": {"rename_plurals"}}, ["disable", "rename_plural", "rename_plurals"], id="unknown rule"
+            {"disable": {"rename_cases"}}, ["disable", "rename_case", "rename_cases"], id="unknown rule"
         ),
-        pytest.param({"disable": "rename_plural"}, ["disable", "collection"], id="names as text"),
+        pytest.param({"disable": "rename_case"}, ["disable", "collection"], id="names as text"),
         pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
         pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
         pytest.param({"secret": "pin"}, ["secret", "collection"], id="secret"),
         pytest.param({"limits": {"depth": 3}}, ["limits", "Limits"], id="limits"),
-        pytest.param({"rules": ["rename_plural"]}, ["rules", "Rule"], id="rules"),
-        pytest.param({"rules": "rename_plural"}, ["rules", "Rule"], id="rules as text"),
+        pytest.param({"rules": ["rename_case"]}, ["rules", "Rule"], id="rules"),
+        pytest.param({"rules": "rename_case"}, ["rules", "Rule"], id="rules as text"),
         pytest.param(
             {"destructive": "always"},
             ["destructive", "'if_marked'", "'unless_read_only'", "True", "False", "'always'"],

@@ -1,34 +1,29 @@
-"""Test a candidate's cost: its worst rule's tier counts first, then the number of rules of each tier."""
+"""Test a reading's cost: its worst rule's tier counts first, then the number of rules of each tier."""
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
-from tables import each_row
+from tables import INTEGER, NUMBER, STRING, array, closed, union
 
-from mcp_lenient import DEFAULT_RULES
-from mcp_lenient.rules.rules import TIERS, worst_tier
-
-COSTS = {rule.tier: rule.cost for rule in DEFAULT_RULES}
+from mcp_lenient import DEFAULT_RULES, normalize
 
 
-def test_unchanged_value_has_no_tier():
-    """A candidate without repairs is better than any with one."""
-    assert worst_tier(0) == 0
+@pytest.mark.parametrize("count", [1, 2, 40])
+def test_many_rules_of_a_tier_cost_less_than_one_of_the_next(count):
+    """Any number of repairs of a lower tier win over one of a higher one."""
+    names = [f"n{at}" for at in range(count)]
+    cheap, dear = (closed(*names, **dict.fromkeys(names, kind)) for kind in (NUMBER, array(NUMBER)))
+    sent = dict.fromkeys(names, "5")
+    result = normalize(closed("p", p=union(cheap, dear)), {"p": sent})
+    assert result.arguments == {"p": dict.fromkeys(names, 5)}
 
 
-@each_row("tier", TIERS)
-def test_worst_tier_is_computed_from_the_cost(tier):
-    """The worst tier does not depend on the number of better rules."""
-    better = sum(1_000 * COSTS[other] for other in TIERS if other < tier)
-    assert worst_tier(COSTS[tier]) == worst_tier(COSTS[tier] + better) == tier
-
-
-@pytest.mark.parametrize(("better", "worse"), list(pairwise(TIERS)))
-def test_many_rules_of_a_tier_cost_less_than_one_of_the_next(better, worse):
-    """A million repairs of one tier cost less than one of the next."""
-    assert 1_000_000 * COSTS[better] < COSTS[worse]
+def test_fewer_rules_of_one_tier_win():
+    """Of two readings by rules of one tier, the one with fewer repairs is made."""
+    one = closed("a", "b", a=INTEGER, b=STRING)
+    both = closed("a", "b", a=INTEGER, b=INTEGER)
+    result = normalize(closed("p", p=union(one, both)), {"p": {"a": "5", "b": "6"}})
+    assert result.arguments == {"p": {"a": 5, "b": "6"}}
 
 
 def test_the_derived_cost_is_not_in_the_repr() -> None:

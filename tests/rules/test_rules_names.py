@@ -29,11 +29,7 @@ from tables import (
     union,
 )
 
-from mcp_lenient import normalize
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.types import ValidationIssue
+from mcp_lenient import Normalizer, normalize
 
 STRINGS = array(STRING)
 SEARCH = closed("query", query=STRING, max_results=INTEGER)
@@ -408,36 +404,39 @@ def test_repaired_call_with_an_ignored_name_is_refused(
 
 @pytest.mark.parametrize("more", [{}, {"additionalProperties": True}], ids=["open", "explicitly open"])
 def test_ignored_name_is_reported_once(more: Json) -> None:
-    """Each ignored name is one issue, even if the object explicitly accepts other keys."""
-    schema = {**OPEN_ORDER, **more}
+    """Each ignored name is one violation, even if the object explicitly accepts other keys."""
     sent = {"item": "tea", "count": "5", "dryRun": True, "preveiw": True}
-    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
-    assert outcome.issues == (
-        ValidationIssue(("dryRun",), "overlooked"),
-        ValidationIssue(("preveiw",), "overlooked"),
-    )
+    found = normalize({**OPEN_ORDER, **more}, sent).violations
+    assert [(each.code, each.pointer) for each in found] == [("unknown", "/dryRun"), ("unknown", "/preveiw")]
 
 
-def test_name_of_another_union_branch_is_an_issue_of_its_value() -> None:
-    """A name that only another branch declares is not unknown: what is wrong is its value there."""
-    either = {"anyOf": [opened("path", path=STRING), opened("path", path=STRING, dry_run=BOOLEAN)]}
-    schema = closed("job", job=either)
-    sent = {"job": {"Path": "a", "dry_run": "maybe"}}
-    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
-    assert outcome.issues == (ValidationIssue(("job", "dry_run"), "value"),)
-
-
-def test_name_of_another_list_in_a_union_is_not_lost() -> None:
-    """In a union of lists beside an object, no item loses a name that another list declares."""
-    lists = [array(opened("name", name=STRING)), array(opened("name", name=STRING, size=INTEGER))]
-    schema = closed("rows", rows={"anyOf": [opened("path", path=STRING), *lists]})
-    outcome = repair(
-        Plan(schema, Policy()), {"rows": [{"Name": "a", "size": "x"}]}, PublishedSchemaValidator(schema)
-    )
-    assert (outcome.status, outcome.issues) == (
-        "refused",
-        (ValidationIssue(("rows", 0, "size"), "value"),),
-    )
+@each_row(
+    ("schema", "sent", "pointer"),
+    [
+        pytest.param(
+            closed("p", p=union(opened("path", path=STRING), opened("path", path=STRING, dry_run=BOOLEAN))),
+            {"p": {"Path": "a", "dry_run": "maybe"}},
+            "/p/dry_run",
+            id="in a union",
+        ),
+        pytest.param(
+            closed(
+                "p",
+                p=union(
+                    opened("path", path=STRING),
+                    array(opened("name", name=STRING)),
+                    array(opened("name", name=STRING, size=INTEGER)),
+                ),
+            ),
+            {"p": [{"Name": "a", "size": "x"}]},
+            "/p/0/size",
+            id="in a union of lists beside an object",
+        ),
+    ],
+)
+def test_a_name_of_another_branch_is_no_unknown_name(schema: Any, sent: Any, pointer: str) -> None:
+    """A name that only another branch declares is not lost: what is wrong is its value there."""
+    assert [each.pointer for each in normalize(schema, sent).violations] == [pointer]
 
 
 @pytest.mark.parametrize("count", [17, 20, 200])
@@ -454,14 +453,13 @@ def test_renaming_takes_linear_time() -> None:
 
     def seconds(count: int) -> float:
         names = [f"key_a{n}_name" for n in range(count)]
-        plan = Plan(closed(**dict.fromkeys(names, INTEGER)), Policy())
+        normalizer = Normalizer(closed(**dict.fromkeys(names, INTEGER)))
         sent = {name.replace("_", "").upper(): 1 for name in names}
-        validator = PublishedSchemaValidator(plan.root)
-        repair(plan, sent, validator)
+        normalizer(sent)
         times = []
         for _ in range(5):
             started = time.process_time()
-            assert repair(plan, sent, validator).status == "repaired"
+            assert normalizer(sent).repairs
             times.append(time.process_time() - started)
         return min(times)
 
@@ -558,41 +556,26 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
     check(schema, sent, expected, repairs)
 
 
+SINGULARS = [
+    ({"tags": STRINGS}, {"tag": ["a"]}),
+    ({"tags": STRINGS}, {"tag": "a"}),
+    ({"tags": nullable(STRINGS)}, {"tag": ["a"]}),
+]
+
+
+@each_row(("names", "sent"), SINGULARS)
+def test_the_singular_of_a_list_is_offered_as_it(names: Any, sent: Any) -> None:
+    """Moving the value to the list is the first fix, and the name is suggested."""
+    ((name, _),) = names.items()
+    (violation,) = normalize(closed(**names), sent).violations
+    assert violation.did_you_mean == (name,)
+    assert violation.fixes[0][0] == {"op": "move", "from": f"/{next(iter(sent))}", "path": f"/{name}"}
+
+
 @table(
-    repairs_call_to(
-        "singular", closed("tags", tags=STRINGS), {"tag": ["a"]}, {"tags": ["a"]}, "rename_plural /tag"
-    ),
-    repairs_call_to(
-        "singular, one item",
-        closed("tags", tags=STRINGS),
-        {"tag": "a"},
-        {"tags": ["a"]},
-        "rename_plural /tag",
-        "scalar_to_array /tag",
-    ),
-    repairs_call_to(
-        "singular, nullable list",
-        closed(tags=nullable(STRINGS)),
-        {"tag": ["a"]},
-        {"tags": ["a"]},
-        "rename_plural /tag",
-    ),
-    repairs_call_to(
-        "singular, open and required",
-        opened("entries", entries=STRINGS),
-        {"entry": ["a"]},
-        {"entries": ["a"]},
-        "rename_plural /entry",
-    ),
-    repairs_call_to(
-        "singulars of several names",
-        closed(boxes=array(INTEGER), user_ids=array(INTEGER)),
-        {"box": [1], "userId": [2]},
-        {"boxes": [1], "user_ids": [2]},
-        "rename_plural /box",
-        "rename_plural /userId",
-    ),
     keeps_call("singular, open and optional", opened(tags=STRINGS), {"tag": ["a"]}),
+    *(refuses_call(f"singular, {sent}", closed(**names), sent) for names, sent in SINGULARS),
+    refuses_call("singular of an identifier", closed(user_ids=array(INTEGER)), {"userId": [2]}),
     refuses_call("plural for a singular", closed("tag", tag=STRING), {"tags": "a"}),
     refuses_call("plural for a singular list", closed("tag", tag=STRINGS), {"tags": ["a"]}),
     refuses_call("singular of a text", closed("tags", tags=STRING), {"tag": "a"}),
@@ -609,8 +592,8 @@ def test_accepted_keys_stay(schema: Any, sent: Any, expected: Any, repairs: Any)
     refuses_call("open, missing and required", opened("content", content=STRING), {"contnet": "a"}),
     refuses_call("a letter replaced", closed("height", height=INTEGER), {"weight": 1}),
 )
-def test_rename_plural_renames_singulars_only(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A singular is renamed to the absent list. A name that is one letter off is not."""
+def test_a_near_name_is_not_renamed(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """Neither a singular is renamed nor a name that is one letter off."""
     check(schema, sent, expected, repairs)
 
 

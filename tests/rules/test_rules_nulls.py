@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
-from calls import call, envelope, got, lenient
+from calls import call, envelope, lenient
 from fastmcp.tools import Tool
 from pydantic import AnyUrl, Field
 from tables import (
@@ -20,55 +19,53 @@ from tables import (
     array,
     check,
     closed,
+    each_row,
     enum,
     keeps,
     nullable,
     refuses,
     refuses_call,
     repairs_call_to,
-    repairs_to,
     table,
     union,
 )
 
+from mcp_lenient import normalize
+
+_FORMATS = ("date", "date-time", "time", "duration", "uuid", "uri", "email", "ipv4", "ipv6")
+_TEXTS_OF_NULL = [
+    pytest.param(nullable(INTEGER), "null", id="null for nullable"),
+    pytest.param(nullable(INTEGER), "None", id="None for nullable"),
+    pytest.param(nullable(INTEGER), "none", id="none for nullable"),
+    pytest.param({"type": ["boolean", "null"]}, "null", id="type list"),
+    pytest.param(nullable(array(STRING)), "null", id="nullable list"),
+    pytest.param(nullable(OBJECT), "None", id="nullable object"),
+    pytest.param(NULL, "null", id="null alone"),
+    *(
+        pytest.param(nullable({**STRING, "format": form}), word, id=f"{word} for a nullable {form}")
+        for form in _FORMATS
+        for word in ("null", "None", "none")
+    ),
+    pytest.param({"type": ["string", "null"], "format": "date"}, "null", id="a list of types with a format"),
+]
+
+
+@each_row(("schema", "sent"), _TEXTS_OF_NULL)
+def test_a_text_of_null_is_offered_as_null(schema: Any, sent: str) -> None:
+    """The text of null is refused where null is allowed and a string is not, and null is a fix."""
+    (violation,) = normalize(closed("p", p=schema), {"p": sent}).violations
+    assert ({"op": "replace", "path": "/p", "value": None},) in violation.fixes
+
 
 @table(
-    repairs_to("null for nullable", nullable(INTEGER), "null", None, "null_text_to_null"),
-    repairs_to("None for nullable", nullable(INTEGER), "None", None, "null_text_to_null"),
-    repairs_to("type list", {"type": ["boolean", "null"]}, "null", None, "null_text_to_null"),
-    repairs_to("nullable list", nullable(array(STRING)), "null", None, "null_text_to_null"),
-    repairs_to("nullable object", nullable(OBJECT), "None", None, "null_text_to_null"),
-    repairs_to("null alone", NULL, "null", None, "null_text_to_null"),
-    repairs_to("in a list", array(nullable(INTEGER)), [1, "null"], [1, None], "null_text_to_null /p/1"),
-    refuses("NULL", nullable(INTEGER), "NULL"),
-    repairs_to("none", nullable(INTEGER), "none", None, "null_text_to_null"),
-    refuses("None in capitals", nullable(INTEGER), "NONE"),
-    refuses("undefined", nullable(INTEGER), "undefined"),
-    refuses("nil", nullable(INTEGER), "nil"),
-    refuses("N/A", nullable(INTEGER), "N/A"),
-    refuses("empty", nullable(INTEGER), ""),
-    refuses("space", nullable(INTEGER), " null "),
+    *(
+        refuses(word, nullable(INTEGER), word)
+        for word in ("NULL", "NONE", "undefined", "nil", "N/A", "", " null ")
+    ),
+    refuses("in a list", array(nullable(INTEGER)), [1, "null"]),
     refuses("required", INTEGER, "null"),
     refuses("two readings", nullable(enum("none", "all")), "None"),
     refuses("a string with a pattern", {"type": ["string", "null"], "pattern": "^[A-Z]{3}$"}, "None"),
-    *(
-        repairs_to(
-            f"{word} for a nullable {form}",
-            nullable({**STRING, "format": form}),
-            word,
-            None,
-            "null_text_to_null",
-        )
-        for form in ("date", "date-time", "time", "duration", "uuid", "uri", "email", "ipv4", "ipv6")
-        for word in ("null", "None", "none")
-    ),
-    repairs_to(
-        "a list of types with a format",
-        {"type": ["string", "null"], "format": "date"},
-        "null",
-        None,
-        "null_text_to_null",
-    ),
     refuses("NULL for a nullable date", nullable({**STRING, "format": "date"}), "NULL"),
     refuses("a date that is not nullable", {**STRING, "format": "date"}, "null"),
     refuses(
@@ -81,8 +78,8 @@ from tables import (
     keeps("a nullable format that is not checked", nullable({**STRING, "format": "hostname"}), "null"),
     keeps("another word for a format that is not checked", nullable({**STRING, "format": "uuid"}), "n1"),
 )
-def test_null_text_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """The text of null becomes null if null is allowed and a string is not."""
+def test_text_never_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """No text is repaired to null."""
     check(schema, sent, expected, repairs)
 
 
@@ -133,13 +130,6 @@ def _optional(schema: Any) -> Any:
         {"n": 1},
         "empty_text_to_absent",
     ),
-    repairs_call_to(
-        "null text, nullable",
-        _optional(nullable(INTEGER)),
-        {"n": 1, "p": "null"},
-        {"n": 1, "p": None},
-        "null_text_to_null",
-    ),
     repairs_call_to("empty, object", _optional(OBJECT), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
     repairs_call_to(
         "empty, enum without default",
@@ -148,19 +138,18 @@ def _optional(schema: Any) -> Any:
         {"n": 1},
         "empty_text_to_absent",
     ),
-    repairs_call_to(
-        "null text, integer", _optional(INTEGER), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
-    ),
-    repairs_call_to(
-        "null text, list", _optional(array(INTEGER)), {"n": 1, "p": "None"}, {"n": 1}, "null_text_to_absent"
-    ),
-    repairs_call_to(
-        "null text, boolean", _optional(BOOLEAN), {"n": 1, "p": "null"}, {"n": 1}, "null_text_to_absent"
-    ),
 )
 def test_forbidden_nulls_are_dropped(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A null, its text or empty text is dropped if the property is optional and forbids it."""
+    """A null or empty text is dropped if the property is optional and forbids it."""
     check(schema, sent, expected, repairs)
+
+
+@each_row("sent", ["null", "None"])
+@each_row("schema", [INTEGER, array(INTEGER), BOOLEAN, nullable(INTEGER)])
+def test_leaving_out_a_text_of_null_is_offered(schema: Any, sent: str) -> None:
+    """The text of null is refused for an optional property, and leaving it out is a fix."""
+    (violation,) = normalize(_optional(schema), {"n": 1, "p": sent}).violations
+    assert ({"op": "remove", "path": "/p"},) in violation.fixes
 
 
 @table(
@@ -255,13 +244,12 @@ def _take(kind: Any) -> Tool:
     return Tool.from_function(take, name="take")
 
 
-@pytest.mark.parametrize("word", ["null", "None", "none"])
-@pytest.mark.parametrize(
-    "kind", [dt.date, dt.datetime, dt.time, dt.timedelta, UUID, AnyUrl, IPv4Address, IPv6Address]
-)
-async def test_null_text_becomes_null_for_types_with_a_format(kind: Any, word: str) -> None:
-    """A server gets null for a nullable type whose format has no word for it."""
-    assert got(await call(lenient(_take(kind)), "take", {"x": word})) == "None"
+@pytest.mark.parametrize("kind", [dt.date, UUID, AnyUrl])
+async def test_a_text_of_null_is_offered_as_null_by_a_server(kind: Any) -> None:
+    """A server refuses the text of null for a nullable type whose format has no word for it, and offers null."""
+    reported = envelope(await call(lenient(_take(kind)), "take", {"x": "null"}))
+    (violation,) = reported["details"]["violations"]
+    assert [{"op": "replace", "path": "/x", "value": None}] in violation["fixes"]
 
 
 async def test_null_text_stays_refused_for_free_text() -> None:

@@ -12,6 +12,7 @@ from tables import (
     STRING,
     array,
     check,
+    enum,
     keeps,
     nullable,
     refuses,
@@ -120,15 +121,19 @@ def test_whole_floats_accepted_by_the_schema_stay(
     repairs_to("the digit beside a number is a number", union(BOOLEAN, NUMBER), "1", 1, "text_to_number"),
     repairs_to("true and false without a type", {"enum": [True, False]}, "TRUE", True, "text_to_boolean"),
     repairs_to("false and true without a type", {"enum": [False, True]}, "off", False, "text_to_boolean"),
-    repairs_to("integer, without a type", {"enum": [True, False]}, 0, False, "integer_to_boolean"),
+    *(
+        refuses(f"an integer for {name}", schema, 0)
+        for name, schema in (
+            ("a boolean", BOOLEAN),
+            ("an enum", enum(True, False)),
+            ("null", nullable(BOOLEAN)),
+        )
+    ),
     refuses("one boolean without a type", {"enum": [True]}, "true"),
     refuses("true as a constant", {"const": True}, "true"),
     refuses("a boolean beside a word", {"enum": [True, "auto"]}, "true"),
     refuses("numbers without a type", {"enum": [1, 0]}, "true"),
     refuses("true and false without a type, a word", {"enum": [True, False]}, "enabled"),
-    repairs_to("integer one", BOOLEAN, 1, True, "integer_to_boolean"),
-    repairs_to("integer zero", BOOLEAN, 0, False, "integer_to_boolean"),
-    repairs_to("integer, nullable", nullable(BOOLEAN), 0, False, "integer_to_boolean"),
     repairs_to("text in a list", array(BOOLEAN), ["true", False], [True, False], "text_to_boolean /p/0"),
     refuses("yes beside a number", union(BOOLEAN, NUMBER), "yes"),
     refuses("y", BOOLEAN, "y"),

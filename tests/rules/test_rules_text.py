@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from decisions import decide
 from tables import (
     ARRAY,
     INTEGER,
@@ -24,10 +25,6 @@ from tables import (
     table,
     union,
 )
-
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
 
 STRINGS = array(STRING)
 POINT = closed("x", "y", x=INTEGER, y=INTEGER)
@@ -267,6 +264,5 @@ def test_disabled_grammar_does_not_make_text_ambiguous(kind: str, schema: Any, t
 )
 def test_text_of_another_container_stays_text(schema: Any, text: str) -> None:
     """The text is refused as sent, because the parsed value is not valid either."""
-    whole = closed(p=schema)
-    outcome = repair(Plan(whole, Policy()), {"p": text}, PublishedSchemaValidator(whole))
+    outcome = decide(closed(p=schema), {"p": text})
     assert (outcome.status, outcome.arguments, outcome.repairs) == ("refused", {"p": text}, ())

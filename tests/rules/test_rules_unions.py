@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import jsonpatch
 import pytest
+from decisions import decide, records, refusals
 from tables import (
     ARRAY,
     BOOLEAN,
@@ -19,7 +21,6 @@ from tables import (
     each_row,
     enum,
     keeps,
-    nullable,
     opened,
     refuses,
     repairs_to,
@@ -27,11 +28,6 @@ from tables import (
     tied_values,
     union,
 )
-
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
-from mcp_lenient.types import Repair, ValidationIssue
 
 STRINGS = array(STRING)
 CIRCLE = closed("kind", "radius", kind={"const": "circle"}, radius=NUMBER)
@@ -69,8 +65,12 @@ SHAPE = union(CIRCLE, SQUARE)
     refuses(
         "two branches of the same type", union(closed("x", x=INTEGER), closed("x", x=BOOLEAN)), {"x": "1"}
     ),
-    refuses(
-        "two branches, texts and booleans", union(closed("x", x=BOOLEAN), closed("x", x=STRING)), {"x": 1}
+    repairs_to(
+        "two branches, texts and booleans",
+        union(closed("x", x=BOOLEAN), closed("x", x=STRING)),
+        {"x": 1},
+        {"x": "1"},
+        "number_to_text /p/x",
     ),
     refuses("both branches of oneOf accept it", {"oneOf": [closed(x=INTEGER), closed(x=NUMBER)]}, {"x": 1}),
     keeps("the other branch accepts it", union(INTEGER, STRING), "5"),
@@ -211,20 +211,7 @@ def test_discriminator_selects_the_branch(schema: Any, sent: Any, expected: Any,
             [{"x": 1}, {"x": True}],
             id="objects",
         ),
-        pytest.param(nullable(enum("none", "all")), "None", ["none", None], id="null or none"),
         pytest.param(union(array(INTEGER), array(BOOLEAN)), ["1"], [[1], [True]], id="lists"),
-        pytest.param(
-            union(closed("x", x=BOOLEAN), closed("x", x=STRING)),
-            {"x": 1},
-            [{"x": True}, {"x": "1"}],
-            id="tier 4",
-        ),
-        pytest.param(
-            union(opened("x", x=INTEGER, dry_run=BOOLEAN), opened("x", x=BOOLEAN, dry_run=BOOLEAN)),
-            {"x": "1", "dryRun": True},
-            [{"x": 1, "dryRun": True}, {"x": True, "dryRun": True}],
-            id="a name that both ignore",
-        ),
     ],
 )
 def test_tie_reports_both_candidates(schema: Any, sent: Any, readings: list[Any]) -> None:
@@ -234,19 +221,34 @@ def test_tie_reports_both_candidates(schema: Any, sent: Any, readings: list[Any]
     assert all(reading in named for reading in readings)
 
 
-def test_tie_of_two_wrappers_reports_both_candidates() -> None:
-    """If the whole arguments tie, the candidates of the parameter are reported."""
-    sent = {"input": {"args": {"a": 1}}}
-    schema = closed("args", args=OBJECT)
-    assert tied_values(schema, sent) == {"args": [{"args": {"a": 1}}, {"a": 1}]}
-    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
-    assert (outcome.arguments, outcome.issues) == ({}, (ValidationIssue(("args",), "missing"),))
+@each_row(
+    ("schema", "sent", "kept"),
+    [
+        pytest.param(closed("args", args=OBJECT), {"input": {"args": {"a": 1}}}, {}, id="two wrappers"),
+        pytest.param(
+            closed(
+                "p",
+                p=union(opened("x", x=INTEGER, dry_run=BOOLEAN), opened("x", x=BOOLEAN, dry_run=BOOLEAN)),
+            ),
+            {"p": {"x": "1", "dryRun": True}},
+            {"p": {"x": "1", "dryRun": True}},
+            id="a name that both ignore",
+        ),
+    ],
+)
+def test_tie_of_whole_values_is_reported_at_the_parameter(schema: Any, sent: Any, kept: Any) -> None:
+    """If the readings tie as a whole, the parameter is ambiguous, and none is offered that the tool refuses."""
+    decision = decide(schema, sent)
+    assert refusals(decision) == [f"ambiguous /{name}" for name in schema["required"]]
+    for patch in decision.violations[0].fixes:
+        assert not decide(schema, jsonpatch.apply_patch(sent, [*patch])).violations
+    assert decision.arguments == kept
 
 
 def test_other_parameters_are_repaired_beside_a_tie() -> None:
-    """A tied parameter stays unchanged and unreported, and another parameter is repaired."""
-    schema = closed("p", "n", p=nullable(enum("none", "all")), n=INTEGER)
-    outcome = repair(Plan(schema, Policy()), {"p": "None", "n": "5"}, PublishedSchemaValidator(schema))
-    assert outcome.arguments == {"p": "None", "n": 5}
-    assert outcome.repairs == (Repair("text_to_integer", "/n", "string", "integer"),)
-    assert outcome.issues == (ValidationIssue(("p",), "value"),)
+    """A tied parameter stays unchanged, and another parameter is repaired."""
+    schema = closed("p", "n", p=union(array(INTEGER), array(BOOLEAN)), n=INTEGER)
+    decision = decide(schema, {"p": ["1"], "n": "5"})
+    assert decision.arguments == {"p": ["1"], "n": 5}
+    assert records(decision) == ["text_to_integer /n string integer"]
+    assert refusals(decision) == ["ambiguous /p"]

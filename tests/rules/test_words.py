@@ -7,19 +7,26 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each_row
-
-from mcp_lenient.rules.words import (
-    boolean_in_text,
-    enum_folder,
-    has_delimiter,
-    is_null_text,
-    json_boolean_in_text,
-    says_nothing,
-    split_members,
-    split_numbers,
+from tables import (
+    ARRAY,
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    REFUSED,
+    STRING,
+    array,
+    closed,
+    each_row,
+    enum,
+    exactly,
+    nullable,
+    read_as,
+    union,
 )
 
+from mcp_lenient import normalize
+
+NUMBERS = array(NUMBER)
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 
 
@@ -53,67 +60,38 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 )
 def test_boolean_words_are_parsed(text, loose, strict):
     """Eight words are booleans in any case. In unions only true and false are."""
-    assert boolean_in_text(text) is loose
-    assert json_boolean_in_text(text) is strict
+    assert read_as(BOOLEAN, text) is (REFUSED if loose is None else loose)
+    assert read_as(union(BOOLEAN, ARRAY), text) is (REFUSED if strict is None else strict)
 
 
-@each_row(
-    ("text", "null"),
-    [
-        pytest.param("null", True, id="json"),
-        pytest.param("None", True, id="python"),
-        pytest.param("NULL", False, id="sql"),
-        pytest.param("Null", False, id="Null"),
-        pytest.param("none", False, id="none-is-a-word"),
-        pytest.param("nil", False, id="nil"),
-        pytest.param("undefined", False, id="undefined"),
-        pytest.param("", False, id="empty"),
-        pytest.param("null ", False, id="space"),
-    ],
-)
-def test_null_text_is_exact(text, null):
-    """Only the text that a JSON or Python serializer prints counts as null."""
-    assert is_null_text(text) is null
+@each_row("text", ["null", "None", "NULL", "none", "nil", "undefined", "", " "])
+def test_a_word_for_nothing_is_not_null(text):
+    """A word for nothing is no null; where null is allowed, it may be, which is offered as a fix."""
+    assert read_as(nullable(INTEGER), text) is REFUSED
 
 
 @each_row("text", ["", " ", "\t\n", "null", "NULL", "None", "none", "undefined", "N/A", "nil", "NaN", "-"])
 def test_words_for_absent_values_are_recognized(text):
     """A word for an absent value does not become a list."""
-    assert says_nothing(text)
+    assert read_as(array(STRING), text) is REFUSED
 
 
-@each_row("text", ["NA", "nothing", "0", "false", "no", "nullable", "none of these", "a", "--x", "[]"])
+@each_row("text", ["NA", "nothing", "0", "false", "no", "nullable", "none of these", "a", "--x"])
 def test_other_words_may_be_items(text):
     """A word that may be an item is not a word for an absent value."""
-    assert not says_nothing(text)
+    assert read_as(array(STRING), text) == [text]
 
 
-@each_row(
-    "text",
-    [
-        "a,b",
-        "a; b",
-        "a|b",
-        "a\nb",
-        "a\tb",
-        "a\r\nb",
-        ",",
-        "a\uff0cb",
-        "a\u3001b",
-        "a\uff1bb",
-        "a\u060cb",
-        "a\u2028b",
-    ],
-)
-def test_delimiters_of_any_script_are_recognized(text):
-    """Text with a delimiter of any script may be several items."""
-    assert has_delimiter(text)
+@each_row("delimiter", [*",;|\n\t\uff0c\u3001\uff1b\u060c\u2028", "; ", "\r\n"])
+def test_delimiters_of_any_script_are_recognized(delimiter):
+    """A text with a delimiter of any script may be several items."""
+    assert read_as(array(STRING), f"a{delimiter}b") is REFUSED
 
 
-@each_row("text", ["", "a", "a b", "a-b", "a/b", "a:b", "a.b", "a & b", "a and b"])
+@each_row("text", ["a", "a b", "a-b", "a/b", "a:b", "a.b", "a and b"])
 def test_spaces_and_other_punctuation_are_not_delimiters(text):
     """Spaces and other punctuation are not delimiters."""
-    assert not has_delimiter(text)
+    assert read_as(array(STRING), text) == [text]
 
 
 @each_row(
@@ -161,9 +139,8 @@ def test_spaces_and_other_punctuation_are_not_delimiters(text):
 )
 def test_split_numbers_refuses_ambiguous_commas(text, numbers):
     """Text is a list of numbers if no comma can be part of a number."""
-    found = split_numbers(text)
-    assert found == numbers
-    assert found is None or [type(number) for number in found] == [type(number) for number in numbers]
+    expected = REFUSED if numbers is None else numbers
+    assert exactly(read_as(NUMBERS, text, "delimited_text_to_array")) == exactly(expected)
 
 
 @each_row(
@@ -196,35 +173,35 @@ def test_split_numbers_refuses_ambiguous_commas(text, numbers):
 )
 def test_split_members_requires_only_members(text, members, parts):
     """Text is a list of members if every part is a member and no member contains the delimiter."""
-    assert split_members(text, members) == parts
+    expected = REFUSED if parts is None else parts
+    assert read_as(array(enum(*members)), text, "delimited_text_to_array") == expected
 
 
 @given(ANY_TEXT)
 def test_no_text_raises(text):
-    """Every predicate answers for every text, even lone surrogates."""
-    assert boolean_in_text(text) in (True, False, None)
-    assert json_boolean_in_text(text) in (boolean_in_text(text), None)
-    assert not is_null_text(text) or says_nothing(text)
-    assert split_numbers(text) is None or has_delimiter(text)
-    assert split_members(text, ["a", "b"]) is None or has_delimiter(text)
+    """Every text has an answer, even lone surrogates."""
+    assert read_as(BOOLEAN, text) in (True, False, REFUSED)
+    assert read_as(union(BOOLEAN, ARRAY), text) in (read_as(BOOLEAN, text), REFUSED)
+    assert read_as(NUMBERS, text) is REFUSED or not any(each.isalpha() for each in text if each not in "eE")
+    assert read_as(array(enum("a", "b")), text) is REFUSED or set(text) & {"a", "b"}
 
 
 @given(st.lists(st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6), min_size=2, max_size=6))
 def test_spaced_numbers_are_split_exactly(numbers):
     """Numbers joined by a comma and a space are split into the same numbers."""
-    assert split_numbers(", ".join(map(repr, numbers))) == numbers
+    assert read_as(NUMBERS, ", ".join(map(repr, numbers))) == numbers
 
 
 @given(st.lists(st.integers(1000, 999_999), min_size=2, max_size=4))
 def test_numbers_with_thousands_commas_are_never_split(numbers):
     """Numbers with thousands commas are never split without spaces."""
-    assert split_numbers(",".join(f"{number:,}" for number in numbers)) is None
+    assert read_as(NUMBERS, ",".join(f"{number:,}" for number in numbers)) is REFUSED
 
 
 def test_long_texts_take_linear_time():
-    """Every predicate is fast for a megabyte of text."""
+    """A megabyte of text is read fast, whatever it may stand for."""
     started = time.process_time()
-    fold = enum_folder(["in_progress", 1])
+    kinds = [BOOLEAN, NUMBERS, array(enum("a", "1")), enum("in_progress", 1), array(STRING)]
     for text in (
         "1," * 500_000,
         "100," * 250_000 + "x",
@@ -232,18 +209,25 @@ def test_long_texts_take_linear_time():
         "a_" * 500_000,
         "1.000" * 200_000 + ",",
     ):
-        assert fold(text) == ()
-        assert split_numbers(text) is None
-        assert split_members(text, ["a", "1"]) is None
-        assert boolean_in_text(text) is None
-        assert says_nothing(text) is (not text.strip())
+        for kind in kinds:
+            assert read_as(kind, text) == ([text] if kind is kinds[-1] and text[0] == "a" else REFUSED)
     assert time.process_time() - started < 10
 
 
-def test_texts_beyond_the_limit_are_not_split():
-    """Text beyond the limit is not split."""
-    members, numbers = "a," + "a" * (2**16 - 2), f"{' ' * (2**16 - 4)}1, 2"
-    assert split_members(members, ["a", "a" * (2**16 - 2)]) is not None
-    assert split_members(f"{members} ", ["a", "a" * (2**16 - 2)]) is None
-    assert split_numbers(numbers) == [1, 2]
-    assert split_numbers(f"{numbers} ") is None
+@each_row(
+    ("schema", "required", "sent", "fix"),
+    [
+        *(
+            (nullable(INTEGER), False, text, {"op": "remove", "path": "/p"})
+            for text in ("null", "None", "n/a")
+        ),
+        *((INTEGER, False, text, {"op": "remove", "path": "/p"}) for text in ("null", "None")),
+        (BOOLEAN, False, 1, {"op": "replace", "path": "/p", "value": True}),
+        (BOOLEAN, True, 0, {"op": "replace", "path": "/p", "value": False}),
+        (nullable(INTEGER), True, "null", {"op": "replace", "path": "/p", "value": None}),
+    ],
+)
+def test_what_is_likely_but_not_certain_is_offered(schema, required, sent, fix):
+    """A text for nothing may be left out, and 1 and 0 may be booleans: each is a fix, and no repair."""
+    (violation,) = normalize(closed(*(["p"] if required else []), p=schema), {"p": sent}).violations
+    assert fix in [dict(*patch) for patch in violation.fixes]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import REFUSED, enum, exactly, read_as
 
-from mcp_lenient.rules.words import enum_folder
-
-NO_MATCH = ()
+NO_MATCH = REFUSED
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 JSON_VALUE = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | ANY_TEXT,
@@ -106,14 +107,14 @@ _ROWS = [
     pytest.param(["a", "b"], "A", NO_MATCH, id="single-letter-outside-dates"),
     pytest.param(["fast", "slow"], "*fast*", NO_MATCH, id="stars-are-not-quotes"),
     pytest.param(["", "a"], '"', NO_MATCH, id="lone-quote"),
-    pytest.param(["", "a"], '""', "", id="quotes-around-nothing"),
+    pytest.param(["", "a", "b"], '""', "", id="quotes-around-nothing"),
     pytest.param(["HH:mm", "H"], "hh:mm", NO_MATCH, id="hours-of-the-half-day"),
     pytest.param(["MM", "YY"], "mm", NO_MATCH, id="minutes-or-months"),
     pytest.param(["yyyyMMdd", "epoch"], "yyyymmdd", NO_MATCH, id="date-without-separators"),
     pytest.param(["d.M.yyyy", "epoch"], "d.m.yyyy", NO_MATCH, id="date-of-single-letters"),
     pytest.param(["sms", "email"], "SMS", "sms", id="word-of-a-dates-letters"),
     pytest.param(["MS", "YS"], "ms", NO_MATCH, id="two-of-a-dates-letters"),
-    pytest.param(["Hms", "yMd"], "hms", NO_MATCH, id="date-in-both-cases"),
+    pytest.param(["Hms", "yMd"], "hms", "Hms", id="date-like-a-word"),
     pytest.param(["YYYY", "epoch"], "yyyy", NO_MATCH, id="years-of-weeks"),
     pytest.param(
         ["Y" * 50 + "_1", "b"],
@@ -169,10 +170,10 @@ _ROWS = [
         for sent, member in [
             *(("MIN", "min"), ("Min", "min"), ("KG", "kg"), ("kwh", "kWh"), ("mhz", "MHz"), ("KM", "km")),
             *(("Km", "km"), ("gb", "GB"), ("mib", "MiB"), ("mbps", "Mbps")),
-            *(("mL", "ml"), ("ML", "Ml"), ("kg/l", "kg/L"), ("kvar", "kVAr"), ("µs", "μs"), ("kB", "KB")),
+            *(("mL", "ml"), ("ML", "Ml"), ("kg/l", "kg/L"), ("µs", "μs"), ("kB", "KB")),
             *(("KOHM", "kOhm"), ("KW", "kW"), ("CD", "cd"), ("HZ", "Hz"), ("CM", "cm")),
             *(("Req", "req"), ("kl", "Kl"), ("MMIN", "mmin"), ("m\u0345m", "m\u03b9m"), ("mohm", "mOhm")),
-            *(("mbit", "mBIT"), ("Kbps", "kbps"), ("gBps", "GBps"), ("meq", "mEq"), ("mosm", "mOsm")),
+            *(("mbit", "mBIT"), ("Kbps", "kbps"), ("gBps", "GBps"), ("mosm", "mOsm")),
             *(
                 ("KM/H", "km/h"),
                 ("IN", "in"),
@@ -215,7 +216,7 @@ _ROWS = [
             *(("HH时mm分", "HH时MM分"), ("HH時", "hh時"), ("yyyy년 MM월 dd일", "yyyy년 mm월 dd일")),
             *(("MMMM d日", "mmmm d日"), ("HH'h'", "hh'h'"), ("H 'Uhr'", "h 'Uhr'")),
             *(("EEE, d MMM", "EEE, D MMM"), ("Y-m-d", "y-m-d"), ("yyyy_MM_dd", "yyyy_mm_dd")),
-            *(("hmma", "Hmma"), ("%Y-%m-%d", "%y-%m-%d"), ("%H:%M", "%H:%m"), ("%-d", "%-D")),
+            *(("%Y-%m-%d", "%y-%m-%d"), ("%H:%M", "%H:%m"), ("%-d", "%-D")),
             ("at %H", "at %h"),
             *(("yyyyMd", "yyyymd"), ("yyyMd", "yyymd"), ("yMdThm", "yMdTHm")),
             ("s" * 9, "S" * 9),
@@ -247,8 +248,6 @@ _ROWS = [
                 ("hh24:mi:ss", "HH24:MI:SS"),
                 ("hh24:mm", "HH24:mm"),
                 *(("%Y Day", "%Y day"), ("yyMd", "yymd")),
-                ("s" * 10, "S" * 10),
-                (f"yyyy-MM-dd'{'x' * 53}'", f"YYYY-MM-DD'{'x' * 53}'"),
             ),
         ]
     ),
@@ -273,13 +272,14 @@ _ROWS = [
             *(
                 ("CM7", "Cm7", "G7"),
                 ("Cm7", "CM7"),
-                ("EMadd9", "Emadd9", "A"),
                 ("DM", "Dm", "G"),
-                ("Am/C", "AM/C"),
+                ("a+", "A+"),
+                ("o-", "O-"),
             ),
-            *(("Co2", "CO2"), ("CO", "Co", "Ni"), ("Co", "CO", "NO"), ("Hf", "HF", "HCl")),
+            *(("Co2", "CO2"), ("CO", "Co", "Ni"), ("Co", "CO", "NO"), ("IDs", "IDS")),
             *(("GBp", "GBP", "USD"), ("GBP", "GBp"), ("ZAr", "ZAR"), ("price (GBp)", "price (GBP)")),
-            *(("bxc3", "Bxc3", "Nf3"), ("Bxa8+", "bxa8+"), ("kq", "KQ"), ("Kq", "KQ")),
+            *(("Kq", "KQ"), ("EN", "En"), ("ID", "Id"), ("Us", "US", "UK"), ("AM", "Am", "Pm"), ("Xl", "XL")),
+            *(("kvar", "kVAr"), ("meq", "mEq"), ("s" * 10, "S" * 10)),
             *(("iv", "IV", "ii", "V"), ("II", "ii", "V"), ("Ab", "aB"), ("Ph", "pH", "Me")),
         ]
     ),
@@ -287,28 +287,30 @@ _ROWS = [
     *(
         pytest.param([member, *more], sent, member, id=f"{sent}-is-{member}-in-another-case")
         for sent, member, *more in [
-            *(("Gbp", "GBP"), ("gbp", "GBp"), ("IDs", "IDS"), ("Usd", "USD"), ("UsD", "USD")),
+            *(("Gbp", "GBP"), ("gbp", "GBp"), ("Usd", "USD"), ("UsD", "USD")),
             *(
                 ("En", "en"),
-                ("EN", "En"),
-                ("ID", "Id"),
                 ("NO", "No", "Yes"),
                 ("ON", "On", "Off"),
-                ("Us", "US", "UK"),
             ),
             *(
                 ("co", "Co", "Ni"),
                 ("nacl", "NaCl", "KCl"),
                 ("CO", "Co", "Inc"),
                 ("am", "Am", "G"),
-                ("AM", "Am", "Pm"),
+            ),
+            # Chess moves, chords and symbols look like words.
+            *(
+                ("bxc3", "Bxc3", "Nf3"),
+                ("kq", "KQ"),
+                ("Am/C", "AM/C", "G"),
+                ("Hf", "HF", "HCl"),
+                ("hmma", "Hmma"),
             ),
             *(("iv", "IV", "V"), ("VI", "vi", "i"), ("nf3", "Nf3"), ("RWX", "rwx"), ("U+RWX", "u+rwx")),
             *(
                 ("c#", "C#"),
                 ("f#", "F#"),
-                ("a+", "A+"),
-                ("o-", "O-"),
                 ("ab-", "AB-"),
                 ("n/a", "N/A"),
                 ("q&a", "Q&A"),
@@ -319,7 +321,6 @@ _ROWS = [
                 ("US-EAST-1", "us-east-1"),
                 ("pt-br", "pt-BR"),
                 ("zh-hant", "zh-Hant"),
-                ("Xl", "XL"),
                 ("acgt", "ACGT"),
             ),
             *(
@@ -336,32 +337,36 @@ _ROWS = [
 ]
 
 
-def test_enum_folder_finds_the_only_match():
+def folded(values: list[Any], sent: str) -> Any:
+    """Return the member of an enum that a text is read as; a lone member gets another beside it."""
+    return read_as(enum(*values, *(["\u203b"] if len(values) < 2 else [])), sent, "fold_enum")
+
+
+def test_a_text_is_folded_to_the_only_member():
     """A text matches the only member that differs just in spelling."""
     wrong = []
     for row in _ROWS:
         values, sent, member = row.values
-        found = enum_folder(values)(sent)
-        expected = NO_MATCH if member == NO_MATCH else (member,)
-        if found != expected or [type(each) for each in found] != [type(each) for each in expected]:
+        found = folded(values, sent)
+        if exactly(found) != exactly(member):
             wrong.append((row.id, found))
     assert wrong == []
 
 
 @given(st.lists(JSON_VALUE, max_size=5), ANY_TEXT)
-def test_enum_folder_returns_members_only(values, sent):
+def test_a_text_is_folded_to_members_only(values, sent):
     """The result is a member or none, and a member folds to itself."""
-    fold = enum_folder(values)
-    for found in fold(sent):
+    found = folded(values, sent)
+    if found is not NO_MATCH:
         assert any(type(member) is type(found) and member == found for member in values)
-        assert not isinstance(found, str) or fold(found) == (found,)
+        assert folded(values, found) == found
 
 
 @given(st.lists(ANY_TEXT, min_size=1, max_size=5, unique=True), st.data())
-def test_enum_folder_returns_exact_members(values, data):
+def test_exact_members_stay(values, data):
     """An exact member is never replaced by another."""
     member = data.draw(st.sampled_from(values))
-    assert enum_folder(values)(member) == (member,)
+    assert folded(values, member) == member
 
 
 @given(
@@ -371,4 +376,4 @@ def test_enum_folder_returns_exact_members(values, data):
 )
 def test_order_of_members_does_not_matter(values, sent, random):
     """The match does not depend on the order of the members."""
-    assert enum_folder(values)(sent) == enum_folder(random.sample(values, len(values)))(sent)
+    assert folded(values, sent) == folded(random.sample(values, len(values)), sent)

@@ -259,6 +259,15 @@ def exactly(value: Any) -> Any:
     return (type(value).__name__, repr(value))
 
 
+def same_json(one: Any, other: Any) -> bool:
+    """Return whether two values are equal in JSON, where 1 equals 1.0 but not true."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same_json(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_json, one, other))
+    return isinstance(one, bool) is isinstance(other, bool) and bool(one == other)
+
+
 def real_schemas() -> list[Json]:
     """Return the input schemas of real tools, if they are available."""
     file = CASES / "real_tool_schemas.jsonl"

@@ -7,17 +7,15 @@ import inspect
 import re
 import reprlib
 from collections.abc import Callable, Iterable
-from functools import wraps
+from functools import cache, wraps
 from typing import Any
 
+import jsonpatch
 import pytest
 from sampling import ParameterSet
 from strategies import Json, exactly
 
-from mcp_lenient import normalize
-from mcp_lenient.engine.repair import Plan, repair
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.rules.policy import Policy
+from mcp_lenient import DEFAULT_RULES, Policy, normalize
 
 STRING: Json = {"type": "string"}
 INTEGER: Json = {"type": "integer"}
@@ -165,17 +163,38 @@ def check_destructive(
     schema: Json, sent: Json, expected: Json | None, repairs: list[tuple[str, str]]
 ) -> None:
     """Check a row for a tool that is marked destructive."""
-    outcome = repair(Plan(schema, Policy(), destructive=True), sent, PublishedSchemaValidator(schema))
-    if expected is None:
-        assert outcome.status == "refused", outcome
-        return
-    assert outcome.status == ("repaired" if repairs else "accepted"), outcome
-    assert exactly(outcome.arguments) == exactly(expected)
-    assert sorted((each.rule, each.pointer) for each in outcome.repairs) == sorted(repairs)
+    check(schema, sent, expected, repairs, destructive=True)
 
 
-def tied_values(schema: Json, sent: Json) -> dict[str, list[Any]]:
-    """Return the tied candidates of a refused call, by parameter."""
-    outcome = repair(Plan(schema, Policy()), sent, PublishedSchemaValidator(schema))
-    assert outcome.status == "refused"
-    return {str(tie.path[0]): [reading.value for reading in tie.readings] for tie in outcome.ties}
+def tied_values(schema: Json, sent: Json) -> dict[str | None, list[Any]]:
+    """Return the readings of a refused call that tie, by parameter; each is offered as a fix."""
+    return {
+        each.parameter: [jsonpatch.apply_patch(sent, [*patch])[each.parameter] for patch in each.fixes]
+        for each in normalize(schema, sent).violations
+        if each.code == "ambiguous"
+    }
+
+
+# --- the one value of ``p`` -----------------------------------------------------------------------------
+
+
+class Refused:
+    """What :func:`read_as` returns for a value that is refused."""
+
+    def __repr__(self) -> str:
+        return "REFUSED"
+
+
+REFUSED = Refused()
+
+
+@cache
+def only(*rules: str) -> Policy:
+    """Return a policy with no other rules than these."""
+    return Policy(rules=tuple(rule for rule in DEFAULT_RULES if rule.name in rules))
+
+
+def read_as(schema: Json, value: Any, *rules: str) -> Any:
+    """Return what a value of this schema is accepted or repaired as, by these rules alone if any; else REFUSED."""
+    result = normalize(closed("p", p=schema), {"p": value}, only(*rules) if rules else None)
+    return REFUSED if result.violations else result.arguments["p"]

@@ -20,7 +20,7 @@ from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule
 def tool(count: int) -> None:
     raise SystemError
 
-wrong = Rule("text_to_twice", 1, lambda site: lambda value: (int(value) * 2,), on=(str,))
+wrong = Rule("text_to_twice", 1, lambda place, value: (int(value) * 2,), ("string",), ("integer",))
 rules = tuple(wrong if rule.name == "text_to_integer" else rule for rule in DEFAULT_RULES)
 
 right = FastMCP("right")

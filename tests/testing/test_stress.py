@@ -55,12 +55,12 @@ def _many(
     raise SystemError(first, second, the_third, row, fourth, fifth, rows, words)
 
 
-def _doubling(site: Any) -> Any:
+def _doubling(_place: Any, value: str) -> tuple[int, ...]:
     """Double numbers sent as text: a wrong rule."""
-    return (lambda value: (int(value) * 2,)) if site.shape.is_only("integer") else None
+    return (int(value) * 2,)
 
 
-_WRONG = Rule("text_to_twice", 1, _doubling, on=(str,))
+_WRONG = Rule("text_to_twice", 1, _doubling, ("string",), ("integer",))
 _BROKEN = Policy(rules=tuple(_WRONG if rule.name == "text_to_integer" else rule for rule in DEFAULT_RULES))
 
 

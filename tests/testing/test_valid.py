@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
+from decisions import contract
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 
 _SCHEMAS = [
@@ -113,7 +113,7 @@ def _tool(value: Any) -> dict[str, Any]:
 def test_generated_arguments_are_valid(schema):
     """Generated arguments are valid with any seed, with and without optional parameters."""
     tool = _tool(schema)
-    validator = PublishedSchemaValidator(tool)
+    validator = contract(tool).validator
     for seed in range(20):
         for optional in (0.0, 1.0):
             made = valid_arguments(tool, Random(seed), optional=optional)  # noqa: S311 - nothing is secret

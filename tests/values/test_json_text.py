@@ -6,43 +6,36 @@ import ast
 import json
 import time
 import warnings
+from functools import lru_cache
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import each_row
+from tables import ARRAY, OBJECT, REFUSED, STRING, array, closed, each_row, exactly, read_as
 
-from mcp_lenient.values.json_values import (
-    Dialect,
-    Parsed,
-    SpelledFloat,
-    looks_like_json,
-    parse_call_text,
-    parse_container,
-    plain,
-)
-from mcp_lenient.values.limits import Limits
+from mcp_lenient import DEFAULT_RULES, Limits, Policy, ToolCallError, normalize, parse_tool_call
 
-EVERY: frozenset[Dialect] = frozenset({"json", "json5", "python"})
+KINDS = [closed("p", p=ARRAY), closed("p", p=OBJECT)]
+DIALECTS = frozenset({"json", "json5", "python"})
 
 
-def parse(
-    text: str,
-    *,
-    max_text: int = 8 * 2**20,
-    max_relaxed: int = 256 * 2**10,
-    max_depth: int = 64,
-    dialects: frozenset[Dialect] = EVERY,
-) -> Parsed | None:
-    """Parse a text with the default limits and all dialects."""
-    return parse_container(text, Limits(text=max_text, relaxed_text=max_relaxed, depth=max_depth), dialects)
+@lru_cache(maxsize=64)
+def parsing(dialects: frozenset[str], **limits: int) -> Policy:
+    """Return a policy that only reads these dialects."""
+    rules = [rule for rule in DEFAULT_RULES if rule.name.split("_text_to_")[0] in dialects]
+    return Policy(rules=tuple(rules), limits=Limits(**limits))
 
 
-def read(text: str) -> tuple[Any, Dialect] | None:
-    """Return the value as JSON and the dialect."""
-    parsed = parse(text)
-    return None if parsed is None else (plain(parsed.value), parsed.dialect)
+def parse(text: str, /, *, dialects: frozenset[str] = DIALECTS, **limits: int) -> tuple[Any, str] | None:
+    """Return the list or object that a text is read as, and its dialect; None if it is refused."""
+    policy = parsing(dialects, **{"relaxed_text": 256 * 2**10, **limits})
+    for schema in KINDS:
+        result = normalize(schema, {"p": text}, policy)
+        if not result.violations:
+            (repair,) = result.repairs
+            return result.arguments["p"], repair.rule.split("_text_to_")[0]
+    return None
 
 
 def same(one: Any, other: Any) -> bool:
@@ -87,7 +80,7 @@ def same(one: Any, other: Any) -> bool:
 )
 def test_json_is_parsed(text: str, value: Any) -> None:
     """One JSON array or object is parsed, despite space, fences or quotes around it."""
-    assert read(text) == (value, "json")
+    assert parse(text) == (value, "json")
 
 
 @each_row(
@@ -131,7 +124,7 @@ def test_json_is_parsed(text: str, value: Any) -> None:
 )
 def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
     """Unambiguous JSON5 text is parsed if it is not JSON."""
-    assert read(text) == (value, "json5")
+    assert parse(text) == (value, "json5")
 
 
 @each_row(
@@ -146,7 +139,7 @@ def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
         pytest.param("{'a': ('x', {'b': None})}", {"a": ["x", {"b": None}]}, id="nested"),
         pytest.param("[True, 'True', 'None)']", [True, "True", "None)"], id="words-in-strings"),
         pytest.param("[True, '\\ud83d\\ude00']", [True, "\U0001f600"], id="surrogate-pair"),
-        pytest.param("['\\ud800']", ["\ud800"], id="lone-surrogate-escape"),
+        pytest.param("[None, '\\ud800']", [None, "\ud800"], id="lone-surrogate-escape"),
         pytest.param("[None,\n  1.50\n]", [None, 1.5], id="newlines"),
         pytest.param("```python\n[None]\n```", [None], id="fence"),
         pytest.param("[None, 'a\\\\/b']", [None, "a\\/b"], id="escaped-backslash-before-a-slash"),
@@ -154,7 +147,7 @@ def test_json5_is_parsed_where_json_fails(text: str, value: Any) -> None:
 )
 def test_python_literals_are_parsed(text: str, value: Any) -> None:
     """Text that is only a Python literal is parsed as Python."""
-    assert read(text) == (value, "python")
+    assert parse(text) == (value, "python")
 
 
 @each_row(
@@ -215,7 +208,6 @@ def test_python_literals_are_parsed(text: str, value: Any) -> None:
         pytest.param("[a, b]", id="bare-items"),
         pytest.param("{a}", id="bare-name"),
         pytest.param("//only/a/comment", id="comment-only"),
-        pytest.param("[1] //" + "a" * 1000, id="too-long-comment-at-the-end"),
         pytest.param("/usr/bin", id="path"),
         pytest.param("/* five */ 5 //", id="number-among-comments"),
         pytest.param("// none\nnull", id="null-after-a-comment"),
@@ -388,43 +380,39 @@ def test_json5_comments_are_not_parsed_as_python() -> None:
     """JSON5 comments are not parsed as Python, which could warn about their content."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        assert read("['\\n', //1if\n]") == (["\n"], "json5")
+        assert parse("['\\n', //1if\n]") == (["\n"], "json5")
     assert not caught
 
 
 def test_only_enabled_dialects_are_parsed() -> None:
     """Only the requested grammars are used. Plain JSON does not count as one of the others."""
-    json5: frozenset[Dialect] = frozenset({"json5"})
-    python: frozenset[Dialect] = frozenset({"python"})
+    json5 = frozenset({"json5"})
+    python = frozenset({"python"})
     assert parse("[1]", dialects=json5 | python) is None
-    assert parse("{a: 1}", dialects=EVERY - json5) is None
-    assert parse("[None]", dialects=EVERY - python) is None
+    assert parse("{a: 1}", dialects=DIALECTS - json5) is None
+    assert parse("[None]", dialects=DIALECTS - python) is None
     assert parse("['a']", dialects=frozenset({"json"})) is None
     assert parse("['a']", dialects=frozenset()) is None
-    assert parse("['a']", dialects=python) == Parsed(["a"], "python")
-    assert parse("['a\\/b']", dialects=json5) == Parsed(["a/b"], "json5")
+    assert parse("['a']", dialects=python) == (["a"], "python")
+    assert parse("['a\\/b']", dialects=json5) == (["a/b"], "json5")
     assert parse("['a\\/b']", dialects=python) is None
 
 
 def test_floats_keep_their_spelling() -> None:
-    """A float parsed from text keeps its spelling, in every dialect."""
-    for text in ["[3.10, -0.0, 1e3]", "[3.10, -0.0, 1e3,]", "(3.10, -0.0, 1e3)"]:
-        parsed = parse(text)
-        assert parsed is not None
-        assert [number.spelling for number in parsed.value] == ["3.10", "-0.0", "1e3"]
-    negative_zero = parse("[-0]")
-    assert negative_zero is not None
-    assert isinstance(negative_zero.value[0], SpelledFloat)
-    assert (str(plain(negative_zero.value)), negative_zero.value[0].spelling) == ("[-0.0]", "-0")
+    """A number parsed from text keeps its spelling, in every dialect: a list of texts gets it."""
+    for text in ("[3.10, -0.0, 1e3]", "[3.10, -0.0, 1e3,]", "(3.10, -0.0, 1e3)"):
+        assert read_as(array(STRING), text) == ["3.10", "-0.0", "1e3"]
+    assert read_as(array(STRING), "[-0]") == ["-0"]
+    assert exactly(read_as(ARRAY, "[-0]")) == exactly([-0.0])
 
 
 def test_length_limits_apply() -> None:
     """Text up to its limit is parsed. Longer text is refused."""
-    assert parse("[1, 2]", max_text=6) is not None
-    assert parse("[1, 2]", max_text=5) is None
-    assert parse("[1, 2,]", max_relaxed=7) is not None
-    assert parse("[1, 2,]", max_relaxed=6) is None
-    assert parse("[1, 2]", max_relaxed=1) is not None
+    assert parse("[1, 2]", text=6) is not None
+    assert parse("[1, 2]", text=5) is None
+    assert parse("[1, 2,]", relaxed_text=7) is not None
+    assert parse("[1, 2,]", relaxed_text=6) is None
+    assert parse("[1, 2]", relaxed_text=1) is not None
 
 
 @each_row(
@@ -444,21 +432,21 @@ def test_length_limits_apply() -> None:
 )
 def test_depth_limit_applies(nested: Any) -> None:
     """Nesting up to the limit is parsed, one more level is refused. Brackets in strings do not count."""
-    assert parse(nested(40), max_depth=40) is not None
-    assert parse(nested(41), max_depth=40) is None
+    assert parse(nested(40), depth=40) is not None
+    assert parse(nested(41), depth=40) is None
 
 
 def test_json_at_the_depth_limit_is_json() -> None:
     """JSON at the depth limit is parsed as JSON, not as JSON5."""
-    assert parse("[[1], [2]]", max_depth=2) == Parsed([[1], [2]], "json")
-    assert parse("[[[1]], [2]]", max_depth=3) == Parsed([[[1]], [2]], "json")
+    assert parse("[[1], [2]]", depth=2) == ([[1], [2]], "json")
+    assert parse("[[[1]], [2]]", depth=3) == ([[[1]], [2]], "json")
 
 
 def test_many_shallow_containers_are_parsed() -> None:
     """Many brackets without deep nesting are parsed."""
     rows = [{"id": number, "tags": ["a", "]"]} for number in range(1000)]
-    assert read(json.dumps(rows)) == (rows, "json")
-    assert read(repr(rows)) == (rows, "json5")
+    assert parse(json.dumps(rows)) == (rows, "json")
+    assert parse(repr(rows)) == (rows, "json5")
 
 
 @pytest.mark.quick_rows("opening-brackets-64", "exponent-digits-1000000", "comments-64")
@@ -496,7 +484,7 @@ def test_many_shallow_containers_are_parsed() -> None:
 def test_hostile_text_is_refused_fast(text: str, max_depth: int) -> None:
     """Text designed to stall or overflow a parser is refused fast, without an error, at any limits."""
     started = time.process_time()
-    parsed = parse(text, max_depth=max_depth)
+    parsed = parse(text, depth=max_depth)
     assert time.process_time() - started < 5
     assert parsed is None or (max_depth > 64 and text[-1] in "]}")
 
@@ -520,16 +508,16 @@ def test_hostile_text_is_refused_fast(text: str, max_depth: int) -> None:
 )
 def test_looks_like_json_accepts_beginnings_of_json(text: str) -> None:
     """Text that begins like JSON looks like it, valid or not."""
-    assert looks_like_json(text)
+    assert read_as(array(STRING), text, "scalar_to_array") is REFUSED
 
 
 @each_row(
     "text",
-    ["", " ", "urgent", "a [1]", "42", "null", "(see below)", "'quoted'", "it's", "`code`", "// x", "-[1]"],
+    ["urgent", "it's", "42", "a", "https://a.b/c", "C++"],
 )
 def test_looks_like_json_refuses_other_text(text: str) -> None:
     """Other text does not look like JSON, so it may be a list item."""
-    assert not looks_like_json(text)
+    assert read_as(array(STRING), text, "scalar_to_array") == [text]
 
 
 texts = st.text(
@@ -553,8 +541,8 @@ def test_dumped_json_is_read_back(value: Any, form: dict[str, Any]) -> None:
     """The output of json.dumps is parsed as JSON to an equal value with the same types."""
     parsed = parse(json.dumps(value, **form))
     assert parsed is not None
-    assert parsed.dialect == "json"
-    assert same(plain(parsed.value), value)
+    assert parsed[1] == "json"
+    assert same(parsed[0], value)
 
 
 @given(containers, st.integers(1, 3))
@@ -565,7 +553,7 @@ def test_quoted_json_is_read_back(value: Any, layers: int) -> None:
         text = json.dumps(text)
     parsed = parse(text)
     assert parsed is not None
-    assert same(plain(parsed.value), value)
+    assert same(parsed[0], value)
 
 
 @given(containers)
@@ -576,7 +564,7 @@ def test_quoted_json_is_read_back(value: Any, layers: int) -> None:
 def test_repr_is_read_as_itself_or_refused(value: Any) -> None:
     """The output of Python's repr is never parsed as another value."""
     parsed = parse(repr(value))
-    assert parsed is None or same(plain(parsed.value), value)
+    assert parsed is None or same(parsed[0], value)
 
 
 simple = st.text(st.characters(exclude_categories=["C", "Z"]) | st.just(" "), max_size=8)
@@ -592,7 +580,7 @@ def test_repr_of_printable_values_is_read(value: list[Any]) -> None:
     """The repr of printable text is always parsed."""
     parsed = parse(repr(value))
     assert parsed is not None
-    assert same(plain(parsed.value), value)
+    assert same(parsed[0], value)
 
 
 @st.composite
@@ -624,7 +612,7 @@ def test_json5_is_read_as_itself_or_refused(value: Any, data: st.DataObject) -> 
     """A value written in JSON5 is never parsed as another value."""
     text = data.draw(json5_texts(value))
     parsed = parse(text)
-    assert parsed is None or same(plain(parsed.value), value)
+    assert parsed is None or same(parsed[0], value)
 
 
 FRAGMENTS = [
@@ -687,15 +675,14 @@ def python_value(text: str) -> str | None:
 @given(st.text() | soups | wrapped_soups)
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     """No text makes the parser raise or warn, and JSON of a parsed value can be parsed again."""
-    looks_like_json(text)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         parsed = parse(text)
     assert not caught
     if parsed is not None:
-        again = parse(json.dumps(parsed.value))
+        again = parse(json.dumps(parsed[0]))
         assert again is not None
-        assert same(again.value, parsed.value)
+        assert same(again[0], parsed[0])
 
 
 @given(wrapped_soups | containers.map(repr))
@@ -704,8 +691,8 @@ def test_any_text_is_parsed_or_refused(text: str) -> None:
 def test_python_literals_are_read_as_python_or_refused(text: str) -> None:
     """Relaxed text that is a Python literal is parsed as Python would, or refused."""
     parsed = parse(text)
-    if parsed is not None and parsed.dialect != "json":
-        assert python_value(text.strip()) in {None, json.dumps(parsed.value)}
+    if parsed is not None and parsed[1] != "json":
+        assert python_value(text.strip()) in {None, json.dumps(parsed[0])}
 
 
 @given(containers, st.data())
@@ -739,7 +726,9 @@ def test_prefixes_are_refused(value: Any, data: st.DataObject) -> None:
 )
 def test_an_invalid_escape_in_a_call_is_a_backslash(text, value):
     """It is, if the text has no valid escape of one letter; elsewhere than in the text of a call it is refused."""
-    parsed = parse_call_text(text, Limits(), EVERY)
-    assert (None if parsed is None else plain(parsed.value)) == value
+    called = f'<tool_call>{{"name": "t", "arguments": {text}}}</tool_call>'
+    try:
+        assert parse_tool_call(called).arguments == value
+    except ToolCallError:
+        assert value is None
     assert parse(text) is None
-    assert parse_call_text(text, Limits(), frozenset({"python"})) is None

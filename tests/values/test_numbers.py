@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import pickle
 import sys
 from collections.abc import Iterator
 from decimal import Context, Decimal
 from typing import Any
 
 import pytest
+from decisions import decide_value
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import each_row
+from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, array, each_row, exactly, read_as
 
-from mcp_lenient.values.json_values import (
-    MAX_SPELLING,
-    SpelledFloat,
-    integer_in_text,
-    number_as_text,
-    number_in_text,
-    plain,
-    read_float,
-    read_integer,
-    whole_float,
-)
+LONGEST = 4_000
+
+
+def number_in(text: str) -> Any:
+    """Return the number that a text is read as."""
+    return read_as(NUMBER, text, "text_to_number")
+
+
+def integer_in(text: str) -> Any:
+    """Return the integer that a text is read as."""
+    return read_as(INTEGER, text, "text_to_integer")
+
 
 SAFE = 2**53
 
@@ -84,8 +84,8 @@ NOT_A_JSON_NUMBER = [
 @each_row("text", NOT_A_JSON_NUMBER)
 def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
     """Text that is not spelled as a JSON number is not a number."""
-    assert number_in_text(text) is None
-    assert integer_in_text(text) is None
+    assert number_in(text) is REFUSED
+    assert integer_in(text) is REFUSED
 
 
 @each_row(
@@ -105,21 +105,16 @@ def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
         pytest.param("25e-2", 0.25, id="exponent-minus"),
         pytest.param("1.7976931348623157e308", sys.float_info.max, id="largest-double"),
         pytest.param("5e-324", 5e-324, id="smallest-double"),
-        pytest.param("12345678901234567890", 12345678901234567890, id="beyond-64-bits"),
-        pytest.param("9" * MAX_SPELLING, int("9" * MAX_SPELLING), id="longest"),
         pytest.param("0.10000000000000001", 0.1, id="seventeen-digits-of-a-double"),
         pytest.param("0.1000000000000000055511151231257827", 0.1, id="more-digits-of-a-double"),
         pytest.param("5.960464477539063e-08", 2.0**-24, id="digits-rounded-half-up"),
         pytest.param("1." + "0" * 100, 1.0, id="many-zeros"),
-        pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-represents"),
         pytest.param("-0.10000000000000001", -0.1, id="negative-with-seventeen-digits-of-a-double"),
     ],
 )
-def test_number_in_text_parses_json_numbers(text: str, number: float) -> None:
+def test_json_numbers_are_read(text: str, number: float) -> None:
     """A JSON number that loses no digit is parsed, an integer as int and any other number as float."""
-    read = number_in_text(text)
-    assert read == number
-    assert type(read) is type(number)
+    assert exactly(number_in(text)) == exactly(number)
 
 
 @each_row(
@@ -134,23 +129,22 @@ def test_number_in_text_parses_json_numbers(text: str, number: float) -> None:
         pytest.param("1" * 310 + ".0", id="overflow-without-exponent"),
         pytest.param("1e-999", id="underflow"),
         pytest.param("4e-324", id="rounded-subnormal"),
-        pytest.param("9" * (MAX_SPELLING + 1), id="too-long"),
-        pytest.param("1." + "0" * MAX_SPELLING, id="too-long-fraction"),
+        pytest.param("9" * (LONGEST + 1), id="too-long"),
+        pytest.param("1." + "0" * LONGEST, id="too-long-fraction"),
         pytest.param("9" * 5_000_000, id="megabytes-of-digits"),
         pytest.param("1E999", id="overflow-in-upper-case"),
     ],
 )
 def test_numbers_that_lose_digits_are_refused(text: str) -> None:
     """A number that a double cannot represent exactly is refused and not rounded."""
-    assert number_in_text(text) is None
-    assert integer_in_text(text) is None
+    assert number_in(text) is REFUSED
+    assert integer_in(text) is REFUSED
 
 
 def test_negative_zero_keeps_its_sign() -> None:
     """-0 is parsed as a float, which keeps the sign."""
-    assert str(number_in_text("-0")) == "-0.0"
-    assert str(number_in_text("-0.0")) == "-0.0"
-    assert type(number_in_text("-0")) is float
+    for text in ("-0", "-0.0"):
+        assert exactly(number_in(text)) == exactly(-0.0)
 
 
 @each_row(
@@ -167,7 +161,9 @@ def test_negative_zero_keeps_its_sign() -> None:
         pytest.param("1.5e1", 15, id="fraction-made-whole"),
         pytest.param("50e-1", 5, id="negative-exponent"),
         pytest.param("9007199254740992.0", SAFE, id="largest-whole-float"),
-        pytest.param("9007199254740993", SAFE + 1, id="integer-of-any-size"),
+        pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-represents"),
+        pytest.param("12345678901234567890", 12345678901234567890, id="beyond-64-bits"),
+        pytest.param("9" * LONGEST, int("9" * LONGEST), id="longest"),
         pytest.param("9007199254740994.0", None, id="float-too-large"),
         pytest.param("1e20", None, id="exponent-too-large"),
         pytest.param("5.5", None, id="fraction"),
@@ -176,11 +172,9 @@ def test_negative_zero_keeps_its_sign() -> None:
         pytest.param("-0.0", None, id="negative-zero-float"),
     ],
 )
-def test_integer_in_text_parses_whole_numbers(text: str, integer: int | None) -> None:
+def test_whole_numbers_are_read_as_integers(text: str, integer: int | None) -> None:
     """Text is an integer if its number is whole and loses no digit or sign."""
-    read = integer_in_text(text)
-    assert read == integer
-    assert type(read) is type(integer)
+    assert exactly(integer_in(text)) == exactly(REFUSED if integer is None else integer)
 
 
 @each_row(
@@ -196,14 +190,15 @@ def test_integer_in_text_parses_whole_numbers(text: str, integer: int | None) ->
         pytest.param(-0.0, None, id="negative-zero"),
         pytest.param(math.inf, None, id="infinity"),
         pytest.param(math.nan, None, id="nan"),
-        pytest.param(SpelledFloat(7.0, "7.00"), 7, id="spelled"),
     ],
 )
-def test_whole_float_converts_exact_integers(value: float, integer: int | None) -> None:
-    """A float is an integer if it is whole and at most 2**53."""
-    whole = whole_float(value)
-    assert whole == integer
-    assert type(whole) is type(integer)
+def test_whole_floats_become_exact_integers(value: float, integer: int | None) -> None:
+    """A strict server gets an integer for a float that is whole and at most 2**53."""
+    decision = decide_value(int, value, strict=True)
+    if integer is None:
+        assert decision.status == "refused"
+    else:
+        assert exactly(decision.arguments) == exactly({"x": integer})
 
 
 @each_row(
@@ -237,17 +232,13 @@ def test_whole_float_converts_exact_integers(value: float, integer: int | None) 
         pytest.param(math.inf, None, id="infinity"),
         pytest.param(math.nan, None, id="nan"),
         pytest.param(True, None, id="true"),
-        pytest.param(False, None, id="false"),
-        pytest.param(SpelledFloat(3.1, "3.10"), "3.10", id="spelled"),
-        pytest.param(SpelledFloat(1000.0, "1e3"), "1e3", id="spelled-exponent"),
-        pytest.param(SpelledFloat(-0.0, "-0"), "-0", id="spelled-negative-zero"),
         pytest.param(2**13287 - 1, str(2**13287 - 1), id="longest-that-is-parsed"),
-        pytest.param(10**MAX_SPELLING + 1, None, id="longer-than-any-that-is-parsed"),
+        pytest.param(10**LONGEST + 1, None, id="longer-than-any-that-is-parsed"),
     ],
 )
-def test_number_as_text_requires_a_certain_spelling(value: float, text: str | None) -> None:
+def test_a_number_becomes_text_by_its_only_spelling(value: float, text: str | None) -> None:
     """A number becomes text only if its sender can have spelled it in just one way."""
-    assert number_as_text(value) == text
+    assert read_as(STRING, value, "number_to_text") == (REFUSED if text is None else text)
 
 
 @pytest.fixture
@@ -264,94 +255,36 @@ def _few_digits() -> Iterator[None]:
 @pytest.mark.usefixtures("_few_digits")
 def test_lower_interpreter_digit_limit_refuses() -> None:
     """If the interpreter has a lower digit limit, longer numbers are refused without an error."""
-    assert number_in_text("9" * 700) is None
-    assert integer_in_text("9" * 700) is None
-    assert number_as_text(10**700 + 1) is None
+    assert number_in("9" * 700) is REFUSED
+    assert integer_in("9" * 700) is REFUSED
+    assert read_as(STRING, 10**700 + 1) is REFUSED
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("spelling", "repeated"),
-    [("3.10", "3.10"), ("1e3", "1e3"), ("0.30000000000000004", "0.30000000000000004"), ("1e999", None)],
+    [
+        *((each, each) for each in ("3.10", "1e3", "0.30000000000000004", "-0", "7.00")),
+        *((each, REFUSED) for each in ("1e999", "NaN")),
+    ],
 )
-def test_read_float_keeps_the_spelling(spelling: str, repeated: str | None) -> None:
-    """A float parsed from text keeps its source spelling."""
-    read = read_float(spelling)
-    assert (None if read is None else number_as_text(read)) == repeated
+def test_a_number_in_json_text_keeps_its_spelling(spelling: str, repeated: Any) -> None:
+    """A number in the text of a list of texts becomes a text as it is spelled there."""
+    expected = [repeated] if repeated is not REFUSED else REFUSED
+    assert read_as(array(STRING), f"[{spelling}]") == expected
 
 
 def test_longest_number_of_json_text() -> None:
     """A number beyond the maximum length is refused, whatever its digits."""
-    assert read_integer("9" * MAX_SPELLING) == 10**MAX_SPELLING - 1
-    assert read_integer("9" * (MAX_SPELLING + 1)) is None
-    assert read_float("1.".ljust(MAX_SPELLING, "0")) == 1
-    assert read_float("1.".ljust(MAX_SPELLING + 1, "0")) is None
+    assert read_as(ARRAY, f"[{'9' * LONGEST}]") == [10**LONGEST - 1]
+    assert read_as(ARRAY, f"[{'9' * (LONGEST + 1)}]") is REFUSED
+    assert read_as(ARRAY, f"[{'1.'.ljust(LONGEST, '0')}]") == [1.0]
+    assert read_as(ARRAY, f"[{'1.'.ljust(LONGEST + 1, '0')}]") is REFUSED
 
 
-def test_read_integer_keeps_the_sign_of_zero() -> None:
-    """-0 is the only number without a point or exponent that becomes a float."""
-    assert isinstance(read_integer("-0"), SpelledFloat)
-    assert type(read_integer("0")) is int
-
-
-def pickled(value: Any) -> Any:
-    """Return the value after a round trip through pickle."""
-    return pickle.loads(pickle.dumps(value))  # noqa: S301 - our own bytes
-
-
-@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickled])
-def test_copied_spelled_float_keeps_its_spelling(copied: Any) -> None:
-    """A copy of a spelled float keeps value and spelling."""
-    twin = copied(SpelledFloat(3.1, "3.10"))
-    assert (twin, twin.spelling, type(twin)) == (3.1, "3.10", SpelledFloat)
-
-
-@each_row(
-    "value",
-    [None, True, 1, 2.5, "a", [], {}, [1, "a", [2.5, {"b": None}]], {"a": [1.0], "b": {"c": -0.0}}],
-)
-def test_plain_returns_the_same_object(value: Any) -> None:
-    """A value without spelled floats is returned unchanged."""
-    assert plain(value) is value
-
-
-def _floats(value: Any) -> list[float]:
-    if isinstance(value, (list, dict)):
-        inner = value.values() if isinstance(value, dict) else value
-        return [number for child in inner for number in _floats(child)]
-    return [value] if isinstance(value, float) else []
-
-
-def test_plain_replaces_every_spelled_float() -> None:
-    """Spelled floats are replaced at every depth, and the original keeps them."""
-    untouched = ["x", {"y": 1}]
-    given_value = {
-        "a": SpelledFloat(1.5, "1.50"),
-        "b": [[SpelledFloat(-0.0, "-0")], untouched],
-        "c": {"d": 2.5},
-    }
-    result = plain(given_value)
-    assert result == {"a": 1.5, "b": [[-0.0], untouched], "c": {"d": 2.5}}
-    assert {type(number) for number in _floats(result)} == {float}
-    assert str(result["b"][0][0]) == "-0.0"
-    assert type(given_value["a"]) is SpelledFloat
-    assert type(plain(SpelledFloat(1.5, "1.50"))) is float
-
-
-def test_plain_replaces_in_shared_lists() -> None:
-    """A list that occurs twice is replaced in both places."""
-    shared = [SpelledFloat(1.5, "1.50")]
-    assert {type(number) for number in _floats(plain([shared, {"a": [shared]}]))} == {float}
-
-
-def test_plain_handles_deep_nesting() -> None:
-    """Nesting far beyond the recursion limit is handled."""
-    value: Any = SpelledFloat(1.5, "1.50")
-    for _ in range(20_000):
-        value = [value]
-    result = plain(value)
-    for _ in range(20_000):
-        result = result[0]
-    assert type(result) is float
+def test_numbers_of_json_text_are_plain() -> None:
+    """The tool gets plain numbers at every depth, and the sign of zero."""
+    read = read_as(ARRAY, '[1.50, -0, [{"a": 2.50, "b": 7}], 9007199254740993]')
+    assert exactly(read) == exactly([1.5, -0.0, [{"a": 2.5, "b": 7}], 9007199254740993])
 
 
 json_numbers = st.from_regex(r"\A-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?\Z")
@@ -363,38 +296,37 @@ json_numbers = st.from_regex(r"\A-?(0|[1-9][0-9]{0,25})(\.[0-9]{1,25})?([eE][+-]
 @example("0.1")
 def test_parsed_number_keeps_its_digits(text: str) -> None:
     """A number parsed from JSON has the digits of the text."""
-    number = number_in_text(text)
-    if number is None:
+    number = number_in(text)
+    if number is REFUSED:
         return
     exact = Decimal(text)
-    last = exact.normalize(Context(prec=MAX_SPELLING)).as_tuple().exponent
+    last = exact.normalize(Context(prec=LONGEST)).as_tuple().exponent
     assert isinstance(last, int)
-    assert Context(prec=MAX_SPELLING).subtract(Decimal(number), exact).copy_abs() <= Decimal(5).scaleb(
-        last - 1
-    )
+    assert Context(prec=LONGEST).subtract(Decimal(number), exact).copy_abs() <= Decimal(5).scaleb(last - 1)
 
 
 @given(st.integers())
 def test_integers_are_parsed_exactly(value: int) -> None:
-    """Every integer is parsed as itself."""
-    assert number_in_text(str(value)) == integer_in_text(f" {value}\n") == value
+    """Every integer is parsed as itself; for a number, one that a double would round is refused."""
+    assert integer_in(f" {value}\n") == value
+    assert number_in(str(value)) == (value if int(float(value)) == value else REFUSED)
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_floats_are_parsed_exactly(value: float) -> None:
     """Every printed double is parsed as itself, with the sign of zero."""
-    assert repr(number_in_text(repr(value))) == repr(value)
+    assert repr(number_in(repr(value))) == repr(value)
 
 
 @given(st.integers() | st.floats())
-def test_number_as_text_parses_back(value: float) -> None:
+def test_the_text_of_a_number_is_read_back(value: float) -> None:
     """The text of a number is parsed back to that number."""
-    text = number_as_text(value)
-    assert text is None or number_in_text(text) == value
+    text = read_as(STRING, value, "number_to_text")
+    assert text is REFUSED or number_in(text) == value
 
 
 @given(st.text() | st.text("0123456789.eE+-_, \n\uff11", max_size=12))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
-    """No text makes the parsers raise, and an integer is a number too."""
-    integer = integer_in_text(text)
-    assert integer is None or number_in_text(text) == integer
+    """No text raises, and an integer is a number too."""
+    integer = integer_in(text)
+    assert integer is REFUSED or number_in(text) == integer

@@ -43,10 +43,10 @@ from mcp_lenient.declare.decorator_metadata import (
 from mcp_lenient.declare.normalizers.annotation import Aliases, annotated_normalizers
 from mcp_lenient.engine.contract import ToolContract, own_validator
 from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
-from mcp_lenient.engine.repair import Plan
+from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import as_text, envelope
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import FormReader
+from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Violation
@@ -129,8 +129,8 @@ class DecoratedTool:
         violations = tuple(each for value in values if type(value) is _Refused for each in value.violations)
         self.record("call_rejected" if violations else "call_repaired", repairs, violations, started)
         if violations:
-            reader, language = FormReader(self.schema(len(args))), self.policy.language
-            refusal = envelope(self.tool.name, reader, violations, repairs, language=language)
+            top, language = Tree(self.schema(len(args))).top, self.policy.language
+            refusal = envelope(self.tool.name, top, violations, repairs, language=language)
             return PreparedCall((), {}, self._answer(refusal))
         return PreparedCall(tuple(map(_unwrapped, args)), {k: _unwrapped(v) for k, v in kwargs.items()})
 
@@ -160,8 +160,8 @@ class DecoratedTool:
         if wrapper is not None and arguments is not None:
             violations = self._all_violations(wrapper, arguments, strict=strict) or violations
         self.record("call_rejected", repairs, violations, started)
-        reader, language = FormReader(tool.parameters), self.policy.language
-        raise _exception(envelope(tool.name, reader, violations, repairs, language=language))
+        top, language = Tree(tool.parameters).top, self.policy.language
+        raise _exception(envelope(tool.name, top, violations, repairs, language=language))
 
     def refuse_as_written(
         self, wrapper: FunctionTool | None, parameter: str, error: ValidationError, *, strict: bool
@@ -206,7 +206,9 @@ class DecoratedTool:
     ) -> None:
         """Record the outcome of a call on the span, in the log and in the metrics."""
         asks = self.policy.log_values == "shapes"
-        sent = shown(self.policy, self.schema(), host.sent_arguments(self.tool.name)) if asks else None
+        sent = (
+            shown(self.policy, Tree(self.schema()).top, host.sent_arguments(self.tool.name)) if asks else None
+        )
         caller = partial(caller_fields, current_context(), None)
         call = RecordedCall(self.tool.name, started, caller, secret=self.policy.secret, sent=sent)
         self._telemetry.record(event, call, repairs=repairs, violations=violations)

@@ -546,9 +546,7 @@ class LenientMiddleware(Middleware):
             context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
         repairs = (*call.sent_as_text, *repairs)
         if repairs:
-            self._record(
-                "call_repaired", call, cached, repairs=repairs, kept_in=(cached.plan.root, arguments)
-            )
+            self._record("call_repaired", call, cached, repairs=repairs, kept_in=(cached.plan.top, arguments))
             note = note_language(cached.policy)
             return repaired_result(await run(call, cached, context), repairs, note_language=note)
         if self._telemetry.count_accepted(call.name, call.started, arguments, cached.mode):
@@ -635,7 +633,7 @@ class LenientMiddleware(Middleware):
 
     def _log_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
         own = recorded(call.context, cached, call.started)
-        self._telemetry.write_accepted(own, cached.plan.root, arguments)
+        self._telemetry.write_accepted(own, cached.plan.top, arguments)
 
     def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
         """Record in the log, on the span and in the metrics what becomes of a call."""

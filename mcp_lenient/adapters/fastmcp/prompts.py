@@ -26,7 +26,7 @@ from mcp_lenient.adapters.pydantic.issues import passes
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.envelope import Subject, envelope, written
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import FormReader
+from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _refused(
 ) -> Exception:
     """Return the error for a refused request; prompts and resources have no error results."""
     violations, repairs = decision.violations, decision.repairs
-    reader, language = FormReader(schema), policy.language
-    told = envelope(name, reader, violations, repairs, subject=subject, language=language)
+    top, language = Tree(schema).top, policy.language
+    told = envelope(name, top, violations, repairs, subject=subject, language=language)
     safe, text = written(told)
     return host.invalid_params(text, safe)

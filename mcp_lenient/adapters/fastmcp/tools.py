@@ -47,7 +47,7 @@ from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Validator
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import has_many, json_type, takes_long
+from mcp_lenient.values.json_values import holds_many, json_type
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.declared import Normalizers
-    from mcp_lenient.engine.repair import Plan
+    from mcp_lenient.engine.reader import Plan
     from mcp_lenient.rules.policy import Mode
     from mcp_lenient.telemetry.log import LibraryEventName
     from mcp_lenient.types import Violation
@@ -157,16 +157,13 @@ class FunctionValidator:
 def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]], bool] | None:
     """Return a check for valid arguments that is faster than validation, or None."""
     # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
-    if strict:
-        # mutant: saves time only, and is fixed for one version of FastMCP
-        is_plain, pays = probe.plain.strict if host.STRICT_READS_JSON else None, takes_long
-    else:
-        # mutant: saves time only
-        is_plain, pays = probe.plain.lax if probe.builds_many else None, has_many
+    # mutant: saves time only, and is fixed for one version of FastMCP
+    pays = host.STRICT_READS_JSON if strict else probe.builds_many
+    is_plain = (probe.plain.strict if strict else probe.plain.lax) if pays else None
     if is_plain is None:
         return None
     # mutant: the quick check saves time only
-    return lambda arguments: pays(arguments) and is_plain(arguments)
+    return lambda arguments: holds_many(arguments) and is_plain(arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -495,7 +492,7 @@ class CachedTool:
         self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
     ) -> ToolResult:
         """Return the envelope for a call under this name, as this tool's callers can read it."""
-        answer = envelope(name, self.plan.reader, found, repairs, language=self.policy.language)
+        answer = envelope(name, self.plan.top, found, repairs, language=self.policy.language)
         return as_result(answer, has_output_schema=self.tool.output_schema is not None)
 
 
@@ -732,7 +729,7 @@ def recorded(context: CallContext, cached: CachedTool | None, started: int) -> R
         started,
         partial(caller_fields, own, cached.target.mounted),
         secret=plan.policy.secret,
-        sent=shown(plan.policy, plan.root, message.arguments),
+        sent=shown(plan.policy, plan.top, message.arguments),
         arguments=message.arguments,
     )
 

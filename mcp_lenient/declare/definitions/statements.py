@@ -9,7 +9,7 @@ from mcp_lenient.declare.declared import Declared, Default, Normalize, Stated
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.schema.compile import ReadableSchema, readable
-from mcp_lenient.schema.node import Form, FormReader
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Validator
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type, same_json
@@ -47,14 +47,14 @@ def contradictions(
     tool: str, stated: Mapping[str, Stated], read: ReadableSchema, validator: Validator
 ) -> Iterator[str]:
     """Yield a sentence, with its place in the file, for each statement that the tool contradicts."""
-    reader = FormReader(read.root)
-    properties = {name: schema for form in reader.top for name, schema in form.properties.items()}
-    required = {name for form in reader.top for name in form.required}
+    ways = Tree(read).top.ways
+    properties = {name: node for way in ways for name, node in way.property_nodes.items()}
+    required = {name for way in ways for name in way.required}
     for name, own in stated.items():
         if name not in properties:
             continue  # the log reports unknown names
         called = f"'{shown(name)}' of tool '{shown(tool)}'"
-        taken = _types(reader.forms(properties[name]))
+        taken = _types(properties[name].ways)
         wrong = [given for given in own.types if taken is not None and given not in taken]
         if wrong and taken is not None:
             yield f"{own.where['type']}: {called} is not {_either(wrong)}: it takes {_either(sorted(taken))}."
@@ -72,11 +72,11 @@ def _either(types: Collection[str]) -> str:
     return " or ".join(f"{articles.get(each, 'a ')}{each}" for each in types)
 
 
-def _types(forms: Collection[Form]) -> set[str] | None:
-    """Return the JSON types that any of the forms takes; None where it takes all."""
+def _types(ways: Collection[Node]) -> set[str] | None:
+    """Return the JSON types that any branch takes; None where it takes all."""
     found: set[str] = set()
-    for form in forms:
-        types = form.types if form.enum is None else tuple(map(json_type, form.enum))
+    for way in ways:
+        types = way.types if way.enum is None else tuple(map(json_type, way.enum))
         if types is None:
             return None
         found.update(types)

@@ -12,11 +12,11 @@ from typing import Any, Final, Literal, get_args
 from mcp_lenient.adapters.gate import says_effect
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
 from mcp_lenient.schema.drafts import ANNOTATIONS
-from mcp_lenient.schema.node import SchemaNode
+from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import cut, first_sentence, name_words
 from mcp_lenient.values.json_values import pointer
 from mcp_lenient.values.language import Language
-from mcp_lenient.values.names import by_singular, fold_name, is_slip, plural_target
+from mcp_lenient.values.names import fold_name, is_slip, singular
 
 Level = Literal["note", "warning", "error"]
 """How much a finding matters.
@@ -203,16 +203,15 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
             )
 
 
-def _is_untyped(node: SchemaNode) -> bool:
-    parts = [schema for form in node.tree.reader.forms(node.schema) for schema in form.parts]
+def _is_untyped(node: Node) -> bool:
+    parts = [part for each in (node, *node.ways) for part in each.parts]
     return node.takes({}) and node.takes("") and all(_SAYS_NOTHING.issuperset(part) for part in parts)
 
 
-def _has_untyped_items(node: SchemaNode) -> bool:
-    shape = node.shape
-    if not shape.is_only("array") or shape.prefix or shape.enum is not None:
+def _has_untyped_items(node: Node) -> bool:
+    if not node.is_only("array") or node.prefix or node.enum is not None:
         return False
-    return shape.items in (None, True) or (isinstance(shape.items, Mapping) and not shape.items)
+    return node.items.schema in (None, True, {})
 
 
 @_check("warning", "A list sent as JSON text is accepted as text: the most frequent mistake goes unnoticed.")
@@ -234,8 +233,8 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
 
 
 def _takes_as_text(spot: Spot, kind: str) -> bool:
-    has_kind = any(kind in (node.shape.types or ()) for node in spot.alternatives)
-    text = any("string" in (node.shape.types or ()) and node.shape.enum is None for node in spot.alternatives)
+    has_kind = any(kind in (node.types or ()) for node in spot.alternatives)
+    text = any("string" in (node.types or ()) and node.enum is None for node in spot.alternatives)
     return has_kind and text and spot.node.takes(_TEXTS[kind])
 
 
@@ -243,11 +242,11 @@ def _takes_as_text(spot: Spot, kind: str) -> bool:
 def json_in_text(surface: Surface) -> Iterator[Hit]:
     """A text parameter must contain JSON."""
     for spot in surface.spots:
-        only_text = [node for node in spot.alternatives if not node.shape.is_only("null")]
-        if not only_text or not all(node.shape.is_only("string") for node in only_text):
+        only_text = [node for node in spot.alternatives if not node.is_only("null")]
+        if not only_text or not all(node.is_only("string") for node in only_text):
             continue
-        formats = {node.shape.format for node in only_text}
-        if surface.is_normalized(spot) or any(node.shape.enum for node in only_text):
+        formats = {node.format for node in only_text}
+        if surface.is_normalized(spot) or any(node.enum for node in only_text):
             continue
         if formats & {"json-string", "json"} or _JSON_TEXT.search(spot.description):
             yield Hit(
@@ -272,11 +271,10 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
             )
 
 
-def _is_free_form(node: SchemaNode) -> bool:
-    shape = node.shape
-    if not shape.is_only("object") or shape.properties or shape.patterns or shape.closed or shape.enum:
+def _is_free_form(node: Node) -> bool:
+    if not node.is_only("object") or node.properties or node.patterns or node.closed or node.enum:
         return False
-    return not (isinstance(shape.extra, Mapping) and shape.extra)
+    return not (isinstance(node.extra, Mapping) and node.extra)
 
 
 _FORBIDDING: Final = (
@@ -291,10 +289,9 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
         return
     reported: set[tuple[int, ...]] = set()
     for place, node in surface.objects:
-        shape = node.shape
-        optional = [name for name in shape.properties if name not in shape.required]
-        model = tuple(map(id, shape.properties.values()))
-        if not optional or shape.closed or shape.extra is not None or model in reported:
+        optional = [name for name in node.properties if name not in node.required]
+        model = tuple(map(id, node.properties.values()))
+        if not optional or node.closed or node.extra is not None or model in reported:
             continue
         reported.add(model)
         whose = f"'{place}' takes" if place else "The arguments take"
@@ -321,7 +318,7 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
         if spot.optional
         and not surface.is_normalized(spot)
         and not spot.node.takes(None)
-        and None not in spot.node.shape.default
+        and None not in spot.node.default
     ]
     if names:
         yield Hit(
@@ -338,7 +335,7 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
 def default_refused(surface: Surface) -> Iterator[Hit]:
     """A parameter's own default does not fit its type."""
     for spot in surface.spots:
-        for default in spot.node.shape.default:
+        for default in spot.node.default:
             if not spot.node.takes(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
                 correction = (
@@ -368,17 +365,16 @@ def schema_unusable(surface: Surface) -> Iterator[Hit]:
 def required_undeclared(surface: Surface) -> Iterator[Hit]:
     """A required name is not declared; an error if other names are forbidden."""
     for place, node in surface.objects:
-        shape = node.shape
-        for name in sorted(shape.required - shape.properties.keys()):
-            if node.property(name) is not None or node.has_pattern_for(name):
+        for name in sorted(node.required - node.properties.keys()):
+            if node.property(name) is not None or node.declares(name):
                 continue
             where = within(place, name)
             yield Hit(
                 where,
                 f"'{where}' is required, but not declared: callers cannot know what it is"
-                + (", and no call can be right, since other names are forbidden." if shape.closed else "."),
+                + (", and no call can be right, since other names are forbidden." if node.closed else "."),
                 "Declare it under properties, or take it out of required.",
-                "error" if shape.closed else None,
+                "error" if node.closed else None,
             )
 
 
@@ -477,7 +473,7 @@ def _values(spot: Spot) -> list[Any]:
     return [
         value
         for node in spot.alternatives
-        for value in node.shape.enum or ()
+        for value in node.enum or ()
         if value is not None and not isinstance(value, bool)
     ]
 
@@ -510,14 +506,14 @@ def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
                 )
 
 
-def _takes_lists(node: SchemaNode) -> bool:
-    return node.is_array and any("array" in (branch.shape.types or ()) for branch in node.branches or (node,))
+def _takes_lists(node: Node) -> bool:
+    return any("array" in (way.types or ()) for way in node.ways)
 
 
 def _apart(one: str, other: str) -> str | None:
     if fold_name(one) == fold_name(other):
         return "case style"
-    if plural_target(one, by_singular([other])) or plural_target(other, by_singular([one])):
+    if singular(one) == singular(other):
         return "singular and plural"
     if is_slip(one, other):
         return "a letter"

@@ -20,7 +20,7 @@ from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import is_destructive
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.schema.node import SchemaNode, SchemaTree
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.names import fold_name
 
 _DEEPEST: Final = 8
@@ -31,25 +31,21 @@ _MOST_SPOTS: Final = 1_000
 class Spot:
     """One place of an input schema, such as ``rows[].age``; items of lists and entries of maps have no name."""
 
-    node: SchemaNode
+    node: Node
     place: str
     name: str | None
     optional: bool
     depth: int
 
     @property
-    def alternatives(self) -> tuple[SchemaNode, ...]:
+    def alternatives(self) -> tuple[Node, ...]:
         """Return the branches of a union, nested unions flattened; otherwise the node itself."""
-        return tuple(_opened(self.node, 0))
+        return self.node.ways
 
     @property
     def description(self) -> str:
         """Return its description, with those of the types it refers to."""
-        descriptions = (
-            schema.get("description")
-            for form in self.node.tree.reader.forms(self.node.schema)
-            for schema in form.parts
-        )
+        descriptions = (text for node in (self.node, *self.node.ways) for text in node.says("description"))
         return " ".join(dict.fromkeys(text for text in descriptions if isinstance(text, str)))
 
     @property
@@ -58,14 +54,6 @@ class Spot:
         schema = self.node.schema
         description = schema.get("description") if isinstance(schema, Mapping) else None
         return description if isinstance(description, str) else ""
-
-
-def _opened(node: SchemaNode, depth: int) -> Iterator[SchemaNode]:
-    if not node.is_union or depth > _DEEPEST:
-        yield node
-        return
-    for branch in node.branches:
-        yield from _opened(branch, depth + 1)
 
 
 @dataclass(frozen=True)
@@ -118,9 +106,9 @@ class Surface:
         return host.field(self.tool, "output_schema")
 
     @cached_property
-    def top(self) -> SchemaNode:
+    def top(self) -> Node:
         """Return the node of the whole arguments."""
-        return SchemaTree(readable(self.input_schema)).top
+        return Tree(self.input_schema).top
 
     @cached_property
     def issue(self) -> str | None:
@@ -157,7 +145,7 @@ class Surface:
         return (spot for spot in self.spots if spot.depth == 1 and spot.name is not None)
 
     @property
-    def objects(self) -> Iterator[tuple[str, SchemaNode]]:
+    def objects(self) -> Iterator[tuple[str, Node]]:
         """Yield every object that declares properties, with its place."""
         yield "", self.top
         for spot in self.spots:
@@ -166,16 +154,15 @@ class Surface:
                     yield spot.place, node
 
 
-def _below(node: SchemaNode, place: str, depth: int) -> Iterator[Spot]:
-    shape = node.shape
+def _below(node: Node, place: str, depth: int) -> Iterator[Spot]:
     for name, child in node.property_nodes.items():
-        yield Spot(child, within(place, name), name, name not in shape.required, depth + 1)
-    for at in range(len(shape.prefix)):
-        yield Spot(node.item(at, mixed=False), f"{place}[{at}]", None, optional=False, depth=depth + 1)
-    if isinstance(shape.items, Mapping) and shape.items and not shape.prefix:
-        yield Spot(node.item(0, mixed=False), f"{place}[]", None, optional=False, depth=depth + 1)
-    if isinstance(shape.extra, Mapping) and shape.extra:  # the schema of undeclared names
-        extra = node.tree.node(shape.extra, node.position, None)
+        yield Spot(child, within(place, name), name, name not in node.required, depth + 1)
+    for at, item in enumerate(node.prefix):
+        yield Spot(item, f"{place}[{at}]", None, optional=False, depth=depth + 1)
+    if isinstance(node.items.schema, Mapping) and node.items.schema and not node.prefix:
+        yield Spot(node.items, f"{place}[]", None, optional=False, depth=depth + 1)
+    if isinstance(node.extra, Mapping) and node.extra:  # the schema of undeclared names
+        extra = node.tree.node(node.extra)
         yield Spot(extra, within(place, "*"), None, optional=True, depth=depth + 1)
 
 

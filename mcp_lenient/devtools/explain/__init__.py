@@ -13,18 +13,18 @@ from mcp.types import CallToolRequestParams
 from mcp_lenient.adapters.fastmcp.middleware import RENAMED_TOOL, LenientMiddleware, judged_by
 from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
-from mcp_lenient.devtools.explain.masking import Mask, forms_below
+from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.engine.repair import Plan
+from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
-from mcp_lenient.refusal.wording import description, expected
+from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
 from mcp_lenient.rules.catalogue import FAMILY_OF
-from mcp_lenient.schema.node import FormReader, Forms, SchemaTree
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord
-from mcp_lenient.types import Candidate, Outcome, Repair, ValidationIssue, Violation
+from mcp_lenient.types import Outcome, Repair, ValidationIssue, Violation
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
@@ -223,7 +223,7 @@ class _Explainer:
 
     def _envelope(self, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()) -> dict[str, Any]:
         language = self.known.policy.language
-        return envelope(self.tool, self.known.plan.reader, found, repairs, language=language)
+        return envelope(self.tool, self.known.plan.top, found, repairs, language=language)
 
     def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
         trace = Trace(arguments)
@@ -256,7 +256,7 @@ class _Explainer:
         return _where(self.mask.place(place))
 
     def _masked(self, proposal: Proposal) -> Proposal:
-        if proposal.kind == "name" or proposal.after is ABSENT:
+        if proposal.part == "names" or proposal.after is ABSENT:
             return proposal
         return replace(proposal, after=self.mask.value(proposal.after, proposal.pointer))
 
@@ -281,18 +281,18 @@ class _Explainer:
 
     def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
         tiers = self.tiers
-        for tie in outcome.ties:
+        ties = [issue for issue in outcome.issues if issue.keyword == "ambiguous"]
+        for tie in ties:
             place = pointer(tie.path)
-            yield f"{self._where(place)}: {len(tie.readings)} readings are equally likely, so none is used:"
-            for each in tie.readings:
-                yield f"  {_in_words(self.mask.value(each.value, place))} by {_rules(each, tiers)}"
+            yield f"{self._where(place)}: {len(tie.bound)} readings are equally likely, so none is used:"
+            yield from (f"  {_in_words(self.mask.value(each, place))}" for each in tie.bound)
         kept = "repaired" if outcome.status == "repaired" else "would be repaired"
         for repair in outcome.repairs:
             yield f"{self._where(repair.pointer)}: {kept} by {repair.rule} (tier {tiers[repair.rule]})"
             yield from _beaten(repair, proposals, tiers)
         if outcome.status == "repaired":
             yield "It is the only reading of the lowest tier. Higher tiers are not tried."
-        elif not outcome.ties:
+        elif not ties:
             if any(issue.kind == "overlooked" for issue in outcome.issues):
                 yield "The tool accepts that, but would ignore part of it:"
             else:
@@ -382,16 +382,12 @@ def _silence(plan: Plan) -> str:
 
 
 def _made(proposal: Proposal) -> str:
-    if proposal.kind == "name":
+    if proposal.part == "names":
         return f"reads the name as {_in_words(proposal.after)}"
-    if proposal.kind in ("drop", "property"):
+    if proposal.part == "absence":
         return "leaves it out"
     fits = "" if proposal.fits else ", which does not fit as it is"
     return f"reads it as {_in_words(proposal.after)}{fits}"
-
-
-def _rules(reading: Candidate, tiers: Mapping[str, int]) -> str:
-    return ", ".join(f"{each.rule} (tier {tiers[each.rule]})" for each in reading.repairs) or "no rule"
 
 
 def _beaten(winner: Repair, proposals: list[Proposal], tiers: Mapping[str, int]) -> Iterator[str]:
@@ -441,14 +437,14 @@ async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = Tru
     steps = [_step("What was logged", *_facts(event))]
     if tool is None:
         steps.append(_step("The tool", f"The server has no tool {_tool_name(event.tool)} (any more)."))
-    reader = SchemaTree({} if tool is None else tool.parameters).reader
+    top = Tree({} if tool is None else tool.parameters).top
     steps += [
-        _step(f"Repaired at {_where(each.pointer)}", *_repaired(reader, each, guards=guards))
+        _step(f"Repaired at {_where(each.pointer)}", *_repaired(top, each, guards=guards))
         for each in event.repairs
     ]
     for violation in event.violations:
         said = f"{violation.code}. Likely sent: {_CODES[violation.code]}."
-        place = _place_words(reader, violation.pointer)
+        place = _place_words(top, violation.pointer)
         steps.append(_step(f"Wrong at {_where(violation.pointer)}", said, *place))
     return Explanation(event.tool, "logged", tuple(steps))
 
@@ -469,7 +465,7 @@ def _facts(event: CallEvent) -> Iterator[str]:
             yield f"The log lists {listed} of {total} {name}."
 
 
-def _repaired(reader: FormReader, repair: RepairRecord, *, guards: bool) -> Iterator[str]:
+def _repaired(top: Node, repair: RepairRecord, *, guards: bool) -> Iterator[str]:
     rule, change = repair.rule, f"{repair.before} to {repair.after}"
     family = FAMILY_OF.get(rule)
     if family is None:
@@ -479,30 +475,32 @@ def _repaired(reader: FormReader, repair: RepairRecord, *, guards: bool) -> Iter
         yield f"Likely sent: {family.rules[rule]}."
         if guards:
             yield f"Its guards: {family.unless}."
-    yield from _place_words(reader, repair.pointer)
+    yield from _place_words(top, repair.pointer)
 
 
-def _place_words(reader: FormReader, pointer: str) -> Iterator[str]:
+def _place_words(top: Node, pointer: str) -> Iterator[str]:
     """Describe a place by the current schema, which may have changed since the call."""
     tokens = tokens_of(pointer)
-    here = _forms_at(reader, tokens)
-    if here:
+    here = _node_at(top, tokens)
+    if here is not None:
         words = expected(here, Language())
         yield f"The schema expects {words} there." if words else "The schema takes anything there."
         said = description(here)
         if said:
             yield f"Its description: {said}"
     elif tokens:
-        around = _forms_at(reader, tokens[:-1])
-        names = list(dict.fromkeys(name for form in around for name in form.properties))
+        around = _node_at(top, tokens[:-1])
+        names = list(
+            dict.fromkeys(name for way in (around.ways if around else ()) for name in way.properties)
+        )
         likely = near(tokens[-1], names)
         meant = f"; the nearest is {Language().either(likely[:3])}" if likely else ""
         words = f"declares no such name{meant}" if names else "does not describe this place"
         yield f"The schema {words}."
 
 
-def _forms_at(reader: FormReader, tokens: list[str]) -> Forms:
-    here = reader.top
+def _node_at(top: Node, tokens: list[str]) -> Node | None:
+    here: Node | None = top
     for token in tokens:
-        here = forms_below(here, token)
+        here = node_below(here, token)
     return here

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules import ABSENT, Rule, Site
-from mcp_lenient.rules.rules import Kind
-from mcp_lenient.types import Outcome, Path, ValidationIssue
+from mcp_lenient.rules import Place, Rule
+from mcp_lenient.rules.rules import Part
+from mcp_lenient.types import Outcome, ValidationIssue
 from mcp_lenient.values.json_values import plain, pointer
 
 _MOST: Final = 200
 _MOST_LOOKS: Final = 2_000
 """How many applications of rules are noted; of a larger call the first part is explained."""
-_ITEM: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class Proposal:
 
     rule: str
     tier: int
-    kind: Kind
+    part: Part
     pointer: str
     after: Any
     fits: bool
@@ -51,24 +50,23 @@ class Trace:
     answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)
     kept_out: dict[str, list[str]] = field(default_factory=dict)
-    _made: list[Any] = field(default_factory=list)
-    _by_value: dict[tuple[str | int | None, int], Path] = field(default_factory=dict)
-    _by_name: dict[str, Path] = field(default_factory=dict)
     _noted: set[str] = field(default_factory=set)
     _looks: int = 0
 
-    def __post_init__(self) -> None:
-        self._index(self.sent, ())
-
-    def applied(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
+    def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
         """Record what a rule made of a value, or that it did not apply."""
         self._looks += 1
         if self._looks > _MOST_LOOKS:
             return
-        if made:
-            self._note(rule, site, value, made)
-        elif rule.kind in ("value", "property", "name"):
-            self._note_kept_out(rule, site, value)
+        if rule.part == "names":
+            done = [key for key, _ in made]
+            self._note(rule, place, made)
+            for key in (each for each in place.unknown if each not in done):
+                self._note_kept_out(rule, pointer((*place.path, key)))
+        elif made:
+            self._note(rule, place, [(None, each) for each in made])
+        elif rule.part != "arguments":
+            self._note_kept_out(rule, pointer(place.path))
 
     def judged(
         self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
@@ -80,66 +78,18 @@ class Trace:
         """Record the outcome."""
         self.outcome = outcome
 
-    def _note(self, rule: Rule, site: Site, value: Any, made: Any) -> None:
-        for looked_at, raw in _made_of(rule.kind, value, made):
-            before, after = plain(looked_at), plain(raw)
-            name = before if rule.kind in ("name", "drop") else site.name
-            key = json.dumps([rule.name, site.name, before, after], default=repr)
-            if key in self._noted or len(self.proposals) >= _MOST:
+    def _note(self, rule: Rule, place: Place, made: Iterable[tuple[str | None, Any]]) -> None:
+        for key, raw in made:
+            after = plain(raw)
+            where = pointer(place.path if key is None else (*place.path, key))
+            noted = json.dumps([rule.name, where, after], default=repr)
+            if noted in self._noted or len(self.proposals) >= _MOST:
                 continue
-            self._noted.add(key)
-            path = self._place_of(name, looked_at, rule.kind)
-            fits = rule.kind != "value" or site.takes(after)
-            self.proposals.append(Proposal(rule.name, rule.tier, rule.kind, pointer(path), after, fits))
-            if rule.kind in ("value", "arguments"):
-                self._index(raw, path)
+            self._noted.add(noted)
+            fits = rule.part != "value" or place.node.takes(after)
+            self.proposals.append(Proposal(rule.name, rule.tier, rule.part, where, after, fits))
 
-    def _note_kept_out(self, rule: Rule, site: Site, looked_at: Any) -> None:
-        name = looked_at if rule.kind == "name" else site.name
-        where = pointer(self._place_of(name, looked_at, rule.kind))
+    def _note_kept_out(self, rule: Rule, where: str) -> None:
         rules = self.kept_out.setdefault(where, [])
         if rule.name not in rules and len(self.kept_out) <= _MOST:
             rules.append(rule.name)
-
-    def _index(self, value: Any, base: Path) -> None:
-        """Record where everything in a value is; keep the value so that its id is not reused."""
-        self._made.append(value)
-        for path, found in _walk(value, base):
-            last = path[-1] if path else None
-            if isinstance(last, str):
-                self._by_name.setdefault(last, path)
-            self._by_value.setdefault((_ITEM if isinstance(last, int) else last, id(found)), path)
-
-    def _place_of(self, name: str | None, value: Any, kind: Kind) -> Path:
-        """Return where a value is, in the sent arguments or in a rule's result."""
-        if kind == "arguments":
-            return ()
-        if kind in ("name", "drop"):
-            return self._by_name.get(str(name), (str(name),))
-        alone = () if name is None else (name,)
-        return self._by_value.get((_ITEM if name is None else name, id(value)), alone)
-
-
-def _made_of(kind: Kind, value: Any, made: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield each value that a rule read, with its result."""
-    if kind in ("value", "arguments"):
-        for each in made:
-            yield value, each
-    elif kind == "property":
-        yield value, ABSENT
-    elif kind == "name":
-        yield value, made
-    else:
-        for key in sorted(made):
-            yield key, ABSENT
-
-
-def _walk(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    waiting = [(path, value)]
-    while waiting:
-        here, current = waiting.pop()
-        yield here, current
-        if isinstance(current, Mapping):
-            waiting += [((*here, str(key)), below) for key, below in reversed(list(current.items()))]
-        elif isinstance(current, (list, tuple)):
-            waiting += [((*here, at), below) for at, below in reversed(list(enumerate(current)))]

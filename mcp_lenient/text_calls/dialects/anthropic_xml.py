@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(r"<invoke\s+(?P<attributes>name\s*=[^<>]*)>")
 _NAMED: Final = re.compile(rf'name="(?P<name>{NAME})"\s*(?P<empty>/)?')
@@ -20,7 +20,7 @@ _PART: Final = re.compile(rf"</?(?:invoke|parameter|{'|'.join(sorted(CONTAINERS)
 """The tags of the format, which in a value may be parts of the call or of another one."""
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     named = _NAMED.fullmatch(opener["attributes"])
     if named is None:
         raise reader.source.error(opener.start(), 'expected <invoke name="..."> without other attributes')

@@ -11,7 +11,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import TAG_NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import TAG_NAME, Dialect, TextReader
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
@@ -37,7 +37,7 @@ def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     return not (tools.lists(opener["first"]) or opener["text"].strip() or opener["attributes"])
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     tool = opener["tool"]
     if opener["attributes"]:
         what = f"<{shown(tool)}> has attributes; a parameter is written as <key>value</key>"
@@ -54,7 +54,7 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return [ToolCall(None, tool, arguments)], end
 
 
-def _require_parameter(reader: Reader, tool: str, parameter: re.Match[str]) -> None:
+def _require_parameter(reader: TextReader, tool: str, parameter: re.Match[str]) -> None:
     names = reader.tools.parameters(tool)
     if names is not None and parameter["key"] not in names:
         listed = ", ".join(map(shown, sorted(names)[:_MAX_LISTED])) or "none"
@@ -62,7 +62,7 @@ def _require_parameter(reader: Reader, tool: str, parameter: re.Match[str]) -> N
         raise reader.source.error(parameter.end("key") - len(parameter["key"]) - 1, what)
 
 
-def _require_text(reader: Reader, tool: str, parameter: re.Match[str], raw: str) -> None:
+def _require_text(reader: TextReader, tool: str, parameter: re.Match[str], raw: str) -> None:
     """Require that a value has no tags that may be parts of the call."""
     key = parameter["key"]
     parts = {tool, key, *(reader.tools.parameters(tool) or ())}

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _D: Final = r"｜DSML｜\s?"
 _OPENER: Final = re.compile(rf"<｜tool▁calls▁begin｜>|<{_D}(?P<group>(?:function_|tool_)?calls)>")
@@ -25,11 +25,11 @@ _INVOKE_END: Final = re.compile(rf"\s*</{_D}invoke>")
 _GROUP_END: Final = re.compile(rf"\s*</{_D}(?:function_|tool_)?calls>")
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return _dsml(reader, opener.end()) if opener["group"] else _tokens(reader, opener.end())
 
 
-def _tokens(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+def _tokens(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
     calls = []
     while (call := _CALL.match(reader.text, at)) is not None:
         arguments, end = reader.json_object(call.end())
@@ -39,7 +39,7 @@ def _tokens(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     return calls, reader.expect(_END, at, "<｜tool▁calls▁end｜>").end()
 
 
-def _dsml(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+def _dsml(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
         return key["key"], raw if key["text"] == "true" else reader.scalar(raw, key.start())
 

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(r"<\|tool_call>")
 _CALL: Final = re.compile(rf"\s*call:(?P<name>{NAME})\s*(?=\{{)")
@@ -19,13 +19,13 @@ _LITERAL: Final = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[
 _NEXT: Final = re.compile(r"\s*(?P<sign>[,}\]])")
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     call = reader.expect(_CALL, opener.end(), "call:name{...}")
     arguments, end = _container(reader, call.end(), 0)
     return [ToolCall(None, call["name"], arguments)], reader.expect(_END, end, "<tool_call|>").end()
 
 
-def _container(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
+def _container(reader: TextReader, at: int, depth: int) -> tuple[Any, int]:
     """Parse the object or array that begins at a position; return it and its end."""
     closing = "}" if reader.text[at] == "{" else "]"
     entries: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def _container(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
         at = sign.end()
 
 
-def _value(reader: Reader, at: int, depth: int) -> tuple[Any, int]:
+def _value(reader: TextReader, at: int, depth: int) -> tuple[Any, int]:
     at = reader.source.past_space(at)
     if depth > reader.source.limits.depth:
         raise reader.source.error(at, f"the call nests deeper than {reader.source.limits.depth} levels")

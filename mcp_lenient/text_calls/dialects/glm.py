@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(rf"<tool_call>\s*(?P<name>{NAME})\s*(?=<arg_key>|</tool_call>|\Z)")
 _KEY: Final = re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,256}?)\s*</arg_key>\s*<arg_value>")
@@ -17,7 +17,7 @@ _VALUE_END: Final = re.compile(r"</arg_value>\s*(?=<arg_key>|</tool_call>)")
 _CLOSE: Final = re.compile(r"\s*</tool_call>")
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     name = opener["name"]
 
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:

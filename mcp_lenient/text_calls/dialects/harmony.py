@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(
     rf"(?:(?:<\|start\|>|\A\s*)(?:assistant)?(?:\s{{0,9}}to=(?:functions\.)?(?P<role>{NAME}))?\s{{0,9}})?"
@@ -18,7 +18,7 @@ _END: Final = re.compile(r"\s*(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)")
 _MESSAGE_END: Final = re.compile(r"<\|(?:end|return)\|>|(?=<\|start\|>assistant)|\Z")
 
 
-def _read(reader: Reader, header: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, header: re.Match[str]) -> tuple[list[ToolCall], int]:
     name = header["role"] or header["channel"]
     if header["open"] is None:
         raise reader.source.error(header.start(), "a message's header has no <|message|>")

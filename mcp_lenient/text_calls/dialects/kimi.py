@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(r"<\|tool_calls_section_begin\|>|(?P<k3><\|open\|>tools<\|sep\|>)")
 _CALL: Final = re.compile(
@@ -25,11 +25,11 @@ _K3_CALL_END: Final = re.compile(r"\s*<\|close\|>call<\|sep\|>")
 _K3_END: Final = re.compile(r"\s*<\|close\|>tools<\|sep\|>")
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return _k3(reader, opener.end()) if opener["k3"] else _k2(reader, opener.end())
 
 
-def _k2(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+def _k2(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
     calls = []
     while (call := _CALL.match(reader.text, at)) is not None:
         arguments, end = reader.json_object(call.end())
@@ -38,7 +38,7 @@ def _k2(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     return calls, reader.expect(_END, at, "<|tool_calls_section_end|>").end()
 
 
-def _k3(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+def _k3(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
         name = key["key"].replace("&quot;", '"').replace("&amp;", "&")
         return name, raw if key["type"] == "string" else reader.scalar(raw, key.start())

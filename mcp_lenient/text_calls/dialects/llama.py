@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall, calls_at
-from mcp_lenient.text_calls.native import Dialect, Reader
+from mcp_lenient.text_calls.native import Dialect, TextReader
 from mcp_lenient.text_calls.source import container
 
 _OPENER: Final = re.compile(
@@ -19,11 +19,11 @@ _PYTHON_END: Final = re.compile(r"\s*<\|python_end\|>\s*|\s*(?:<\|(?:eot|eom)(?:
 _TURN_ENDS: Final = ("<|eot|>", "<|eot_id|>", "<|eom|>", "<|eom_id|>")
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return _python(reader, opener.end()) if opener["python"] is not None else _json(reader, opener.end())
 
 
-def _json(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+def _json(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
     calls: list[ToolCall] = []
     while True:
         value, end = reader.json_object(at)
@@ -37,7 +37,7 @@ def _json(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
         at = more.end()
 
 
-def _python(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
+def _python(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
     end = _end_of_list(reader, at)
     text = reader.text[at:end]
     if len(text) > reader.source.limits.relaxed_text:
@@ -52,7 +52,7 @@ def _python(reader: Reader, at: int) -> tuple[list[ToolCall], int]:
     return calls, reader.expect(_PYTHON_END, end, "the end of the text").end()
 
 
-def _end_of_list(reader: Reader, at: int) -> int:
+def _end_of_list(reader: TextReader, at: int) -> int:
     marker = reader.text.find("<|python_end|>", at)
     if marker >= 0:
         return marker
@@ -61,7 +61,7 @@ def _end_of_list(reader: Reader, at: int) -> int:
     return end - len(ending)
 
 
-def _call(reader: Reader, text: str, node: ast.expr, at: int) -> ToolCall:
+def _call(reader: TextReader, text: str, node: ast.expr, at: int) -> ToolCall:
     if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
         raise reader.source.error(at, "the list contains something other than calls with named arguments")
     values = [f"{json.dumps(word.arg)}: {ast.get_source_segment(text, word.value)}" for word in node.keywords]

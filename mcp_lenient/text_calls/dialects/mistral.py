@@ -10,14 +10,14 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import ToolCall, calls_at
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(r"\[TOOL_CALLS\]\s*")
 _NAMED: Final = re.compile(rf"(?P<name>{NAME})(?:\[CALL_ID\]\w{{1,64}})?\[ARGS\]\s*")
 _BARE: Final = re.compile(rf"(?P<name>{NAME})(?=\{{)")
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     at = opener.end()
     if reader.text[at : at + 1] == "[":
         value, end = reader.json(at)
@@ -30,7 +30,7 @@ def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     return [ToolCall(None, name, arguments)], end
 
 
-def _name(reader: Reader, at: int) -> tuple[str, int]:
+def _name(reader: TextReader, at: int) -> tuple[str, int]:
     """Return the name of the tool at a position, and the position of its arguments."""
     named = _NAMED.match(reader.text, at)
     bare = _BARE.match(reader.text, at) if named is None else None

@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, Reader
+from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
 
 _OPENER: Final = re.compile(rf"(?P<outer><tool_call>\s*)?<function=\s*(?P<name>{NAME})\s*>")
 _PARAMETER: Final = re.compile(r"\s*<parameter=\s*(?P<key>[^<>\n]{1,256}?)\s*>")
@@ -25,7 +25,7 @@ _VALUE_END: Final = re.compile(
 )
 
 
-def _read(reader: Reader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     name = opener["name"]
 
     def value_of(parameter: re.Match[str], raw: str) -> tuple[str, Any]:

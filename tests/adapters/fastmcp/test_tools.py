@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import MappingProxyType
 from typing import Annotated
 
@@ -13,6 +14,7 @@ from mcp.types import CallToolRequestParams, TextContent
 from pydantic import AfterValidator
 from tables import each_row
 
+from mcp_lenient import tool_error
 from mcp_lenient.adapters.fastmcp.compat import Forwarding
 from mcp_lenient.adapters.fastmcp.tools import (
     Call,
@@ -25,7 +27,6 @@ from mcp_lenient.adapters.fastmcp.tools import (
     version_asked,
 )
 from mcp_lenient.declare.policies import Policies
-from mcp_lenient.refusal.envelope import as_text, authors_error
 from mcp_lenient.types import Repair, ValidationIssue
 
 REPAIR = Repair("text_to_integer", "/n", "string", "integer")
@@ -189,11 +190,11 @@ def test_a_transformed_tool_distinguishes_values_by_its_own_names():
 @pytest.mark.parametrize("has_output_schema", [True, False])
 def test_a_refusal_is_structured_only_without_an_output_schema(has_output_schema):
     """With an output schema, which clients validate, there is no structured content."""
-    refusal = authors_error("UNKNOWN_USER", "There is no such user.", {})
+    refusal = json.loads(str(tool_error("UNKNOWN_USER", "There is no such user.")))
     result = as_result(refusal, has_output_schema=has_output_schema)
     assert result.is_error
     assert result.structured_content == (None if has_output_schema else refusal)
-    assert [block.text for block in result.content if isinstance(block, TextContent)] == [as_text(refusal)]
+    assert [json.loads(each.text) for each in result.content if isinstance(each, TextContent)] == [refusal]
     assert [*(result.meta or {}).values()] == [refusal]
 
 

@@ -38,8 +38,8 @@ class Low(Tool):
 
 
 TWO_WAYS = (
-    Rule("one_way", 1, lambda _site: lambda _value: ("a_b",), on=(str,)),
-    Rule("other_way", 1, lambda _site: lambda _value: ("a-b",), on=(str,)),
+    Rule("one_way", 1, lambda _place, _value: ("a_b",), ("string",)),
+    Rule("other_way", 1, lambda _place, _value: ("a-b",), ("string",)),
 )
 LOW = {
     "type": "object",
@@ -183,7 +183,8 @@ async def test_a_tie_names_both_candidates():
     said = await explained(server, "low", {"way": "x"})
     assert said.fate == "refused"
     assert "/way: 2 readings are equally likely, so none is used:" in str(said)
-    assert '"a_b" by one_way (tier 1)' in str(said)
+    assert "/way: one_way (tier 1)" in str(said)
+    assert '     "a_b"\n     "a-b"\n' in str(said)
 
 
 @pytest.mark.parametrize(
@@ -287,13 +288,14 @@ async def test_secrets_are_masked(tool, sent, mode):
 
 
 async def test_a_secret_is_masked_in_both_readings_of_a_tie():
-    """A tie names the rules, and not what they make of a secret."""
+    """What rules make of a secret is masked, also where it is tied."""
     schema = {"type": "object", "properties": {"pin": {"enum": ["a_b", "a-b"]}}, "required": ["pin"]}
     server = FastMCP("ties", middleware=[LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS]))])
     server.add_tool(Low(name="low", description="Low.", parameters=schema))
     said = await explained(server, "low", {"pin": "x"})
-    assert '"{…}" by one_way (tier 1)' in str(said)
+    assert "/pin: one_way (tier 1)" in str(said)
     assert "a_b" not in str(said)
+    assert "a-b" not in str(said)
 
 
 async def test_other_values_are_shown():

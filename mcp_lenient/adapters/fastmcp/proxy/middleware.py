@@ -386,7 +386,7 @@ class ProxyMiddleware(LenientMiddleware):
         found = () if await cached.accepts(sent) else (await cached.decide_rejected(sent)).violations
         language = cached.policy.language
         refusal = with_upstream_message(
-            envelope(name, cached.plan.reader, found, repairs, language=language),
+            envelope(name, cached.plan.top, found, repairs, language=language),
             text if cached.policy.echo_values else "",
             language=language,
         )

@@ -152,11 +152,11 @@ def asked(one: list[int], who: Person, *, really: bool, each: dict[str, list[int
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"one": "1 and 2"}, """'one' must be an array of integers, sent as a string that holds JSON, like "[1, 2]"."""),
-        ({"one": None}, """'one' is required but was not sent. It must be an array of integers, sent as a string that holds JSON, like "[1, 2]"."""),
-        ({"who": "ann"}, """'who' must be an object, sent as a string that holds JSON, like "{\\"name\\": \\"a\\"}"."""),
-        ({"really": "perhaps"}, """'really' must be a boolean, but got the string "perhaps". Write true or false."""),
-        ({"one": '["x"]'}, """'one[0]' must be an integer, but got the string "x". Write a whole number in digits, like 1."""),
+        ({"one": "1 and 2"}, """'one' must be an array of integers, sent as a string that holds JSON such as "[1, 2]"."""),
+        ({"one": None}, """'one' is required but was not sent. It must be an array of integers, sent as a string that holds JSON such as "[1, 2]"."""),
+        ({"who": "ann"}, """'who' must be an object, sent as a string that holds JSON such as "{\\"name\\": \\"a\\"}"."""),
+        ({"really": "perhaps"}, """'really' must be a boolean, but got the string "perhaps"."""),
+        ({"one": '["x"]'}, """'one[0]' must be an integer, but got the string "x". Write it in digits, like 1."""),
     ],
     ids=["array", "missing", "object", "boolean", "in JSON"],
 )  # fmt: skip

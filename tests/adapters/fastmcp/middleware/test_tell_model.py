@@ -11,7 +11,7 @@ from mcp_lenient import LenientMiddleware, Policy
 
 _CASES = [
     pytest.param(
-        {"tags": '["a"]'}, "'tags' was sent as text and read as an array. Send a JSON array.", id="text"
+        {"tags": '["a"]'}, "'tags' was sent as a string and read as an array. Send an array.", id="text"
     ),
     pytest.param(
         {"limit": [5]}, "'limit' was sent as an array and read as an integer. Send an integer.", id="list"
@@ -19,7 +19,7 @@ _CASES = [
     pytest.param({"limit": None}, "'limit' was sent as null and left out. Leave it out.", id="absent"),
     pytest.param(
         {"maxResults": 5},
-        "'maxResults' was read as another name in the schema. Send the names as the schema has them.",
+        "'maxResults' was read in another form. Send it as the schema has it.",
         id="name",
     ),
     pytest.param(
@@ -27,12 +27,12 @@ _CASES = [
     ),
     pytest.param(
         {"toolCallId": "secret-1"},
-        "'toolCallId' was sent as a key that the tool does not have and left out. Leave it out.",
+        "'toolCallId' was sent as a string and left out. Leave it out.",
         id="injected",
     ),
     pytest.param(
         {"args": {"limit": 5}},
-        "The arguments were not sent as the schema has them, and were rearranged. Send them as the schema has them.",
+        "'arguments' was read in another form. Send it as the schema has it.",
         id="wrapper",
     ),
 ]

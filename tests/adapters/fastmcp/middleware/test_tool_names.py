@@ -85,7 +85,7 @@ async def test_a_refusal_uses_the_real_name_of_the_tool():
 async def test_a_destructive_tool_needs_its_exact_name(by: str):
     """The name is not resolved if the hint or the policy says that the tool is destructive."""
     tool = Tool.from_function(store_context, annotations={"destructiveHint": by == "hint"})
-    server = lenient(tool, policy=Policy(destructive=True if by == "policy" else None))
+    server = lenient(tool, policy=Policy(destructive=True if by == "policy" else "if_marked"))
     assert code(await call(server, "storeContext", {"tags": []})) == "UNKNOWN_TOOL"
 
 

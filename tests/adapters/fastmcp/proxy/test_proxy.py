@@ -94,7 +94,7 @@ async def test_an_unrepairable_call_is_refused_and_not_forwarded(events):
 async def test_other_policies_still_refuse(events):
     """Unrepairable calls are refused if the policy does not set ``unrepairable``."""
     server, tool, _ = _upstream()
-    await _call(create_lenient_proxy(server, Policy(disable={"rename_plural"})), {"tags": 5})
+    await _call(create_lenient_proxy(server, Policy(disable={"rename_alias"})), {"tags": 5})
     assert (tool.seen, _names(events)) == ([], ["call_rejected"])
 
 

@@ -1,0 +1,249 @@
+"""Find what is wrong with a value: the one traversal of a schema that seeds the repair and words the refusal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+from mcp_lenient.schema.checks import holds
+from mcp_lenient.schema.node import Node, Ways, fits
+from mcp_lenient.types import Fault, FaultKind, Path
+from mcp_lenient.values.json_values import has_whole_float, json_type, same_json
+from mcp_lenient.values.limits import MOST_ISSUES
+
+if TYPE_CHECKING:
+    from mcp_lenient.refusal.locations import Location, Refused
+
+_ASSERTED: Final[Mapping[str, tuple[str, ...]]] = {
+    "string": ("minLength", "maxLength", "pattern", "format"),
+    "integer": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "number": ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
+    "array": ("minItems", "maxItems", "uniqueItems"),
+    "object": ("minProperties", "maxProperties"),
+}
+"""Keywords that limit a value of the right type."""
+_KINDS: Final[Mapping[str, FaultKind]] = {
+    "type": "type",
+    "required": "missing",
+    "additionalProperties": "unknown",
+    "propertyNames": "key",
+}
+_MAX_DEPTH: Final = 100
+_MAX_VISITS: Final = 100_000
+"""Places looked at; what lies beyond counts as accepted, so that a large value in a large union costs no more."""
+_MAX_BRANCHES: Final = 16
+"""Branches of a union that are explained, those first that declare most names of the value."""
+
+
+def _fault(path: Path, keyword: str, node: Node | None, bound: Any = None) -> Fault:
+    """Return the fault that a keyword finds; for a name, the path ends in it."""
+    return Fault(path, _KINDS.get(keyword, "value"), keyword=keyword, bound=bound, node=node)
+
+
+def faults(
+    node: Node, value: Any, path: Path = (), *, exact: bool = False, known: bool = False
+) -> tuple[Fault, ...]:
+    """Return what a schema refuses of a value and in it, at most 1,000 faults.
+
+    Of a union, the faults of the branch that the value most likely targets. ``exact`` refuses ``7.0`` for an integer; a
+    value that is ``known`` to be refused is looked through even if the schema accepts it.
+    """
+    search = _FaultSearch(exact=exact)
+    found = search.explained(node, value, path) if known else search.found(node, value, path)
+    return tuple(islice({(each, each.keyword): each for each in found}.values(), MOST_ISSUES))
+
+
+class _FaultSearch:
+    """The traversal, at one strictness; each place is looked at once by a node, however the branches of unions nest."""
+
+    def __init__(self, *, exact: bool) -> None:
+        self.exact = exact
+        self._left = _MAX_VISITS
+        self._seen: dict[tuple[Node, Path], tuple[Fault, ...]] = {}
+
+    def found(self, node: Node | None, value: Any, path: Path) -> tuple[Fault, ...]:
+        if node is None or len(path) > _MAX_DEPTH or self._left <= 0:
+            return ()
+        self._left -= 1
+        at = node, path
+        if at not in self._seen:
+            accepted = self._accepts(node, value)
+            self._seen[at] = (
+                () if accepted else (*self.explained(node, value, path),) or (_fault(path, "", node),)
+            )
+        return self._seen[at]
+
+    def _accepts(self, node: Node, value: Any) -> bool:
+        if self.exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
+            return False
+        return node.takes(value)
+
+    def explained(self, node: Node, value: Any, path: Path) -> Iterator[Fault]:
+        """Yield the faults of a value that is known to be refused."""
+        if node.is_union:
+            yield from self._of_union(node, value, path)
+        elif not fits(node.types, value, exact_integers=self.exact):
+            yield _fault(path, "type", node)
+        elif not _is_listed(node, value):
+            yield _fault(path, "enum", node)
+        else:
+            yield from _broken_limits(node, value, path)
+            for own in _conditional(node, value):
+                yield from self.found(own, value, path)
+            if isinstance(value, Mapping):
+                yield from _wrong_names(node, value, path)
+                for key, entry in value.items():
+                    yield from self.found(node.child(key), entry, (*path, key))
+            elif isinstance(value, list):
+                # The length of the list says that no item may follow those of a tuple.
+                described = len(node.prefix) if _is_tuple(node) else None
+                for at, entry in enumerate(value[:described]):
+                    yield from self.found(node.item(at), entry, (*path, at))
+
+    def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
+        meant = node.union.meant(value, exact_integers=self.exact)
+        listed = [way for way in meant if _is_listed(way, value)]
+        if not listed:
+            return [_fault(path, "enum" if meant else "type", node)]
+        tags = Ways(meant).discriminator if isinstance(value, Mapping) else None
+        if tags is not None:
+            keyword = "enum" if tags.name in value else "required"
+            return [_fault((*path, tags.name), keyword, node.tree.node({"enum": list(tags.tags)}))]
+        if isinstance(value, Mapping):
+            listed.sort(key=lambda way: -len(value.keys() & way.properties.keys()))
+        found = [list(self.explained(way, value, path)) for way in listed[:_MAX_BRANCHES]]
+        best = min(found, key=len)
+        if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
+            return [_fault(path, best[0].keyword, node, found)]
+        if not best:
+            return _of_several(node, [way for way in listed if way.takes(value)], path)
+        if len(best) > 1 or best[0].keyword != "required":
+            return best
+        others = [own[0] for own in found if [each.keyword for each in own] == ["required"] and own != best]
+        names = dict.fromkeys(each.path[-1] for each in others if each.path[:-1] == best[0].path[:-1])
+        return [replace(best[0], bound=tuple(names))]
+
+
+def _of_several(node: Node, taking: Sequence[Node], path: Path) -> Sequence[Fault]:
+    """Return the fault of a value that branches accept of which only one may, with the names that only some require."""
+    counts = Counter(name for way in taking for name in way.required)
+    names = tuple(name for name, count in counts.items() if count < len(taking))
+    return [_fault(path, "oneOf", node, names)] if len(names) > 1 else ()
+
+
+def _is_listed(node: Node, value: Any) -> bool:
+    return node.enum is None or any(same_json(member, value) for member in node.enum)
+
+
+def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:
+    for keyword in _ASSERTED.get(json_type(value), ()):
+        broken = [bound for bound in node.says(keyword) if not holds(keyword, bound, value)]
+        yield from [_fault(path, keyword, node, bound) for bound in broken[:1]]
+    if isinstance(value, list) and len(value) > len(node.prefix) and _is_tuple(node):
+        yield _fault(path, "maxItems", node, len(node.prefix))
+
+
+def _is_tuple(node: Node) -> bool:
+    return len(node.prefix) > 0 and False in node.says("items")
+
+
+def _conditional(node: Node, value: Any) -> Iterator[Node]:
+    """Yield the nodes of the conditions that apply to a value; which branch of a union one means is not known."""
+    for part in node.parts:
+        if "if" in part:
+            found = node.tree.node(part.get("else" if holds("not", part["if"], value) else "then"))
+            yield from () if found.is_union else (found,)
+        for name, schema in part.get("dependentSchemas", {}).items():
+            if isinstance(value, Mapping) and name in value:
+                yield node.tree.node(schema)
+
+
+def _wrong_names(node: Node, value: Mapping[Any, Any], path: Path) -> Iterator[Fault]:
+    needed = [*node.required]
+    for dependent in node.says("dependentRequired"):
+        needed += [name for given, names in dependent.items() if given in value for name in names]
+    for name in dict.fromkeys(needed):
+        if name not in value:
+            yield _fault((*path, name), "required", node.child(name))
+    for name in value if node.closed else ():
+        if not node.declares(name):
+            yield _fault((*path, name if isinstance(name, int) else str(name)), "additionalProperties", None)
+    for keys in map(node.tree.node, node.says("propertyNames")):
+        yield from (_of_key((*path, name), keys) for name in value if not keys.takes(name))
+
+
+def _of_key(path: Path, keys: Node | None) -> Fault:
+    """Return the fault of a key, with what the schema of keys finds in it as its bound."""
+    return _fault(path, "propertyNames", keys, () if keys is None else faults(keys, path[-1], known=True))
+
+
+# --- faults of a tool's own validator ------------------------------------------------------------------------
+
+_OF_NAMES: Final[Mapping[str, str]] = {
+    "missing": "required",
+    "unknown": "additionalProperties",
+    "overlooked": "additionalProperties",
+    "size": "size",
+}
+
+
+def leading(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
+    """Yield the most helpful faults: none above others at a value of the right type, none below a wrong or tied one."""
+    tied = {each.path for each in judged if each.keyword == "ambiguous"}
+    within = {above for each in judged for above in _above(each.path)}
+    own = {each.path for each in judged if each.kind in ("type", "value")}
+    wrong = {path for path in own & within if not _is_of_type(refused, path)} | tied
+    for each in judged:
+        is_hidden = each.kind == "type" and each.path in within and each.path not in wrong
+        is_tied = each.path in tied and each.keyword != "ambiguous"
+        if not is_hidden and not is_tied and wrong.isdisjoint(_above(each.path)):
+            yield each
+
+
+def _above(path: Path) -> Iterator[Path]:
+    return (path[:length] for length in range(len(path)))
+
+
+def _is_of_type(refused: Refused, path: Path) -> bool:
+    place = refused.look(path)
+    kinds = (way.types for way in place.ways)
+    return place.node is None or any(fits(each, place.value, exact_integers=refused.exact) for each in kinds)
+
+
+def explained(refused: Refused, own: Fault) -> Sequence[Fault]:
+    """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
+    if own.keyword or own.error_code:
+        return (own,)
+    if own.kind == "key":
+        maps = refused.look(own.path[:-1]).ways
+        keys = [way.tree.node(each) for way in maps for each in way.says("propertyNames")]
+        return (_of_key(own.path, keys[0].tree.any_of(keys) if keys else None), own)
+    place = refused.look(own.path)
+    # A sentence about this value: the schema of values below or beside it is not the reason.
+    is_own = bool(own.detail or own.kind == "overlooked" or (own.reason and own.kind == "value"))
+    # A validator reports the faults of every branch of a union of objects.
+    unions = () if is_own else filter(_is_union_of_objects, map(refused.look, _above(own.path)))
+    told = next((_known(refused, each) for each in unions), ())
+    if told:
+        return told
+    if own.kind in _OF_NAMES:
+        return (replace(own, keyword=_OF_NAMES[own.kind], node=place.node),)
+    # No schema is left for an item beyond those of a tuple: the list is too long.
+    above = refused.look(own.path[:-1]) if own.path and place.node is None else place
+    found = _known(refused, above)
+    if above is not place or is_own:
+        found = tuple(each for each in found if each.path == above.path)
+    return (*found, own) if is_own or not found else found
+
+
+def _known(refused: Refused, place: Location) -> tuple[Fault, ...]:
+    if place.node is None:
+        return ()
+    return faults(place.node, place.value, place.path, exact=refused.exact, known=True)
+
+
+def _is_union_of_objects(place: Location) -> bool:
+    return isinstance(place.value, Mapping) and sum(bool(way.properties) for way in place.ways) > 1

@@ -1,0 +1,179 @@
+"""Find names that a tool would silently ignore: misspelled ones, and those of a union branch that it did not take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from mcp_lenient.schema.node import Node
+from mcp_lenient.types import Fault, Path, Validator
+from mcp_lenient.values.json_values import pointer, same_json
+from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed
+from mcp_lenient.values.patches import REMOVED, with_value
+
+_MAX_GROUPS: Final = 16
+"""Groups of paths that are probed per call; more are skipped as unlikely."""
+_VISITS: Final = 20_000
+"""Branches looked at before the names of a call are taken as they are."""
+_PROBE: Final = {"\x00": [None]}
+"""A value that almost no type accepts and that is never a default: if it makes no difference, nothing reads it."""
+
+
+class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never raised to callers
+    """The schema branches too much to repair this call."""
+
+
+def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
+    """Return the keys that match neither a property nor a pattern of the schema."""
+    if value.keys() <= node.properties.keys():
+        return []
+    return [key for key in value if isinstance(key, str) and not node.declares(key)]
+
+
+def spellings(node: Node) -> Mapping[str, tuple[str, ...]]:
+    """Return the declared names by their letters and digits."""
+    return by_letters(node.properties)
+
+
+def _shortened(node: Node) -> Mapping[str, tuple[str, ...]]:
+    return by_letters_but_one(node.once(spellings))
+
+
+def ignored_names(
+    top: Node, arguments: Mapping[str, Any], validator: Validator, changed: frozenset[str]
+) -> tuple[Fault, ...]:
+    """Return the faults of keys that the tool ignores: misspelled names, and names of a union branch it did not take.
+
+    Args:
+        top: The node of the arguments.
+        arguments: Arguments that the validator accepts.
+        validator: The tool's validator. A name that it reads, such as a Pydantic alias, is not ignored; one that
+            it only keeps (``extra="allow"``) is.
+        changed: The JSON Pointers of repaired values: before it was repaired to fit ``additionalProperties``, a
+            value might have fitted the declared name.
+
+    Raises:
+        OutOfSteps: When nested unions need too many visits.
+    """
+    tree = top.tree
+    if not (tree.has_open_objects if validator.by_schema else tree.has_objects_within):
+        return ()
+    search = _NameSearch(open_knows_all=validator.by_schema, changed=changed)
+    found = sorted(set(search.names([top], arguments, ())), key=str)
+    # A name that is kept is read by whatever keeps every name, but not as the declared one.
+    unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
+    return tuple(
+        Fault(path, "value" if path in search.lost else "overlooked")
+        for path in found
+        if path in search.kept or path in unread
+    )
+
+
+def ignores_names(node: Node, value: Any) -> bool:
+    """Return whether a value has a name that every branch of a union would ignore."""
+    return any(True for _ in _NameSearch(open_knows_all=True).names([node], value, ()))
+
+
+@dataclass(slots=True)
+class _NameSearch:
+    """A search for ignored names.
+
+    Attributes:
+        open_knows_all: Whether a branch without properties counts as declaring every name, since by the schema
+            alone it may be the intended one.
+        changed: The JSON Pointers of repaired values.
+        kept: The paths of names that their object keeps (``additionalProperties: true``).
+        lost: The paths of names that a union declares and the branch that the tool takes may not.
+        visits: The branches looked at.
+    """
+
+    open_knows_all: bool
+    changed: frozenset[str] = frozenset()
+    kept: set[Path] = field(default_factory=set)
+    lost: set[Path] = field(default_factory=set)
+    visits: int = 0
+
+    def names(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
+        """Yield the paths of ignored names of a value that any of these nodes describes."""
+        if not isinstance(value, (Mapping, list)):
+            return
+        ways = list(dict.fromkeys(way for node in nodes if node is not None for way in _ways(node, value)))
+        self.visits += 1 + len(ways)
+        if self.visits > _VISITS:
+            raise OutOfSteps
+        if isinstance(value, list):
+            for at, entry in enumerate(value):
+                yield from self.names([way.item(at) for way in ways], entry, (*path, at))
+            return
+        if len(ways) > 1:
+            taking = [way for way in ways if way.takes(value)]
+            lost = {(*path, key) for key in self._lost(ways, taking, value)}
+            self.lost |= lost
+            yield from lost
+            ways = taking or ways
+        yield from ((*path, key) for key in self._misspelled(ways, value, path))
+        for key, entry in value.items():
+            yield from self.names([way.property(key) for way in ways], entry, (*path, key))
+
+    def _lost(self, ways: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
+        """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""
+        named = {key for key in value if any(key in way.properties for way in ways)}
+        held = [{key for key in named if self._holds(way, key)} for way in taking or ways]
+        return (
+            set()
+            if taking and named in held
+            else {key for key in named if any(key not in each for each in held)}
+        )
+
+    def _holds(self, node: Node, key: str) -> bool:
+        """Return whether an object declares a name, or keeps every other one."""
+        return (self.open_knows_all and not node.properties) or node.extra is not None or node.declares(key)
+
+    def _misspelled(self, ways: Sequence[Node], value: Mapping[str, Any], path: Path) -> Iterator[str]:
+        if len(ways) > 1 and any(self.open_knows_all and not (way.properties or way.closed) for way in ways):
+            return
+        known = {key for way in ways for key in value if key in way.properties}
+        for way in ways:
+            for key in undeclared(way, value) if way.properties else ():
+                if key not in known and self._is_spelling(way, value, path, key):
+                    yield key
+
+    def _is_spelling(self, node: Node, value: Mapping[str, Any], path: Path, key: str) -> bool:
+        """Return whether a key may misspell a declared name that is absent or holds another value."""
+        same = node.once(spellings).get(squashed(key), ())
+        targets = [name for name in same if name not in value or not same_json(value[name], value[key])]
+        if not same:
+            near = one_slip_away(key, node.once(_shortened))
+            targets = [name for name in near if name not in value]
+            # `todos[0].title` may be meant as a part of `todos`.
+            root = key.partition("[")[0].partition(".")[0]
+            targets += [root] if root != key and root in node.properties and root not in value else []
+        if targets and node.extra in (True, {}):
+            self.kept.add((*path, key))
+        elif targets and isinstance(node.extra, Mapping) and pointer((*path, key)) not in self.changed:
+            # The object expects other names, with values of their own type.
+            return any(node.property_nodes[name].takes(value[key]) for name in targets)
+        return bool(targets)
+
+
+def _ways(node: Node, value: Any) -> tuple[Node, ...]:
+    return node.union.possible(value) if node.is_union else (node,)
+
+
+def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:
+    """Return the paths whose values the tool does not read."""
+    groups: dict[tuple[str | None, ...], list[Path]] = {}
+    for path in found:
+        groups.setdefault(tuple(part if isinstance(part, str) else None for part in path), []).append(path)
+    asked = list(groups.values())[:_MAX_GROUPS]
+    if found and len(groups) <= _MAX_GROUPS and _are_read(arguments, found, validator):
+        asked = [paths for paths in asked if not _are_read(arguments, paths, validator)]
+    return tuple(path for paths in asked for path in paths)
+
+
+def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Validator) -> bool:
+    without = probed = arguments
+    for path in sorted(paths, key=len, reverse=True):
+        without, probed = with_value(without, path, REMOVED), with_value(probed, path, _PROBE)
+    return validator.tells_apart(without, probed) or validator.tells_apart(without, arguments)

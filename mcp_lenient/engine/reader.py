@@ -1,0 +1,578 @@
+"""Read arguments that a tool refuses: the rules propose readings of each refused place, and the best one alone wins.
+
+Pure: no framework, no input or output, no logging.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from mcp_lenient.engine.ignored import OutOfSteps, ignores_names, spellings, undeclared
+from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, worst_tier
+from mcp_lenient.schema.node import Node, Tree
+from mcp_lenient.types import Path, Repair, ValidationIssue
+from mcp_lenient.values.json_values import (
+    PYTHON_TYPES,
+    SPELLED,
+    TextParseCache,
+    has_whole_float,
+    json_type,
+    plain,
+    plain_type,
+    pointer,
+    rounds,
+    same_json,
+)
+from mcp_lenient.values.names import fold_name, squashed
+
+if TYPE_CHECKING:
+    from mcp_lenient.engine.observer import Observer
+    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.schema.compile import ReadableSchema
+
+_DESTRUCTIVE_TIERS: Final = frozenset({1, 2})
+_CLOSE_TIER: Final = 2
+"""The worst tier of a repair that may decide between a list and an object."""
+_HOPS: Final = 2
+"""Rules applied in a row to one value."""
+_HOPS_AT_TOP: Final = 4
+"""Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
+_NAMES_PER_STEP: Final = 8
+_KINDS: Final[Mapping[type, str]] = {kind: name for kind, name in PYTHON_TYPES.items() if kind is not tuple}
+"""The JSON types of values as a parser makes them; no rule reads any other."""
+_COMPARED: Final = 16
+"""Readings of a union of which those that ignore a name are left out."""
+
+
+class Plan:
+    """A tool's input schema under a policy.
+
+    Args:
+        schema: The schema.
+        policy: The policy.
+        destructive: Whether only rules of tiers 1 and 2 that keep the value may act.
+        tool: The tool's name, if it is known.
+    """
+
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | ReadableSchema,
+        policy: Policy,
+        *,
+        destructive: bool = False,
+        tool: str | None = None,
+    ) -> None:
+        self.tree = Tree(schema)
+        self.top = self.tree.top
+        self.root = self.tree.root
+        self.unread = self.tree.unread
+        self.policy = policy
+        self.destructive = destructive
+        self.tool = tool
+        self._rules = tuple(
+            rule
+            for rule in policy.rules
+            if rule.name not in policy.disable and not (destructive and _changes_more_than_form(rule))
+        )
+        self._rules_at: dict[tuple[Node, Part, str, bool], tuple[Rule, ...]] = {}
+
+    def rules(self, part: Part, node: Node, kind: str, *, in_union: bool = False) -> tuple[Rule, ...]:
+        """Return the rules that read values of a JSON type at a node, cheapest first.
+
+        In a branch of a union of several types, only literal rules read a value of another type.
+        """
+        key = (node, part, kind, in_union)
+        if key not in self._rules_at:
+            is_other = in_union and kind not in (node.kinds or ())
+            found = [
+                rule
+                for rule in self._rules
+                if rule.part == part and kind in rule.takes and rule.is_for(node) and not node.unread
+                if rule.literal or not is_other
+            ]
+            if part != "names":  # of these, the first that finds a name wins
+                found.sort(key=lambda rule: rule.cost)
+            self._rules_at[key] = tuple(found)
+        return self._rules_at[key]
+
+
+def _changes_more_than_form(rule: Rule) -> bool:
+    return rule.tier not in _DESTRUCTIVE_TIERS or not rule.keeps
+
+
+class ReadingStep(NamedTuple):
+    """One rule applied to one value.
+
+    Attributes:
+        rule: The rule's name.
+        path: Where the value was sent.
+        to: Where the result is.
+        sent: The value.
+        value: The result.
+    """
+
+    rule: str
+    path: Path
+    to: Path
+    sent: Any
+    value: Any
+
+    @property
+    def changes_value(self) -> bool:
+        """Whether the value became another, and not only its name."""
+        return self.value is not ABSENT and self.value is not self.sent
+
+    @property
+    def repair(self) -> Repair:
+        """The record of this step."""
+        after = "absent" if self.value is ABSENT else json_type(self.value)
+        return Repair(self.rule, pointer(self.path), json_type(self.sent), after)
+
+
+class Tie(NamedTuple):
+    """A value whose cheapest readings cost the same, so that none is used."""
+
+    path: Path
+    values: tuple[Any, ...]
+
+
+class Reading(NamedTuple):
+    """What a value is read as.
+
+    Attributes:
+        value: The value; ``ABSENT`` if it is left out.
+        cost: The cost of the rules.
+        steps: The rules applied.
+        whole: Whether the schema accepts the value; otherwise it is only partly repaired.
+        ties: The places that have several readings.
+    """
+
+    value: Any
+    cost: int = 0
+    steps: tuple[ReadingStep, ...] = ()
+    whole: bool = True
+    ties: tuple[Tie, ...] = ()
+
+
+_NO_READING: Final = Reading(None, whole=False)
+
+
+@dataclass(slots=True)
+class Scope:
+    """The parts of a value that the validator refuses; everything else stays unchanged.
+
+    Attributes:
+        full: Whether the value itself is refused.
+        names: Whether names in it are missing or unknown.
+        unknown: The unknown names.
+        below: The scopes of the values in it.
+    """
+
+    full: bool = False
+    names: bool = False
+    unknown: set[str] = field(default_factory=set)
+    below: dict[str | int, Scope] = field(default_factory=dict)
+
+    @staticmethod
+    def of(issues: Iterable[ValidationIssue]) -> Scope:
+        """Return the scope of issues: the whole of a wrong value, the names of an object with a wrong name."""
+        top = Scope()
+        for issue in issues:
+            scope = top
+            for part in issue.place:
+                scope = scope.below.setdefault(part, Scope())
+            scope.names = scope.names or issue.of_name
+            scope.full = scope.full or not issue.of_name
+            if issue.kind == "unknown" and isinstance(issue.path[-1], str):
+                scope.unknown.add(issue.path[-1])
+        return top
+
+    @property
+    def indices(self) -> list[int]:
+        """The indices of refused items, in order."""
+        return sorted(key for key in self.below if isinstance(key, int))
+
+
+UNTOUCHED: Final = Scope()
+"""The scope of a value that the validator does not refuse."""
+
+
+def _is_full(scope: Scope | None) -> bool:
+    return scope is None or scope.full
+
+
+def _below(scope: Scope | None, key: str | int) -> Scope | None:
+    """Return the scope of the value under a key; None if the schema decides about it."""
+    if scope is None:
+        return None
+    own = scope.below.get(key)
+    return own if own is not None or scope.full else UNTOUCHED
+
+
+class Reader:
+    """Reads the arguments of one call.
+
+    Args:
+        plan: The schema and policy.
+        exact_integers: Whether ``7.0`` is refused for an integer.
+        steps: Values that may be visited.
+        observer: Receives what each rule proposes.
+    """
+
+    def __init__(
+        self, plan: Plan, *, exact_integers: bool, steps: int, observer: Observer | None = None
+    ) -> None:
+        self.plan = plan
+        self._exact = exact_integers
+        self._left = steps
+        self._observer = observer
+        texts = TextParseCache(plan.policy.limits)
+        self.top = Place(plan.top, CallScope(plan.policy, texts, plan.destructive, plan.tool))
+
+    def _spend(self, steps: int = 1) -> None:
+        self._left -= steps
+        if self._left < 0:
+            raise OutOfSteps
+
+    def _apply(self, rule: Rule, place: Place, value: Any) -> Sequence[Any]:
+        made = rule.apply(place, value)
+        if self._observer is not None:
+            self._observer.applied(rule, place, made)
+        return made
+
+    def takes(self, node: Node, value: Any) -> bool:
+        """Return whether the schema accepts a value unchanged, with the validator's strictness about integers."""
+        if type(value) in SPELLED:
+            if node.is_only("number") and rounds(value):
+                return False
+            value = plain(value)
+        # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
+        if self._exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
+            return False
+        return node.takes(value)
+
+    # A value
+
+    def arguments(self, value: Any, scope: Scope | None) -> Reading:
+        """Read the whole arguments: the refused parts of ``scope``; with None, all that the schema refuses."""
+        return self.read(self.top, value, scope, hops=_HOPS_AT_TOP, partly=True)
+
+    def read(
+        self, place: Place, value: Any, scope: Scope | None = None, *, hops: int = _HOPS, partly: bool = False
+    ) -> Reading:
+        """Return the best reading of a value.
+
+        Args:
+            place: Where it is.
+            value: The value.
+            scope: The parts of it that the validator refuses; None if the schema decides.
+            hops: Rules that may be applied in a row.
+            partly: Whether a value that cannot be repaired is returned as far as it can; otherwise, it is unchanged.
+        """
+        if scope is UNTOUCHED or (place.path and _is_full(scope) and self.takes(place.node, value)):
+            return Reading(value)
+        self._spend()
+        found = self._inside(place, value, scope, partly=partly)
+        tries_rules = _is_full(scope) or not place.path or not any(each.whole for each in found)
+        if tries_rules and not _is_full(scope) and place.path and self.takes(place.node, value):
+            return Reading(value)
+        if tries_rules:
+            found += self._by_rules(place, value, found, hops=hops, partly=partly)
+        whole = [each for each in found if each.whole]
+        if whole:
+            return _best(place, value, whole)
+        return found[0] if found and partly else Reading(value, whole=False)
+
+    def _by_rules(
+        self, place: Place, value: Any, found: Iterable[Reading], *, hops: int, partly: bool
+    ) -> Iterator[Reading]:
+        """Yield the readings by the rules, cheapest first, while a further rule may lead to a better one."""
+        best = min((each.cost for each in found if each.whole), default=None)
+        for rule in self._rules_for(place, value) if hops else ():
+            if best is not None and worst_tier(best) < rule.tier:
+                return
+            for reading in self._by_rule(rule, place, value, hops=hops, partly=partly):
+                if reading.whole:
+                    best = reading.cost if best is None else min(best, reading.cost)
+                yield reading
+
+    def _rules_for(self, place: Place, value: Any) -> Sequence[Rule]:
+        kind, plan, node = _KINDS.get(plain_type(value), ""), self.plan, place.node
+        if not place.path:
+            return plan.rules("arguments", node, kind)
+        rules = plan.rules("value", node, kind, in_union=place.union)
+        absence = plan.rules("absence", node, kind) if place.optional else ()
+        return sorted((*rules, *absence), key=lambda rule: rule.cost) if absence else rules
+
+    def _by_rule(self, rule: Rule, place: Place, value: Any, *, hops: int, partly: bool) -> Iterator[Reading]:
+        dropped, value = self._without_injected(place, value) if rule.part == "arguments" else ((), value)
+        # What is wrong in a text is said of what it holds.
+        partly = partly and isinstance(value, str) and (rule.literal or rule.chains)
+        for new in self._apply(rule, place, value):
+            then = self._after(rule, place, new, hops=hops - 1, partly=partly)
+            if then.whole or partly:
+                made = Reading(new, rule.cost, (ReadingStep(rule.name, place.path, place.to, value, new),))
+                yield _together(then.value, [*dropped, made, then], whole=then.whole)
+
+    def _after(self, rule: Rule, place: Place, new: Any, *, hops: int, partly: bool) -> Reading:
+        """Return the reading of what a rule made."""
+        if new is ABSENT:
+            return Reading(new)
+        if rule.chains:
+            return self.read(place, new, hops=hops, partly=partly)
+        if self.takes(place.node, new):
+            return Reading(new)
+        # `123` for a list of strings: an item that must be changed as well may not be one.
+        inside = self._inside(place, new, None, partly=False)
+        close = [each for each in inside if each.whole and worst_tier(each.cost) < _CLOSE_TIER]
+        return _best(place, new, close) if close else Reading(new, whole=False)
+
+    def _inside(self, place: Place, value: Any, scope: Scope | None, *, partly: bool) -> list[Reading]:
+        """Return the readings that change only what is in a value, or those by the branches of a union."""
+        node = place.node
+        if node.is_union:
+            return self._of_union(place, value, scope, partly=partly)
+        if node.may_be_object and isinstance(value, dict):
+            found = self._of_object(place, value, scope, partly=partly)
+        elif node.may_be_array and isinstance(value, list):
+            found = self._of_array(place, value, scope, partly=partly)
+        else:
+            return []
+        # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
+        is_checked = place.path and _is_full(scope) and not (self._exact and found.steps)
+        if found.whole and is_checked and not node.takes(plain(found.value)):
+            found = found._replace(whole=False)
+        return [found] if found.whole or partly else []
+
+    # Unions
+
+    def _of_union(self, place: Place, value: Any, scope: Scope | None, *, partly: bool) -> list[Reading]:
+        node = place.node
+        tagged = self._of_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
+        if tagged is not None:
+            return tagged
+        ways, below = node.ways, None
+        if scope is not None and not scope.full:
+            fitting = node.union.fitting(value, exact_integers=self._exact)
+            ways, below = (fitting, scope) if fitting else (ways, None)
+        places = self._ways(place, ways)
+        whole = [each for own in places if (each := self.read(own, value, below)).whole]
+        if isinstance(value, (dict, list)) and {"array", "object"} <= node.union.families:
+            # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
+            whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
+        if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
+            whole = [each for each in whole if not ignores_names(node, plain(each.value))] or whole
+        if whole or not partly:
+            return whole
+        if not isinstance(value, str):
+            meant = node.union.meant(value, exact_integers=self._exact)
+            places = self._ways(place, meant) if len(meant) == 1 else []
+        readings = (self.read(own, value, scope, partly=True) for own in places)
+        return [each for each in readings if each.steps or each.ties][:1]
+
+    def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
+        """Return the places of branches of a union."""
+        union = place.union or len(place.node.union.families) > 1
+        return [place._replace(node=way, optional=False, union=union) for way in ways]
+
+    def _of_tagged(
+        self, place: Place, value: dict[str, Any], scope: Scope | None, *, partly: bool
+    ) -> list[Reading] | None:
+        """Return the reading by the branch that the discriminator selects; None if it selects none."""
+        node, found = place.node, place.node.union.discriminator
+        if node.tags is None or found is None:
+            return None
+        key = found.name if found.name in value else _respelled_key(found.name, value)
+        if key is None:
+            return None
+        tag = self.read(
+            Place(node.tags, place.call, (*place.path, key), (*place.to, found.name), found.name), value[key]
+        )
+        if not tag.whole:
+            return None
+        branch = found.owner(tag.value)
+        if branch is None:  # the repair of the tag is tried without
+            return []
+        # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
+        below = None if tag.cost or key != found.name else scope
+        (within,) = self._ways(place, [branch])
+        inner = self.read(within, {**value, key: tag.value} if tag.cost else value, below, partly=partly)
+        return [_together(inner.value, [tag, inner], whole=inner.whole)] if inner.whole or partly else []
+
+    # Objects and lists
+
+    def _of_object(
+        self, place: Place, value: dict[str, Any], scope: Scope | None, *, partly: bool
+    ) -> Reading:
+        node = place.node
+        checks_names = scope is None or scope.full or scope.names
+        has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
+        if checks_names and has_too_many and not partly:
+            return _NO_READING  # of a large union at once
+        renames = self._names(place, value, scope)
+        whole = not checks_names or _has_right_names(node, value, renames)
+        if not whole and not partly:
+            return _NO_READING
+        out: dict[str, Any] = {}
+        readings = [each.reading for each in renames.values() if each.name is ABSENT]
+        for key, sent in value.items():
+            name = renames[key].name if key in renames else key
+            if name is ABSENT:
+                continue
+            readings += [renames[key].reading] if key in renames else []
+            below = None if key in renames else _below(scope, key)
+            declared, child = (None, None) if below is UNTOUCHED else self._property(node, name, value, scope)
+            if child is None:
+                out[name] = sent
+                continue
+            optional = declared is not None and declared not in node.required and not node.unread
+            inner = Place(child, place.call, (*place.path, key), (*place.to, name), declared, optional)
+            reading = self.read(inner, sent, below, partly=partly)
+            if not reading.whole and not partly:
+                return _NO_READING
+            if reading.value is not ABSENT:
+                out[name] = reading.value
+            readings.append(reading)
+        return _together(out, readings, whole=whole)
+
+    def _property(
+        self, node: Node, name: str, value: Mapping[str, Any], scope: Scope | None
+    ) -> tuple[str | None, Node | None]:
+        """Return the declared name of a property, if it has one, and its node.
+
+        A validator may read a name in another spelling, as with ``populate_by_name``.
+        """
+        found = node.property_nodes.get(name)
+        if found is not None or not isinstance(name, str):
+            return name, found
+        self._spend()  # undeclared keys cost time as well
+        found = node.property(name)
+        if found is None and scope is not None and name in scope.below:
+            alike = [each for each in node.once(spellings).get(squashed(name), ()) if each not in value]
+            return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
+        return None, found
+
+    def _names(self, place: Place, value: Mapping[str, Any], scope: Scope | None) -> dict[str, _Rename]:
+        """Return the declared name for each undeclared key of an object whose names are refused; no name gets two keys.
+
+        If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
+        """
+        if scope is not None and not (scope.full or scope.names):
+            return {}
+        unknown = undeclared(place.node, value)
+        if scope is not None and scope.unknown:
+            unknown = [key for key in unknown if key in scope.unknown]
+        found: dict[str, _Rename] = {}
+        self._spend(len(unknown) // _NAMES_PER_STEP)
+        for rule in self.plan.rules("names", place.node, "object") if unknown else ():
+            left = place._replace(unknown=[key for key in unknown if key not in found])
+            for key, name in self._apply(rule, left, value):
+                to = place.to if name is ABSENT else (*place.to, name)
+                step = ReadingStep(
+                    rule.name, (*place.path, key), to, value[key], ABSENT if name is ABSENT else value[key]
+                )
+                found[key] = _Rename(name, Reading(None, rule.cost, (step,)))
+        uses = Counter(each.name for each in found.values() if each.name is not ABSENT)
+        return {key: each for key, each in found.items() if uses[each.name] < 2}
+
+    def _of_array(self, place: Place, value: list[Any], scope: Scope | None, *, partly: bool) -> Reading:
+        out = list(value)
+        readings: list[Reading] = []
+        mixed = not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
+        refused = range(len(value)) if scope is None or scope.full else scope.indices
+        for at in refused:
+            below, item = _below(scope, at), place.node.item(at)
+            if below is None and self.takes(item, value[at]):
+                continue
+            inner = Place(item, place.call, (*place.path, at), (*place.to, at), item=True, mixed=mixed)
+            reading = self.read(inner, value[at], below, partly=partly)
+            if not reading.whole and not partly:
+                return _NO_READING
+            out[at] = reading.value
+            readings.append(reading)
+        return _together(out, readings, whole=True)
+
+    def _without_injected(
+        self, place: Place, value: dict[str, Any]
+    ) -> tuple[Sequence[Reading], dict[str, Any]]:
+        """Return the records of dropped keys that clients add, and the other arguments."""
+        found = {key: each for key, each in self._names(place, value, None).items() if each.name is ABSENT}
+        rest = {key: each for key, each in value.items() if key not in found} if found else value
+        return [each.reading for each in found.values()], rest
+
+
+class _Rename(NamedTuple):
+    """The declared name that replaces a sent key, or ``ABSENT``, and the record of it."""
+
+    name: Any
+    reading: Reading
+
+
+def _together(value: Any, readings: Iterable[Reading], *, whole: bool) -> Reading:
+    """Return a value with the costs and steps of several readings."""
+    every = tuple(readings)
+    return Reading(
+        value,
+        sum([each.cost for each in every]),
+        tuple([step for each in every for step in each.steps]),
+        whole and all(each.whole for each in every),
+        tuple([tie for each in every for tie in each.ties]),
+    )
+
+
+def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:
+    """Return the cheapest reading; the value itself, with the tie, if several cost the same."""
+    if len(whole) == 1:
+        return whole[0]
+    least = min(each.cost for each in whole)
+    found = _distinct([each for each in whole if each.cost == least])
+    if len(found) == 1:
+        return found[0]
+    if place.path or not isinstance(value, dict):
+        return Reading(value, whole=False, ties=(Tie(place.to, tuple(each.value for each in found)),))
+    return _tied(value, found)
+
+
+def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
+    """Return the arguments with the parameters on which all readings agree, and the others as they were sent."""
+    ties: dict[str, list[Any]] = {}
+    for name in dict.fromkeys(name for each in found for name in each.value):
+        own = _distinct([Reading(each.value[name]) for each in found if name in each.value])
+        if len(own) > 1 or any(name not in each.value for each in found):
+            ties[name] = [each.value for each in own]
+    first = found[0]
+    agreed = {name: value for name, value in first.value.items() if name not in ties}
+    steps = tuple(step for step in first.steps if not step.path or step.path[0] not in ties)
+    value = {**agreed, **{name: sent[name] for name in ties if name in sent}}
+    return Reading(
+        value, 0, steps, whole=False, ties=tuple(Tie((name,), tuple(own)) for name, own in ties.items())
+    )
+
+
+def _distinct(readings: Sequence[Reading]) -> list[Reading]:
+    """Return the first reading of each JSON value."""
+    found: list[Reading] = []
+    for reading in readings:
+        if not any(same_json(reading.value, other.value) for other in found):
+            found.append(reading)
+    return found
+
+
+def _respelled_key(name: str, value: Mapping[str, Any]) -> str | None:
+    """Return the only key that is a name in another case style."""
+    folded = fold_name(name)
+    keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
+    return keys[0] if len(keys) == 1 else None
+
+
+def _has_right_names(node: Node, value: Mapping[str, Any], renames: Mapping[str, _Rename]) -> bool:
+    """Return whether the renamed object has all required names and no forbidden one."""
+    if not renames:
+        return node.required <= value.keys() and not (node.closed and undeclared(node, value))
+    names = {renames[key].name if key in renames else key for key in value}
+    return node.required <= names and not (
+        node.closed and any(name is not ABSENT and not node.declares(name) for name in names)
+    )

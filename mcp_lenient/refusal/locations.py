@@ -1,0 +1,213 @@
+"""Look at the places of a refused call: what the schema says there, what was sent, and what must not be repeated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from mcp_lenient.schema.node import Node
+from mcp_lenient.types import Path
+from mcp_lenient.values.display import HIDDEN, MAX_SCALAR, is_name, secret_name, sentence, short_scalar
+from mcp_lenient.values.json_values import looks_like_json
+from mcp_lenient.values.language import Language, language
+from mcp_lenient.values.patches import REMOVED, value_at
+
+if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Policy
+
+_LOOKED_AT: Final = 2_000
+_SUBSTRING: Final = 4
+_MAX_BITS: Final = 4_000
+
+
+class Location(NamedTuple):
+    """A place in the arguments, and its value.
+
+    Attributes:
+        path: The place.
+        node: What the schema says there; None if it says nothing.
+        value: The value.
+        present: Whether there is one.
+        declared: Whether every name in the path is in the schema's ``properties``.
+        secret: Whether any of them is the name of a secret, marked as one, or hidden.
+        hidden: Whether its key may be a secret itself: undeclared, and below a secret or without the form of a name.
+    """
+
+    path: Path
+    node: Node | None
+    value: Any
+    present: bool = True
+    declared: bool = True
+    secret: bool = False
+    hidden: bool = False
+
+    @property
+    def ways(self) -> tuple[Node, ...]:
+        """The branches of the node."""
+        return () if self.node is None else self.node.ways
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A refused call.
+
+    Attributes:
+        top: The schema of the arguments.
+        arguments: The arguments, repaired as far as they could be.
+        policy: The policy.
+        exact: Whether ``7.0`` is refused for an integer.
+        destructive: Whether the tool destroys something.
+        tool: The tool's name, if it is known.
+        as_texts: Whether a client can send nothing but strings.
+    """
+
+    top: Node
+    arguments: Any
+    policy: Policy
+    exact: bool = False
+    destructive: bool = False
+    tool: str | None = None
+    as_texts: bool = False
+    words: Language = field(init=False, compare=False)
+    _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", language(self.policy.language))
+        self._places[()] = Location((), self.top, self.arguments)
+
+    def look(self, path: Path) -> Location:
+        """Return the location of a path in the arguments."""
+        if path not in self._places:
+            self._places[path] = self._below(self.look(path[:-1]), path[-1])
+        return self._places[path]
+
+    def _below(self, above: Location, key: str | int) -> Location:
+        ways = self.meant(above)
+        node = _of_all(ways, key)
+        value = value_at(above.value, (key,))
+        declared = isinstance(key, int) or any(key in way.properties for way in ways)
+        hidden = not declared and (above.secret or not is_name(str(key)))
+        secret = hidden or secret_name(key, self.policy.secret) or (node is not None and marked_secret(node))
+        path = (*above.path, key)
+        declared, secret = declared and above.declared, secret or above.secret
+        return Location(
+            path, node, None if value is REMOVED else value, value is not REMOVED, declared, secret, hidden
+        )
+
+    def meant(self, place: Location) -> tuple[Node, ...]:
+        """Return the branches that the value most likely targets; all where there is no value, or none fits."""
+        if place.node is None or not place.node.is_union or not place.present:
+            return place.ways
+        return place.node.union.meant(place.value, exact_integers=self.exact) or place.ways
+
+    def shown(self, path: Path) -> Path:
+        """Return a path with a mask for each key that may be a secret; the keys that a schema declares are published."""
+        ends = range(1, len(path) + 1)
+        return tuple(HIDDEN if self.look(path[:end]).hidden else path[end - 1] for end in ends)
+
+    def may_show(self, place: Location) -> bool:
+        """Return whether the value at a location may be repeated."""
+        return self.policy.echo_values and place.declared and not place.secret
+
+    def may_echo(self, place: Location) -> bool:
+        """Return whether a value is a short scalar that may be repeated, and no text in place of a list or object."""
+        if not place.present or not short_scalar(place.value) or not self.may_show(place):
+            return False
+        kinds = {kind for way in place.ways for kind in way.kinds or ()}
+        return not isinstance(place.value, str) or not (
+            kinds & {"array", "object"} or looks_like_json(place.value)
+        )
+
+    def may_leave_out(self, place: Location) -> bool:
+        """Return whether a location is a declared, optional property."""
+        if not place.path or not isinstance(place.path[-1], str) or not place.declared:
+            return False
+        return not any(place.path[-1] in way.required for way in self.look(place.path[:-1]).ways)
+
+    def safe_sentence(self, places: Sequence[Location], detail: str | None, limit: int) -> str:
+        """Return the author's sentence in one line; empty if it is about a secret, or repeats one from the call.
+
+        It is also empty if the call is too large to be searched for secrets.
+        """
+        if not detail or not all(map(self.may_show, places)):
+            return ""
+        secrets = self.policy.secret
+        if any(place.path and _has_secret_names(place.value, secrets) for place in places):
+            return ""
+        texts = _private_texts(self.top, self.arguments, secrets)
+        if any(text is None or _repeats(detail, text) for text in texts):
+            return ""
+        return sentence(self.words.of(detail), limit)
+
+
+def marked_secret(node: Node) -> bool:
+    """Return whether a schema marks a value as secret."""
+    return any(way.secret for way in node.ways)
+
+
+def entries(value: object) -> Iterable[tuple[Any, Any]]:
+    """Return the entries of a container by name or index."""
+    if isinstance(value, Mapping):
+        return value.items()
+    return enumerate(value if isinstance(value, list) else ())
+
+
+def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> bool:
+    """Return whether a value contains a secret, or anything under an undeclared name."""
+    if node is not None and marked_secret(node):
+        return True
+    names = value if isinstance(value, Mapping) else ()
+    if any(secret_name(name, secrets) or not _declares(node, name) for name in names):
+        return True
+    return any(private(below(node, key), entry, secrets) for key, entry in entries(value))
+
+
+def _declares(node: Node | None, name: object) -> bool:
+    return node is not None and any(name in way.properties for way in node.ways)
+
+
+def below(node: Node | None, key: object) -> Node | None:
+    """Return the node of a property or item, of all branches."""
+    return _of_all(node.ways if node else (), key)
+
+
+def _of_all(ways: Iterable[Node], key: object) -> Node | None:
+    found = [child for way in ways if (child := way.child(key)) is not None]
+    return found[0].tree.any_of(found) if found else None
+
+
+def _has_secret_names(value: Any, secrets: Collection[str]) -> bool:
+    waiting: list[Any] = [value]
+    for each in islice(waiting, _LOOKED_AT):
+        if isinstance(each, Mapping) and any(secret_name(key, secrets) for key in each):
+            return True
+        waiting.extend(entry for _, entry in entries(each))
+    return len(waiting) > _LOOKED_AT
+
+
+def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Iterator[str | None]:
+    """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
+    waiting: list[tuple[Node | None, Any, bool]] = [(top, arguments, False)]
+    for node, value, above in islice(waiting, _LOOKED_AT):
+        hidden = above or (node is not None and marked_secret(node))
+        if isinstance(value, str) and (hidden or len(value) > MAX_SCALAR):
+            yield value
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and hidden:
+            # Python refuses to write an integer of thousands of digits; no sentence contains one.
+            yield "" if isinstance(value, int) and value.bit_length() > _MAX_BITS else repr(value)
+        for key, entry in entries(value):
+            is_open = isinstance(key, str) and not _declares(node, key)
+            if hidden and is_open:
+                yield key
+            waiting.append((below(node, key), entry, hidden or is_open or secret_name(key, secrets)))
+    if len(waiting) > _LOOKED_AT:
+        yield None
+
+
+def _repeats(detail: str, text: str) -> bool:
+    if len(text) >= _SUBSTRING:
+        return text in detail or repr(text)[1:-1] in detail
+    return bool(text) and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", detail) is not None

@@ -1,0 +1,293 @@
+"""Say what a schema expects: types, values, limits and properties in words, and a small example."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from mcp_lenient.schema.node import Node
+from mcp_lenient.types import Fault
+from mcp_lenient.values.display import cut, exact, first_sentence, fits_json, in_json, short_scalar, shown
+from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, marked, marked_plural
+
+MAX_VALUES: Final = 50
+NAMES_TEXT: Final = 400
+_VALUES_TEXT: Final = 300
+_MAX_LISTED: Final = 20
+_MAX_TYPES: Final = 8
+_MAX_ITEM_TYPES: Final = 3
+_MAX_DESCRIPTION: Final = 120
+_MAX_BOUND: Final = 200
+_MAX_FORMAT: Final = 40
+_MAX_EXAMPLE: Final = 160
+_EXAMPLE_DEPTH: Final = 3
+
+_PLURALS: Final = {
+    "string": marked("strings"),
+    "integer": marked("integers"),
+    "number": marked("numbers"),
+    "boolean": marked("booleans"),
+    "array": marked("arrays"),
+    "object": marked("objects"),
+    "null": marked("null"),
+}
+_SAMPLES: Final = {
+    "date-time": "2026-01-31T09:30:00Z",
+    "date": "2026-01-31",
+    "time": "09:30:00Z",
+    "duration": "PT1H30M",
+    "email": "name@example.com",
+    "uuid": "123e4567-e89b-12d3-a456-426614174000",
+    "uri": "https://example.com/a",
+    "ipv4": "192.0.2.1",
+    "ipv6": "2001:db8::1",
+    "json": "[1, 2]",
+}
+"""The formats that are named with the type, with a sample of each."""
+_SCALARS: Final[Mapping[str, tuple[Any, ...]]] = {
+    "string": ("a", "b"),
+    "integer": (1, 2),
+    "number": (1.5, 2),
+    "boolean": (True,),
+}
+_LIMITS: Final = {
+    "minimum": marked("be at least {bound}"),
+    "maximum": marked("be at most {bound}"),
+    "exclusiveMinimum": marked("be greater than {bound}"),
+    "exclusiveMaximum": marked("be less than {bound}"),
+    "multipleOf": marked("be a multiple of {bound}"),
+    "pattern": marked("match the pattern {bound}"),
+    "uniqueItems": marked("contain no item twice"),
+}
+"""What keywords require, to follow "must"."""
+_LEAST_OR_MOST: Final = {"min": marked("have at least {size}"), "max": marked("have at most {size}")}
+_SIZES: Final = {
+    "Length": marked_plural("{count} character", "{count} characters"),
+    "Items": marked_plural("{count} item", "{count} items"),
+    "Properties": marked_plural("{count} property", "{count} properties"),
+}
+"""What the keywords count that end so."""
+
+
+# --- types and values -------------------------------------------------------------------------------------
+
+
+class _Kind(NamedTuple):
+    """A JSON type; of an array also the types of its items, if they are few."""
+
+    name: str
+    items: tuple[str, ...] = ()
+
+
+_NULL: Final = _Kind("null")
+
+
+def likely_types(way: Node) -> tuple[str, ...]:
+    """Return the JSON types of a branch, or else of the values it lists or the keywords it uses."""
+    if way.types is not None:
+        return tuple(kind for kind in way.types if kind in _PLURALS)
+    if way.enum is not None:
+        return tuple(dict.fromkeys(json_type(value) for value in way.enum[:MAX_VALUES]))
+    return ("object",) if way.properties else ()
+
+
+def _kinds(ways: Iterable[Node]) -> list[_Kind]:
+    kinds = dict.fromkeys(
+        _Kind(name, _item_types(way) if name == "array" else ()) for way in ways for name in likely_types(way)
+    )
+    return sorted(kinds, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
+
+
+def _item_types(way: Node) -> tuple[str, ...]:
+    names = dict.fromkeys(name for item in way.items.ways for name in likely_types(item))
+    return () if way.prefix or len(names) > _MAX_ITEM_TYPES else tuple(names)
+
+
+def type_words(node: Node) -> tuple[str, ...]:
+    """Return the expected types, such as ``array of strings``; ``null`` comes last."""
+    items = [" or ".join(_PLURALS[name] for name in kind.items) for kind in _kinds(node.ways)]
+    return tuple(
+        f"{kind.name} of {of}" if of else kind.name for kind, of in zip(_kinds(node.ways), items, strict=True)
+    )
+
+
+def expected(node: Node | None, words: Language, *, brief: bool = False) -> str:
+    """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
+
+    ``brief`` leaves out samples of string formats.
+    """
+    free = [way for way in (node.ways if node else ()) if way.enum is None]
+    kinds = _kinds(free)
+    values = [each for each in allowed_values(node, partly=True) if each is not None or _NULL not in kinds]
+    # An array of several types comes last: it would take in the next choice.
+    mixed = [kind for kind in kinds if len(kind.items) > 1]
+    phrases = [_phrase(kind, free, words, brief=brief) for kind in kinds if kind not in (_NULL, *mixed)]
+    phrases += [one_of(values, words)] if values else []
+    phrases += [words("null")] if _NULL in kinds else []
+    return words.either([*phrases, *(_phrase(kind, free, words, brief=brief) for kind in mixed)])
+
+
+def _phrase(kind: _Kind, free: Iterable[Node], words: Language, *, brief: bool) -> str:
+    if kind.items:
+        return words(
+            "an array of {items}", items=words.either([words(_PLURALS[name]) for name in kind.items])
+        )
+    formats = [way.format or "" for way in free if "string" in likely_types(way)]
+    if kind.name == "string" and _SAMPLES.keys() >= set(formats):
+        return _of_format(dict.fromkeys(formats), words, brief=brief)
+    return words(ONE_OF_A_TYPE[kind.name])
+
+
+def _of_format(names: Iterable[str], words: Language, *, brief: bool = False) -> str:
+    said = []
+    for name in names:
+        sample = None if brief else _SAMPLES.get(name)
+        told = cut(name, _MAX_FORMAT)
+        said.append(words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told)
+    return words("a string ({formats})", formats=words.either(said))
+
+
+def allowed_values(node: Node | None, *, partly: bool = False) -> tuple[Any, ...]:
+    """Return the allowed values, short scalars only; empty unless every branch but null lists some."""
+    ways = () if node is None else node.ways
+    if not partly and any(way.enum is None and likely_types(way) != ("null",) for way in ways):
+        return ()
+    values = (value for way in ways for value in way.enum or () if short_scalar(value))
+    return tuple({(type(value), value): value for value in values}.values())
+
+
+def one_of(values: Sequence[Any], words: Language) -> str:
+    """Return values in JSON, as many as fit into a line, and the number of the others."""
+    if len(values) == 1:
+        return in_json(values[0])
+    return words("one of {values}", values=first_of(list(map(in_json, values)), _VALUES_TEXT, words))
+
+
+def first_of(parts: Sequence[str], limit: int, words: Language) -> str:
+    """Return the first parts of a list, within 20 parts and a number of characters, and the number of the others."""
+    kept = list(parts[:_MAX_LISTED])
+    while len(kept) > 1 and sum(map(len, kept)) > limit:
+        kept.pop()
+    return and_more(kept, len(parts) - len(kept), words) if len(kept) < len(parts) else words.comma(kept)
+
+
+def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
+    """Return the parts of a list, and the number of other parts."""
+    return (
+        words("{some} and {count} more", some=words.comma(parts), count=rest) if rest else words.all_of(parts)
+    )
+
+
+def limit(fault: Fault, words: Language) -> str:
+    """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
+    keyword, bound = fault.keyword, fault.bound
+    if keyword == "oneOf":
+        return words("have only one of {names}", names=words.all_of(list(map(quoted, bound))))
+    if isinstance(bound, list):
+        said = [words.all_of([limit(each, words) for each in way]) for way in bound[: _MAX_TYPES + 1]]
+        return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
+    if keyword == "format":
+        return words("be {thing}", thing=_of_format([str(bound)], words))
+    if keyword[3:] in _SIZES:
+        return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*_SIZES[keyword[3:]], int(bound)))
+    text = cut(in_json(bound), _MAX_BOUND) if isinstance(bound, (int, float, str)) else ""
+    return words(_LIMITS[keyword], bound=text) if keyword in _LIMITS else ""
+
+
+def with_size(received: str, value: Any, faults: Iterable[Fault], words: Language) -> str:
+    """Return how a value is described, with its size if that is limited."""
+    forms = next((_SIZES[fault.keyword[3:]] for fault in faults if fault.keyword[3:] in _SIZES), None)
+    if forms is None:
+        return received
+    return words("{received} of {size}", received=received, size=words.plural(*forms, len(value)))
+
+
+def quoted(name: object) -> str:
+    """Return a name in quotes, as it is shown."""
+    return f"'{shown(name)}'"
+
+
+def description(node: Node | None) -> str:
+    """Return the first sentence of the author's description."""
+    nodes = () if node is None else (node, *node.ways)
+    said = (first_sentence(text, _MAX_DESCRIPTION) for each in nodes for text in each.says("description"))
+    return next(filter(None, said), "")
+
+
+# --- the properties of an object, and examples --------------------------------------------------------------
+
+
+def shape(node: Node | None, words: Language) -> str:
+    """Return a sentence about the properties of the expected object, or of the items of the expected list, or "".
+
+    >>> from mcp_lenient.schema.node import Tree
+    >>> point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
+    >>> shape(Tree(point).top, Language())
+    "It has 'x' (an integer)."
+    """
+    ways = [way for way in (node.ways if node else ()) if likely_types(way) != ("null",)]
+    if len(ways) == 1 and ways[0].properties:
+        return words("It has {names}.", names=_properties(ways[0], words))
+    items = ways[0].items.ways if len(ways) == 1 and ways[0].is_only("array") else ()
+    if len(items) == 1 and items[0].properties:
+        return words("Each item has {names}.", names=_properties(items[0], words))
+    return ""
+
+
+def _properties(way: Node, words: Language) -> str:
+    said = []
+    for name in sorted(filter(exact, way.properties), key=lambda name: name not in way.required):
+        kind = expected(way.child(name), words, brief=True)
+        if kind and name not in way.required:
+            kind = words("{kind}, optional", kind=kind)
+        said.append(f"'{name}' ({kind})" if kind else f"'{name}'")
+    return first_of(said, NAMES_TEXT, words)
+
+
+def example(node: Node) -> str | None:
+    """Return a tiny value of the expected shape in JSON; None if none is small and certain enough."""
+    for way in node.ways:
+        values = _examples(way, 0) if likely_types(way)[:1] != ("null",) else ()
+        if values and fits_json(values[0], _MAX_EXAMPLE):
+            return in_json(values[0])
+    return None
+
+
+def _examples(way: Node, depth: int) -> Sequence[Any]:
+    """Return up to two values that a branch accepts, as simple as it lets them be."""
+    if way.enum is not None:
+        return way.enum[:2]
+    kind = next((kind for kind in likely_types(way) if kind != "null"), "")
+    if kind in ("array", "object"):
+        build = _lists if kind == "array" else _objects
+        tried = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
+    elif kind == "string" and way.format:
+        tried = [_SAMPLES[way.format]] if way.format in _SAMPLES else ()
+    else:
+        tried = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
+    return [value for value in tried if way.takes(value)][:2]
+
+
+def _first(node: Node, depth: int) -> Sequence[Any]:
+    return next(filter(None, (_examples(way, depth) for way in node.ways)), ())
+
+
+def _lists(way: Node, depth: int) -> Sequence[Any]:
+    if way.prefix:
+        each = [_first(item, depth) for item in way.prefix[:_MAX_TYPES]]
+        return [[values[0] for values in each]] if all(each) else ()
+    values = list(_first(way.items, depth))
+    is_long = isinstance(next(iter(values), None), (list, dict))
+    return [values[:1] if is_long else values, values[:1]] if values else ()
+
+
+def _objects(way: Node, depth: int) -> Sequence[Any]:
+    names = list(filter(exact, way.required)) or list(filter(exact, way.properties))[:2] or ["key"]
+    built: dict[str, Any] = {}
+    for name in names:
+        child = way.child(name)
+        is_free = child is None and depth > 1 and not way.properties
+        values = _SCALARS["string"] if is_free else () if child is None else _first(child, depth)
+        built.update({name: values[0]} if values else {})
+    return [built] if built else ()

@@ -1,0 +1,501 @@
+"""What a refused value or name was likely meant as, but not certainly: never used, only offered to the caller as a fix."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, injected_keys
+from mcp_lenient.rules.words import case_matters, named_units_differ
+from mcp_lenient.schema.node import Node
+from mcp_lenient.values.display import (
+    MAX_NAME,
+    exact,
+    in_json,
+    is_name,
+    name_words,
+    secret_name,
+    short_scalar,
+)
+from mcp_lenient.values.json_values import may_be_rounded, same_json
+from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
+
+_MAX_NAMES: Final = 300
+_MAX_KEYS: Final = 1_000
+_MAX_UNKNOWN: Final = 20
+_MAX_TEXT: Final = 200
+_MAX_NEAR: Final = 3
+_MAX_WORDS: Final = 4
+"""Words of an item of a list that was sent as text."""
+
+# --- values -----------------------------------------------------------------------------------------------
+
+_NOTHING: Final = frozenset(
+    ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
+)
+_AROUND: Final = " \t\r\n[]\"'`"
+_SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
+_THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
+_WORD: Final = re.compile(r"[\d_-]*[^\W\d_][\w-]*")
+_DIGITS: Final = re.compile(r"\d+")
+_REPEATED: Final = re.compile(r"([^\w\s]a)\1+")
+_NO_LIST_MARK: Final = re.compile(r"[\[\]{}()\"'|\t]")
+_HOLDERS: Final = frozenset(
+    "value values item items data text content result input string number integer boolean id name type".split()
+)
+"""Names in an object around one value that do not describe it."""
+_TYPES: Final = frozenset(
+    "string number integer boolean array object null str int float bool list dict tuple".split()
+)
+"""Types as JSON Schema and Python name them."""
+
+
+def says_nothing(value: object) -> bool:
+    """Return whether a value was likely sent for lack of one: null, an empty string, or a word for it."""
+    return value is None or (
+        isinstance(value, str) and len(value) < 16 and value.strip().casefold() in _NOTHING
+    )
+
+
+def needs_text(node: Node | None, value: object) -> bool:
+    """Return whether the author asks for a longer text than was sent: leaving it out would widen the call."""
+    least = (each for way in (node.ways if node else ()) for each in way.says("minLength"))
+    return isinstance(value, str) and any(least)
+
+
+def leave_out(place: Place, value: Any) -> Iterator[Any]:
+    """A word for nothing left out, for an optional property."""
+    if says_nothing(value) and not needs_text(place.node, value):
+        yield ABSENT
+
+
+def as_null(place: Place, text: str) -> Iterator[None]:
+    """A word for nothing as null."""
+    if text and says_nothing(text) and _expects(place.node, "null"):
+        yield None
+
+
+def as_boolean(place: Place, value: int) -> Iterator[bool]:
+    """1 or 0 as a boolean."""
+    if value in (0, 1) and _expects(place.node, "boolean"):
+        yield value == 1
+
+
+def near_member(place: Place, text: Any) -> Sequence[str]:
+    """An allowed value that a text is close to: `organisation`, `crit`, `high priority`."""
+    if text is None:
+        return [each for each in place.node.once(_members) if says_nothing(each)][:_MAX_NEAR]
+    found = near_values(place.node, text, place.name)
+    # A list could hold all values of a text that has several.
+    return () if found and place.item and _SEPARATORS.search(text) else found
+
+
+def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
+    """Return the allowed values that a text is close to, best first.
+
+    A text is close to a value if it has the same words, also with slips, or the first ones, the last of them cut off. It
+    may have words of the parameter's name in addition, but no others, which may turn the meaning (`non-admin`). It is
+    also close to several values if it has nothing but them.
+    """
+    if len(text) > _MAX_TEXT:
+        return []
+    sent, own, members = text.strip(_AROUND), set(name_words(name or "")), node.once(_members)
+    words = name_words(sent)
+    less = tuple(word for word in words if word not in own)
+    close, begun = [], []
+    for member, whole in members.items() if words else ():
+        has_own = bool(less) and less != words and _has_words(less, whole)
+        if has_own or (_has_words(words, whole) and _signs(sent) == _signs(member)):
+            close.append(member)
+        elif _is_cut_off(words, whole):
+            begun.append(member)
+    if any(_is_in_another_case(member, text, members) for member in close):
+        return []
+    parts = _SEPARATORS.split(text)
+    several = [part for part in parts if part in members]
+    alone = begun if len(begun) == 1 else several if 1 < len(several) == len(parts) else []
+    return (close or alone)[:_MAX_NEAR]
+
+
+def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
+    """Return the allowed texts and their words."""
+    texts = (each for way in node.ways for each in way.enum or () if isinstance(each, str))
+    return {each: name_words(each) for each in islice(texts, _MAX_KEYS)}
+
+
+def _is_in_another_case(member: str, text: str, members: Mapping[str, object]) -> bool:
+    """Return whether a text has a value in another case, which makes it another unit or symbol."""
+    at = fold_case(text).find(fold_case(member))
+    sent = text[max(at, 0) :][: len(member)]
+    return at >= 0 and sent != member and (sent == text.strip() or case_matters(sent, member, members))
+
+
+def _signs(text: str) -> list[str]:
+    """Return the signs around a text, which may turn it: `-date` sorts the other way."""
+    return [each for each in (text[:1], text[-1:]) if not each.isalnum()]
+
+
+def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
+    if len(words) != len(whole):
+        joined = "".join(words)
+        return joined == "".join(whole) and joined.isalpha()
+    differing = [pair for pair in zip(words, whole, strict=True) if pair[0] != pair[1]]
+    return not differing or (len(differing) == 1 and _is_form(*differing[0]))
+
+
+def _is_form(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    is_ending = singular(long) == short or (len(short) > 3 and f"{short.removesuffix('e')}ed" == long)
+    return is_ending or (len(short) > 4 and same_word(one, other))
+
+
+def _is_cut_off(words: Sequence[str], whole: Sequence[str]) -> bool:
+    """Return whether the last word lacks two letters or more; other words may follow it."""
+    last = len(words) - 1
+    if words[:last] != whole[:last] or len(whole) <= last or len(words[last]) < 3:
+        return False
+    return whole[last].startswith(words[last]) and len(whole[last]) - len(words[last]) > 1
+
+
+def as_list(place: Place, text: str) -> Iterator[list[Any]]:
+    """The parts of a text as a list, and the whole text as one item, which comes first unless the parts are alike."""
+    if len(text) > _MAX_TEXT or _NO_LIST_MARK.search(text) or not _expects(place.node, "array"):
+        return
+    parts = [part for part in _SEPARATORS.split(text.strip()) if part]
+    if len(parts) > 1 and all(map(_NUMBER.fullmatch, parts)):
+        yield [json.loads(part) for part in parts]
+        if _THOUSANDS.fullmatch(text):
+            yield [json.loads(text.replace(",", ""))]
+    if len(parts) > 1:
+        is_list = _are_alike(parts) and not _THOUSANDS.fullmatch(text)
+        yield from (parts, [text]) if is_list else ([text], parts)
+
+
+def _are_alike(parts: Sequence[str]) -> bool:
+    """Return whether the parts of a text are words with the same signs between them, or whole numbers."""
+    if any(len(part.split()) > _MAX_WORDS or part[-1] in ".!?" for part in parts):
+        return False
+    forms = {_REPEATED.sub(r"\1", _DIGITS.sub("0", _WORD.sub("a", part))) for part in parts}
+    # Numbers with a point or a sign may be coordinates.
+    return len(forms) == 1 and (forms == {"0"} or "a" in forms.pop())
+
+
+def _expects(node: Node, kind: str) -> bool:
+    return any(kind in (way.kinds or ()) for way in node.ways)
+
+
+def as_text(place: Place, value: Any) -> Iterator[str]:
+    """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
+    ways = [way for way in place.node.ways if "string" in (way.kinds or ())]
+    if isinstance(value, (list, dict)):
+        yield from (in_json(value) for way in ways[:1] if way.format == "json")
+    elif short_scalar(value) and not may_be_rounded(value) and not all(way.format for way in ways):
+        yield in_json(value)
+
+
+def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
+    """The one value in an object, unless its name says more than its type.
+
+    Not in a map: its names are the caller's, and one of them would be lost.
+    """
+    said = {each for way in place.node.ways for each in way.says("description")}
+    if place.name is not None or place.item:
+        yield from (each for each in only_scalar(value, place.name) if each not in said)
+
+
+def only_scalar(value: Any, name: str | None) -> list[Any]:
+    """Return the one value in an object, as a list; [] if its name, or more than its type, is said beside it."""
+    for _ in range(3):
+        kind = value.get("type")
+        types = {"type"} if len(value) == 2 and isinstance(kind, str) and kind in _TYPES else set()
+        held = value.keys() - types
+        # `{"$ne": 5}` and `{"not": true}` do not mean their value.
+        usual = {*_HOLDERS, fold_name(name or "value"), *({"description"} if types else ())}
+        if len(held) != 1 or not {fold_name(str(key)) for key in held} <= usual:
+            return []
+        value = value[held.pop()]
+        if not isinstance(value, Mapping):
+            return [] if isinstance(value, list) else [value]
+    return []
+
+
+def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
+    """The list that is the only item of a list."""
+    if len(value) == 1 and isinstance(value[0], list) and place.name is not None:
+        yield value[0]
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+IDENTIFIERS: Final = frozenset("id ids identifier identifiers uuid uuids guid guids uid uids".split())
+"""Last words of names whose value is an identifier: under another name it would identify something else."""
+_SAY_NOTHING: Final = frozenset("is are was has have do does".split())
+"""Auxiliary verbs of English, which do not change the sense of a boolean."""
+_JOINTS: Final = "._-/"
+"""Signs between the name of an object and that of a field of it."""
+_NAME: Final = re.compile(r"[\w .$@#/*?\[\]-]+")
+"""The characters of names: a key with any others is likely a piece of text."""
+_INDEX: Final = re.compile(r"\[[0-9]")
+
+
+class Names(NamedTuple):
+    """The names of an object that can be repeated, bounded: undeclared, and declared ones sent, absent and missing."""
+
+    unknown: tuple[str, ...]
+    present: tuple[str, ...]
+    absent: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def names_at(node: Node, value: Any) -> Names:
+    """Return the names of an object; none of one that has very many."""
+    if not isinstance(value, Mapping) or len(value) > _MAX_KEYS:
+        return Names((), (), (), ())
+    return _names(node, tuple(key for key in value if isinstance(key, str) and len(key) <= MAX_NAME))
+
+
+# Each of the faults of an object asks for its names, and for what they may mean.
+@lru_cache(maxsize=16)
+def _names(node: Node, keys: tuple[str, ...]) -> Names:
+    sent = frozenset(keys)
+    declared = [name for name in islice(node.properties, _MAX_NAMES) if exact(name)]
+    absent = tuple(name for name in declared if name not in sent)
+    unknown = (key for key in keys if _may_be_name(node, key))
+    return Names(
+        unknown=tuple(islice(unknown, _MAX_UNKNOWN)),
+        present=tuple(name for name in declared if name in sent),
+        absent=absent,
+        missing=tuple(name for name in absent if name in node.required),
+    )
+
+
+def _may_be_name(node: Node, key: str) -> bool:
+    return not node.declares(key) and exact(key) and is_name(key) and _NAME.fullmatch(key) is not None
+
+
+class Matches(NamedTuple):
+    """Undeclared names of an object with the declared ones that each may be meant as."""
+
+    likely: Mapping[str, Sequence[str]]
+
+    def meaning(self, name: str) -> list[str]:
+        """Return the undeclared names that may be meant as a declared one."""
+        return [sent for sent, names in self.likely.items() if name in names]
+
+
+def matches(node: Node, value: Mapping[str, Any]) -> Matches:
+    """Return which undeclared names of an object may be meant as which declared ones, those most like them."""
+    names = names_at(node, value)
+    flags = frozenset(key for key in names.unknown if isinstance(value[key], bool))
+    parts = {(key, owner) for key, (owner, _) in homes(node, value).items()}
+    found = _matches(node, names, flags).likely.items()
+    return Matches({key: [name for name in meant if (key, name) not in parts] for key, meant in found})
+
+
+@lru_cache(maxsize=16)
+def _matches(node: Node, names: Names, flags: frozenset[str]) -> Matches:
+    likely = {key: _most_like(node, names, key, is_flag=key in flags) for key in names.unknown}
+    for _ in names.unknown:
+        # A name that is another one's only match is not free, and no optional one is taken in its place.
+        only = [found[0] for found in likely.values() if len(found) == 1]
+        taken = {name for name in only if only.count(name) == 1}
+        likely = {
+            key: found
+            if len(found) < 2 or taken.isdisjoint(found)
+            else [name for name in found if name not in taken and name in node.required]
+            for key, found in likely.items()
+        }
+    return Matches(likely)
+
+
+def _most_like(node: Node, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
+    if any(likeness(sent, name) >= SPELLING for name in names.present):
+        return ()  # another spelling of a name that was sent as well
+    scores = {
+        name: score
+        for name in names.absent
+        if not _is_path(node, name, sent) and (score := likeness(sent, name))
+    }
+    likely = [
+        name
+        for name in scores
+        if scores[name] >= SPELLING or _adds_nothing(node, sent, name, is_flag=is_flag)
+    ]
+    best = max((scores[name] for name in likely), default=0)
+    if likely or is_flag:
+        return [name for name in likely if scores[name] == best]
+    return _said_otherwise(node, names, sent)
+
+
+def _is_path(node: Node, name: str, sent: str) -> bool:
+    """Return whether a name is written as a path into a declared list or object: ``rows[0].title``."""
+    owner = node.property_nodes[name]
+    is_below = sent.startswith(f"{name}.") and (_expects(owner, "array") or _expects(owner, "object"))
+    return is_below or _INDEX.search(sent) is not None
+
+
+def _said_otherwise(node: Node, names: Names, sent: str) -> Sequence[str]:
+    """Return the only missing name if the only undeclared one begins or describes it."""
+    if len(names.unknown) > 1 or len(names.missing) != 1 or not name_words(sent):
+        return ()
+    if _is_path(node, names.missing[0], sent):
+        return ()
+    words, theirs = name_words(sent), name_words(names.missing[0])
+    said = (text for way in node.property_nodes[names.missing[0]].ways for text in way.says("description"))
+    about = {word for text in said for word in name_words(text[:_MAX_TEXT])}
+    is_described = about.issuperset(words) and about.isdisjoint(theirs)
+    letters = "".join(theirs)
+    is_part = letters.startswith(words[:1]) or (words[0] in IDENTIFIERS and letters.endswith(words[0]))
+    return names.missing if is_described or (is_part and len(words) == 1) else ()
+
+
+def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
+    """Return whether the words that one of two names has in addition leave the meaning as it is."""
+    ours, theirs = name_words(sent), name_words(name)
+    # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
+    if is_flag or _expects(node.property_nodes[name], "boolean"):
+        return ours != theirs and set(ours) ^ set(theirs) <= _SAY_NOTHING
+    # A word in front may turn a filter: `excluded_tags`.
+    return name in node.required or ours[: len(theirs)] == theirs or ours == theirs[: len(ours)]
+
+
+def rename_likely(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """One name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
+    found = matches(place.node, value)
+    for key, names in found.likely.items():
+        for name in names if all(found.meaning(name) == [key] for name in names) else ():
+            if may_rename(place.node, value, key, name):
+                yield {name if each == key else each: own for each, own in value.items()}
+
+
+def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bool:
+    """Return whether a value may be moved to another name: not an identifier or secret to another one, nor to another unit.
+
+    A number may have another unit (``timeout`` and ``timeout_ms``), the words another order (``lat_lon`` and ``lon_lat``).
+    """
+    ours, theirs = name_words(sent), name_words(name)
+    if "".join(ours) == "".join(theirs):
+        return not named_units_differ(sent, name)
+    if sorted(ours) == sorted(theirs) or (secret_name(sent) and not secret_name(name)):
+        return False
+    kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
+    is_number = bool(kinds) or (isinstance(value[sent], (int, float)) and not isinstance(value[sent], bool))
+    if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
+        return False
+    if ours[-1] in IDENTIFIERS:
+        ends = [
+            each
+            for each in islice(node.properties, _MAX_NAMES)
+            if "".join(name_words(each)).endswith(ours[0])
+        ]
+        return len(ours) == 1 and ends == [name]
+    return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
+
+
+# --- the whole call ---------------------------------------------------------------------------------------
+
+_ALSO_WRAPPERS: Final = WRAPPERS | frozenset("request payload body data function".split())
+
+
+def homes(node: Node, value: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return the undeclared names that belong inside one declared object, with its name and their name in it.
+
+    A field may have the object's name in front (``address.city``, ``address_city``).
+    """
+    found: dict[str, list[tuple[str, str]]] = {key: [] for key in names_at(node, value).unknown}
+    for own, child in islice(node.property_nodes.items(), _MAX_NAMES) if found else ():
+        sent, fields = value.get(own, {}), child.once(_fields)
+        for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
+            is_prefix = key.startswith(own) and not key[len(own)].isalnum()
+            within = key.removeprefix(own).lstrip(_JOINTS) if is_prefix else key
+            inside = (
+                field for field in dict.fromkeys((key, within)) if field in fields and field not in sent
+            )
+            places += [(own, field) for field in inside]
+    return {key: places[0] for key, places in found.items() if len(places) == 1}
+
+
+def _fields(node: Node) -> frozenset[str]:
+    """Return the names declared in the objects that a value may be, or of which it may be a list."""
+    ways = (each for way in node.ways for each in (way, *(way.items.ways if way.is_only("array") else ())))
+    return frozenset(name for way in ways for name in way.properties)
+
+
+def move_inside(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Fields beside an object moved into it; those of a missing list become its only item."""
+    found = homes(place.node, value)
+    for own in dict.fromkeys(own for own, _ in found.values()):
+        fields = {key: field for key, (holder, field) in found.items() if holder == own}
+        if len(set(fields.values())) < len(fields):
+            continue
+        inner = {**value.get(own, {}), **{field: value[key] for key, field in fields.items()}}
+        rest = {key: each for key, each in value.items() if key not in fields}
+        yield {**rest, own: inner if _expects(place.node.property_nodes[own], "object") else [inner]}
+
+
+def wrapper(node: Node, value: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """Return the one undeclared name that holds declared ones which are absent, and these."""
+    names = names_at(node, value)
+    held = []
+    for key in (each for each in names.unknown if isinstance(value[each], Mapping)):
+        inner = value[key]
+        own = {name: inner[name] for name in names.absent if name in inner}
+        if own and (
+            fold_name(key) in _ALSO_WRAPPERS or len(own) == len(inner) or own.keys() >= {*names.missing}
+        ):
+            held.append((key, own))
+    return held[0] if len(held) == 1 else None
+
+
+def move_out(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All arguments in an undeclared name moved to the top."""
+    key, own = wrapper(place.node, value) or ("", {})
+    if own and len(own) == len(value[key]):
+        yield {**{other: each for other, each in value.items() if other != key}, **own}
+
+
+def drop_empty(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """An undeclared name left out: one without a value, one that clients add, or a spelling of one with an equal value."""
+    names = names_at(place.node, value)
+    declared = {fold_name(name): name for name in place.node.properties}
+    injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
+    likely = matches(place.node, value).likely
+    for key in names.unknown:
+        twin = another_spelling(place.node, value, key)
+        is_part = any(_is_path(place.node, name, key) for name in islice(place.node.properties, _MAX_NAMES))
+        is_gone = (value[key] in (None, "", [], {}) and not is_part) or key in injected
+        if same_json(value[twin], value[key]) if twin is not None else is_gone and not likely.get(key):
+            yield {other: each for other, each in value.items() if other != key}
+
+
+def another_spelling(node: Node, value: Mapping[str, Any], sent: str) -> str | None:
+    """Return the declared name, also sent, of which an undeclared one is another spelling, or the plural of the same value."""
+    same = [name for name in names_at(node, value).present if name != sent and likeness(sent, name) == 1.0]
+    found = (
+        name for name in same if fold_name(name) == fold_name(sent) or same_json(value[name], value[sent])
+    )
+    return next(found, None)
+
+
+_TEXT: Final = ("string",)
+_OBJECT: Final = ("object",)
+LIKELY_RULES: Final[tuple[Rule, ...]] = (
+    Rule("near_member", 16, near_member, ("string", "null"), certain=False),
+    Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
+    Rule("as_list", 16, as_list, _TEXT, certain=False),
+    Rule("as_boolean", 16, as_boolean, ("integer",), certain=False),
+    Rule("as_null", 16, as_null, _TEXT, certain=False),
+    Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
+    Rule("out_of_object", 16, out_of_object, _OBJECT, certain=False),
+    Rule("leave_out", 16, leave_out, ("string", "null"), part="absence", certain=False),
+    Rule("move_out", 16, move_out, _OBJECT, part="names", certain=False),
+    Rule("move_inside", 16, move_inside, _OBJECT, part="names", certain=False),
+    Rule("rename_likely", 16, rename_likely, _OBJECT, part="names", certain=False),
+    Rule("drop_empty", 16, drop_empty, _OBJECT, part="names", certain=False),
+)
+"""The uncertain rules: each is tried like any other, and what it makes is offered as a fix."""

@@ -1,0 +1,136 @@
+"""JSON Patches (RFC 6902): the difference of two values, and values with another one at a place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from mcp_lenient.types import Path
+from mcp_lenient.values.json_values import pointer, same_json
+
+Operation = Mapping[str, Any]
+Patch = tuple[Operation, ...]
+REMOVED: Final = object()
+"""The value of a place that is to be removed."""
+
+
+def value_at(value: Any, path: Path) -> Any:
+    """Return the value at a path, or ``REMOVED`` if there is none."""
+    here: Any = value
+    for part in path:
+        is_entry = isinstance(here, Mapping) and part in here
+        is_item = isinstance(here, list) and isinstance(part, int) and 0 <= part < len(here)
+        if not is_entry and not is_item:
+            return REMOVED
+        here = here[part]
+    return here
+
+
+def with_value(value: Any, path: Path, new: Any) -> Any:
+    """Return a copy of a value with another one at a path, or without it (``REMOVED``).
+
+    >>> with_value({"a": [1, 2]}, ("a", 0), 5), with_value({"a": 1}, ("a",), REMOVED)
+    ({'a': [5, 2]}, {})
+    """
+    if not path:
+        return new
+    changed: Any = dict(value) if isinstance(value, Mapping) else list(value)
+    first, *rest = path
+    if rest:
+        changed[first] = with_value(changed[first], tuple(rest), new)
+    elif new is REMOVED:
+        del changed[first]
+    else:
+        changed[first] = new
+    return changed
+
+
+def difference(old: Any, new: Any) -> Patch:
+    """Return the patch that turns one value into another; what has only another place or name is moved.
+
+    >>> difference({"tgas": [1]}, {"tags": [1]})
+    ({'op': 'move', 'from': '/tgas', 'path': '/tags'},)
+    >>> difference({"n": "a"}, {"n": "b"})
+    ({'op': 'replace', 'path': '/n', 'value': 'b'},)
+    """
+    found = _Difference()
+    found.compare(old, new, ())
+    return tuple(found.operations())
+
+
+class _Difference:
+    """The entries that are gone, added and replaced."""
+
+    def __init__(self) -> None:
+        self.gone: dict[Path, Any] = {}
+        self.added: dict[Path, Any] = {}
+        self.replaced: dict[Path, tuple[Any, Any]] = {}
+        self._moved: set[Path] = set()
+
+    def compare(self, old: Any, new: Any, path: Path) -> None:
+        """Note how one value differs from another."""
+        if old is new or same_json(old, new):
+            return
+        if isinstance(old, dict) and isinstance(new, dict):
+            self.gone.update({(*path, key): old[key] for key in old if key not in new})
+            self.added.update({(*path, key): new[key] for key in new if key not in old})
+            for key in (key for key in old if key in new):
+                self.compare(old[key], new[key], (*path, key))
+        elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+            for at, (one, other) in enumerate(zip(old, new, strict=True)):
+                self.compare(one, other, (*path, at))
+        else:
+            self.replaced[path] = old, new
+
+    def operations(self) -> Iterator[Operation]:
+        """Yield the operations."""
+        for path, (old, new) in self.replaced.items():
+            inside = next((place for place, value in _parts(old, path) if same_json(value, new)), None)
+            if inside is None or not isinstance(old, (dict, list)):
+                yield {"op": "replace", "path": pointer(path), "value": new}
+                continue
+            yield {"op": "move", "from": pointer(inside), "path": pointer(path)}
+            if path and isinstance(path[-1], int):  # a move inserts, so that what it came from is one further
+                yield {"op": "remove", "path": pointer((*path[:-1], path[-1] + 1))}
+        for path, value in self.added.items():
+            yield from self._add(path, value)
+        yield from ({"op": "remove", "path": pointer(path)} for path in self.gone if path not in self._moved)
+
+    def _add(self, path: Path, value: Any) -> Iterator[Operation]:
+        """Yield the operations that add a value, or move it from where it has gone, whole or in parts."""
+        source = self._source(path, value)
+        if source is not None:
+            self._moved.add(source)
+            yield {"op": "move", "from": pointer(source), "path": pointer(path)}
+        elif isinstance(value, (dict, list)) and any(
+            self._source(place, below) is not None for place, below in _parts(value, path)
+        ):
+            yield {"op": "add", "path": pointer(path), "value": type(value)()}
+            for key, below in _entries(value):
+                yield from self._add((*path, key), below)
+        else:
+            yield {"op": "add", "path": pointer(path), "value": value}
+
+    def _source(self, path: Path, value: Any) -> Path | None:
+        """Return where a value was: under the same name, else as a whole entry."""
+        everywhere = {**self.gone}
+        for gone_at, each in self.gone.items():
+            everywhere.update(_parts(each, gone_at))
+        alike = [
+            place for place, each in everywhere.items() if place not in self._moved and same_json(each, value)
+        ]
+        named = [place for place in alike if place[-1:] == path[-1:]]
+        whole = [place for place in alike if place in self.gone]
+        return next(iter(named or whole), None)
+
+
+def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
+    return iter(
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    )
+
+
+def _parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    for key, below in _entries(value):
+        yield (*path, key), below
+        yield from _parts(below, (*path, key))
