@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mcp_lenient.rules.words import (
+    MAX_SEARCHED,
     KnownItems,
     case_matters,
     is_null_text,
@@ -474,6 +475,8 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     """``"1,2,3"`` to ``[1, 2, 3]``, and texts whose parts are all enum members."""
     node = place.node
     members = node.items.enum
+    if len(text) > MAX_SEARCHED:
+        return ()
     if members is None or node.prefix:
         # Each item has its own node; all others have that of `items`, if there may be others.
         rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)

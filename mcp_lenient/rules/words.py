@@ -205,8 +205,8 @@ _ONE_ITEM: Final = re.compile(
     re.VERBOSE,
 )
 _SEPARATOR: Final = re.compile(r"[,;|\n+&/]")
-_MAX_SEARCHED: Final = 2**16
-"""Characters of the longest text that is searched for known items, of which there may be thousands."""
+MAX_SEARCHED: Final = 2**16
+"""Characters of the longest text that is split, or searched for known items, of which there may be thousands."""
 
 
 class KnownItems:
@@ -238,7 +238,7 @@ class KnownItems:
         return is_whole and not self._has_part(text)
 
     def _has_part(self, text: str) -> bool:
-        if self._phrases and len(text) > _MAX_SEARCHED:
+        if self._phrases and len(text) > MAX_SEARCHED:
             return True
         whole = _phrase(text)
         return any(part in whole and part != whole for part in self._phrases)

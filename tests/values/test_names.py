@@ -139,7 +139,7 @@ def suggested(sent: str, *declared: str, required: bool = False) -> tuple[str, .
     ],
 )
 def test_a_near_name_is_suggested_and_offered(sent, name):
-    """A slip, an ending, a beginning and a unit behind it make a near name."""
+    """A slip, an ending and a unit behind it make a near name."""
     assert suggested(sent, name) == (name,)
     assert suggested(sent, name, required=True) == (name,)
 
@@ -148,6 +148,10 @@ def test_a_near_name_is_suggested_and_offered(sent, name):
     ("sent", "name"),
     [
         ("user_name", "name"),
+        ("conf", "config"),
+        ("config", "con"),
+        ("max_conf", "max_config"),
+        ("tagss", "tags"),
         ("name", "file_name"),
         ("user_full_name", "name"),
         ("co", "config"),
@@ -157,7 +161,7 @@ def test_a_near_name_is_suggested_and_offered(sent, name):
     ],
 )
 def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
-    """A word more or less may be another parameter, unless the tool requires the name."""
+    """A word or an ending more or less may be another parameter, unless the tool requires the name."""
     assert suggested(sent, name) == ()
     assert suggested(sent, name, required=True) == (name,)
 
@@ -166,6 +170,11 @@ def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
     ("sent", "name"),
     [
         ("userName", "name_user"),
+        ("insure", "ensure"),
+        ("query", "wuery"),
+        ("tas", "tags"),
+        ("atgs", "tags"),
+        ("Tas-", "$tags"),
         ("ids", "id"),
         ("is", "i"),
         ("pass_a", "pas_b"),
@@ -213,7 +222,7 @@ def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
     ],
 )
 def test_another_name_is_not_suggested(sent, name):
-    """A name that has a word of its own, another digit or too many letters is another one."""
+    """A name with a word of its own, another digit or begin, or too many letters is another one."""
     assert suggested(sent, name) == ()
     assert suggested(sent, name, required=True) == ()
 
