@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.reader import Plan, Reader, Reading, ReadingStep, Scope
 from mcp_lenient.types import Outcome, Path, Status, ValidationIssue, Validator
 from mcp_lenient.values.json_values import measured, plain
-from mcp_lenient.values.patches import with_value
 
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
@@ -87,22 +87,23 @@ def _needed(reading: Reading, validator: Validator, issues: Sequence[ValidationI
     """
     if validator.by_schema:
         return reading
-    unsure = [step for step in reading.steps if step.path and step.changes_value]
-    kept = [step for step in reading.steps if step not in unsure]
+    steps = dict(enumerate(reading.steps))
+    unsure = {at: step for at, step in steps.items() if step.path and step.changes_value}
     refused = _by_place(issues)
-    needed = _outermost(step for step in unsure if step.path in refused)
+    needed = _outermost({at: step for at, step in unsure.items() if step.path in refused})
     while True:
-        if any(_is_by_author(refused[path]) for step in needed for path in _above(step) if path in refused):
+        paths = [path for step in needed.values() for path in _above(step) if path in refused]
+        if any(_is_by_author(refused[path]) for path in paths):
             return None
-        unsure = [step for step in unsure if step not in needed]
-        kept += needed
-        value = reading.value
-        for step in reversed(unsure):
-            value = with_value(value, step.to, plain(step.sent))
+        unsure = {at: step for at, step in unsure.items() if at not in needed}
+        value = _undone(reading.value, list(unsure.values()))
         refused = _by_place(validator.issues(value))
         if not refused:
-            return reading._replace(value=value, steps=tuple(step for step in reading.steps if step in kept))
-        needed = _outermost(step for step in unsure if any(path in refused for path in _above(step)))
+            kept = tuple(step for at, step in steps.items() if at not in unsure)
+            return reading._replace(value=value, steps=kept)
+        needed = _outermost(
+            {at: step for at, step in unsure.items() if any(path in refused for path in _above(step))}
+        )
         if not needed:
             return reading
 
@@ -112,13 +113,27 @@ def _by_place(issues: Iterable[ValidationIssue]) -> dict[Path, ValidationIssue]:
     return {issue.place: issue for issue in reversed(tuple(issues))}
 
 
-def _outermost(steps: Iterable[ReadingStep]) -> list[ReadingStep]:
+def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
     """Return the first step at each place, and none inside another."""
-    found: list[ReadingStep] = []
-    for step in steps:
-        if not any(step.to[: len(other.to)] == other.to for other in found):
-            found.append(step)
+    found: dict[int, ReadingStep] = {}
+    places: set[Path] = set()
+    for at, step in steps.items():
+        if places.isdisjoint(step.to[:length] for length in range(len(step.to) + 1)):
+            found[at] = step
+            places.add(step.to)
     return found
+
+
+def _undone(value: Any, steps: Sequence[ReadingStep]) -> Any:
+    """Return a value with what these steps changed as it was sent."""
+    undone = deepcopy(value) if steps else value
+    for step in reversed(steps):
+        *above, last = step.to
+        container = undone
+        for part in above:
+            container = container[part]
+        container[last] = plain(step.sent)
+    return undone
 
 
 def _above(step: ReadingStep) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -313,6 +314,16 @@ def test_texts_in_a_list_stay_whatever_its_length(count, strict):
     value, *repairs = _repaired(list[Sized], sent, strict=strict)
     assert value == [{"mode": "755", "size": 5 if strict else "5"}] * count
     assert len(repairs) == (1 + count if strict else 1)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_many_conversions_take_linear_time(wrapped):
+    """Thousands of texts in a list are converted in seconds."""
+    items = [{"size": "5"}] * 5_000
+    started = process_time()
+    value, *repairs = _repaired(list[Sized], {"item": items} if wrapped else items, strict=True)
+    assert process_time() - started < 10
+    assert (value, len(repairs)) == ([{"size": 5}] * 5_000, 5_000 + wrapped)
 
 
 @pytest.mark.parametrize(
