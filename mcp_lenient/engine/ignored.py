@@ -104,7 +104,8 @@ class _NameSearch:
             raise OutOfSteps
         if isinstance(value, list):
             for at, entry in enumerate(value):
-                yield from self.names([way.item(at) for way in ways], entry, (*path, at))
+                if isinstance(entry, (dict, list)):
+                    yield from self.names([way.item(at) for way in ways], entry, (*path, at))
             return
         if len(ways) > 1:
             taking = [way for way in ways if way.takes(value)]
@@ -114,7 +115,8 @@ class _NameSearch:
             ways = taking or ways
         yield from ((*path, key) for key in self._misspelled(ways, value, path))
         for key, entry in value.items():
-            yield from self.names([way.property(key) for way in ways], entry, (*path, key))
+            if isinstance(entry, (dict, list)):
+                yield from self.names([way.property(key) for way in ways], entry, (*path, key))
 
     def _lost(self, ways: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""
