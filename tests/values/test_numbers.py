@@ -318,15 +318,22 @@ def test_floats_are_parsed_exactly(value: float) -> None:
     assert repr(number_in(repr(value))) == repr(value)
 
 
+def _reads_as(text: str, value: float) -> bool:
+    """Return whether a number is read as this; an integer that no double holds is refused."""
+    found = number_in(text)
+    return found == value or (found is REFUSED and abs(value) > 2**53)
+
+
 @given(st.integers() | st.floats())
+@example(2**53 + 1)
 def test_the_text_of_a_number_is_read_back(value: float) -> None:
     """The text of a number is parsed back to that number."""
     text = read_as(STRING, value, "number_to_text")
-    assert text is REFUSED or number_in(text) == value
+    assert text is REFUSED or _reads_as(text, value)
 
 
 @given(st.text() | st.text("0123456789.eE+-_, \n\uff11", max_size=12))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     """No text raises, and an integer is a number too."""
     integer = integer_in(text)
-    assert integer is REFUSED or number_in(text) == integer
+    assert integer is REFUSED or _reads_as(text, integer)
