@@ -92,15 +92,6 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
 for a date, since a server that accepts it may read another day, and a word for null where no word can be meant."""
 
 
-def refuses_null_words(form: str | None) -> bool:
-    """Return whether texts of a format are checked, and never a word for null.
-
-    >>> refuses_null_words("date"), refuses_null_words("hostname"), refuses_null_words(None)
-    (True, False, False)
-    """
-    return form in _TIMES or form in _WITHOUT_WORDS
-
-
 def compiled(
     schema: Any,
     registry: jsonschema_rs.Registry | None = None,

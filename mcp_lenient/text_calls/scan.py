@@ -193,7 +193,7 @@ class _Scan:
         return end + len(closing)
 
     def _line(self, start: int) -> int:
-        """Read text up to the end of the line or a marker in it; what is no text is passed over to the end."""
+        """Read text up to the end of the line or a marker in it; anything else is skipped to the end."""
         text = self.source.text
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
