@@ -15,8 +15,8 @@ from cyclopts.argument import Argument
 
 from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
 from mcp_lenient.cli import app
+from mcp_lenient.devtools.rule_catalogue import CATALOGUE, FAMILY_OF, Family
 from mcp_lenient.refusal.envelope import error_code
-from mcp_lenient.rules.catalogue import CATALOGUE, FAMILY_OF, Family
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.names import tool_target
 

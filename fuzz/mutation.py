@@ -29,9 +29,8 @@ import pytest
 from fuzz.loaded import alone, answers_cases, noticed_loaded, table_of_cases
 from fuzz.mutants import Mutant, mutants_of, unchanged
 
-# Without rules/catalogue.py, the documentation of the rules, which tests/rules/test_catalogue.py checks.
 ATTACKED: Final = """
-    rules/[!c]*.py values/json_values.py values/names.py engine/repair.py engine/schema_validator.py schema/unions.py
+    rules/*.py values/json_values.py values/names.py engine/repair.py engine/schema_validator.py schema/unions.py
     adapters/fastmcp/tools.py
 """.split()
 TESTS: Final = "tests/values tests/schema tests/rules tests/engine tests/refusal tests/adapters/fastmcp/middleware tests/adapters/fastmcp/decorator tests/adapters/fastmcp/test_private_apis.py tests/adapters/fastmcp/test_tool_error.py tests/adapters/fastmcp/test_tools.py tests/adapters/fastmcp/test_validator.py tests/attack/test_mutants.py tests/attack/test_attack_cases.py".split()

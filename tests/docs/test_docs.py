@@ -24,7 +24,7 @@ import mcp_lenient.adapters.mcp_sdk
 import mcp_lenient.testing
 from context_store import build_server
 from mcp_lenient import LenientMiddleware
-from mcp_lenient.rules.catalogue import CATALOGUE
+from mcp_lenient.devtools.rule_catalogue import CATALOGUE
 from mcp_lenient.telemetry.setup import reset_logging
 
 ROOT = Path(__file__).parents[2]

@@ -19,7 +19,7 @@ cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly r
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
 mcp_lenient.refusal.violations mcp_lenient.refusal.fixes
-mcp_lenient.devtools.report mcp_lenient.rules.catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
+mcp_lenient.devtools.report mcp_lenient.devtools.rule_catalogue mcp_lenient.adapters.fastmcp.decorator mcp_lenient.testing mcp_lenient.text_calls
 """.split()
 
 # A valid call needs only one of them, the schema validator.

@@ -15,13 +15,13 @@ from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
+from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
-from mcp_lenient.rules.catalogue import FAMILY_OF
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord
 from mcp_lenient.types import Outcome, Repair, ValidationIssue, Violation

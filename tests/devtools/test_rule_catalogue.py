@@ -6,7 +6,7 @@ import pytest
 from tables import each_row
 
 from mcp_lenient import DEFAULT_RULES, Policy, normalize
-from mcp_lenient.rules.catalogue import CATALOGUE
+from mcp_lenient.devtools.rule_catalogue import CATALOGUE
 
 TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 DECLARED = Policy(aliases={"query": ("q",)})
