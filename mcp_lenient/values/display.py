@@ -183,21 +183,16 @@ def short_scalar(value: object) -> bool:
 
 def in_json(value: object) -> str:
     """Return a value as JSON in one printable line."""
-    written = repr(value) if type(value) is int else _ENCODER.encode(value)
+    written = _ENCODER.encode(value)
     return written if written.isprintable() else "".join(map(_printable, written))
 
 
 def fits_json(value: object, limit: int) -> bool:
     """Return whether a value can be written in JSON, within this many bytes."""
-    size = 0
     try:
-        for part in _FINITE_ENCODER.iterencode(value):
-            size += len(part.encode())
-            if size > limit:
-                return False
+        return len(_FINITE_ENCODER.encode(value).encode()) <= limit
     except (TypeError, ValueError, RecursionError):
         return False
-    return True
 
 
 def sentence(text: object, limit: int) -> str:

@@ -10,15 +10,13 @@ import marshal
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.types import Path
+from mcp_lenient.values.limits import Limits
 
 if TYPE_CHECKING:
     from typing_extensions import Self
-
-    from mcp_lenient.values.limits import Limits
 
 
 def pointer(path: Path) -> str:
@@ -90,8 +88,7 @@ _SCALAR_SIZE: Final = 8
 _MAX_DEPTH: Final = 1_000
 _MAX_CONTAINERS: Final = 1_000_000
 _MARSHAL_VERSION: Final = 2
-_MANY_VALUES: Final = 100
-_LONG_TEXT: Final = 10_000
+_MANY: Final = Limits(items=100, bytes=10_000)
 
 
 class Size(NamedTuple):
@@ -109,19 +106,12 @@ def measured(arguments: Any, limits: Limits) -> Size:
     while level:
         depth += 1
         items += len(level)
-        below: list[Any] = []
-        for value in level:
-            below += _inside(value)
-            size += _characters(value)
-        reached = (
-            ("depth", depth, limits.depth),
-            ("items", items, limits.items),
-            ("bytes", size, limits.bytes),
-        )
-        for name, count, limit in reached:
-            if count > limit:
-                return Size(size, items, name)
-        level = below
+        if depth > limits.depth or items > limits.items:
+            return Size(size, items, "depth" if depth > limits.depth else "items")
+        size += sum(map(_characters, level))
+        if size > limits.bytes:
+            return Size(size, items, "bytes")
+        level = [inner for value in level for inner in _inside(value)]
     return Size(size, items, None)
 
 
@@ -142,6 +132,11 @@ def _characters(value: Any) -> int:
     return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
 
 
+def holds_many(arguments: Any) -> bool:
+    """Return whether arguments have so many values or characters, at any depth, that a look at each takes long."""
+    return measured(arguments, _MANY).beyond is not None
+
+
 def _everything_in(value: Any) -> Iterator[Any]:
     """Yield a value and all values in it, level by level; each container once, as one may contain itself."""
     waiting, seen = [value], set[int]()
@@ -155,19 +150,6 @@ def _everything_in(value: Any) -> Iterator[Any]:
 def has_whole_float(value: Any) -> bool:
     """Return whether the value is or contains a float without a fraction."""
     return any(isinstance(each, float) and each.is_integer() for each in _everything_in(value))
-
-
-def holds_many(arguments: Mapping[str, Any]) -> bool:
-    """Return whether arguments have so many values or characters, at any depth, that a look at each takes long."""
-    waiting: list[Any] = [arguments]
-    characters = 0
-    for value in waiting:
-        if isinstance(value, (str, Mapping)):
-            characters += _characters(value)
-        waiting += _inside(value)
-        if len(waiting) > _MANY_VALUES or characters > _LONG_TEXT:
-            return True
-    return False
 
 
 def is_shallow(value: Any) -> bool:
@@ -198,6 +180,8 @@ def nests_less(value: Any, deepest: int) -> bool:
 MAX_SPELLING: Final = 4000
 """Characters of the longest number that is parsed: below the digit limit of ``int()``."""
 _SAFE: Final = 2**53
+_SAFE_LENGTH: Final = 15
+"""Characters of an integer that is always below 2**53."""
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
 _TWO_PLACES: Final = re.compile(r"-?[0-9]+\.[0-9]{2}")
@@ -254,33 +238,30 @@ def _plain(value: Any) -> Any:
     return plain_type(value)(value) if type(value) in SPELLED else value
 
 
-def read_integer(spelling: str) -> int | SpelledFloat | None:
-    """Return the value of a JSON number without fraction and exponent, or None if it is too long.
+def _integer(spelling: str) -> int | SpelledFloat:
+    """Return the value of a JSON number without fraction and exponent.
 
     ``-0`` is a float: an ``int`` would lose its sign.
     """
     if spelling == "-0":
         return SpelledFloat(-0.0, spelling)
-    try:
-        return int(spelling) if len(spelling) <= MAX_SPELLING else None
-    except ValueError:  # the interpreter's own digit limit is lower
-        return None
-
-
-def read_float(spelling: str) -> SpelledFloat | None:
-    """Return the value of a JSON number with a fraction or an exponent, or None if a double loses a digit.
-
-    >>> read_float("0.10000000000000001"), read_float("0.1234567890123456789"), read_float("1e999")
-    (0.1, None, None)
-    """
     if len(spelling) > MAX_SPELLING:
-        return None
-    value = float(spelling)
-    digits = _digits(spelling)
+        raise ValueError(spelling)
+    value = int(spelling)  # may also raise: the interpreter's own digit limit may be lower
+    # Beyond 2**53, an integer parsed here is exact; one sent as a number may have been rounded.
+    return ParsedInteger(value) if len(spelling) > _SAFE_LENGTH else value
+
+
+def _float(spelling: str) -> SpelledFloat:
+    """Return the value of a JSON number with a fraction or an exponent, if a double loses no digit."""
+    if len(spelling) > MAX_SPELLING:
+        raise ValueError(spelling)
+    value, digits = float(spelling), _digits(spelling)
     # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero
     # differ from both.
-    kept = not digits or digits in {_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")}
-    return SpelledFloat(value, spelling) if kept else None
+    if digits and digits not in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")):
+        raise ValueError(spelling)
+    return SpelledFloat(value, spelling)
 
 
 def _digits(spelling: str) -> str:
@@ -300,14 +281,17 @@ def number_in_text(text: str) -> int | float | None:
     number = _NUMBER.fullmatch(spelling)
     if number is None:
         return None
-    value = read_integer(spelling) if number.lastgroup is None else read_float(spelling)
-    return float(value) if isinstance(value, SpelledFloat) else value
+    try:
+        value = _integer(spelling) if number.lastgroup is None else _float(spelling)
+    except ValueError:
+        return None
+    return float(value) if isinstance(value, float) else int(value)
 
 
 def exact_number_in_text(text: str) -> int | float | None:
     """Parse a whole text as a JSON number that a double holds exactly, or return None."""
     value = number_in_text(text)
-    return None if isinstance(value, int) and not _fits_double(value) else value
+    return None if isinstance(value, int) and _through_double(value) != value else value
 
 
 def integer_in_text(text: str) -> int | None:
@@ -357,7 +341,9 @@ def number_as_text(value: float) -> str | None:
 
 def rounds(value: Any) -> bool:
     """Return whether a value contains an integer, parsed from text, that a double would round."""
-    return any(type(each) is ParsedInteger and not _fits_double(each) for each in _everything_in(value))
+    return any(
+        type(each) is ParsedInteger and _through_double(each) != each for each in _everything_in(value)
+    )
 
 
 def may_be_rounded(value: object) -> bool:
@@ -375,19 +361,17 @@ def may_be_rounded(value: object) -> bool:
         return abs(value) > _SAFE
     if not isinstance(value, int) or abs(value) <= _SAFE:
         return False
-    try:
-        exact = int(float(value))
-    except OverflowError:
-        return False
+    exact = _through_double(value)
     length = len(str(abs(exact)))
     return exact == value or any(round(exact, digits - length) == value for digits in _DIGITS_WRITTEN)
 
 
-def _fits_double(value: int) -> bool:
+def _through_double(value: int) -> int:
+    """Return an integer as a double holds it; 0 beyond the largest double."""
     try:
-        return int(float(value)) == value
+        return int(float(value))
     except OverflowError:
-        return False
+        return 0
 
 
 # --- texts ------------------------------------------------------------------------------------------------
@@ -419,8 +403,6 @@ _LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:
 
 A line break after a drive counts only at the beginning: elsewhere a line may end in `A:`.
 """
-_SAFE_LENGTH: Final = 15
-"""Characters of an integer that is always below 2**53."""
 
 
 def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
@@ -479,14 +461,18 @@ def _lost_backslash(value: Any) -> bool:
 
 
 class TextParseCache:
-    """The parsed texts of one call, each parsed once: ``parse(text, dialects)``."""
+    """The parsed texts of one call, each parsed once."""
 
     def __init__(self, limits: Limits) -> None:
-        @cache
-        def parse(text: str, dialects: frozenset[Dialect]) -> Parsed | None:
-            return parse_container(text, limits, dialects)
+        self._limits = limits
+        self._known: dict[tuple[str, frozenset[Dialect]], Parsed | None] = {}
 
-        self.parse = parse
+    def parse(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
+        """Return what :func:`parse_container` does."""
+        key = text, dialects
+        if key not in self._known:
+            self._known[key] = parse_container(text, self._limits, dialects)
+        return self._known[key]
 
 
 def looks_like_json(text: str) -> bool:
@@ -523,21 +509,6 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         msg = "duplicate key"
         raise ValueError(msg)
     return found
-
-
-def _integer(spelling: str) -> int | SpelledFloat:
-    value = read_integer(spelling)
-    if value is None:
-        raise ValueError(spelling)
-    # Beyond 2**53, an integer parsed here is exact; one sent as a number may have been rounded.
-    return ParsedInteger(value) if len(spelling) > _SAFE_LENGTH and isinstance(value, int) else value
-
-
-def _float(spelling: str) -> SpelledFloat:
-    value = read_float(spelling)
-    if value is None:
-        raise ValueError(spelling)
-    return value
 
 
 def _no_constant(name: str) -> None:
