@@ -335,9 +335,9 @@ class Reader:
         node = place.node
         if node.is_union:
             return self._of_union(place, value, scope, partly=partly)
-        if node.may_be_object and isinstance(value, dict):
+        if node.may_be("object") and isinstance(value, dict):
             found = self._of_object(place, value, scope, partly=partly)
-        elif node.may_be_array and isinstance(value, list):
+        elif node.may_be("array") and isinstance(value, list):
             found = self._of_array(place, value, scope, partly=partly)
         else:
             return []

@@ -393,7 +393,7 @@ def _item_names(node: Node) -> frozenset[str]:
 
 
 def _takes_as_item(node: Node, entry: Any) -> bool:
-    has_free_items = any(not way.properties and way.may_be_object for way in node.items.ways)
+    has_free_items = any(not way.properties and way.may_be("object") for way in node.items.ways)
     return has_free_items and node.takes([entry])
 
 

@@ -36,7 +36,7 @@ def closed(read: ReadableSchema) -> ReadableSchema:
     False
     """
     root = _Closing(read.root).copy(read.root)
-    return ReadableSchema(root, read.unread, compiled(root).is_valid, read.may_enter)
+    return ReadableSchema(root, read.unread, compiled(root).is_valid, recursive=read.recursive)
 
 
 class _Closing:

@@ -22,7 +22,7 @@ from mcp_lenient.schema.drafts import (
     ref_stands_alone,
     subschemas,
 )
-from mcp_lenient.schema.references import pointed_at, resolve
+from mcp_lenient.schema.references import pointed_at
 from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
 
 _MAX_DEPTH: Final = 200
@@ -46,7 +46,6 @@ _INVERTING: Final[Mapping[str, tuple[str, ...]]] = {
 """Keywords that refuse more values if their schema accepts more, with their dependent keywords."""
 _KNOWN_KEYWORDS: Final = ASSERTIONS | NAMED | SEVERAL | ONE
 """Keywords that affect validation; any other may be deleted if it breaks the schema."""
-_REFERENCES: Final = ("$ref", "$dynamicRef", "$recursiveRef")
 Schema = dict[str, Any]
 Path = tuple[str, ...]
 
@@ -59,11 +58,6 @@ class UnreadPlace:
     reason: str
 
 
-def accept_any_depth(_value: object) -> bool:
-    """Return True: the check for schemas that are not recursive."""
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class ReadableSchema:
     """A schema that compiles.
@@ -72,13 +66,17 @@ class ReadableSchema:
         root: The schema in 2020-12.
         unread: The parts taken out of it.
         accepts: The compiled check; may raise ValueError for a value that is not JSON.
-        may_enter: Returns whether a value is shallow enough for the check.
+        recursive: Whether the check may go as deep as a value.
     """
 
     root: Mapping[str, Any]
     unread: tuple[UnreadPlace, ...]
     accepts: Callable[[Any], bool]
-    may_enter: Callable[[object], bool] = accept_any_depth
+    recursive: bool = False
+
+    def may_enter(self, value: object) -> bool:
+        """Return whether a value is shallow enough for the check."""
+        return not self.recursive or is_shallow(value)
 
     @property
     def told(self) -> str:
@@ -94,31 +92,9 @@ def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
     Raises:
         SchemaError: When the schema is not a JSON object.
     """
-    return schema if isinstance(schema, ReadableSchema) else _Translation(_object(schema)).result()
-
-
-def _object(schema: object) -> Mapping[str, Any]:
-    if not isinstance(schema, Mapping):
-        msg = f"a schema must be an object, got {schema!r}."
-        raise SchemaError(msg)
-    return schema
-
-
-def refers_to_itself(root: Mapping[str, Any]) -> bool:
-    """Return whether a reference may be recursive, so that it leads a validator as deep as the value.
-
-    A reference that does not lead to a place by its path may be.
-    """
-
-    def below(part: Any) -> list[Any]:
-        inner = part.values() if isinstance(part, Mapping) else part
-        words = _REFERENCES if isinstance(part, Mapping) else ()
-        references = [part[word] for word in words if isinstance(part.get(word), str)]
-        targets = (resolve(root, reference) for reference in references)
-        within = [each for each in inner if isinstance(each, (Mapping, list, tuple))]
-        return within + [root if each is None else each for each in targets if not isinstance(each, bool)]
-
-    return any(leads_back for _, leads_back in _inner_first([root], below))
+    if isinstance(schema, ReadableSchema):
+        return schema
+    return _Translation(schema).result()
 
 
 def _inner_first(starts: Iterable[Any], below: Callable[[Any], list[Any]]) -> Iterator[tuple[Any, bool]]:
@@ -144,7 +120,10 @@ def _inner_first(starts: Iterable[Any], below: Callable[[Any], list[Any]]) -> It
 class _Translation:
     """The translation of one published schema, which is never modified."""
 
-    def __init__(self, published: Mapping[str, Any]) -> None:
+    def __init__(self, published: object) -> None:
+        if not isinstance(published, Mapping):
+            msg = f"a schema must be an object, got {published!r}."
+            raise SchemaError(msg)
         self._ref_alone = ref_stands_alone(published)
         self._schemas: list[Schema] = []
         self._places: dict[int, Path] = {}
@@ -156,6 +135,7 @@ class _Translation:
         self._references: list[tuple[Schema, Mapping[str, Any]]] = []
         """The schemas with a ``$ref``, each with the published schema that its path starts from."""
         self._unread: dict[Path, str] = {}
+        self._recursive = False
         self._root: Schema = self._translate(published, (), published)
 
     def result(self) -> ReadableSchema:
@@ -175,8 +155,7 @@ class _Translation:
     def _ready(self) -> ReadableSchema:
         self._relax()
         accepts = compiled(self._root).is_valid
-        may_enter = is_shallow if self._targets and refers_to_itself(self._root) else accept_any_depth
-        return ReadableSchema(self._root, self._unread_places(), accepts, may_enter)
+        return ReadableSchema(self._root, self._unread_places(), accepts, recursive=self._recursive)
 
     def _unread_places(self) -> tuple[UnreadPlace, ...]:
         return tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
@@ -268,7 +247,8 @@ class _Translation:
         most = max(_MAX_EXPANDED, len(self._schemas))
         reason = f"its references expand to more than {most} schemas, or {_MAX_DEPTH} in a row"
         costs: dict[int, tuple[int, int]] = {}
-        for schema, _ in _inner_first(self._schemas, self._all_below):
+        for schema, leads_back in _inner_first(self._schemas, self._all_below):
+            self._recursive |= leads_back
             for broken in (frozenset[str](), _BELOW):
                 count, depth = costs[id(schema)] = self._cost(schema, costs)
                 if count <= most and depth <= _MAX_DEPTH:

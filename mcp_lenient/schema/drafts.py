@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 NOT_READ: Final = frozenset("$dynamicRef $recursiveRef extends disallow".split())
@@ -69,7 +69,7 @@ def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Sche
     for keyword in DEFINITIONS & new.keys():
         if not isinstance(new[keyword], Mapping):
             del new[keyword]
-    for translate in _TRANSLATIONS:
+    for translate in (_limits, _tuple_items, _required, _lists, _dependencies):
         translate(new)
     return new if is_root else _with_null(new)
 
@@ -131,11 +131,6 @@ def _dependencies(new: Schema) -> None:
         known = new.get(keyword)
         value = [needed] if isinstance(needed, str) else needed
         new[keyword] = {**(known if isinstance(known, Mapping) else {}), name: value}
-
-
-_TRANSLATIONS: Final[tuple[Callable[[Schema], None], ...]] = (
-    *(_limits, _tuple_items, _required, _lists, _dependencies),
-)
 
 
 def _with_null(new: Schema) -> Schema:

@@ -185,15 +185,9 @@ class Node:
         """Return whether this is the only accepted JSON type."""
         return self.types == (json_type,)
 
-    @cached_property
-    def may_be_object(self) -> bool:
-        """Whether it is no union and accepts objects."""
-        return not self.is_union and (self.types is None or "object" in self.types)
-
-    @cached_property
-    def may_be_array(self) -> bool:
-        """Whether it is no union and accepts arrays."""
-        return not self.is_union and (self.types is None or "array" in self.types)
+    def may_be(self, json_type: str) -> bool:
+        """Return whether it is no union and accepts a JSON type."""
+        return not self.is_union and (self.types is None or json_type in self.types)
 
     @cached_property
     def looks_within(self) -> bool:

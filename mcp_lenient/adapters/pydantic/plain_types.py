@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
-from mcp_lenient.schema.compile import refers_to_itself
+from mcp_lenient.schema.compile import readable
 from mcp_lenient.values.json_values import nests_less
 
 _TYPES: Final = frozenset({str, int, float, bool, type(None), list, dict})
@@ -33,7 +33,7 @@ def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
     """
     import jsonschema_rs
 
-    if refers_to_itself(schema):
+    if _may_recur(schema):
         return None
     try:
         # Only in this draft 7.0 is not an integer.
@@ -49,6 +49,10 @@ def strict_check(schema: Mapping[str, Any]) -> Callable[[Any], bool] | None:
             return False
 
     return check
+
+
+def _may_recur(schema: Mapping[str, Any]) -> bool:
+    return bool(schema["$defs"]) and readable(schema).recursive
 
 
 def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,11 +136,11 @@ def _lax_check(schema: Schema) -> Check:
     import jsonschema_rs
 
     is_valid = jsonschema_rs.validator_for(schema).is_valid
-    is_endless = refers_to_itself(schema)
+    may_recur = _may_recur(schema)
 
     def check(arguments: Any) -> bool:
         try:
-            return (not is_endless or nests_less(arguments, _MAX_DEPTH)) and is_valid(arguments)
+            return (not may_recur or nests_less(arguments, _MAX_DEPTH)) and is_valid(arguments)
         except (ValueError, RecursionError):
             return False
 
