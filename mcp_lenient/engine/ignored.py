@@ -9,7 +9,7 @@ from typing import Any, Final
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Validator
 from mcp_lenient.values.json_values import pointer, same_json
-from mcp_lenient.values.names import by_letters, by_letters_but_one, one_slip_away, squashed
+from mcp_lenient.values.names import Spelt, by_letters, one_slip_away, squashed
 from mcp_lenient.values.patches import REMOVED, with_value
 
 _MAX_GROUPS: Final = 16
@@ -31,13 +31,13 @@ def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
     return [key for key in value if isinstance(key, str) and not node.declares(key)]
 
 
-def spellings(node: Node) -> Mapping[str, tuple[str, ...]]:
+def spellings(node: Node) -> Spelt:
     """Return the declared names by their letters and digits."""
     return by_letters(node.properties)
 
 
-def _shortened(node: Node) -> Mapping[str, tuple[str, ...]]:
-    return by_letters_but_one(node.once(spellings))
+def _shortened(node: Node) -> Spelt:
+    return by_letters(node.properties, but_one=True)
 
 
 def ignored_names(

@@ -42,7 +42,7 @@ from mcp_lenient.values.names import (
     share_style,
     singular,
     tool_target,
-    words_of,
+    words_in,
 )
 
 Tier = Literal[1, 2, 4, 8, 16]
@@ -554,7 +554,8 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
 
 
 def _has_same_words(_place: Place, renamed: tuple[str, str]) -> bool:
-    return words_of(renamed[0]) == words_of(renamed[1])
+    one, other = (list(map(fold_case, words_in(name))) for name in renamed)
+    return one == other
 
 
 def rename_alias(place: Place, value: dict[str, Any]) -> Names:

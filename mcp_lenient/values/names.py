@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import islice
@@ -54,18 +54,7 @@ def words_in(name: str) -> list[str]:
     return _WORD.findall(name)
 
 
-def words_of(name: str) -> list[str]:
-    """Return the words of a name, case-folded.
-
-    >>> words_of("maxHTTPDepth") == words_of("MAX_HTTP_DEPTH"), words_of("for_ce") == words_of("force")
-    (True, False)
-    """
-    return [fold_case(word) for word in words_in(name)]
-
-
-_CONVENTIONS = tuple(
-    map(re.compile, ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[^A-Z_-]+", "[^a-z -]+"))
-)
+_CONVENTIONS = ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[^A-Z_-]+", "[^a-z -]+")
 
 
 def share_style(names: Collection[str]) -> bool:
@@ -75,7 +64,7 @@ def share_style(names: Collection[str]) -> bool:
     (True, False, False)
     """
     bare = [name.strip("_-") for name in names]
-    return any(all(map(convention.fullmatch, bare)) for convention in _CONVENTIONS)
+    return any(all(re.fullmatch(convention, name) for name in bare) for convention in _CONVENTIONS)
 
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
@@ -167,7 +156,7 @@ _MIN_LETTERS = 3
 # mutant: a bound; one more changes no answer
 _MAX_SHORTENED = 2_000
 """Declared names of one object that are compared for slips."""
-Spelt = Mapping[str, tuple[str, ...]]
+Spelt = Mapping[str, Sequence[str]]
 """Declared names by their folded letters."""
 
 
@@ -191,28 +180,23 @@ def squashed(name: str) -> str:
     return "".join(filter(str.isalnum, fold_case(name))) or name
 
 
-def by_letters(declared: Iterable[str]) -> Spelt:
-    """Map squashed names to declared names."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name in declared:
+def by_letters(declared: Iterable[str], *, but_one: bool = False) -> Spelt:
+    """Map squashed names to declared names; with ``but_one``, also without any one letter.
+
+    Two names a slip apart then share a key.
+    """
+    found: dict[str, list[str]] = {}
+    for name in islice(declared, _MAX_SHORTENED if but_one else None):
         letters = squashed(name)
-        found[letters] = (*found.get(letters, ()), name)
-    return found
-
-
-def by_letters_but_one(spelt: Spelt) -> Spelt:
-    """Map squashed names, also without any one letter, to declared names: two names a slip apart share a key."""
-    found: dict[str, tuple[str, ...]] = {}
-    for letters in islice(spelt, _MAX_SHORTENED):
-        for rest in _with_one_less(letters):
-            found[rest] = (*found.get(rest, ()), *spelt[letters])
+        for key in _with_one_less(letters) if but_one else (letters,):
+            found.setdefault(key, []).append(name)
     return found
 
 
 def one_slip_away(sent: str, shortened: Spelt) -> list[str]:
     """Return the declared names that differ by an extra letter, a missing one or two swapped ones."""
-    near = {name: None for rest in _with_one_less(squashed(sent)) for name in shortened.get(rest, ())}
-    return [name for name in near if is_slip(sent, name)]
+    near = (name for rest in _with_one_less(squashed(sent)) for name in shortened.get(rest, ()))
+    return [name for name in dict.fromkeys(near) if is_slip(sent, name)]
 
 
 def _with_one_less(letters: str) -> set[str]:
@@ -241,9 +225,9 @@ def is_slip(sent: str, name: str) -> bool:
 
 SPELLING: Final = 0.95
 """The least likeness of two spellings of one name."""
-CONTAINED: Final = 0.9
+_CONTAINED = 0.9
 """The most likeness of two names of which one has words that the other lacks."""
-BEGINS: Final = 0.8
+_BEGINS = 0.8
 """The likeness of a name and its beginning; that of other names is less."""
 _MIN_AMONG_WORDS = 5
 _MIN_REPLACED = 7
@@ -270,7 +254,7 @@ def likeness(sent: str, name: str) -> float:
     if ours == theirs or sorted(left) == sorted(right):
         return 1.0
     if set(left) <= set(right) or set(right) <= set(left):
-        return CONTAINED - 0.02 * abs(len(left) - len(right))
+        return _CONTAINED - 0.02 * abs(len(left) - len(right))
     if len(left) != len(right):
         return SPELLING if is_slip(ours, theirs) and ours[0] == theirs[0] else _begins(ours, theirs)
     differing = [pair for pair in zip(left, right, strict=True) if pair[0] != pair[1]]
@@ -306,7 +290,7 @@ def same_word(one: str, other: str, least: int = _MIN_AMONG_WORDS) -> bool:
 
 def _begins(one: str, other: str) -> float:
     short, long = sorted((one, other), key=len)
-    return BEGINS if len(short) >= _MIN_LETTERS and long.startswith(short) else 0.0
+    return _BEGINS if len(short) >= _MIN_LETTERS and long.startswith(short) else 0.0
 
 
 def near(sent: str, names: Iterable[str]) -> list[str]:
@@ -316,7 +300,7 @@ def near(sent: str, names: Iterable[str]) -> list[str]:
     ['store_context']
     """
     known = sorted(names)
-    likely = {name: score for name in known if (score := likeness(sent, name))}
+    likely = sorted((-score, name) for name in known if (score := likeness(sent, name)))
     # Other than a value under a name, a tool's name may be suggested for any slip: nothing is moved.
     close = get_close_matches(sent[:_LONGEST_TOOL], known, cutoff=_CLOSE)
-    return list(dict.fromkeys((*sorted(likely, key=lambda name: -likely[name]), *close)))
+    return list(dict.fromkeys([*(name for _, name in likely), *close]))

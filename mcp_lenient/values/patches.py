@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from mcp_lenient.types import Path
@@ -113,21 +113,17 @@ class _Difference:
 
     def _source(self, path: Path, value: Any) -> Path | None:
         """Return where a value was: under the same name, else as a whole entry."""
-        everywhere = {**self.gone}
-        for gone_at, each in self.gone.items():
-            everywhere.update(_parts(each, gone_at))
-        alike = [
-            place for place, each in everywhere.items() if place not in self._moved and same_json(each, value)
-        ]
+        everywhere = [*self.gone.items()]
+        everywhere += [part for at, each in self.gone.items() for part in _parts(each, at)]
+        alike = [place for place, each in everywhere if place not in self._moved and same_json(each, value)]
         named = [place for place in alike if place[-1:] == path[-1:]]
-        whole = [place for place in alike if place in self.gone]
-        return next(iter(named or whole), None)
+        return next(iter(named or [place for place in alike if place in self.gone]), None)
 
 
-def _entries(value: Any) -> Iterator[tuple[Any, Any]]:
-    return iter(
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    )
+def _entries(value: Any) -> Iterable[tuple[Any, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def _parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
