@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.schema.checks import holds
-from mcp_lenient.schema.node import Node, Ways, fits
+from mcp_lenient.schema.node import Node, discriminator_of, fits
 from mcp_lenient.types import Fault, FaultKind, Path
 from mcp_lenient.values.json_values import has_whole_float, json_type, same_json
 from mcp_lenient.values.limits import MOST_ISSUES
@@ -104,14 +104,14 @@ class _FaultSearch:
                     yield from self.found(node.item(at), entry, (*path, at))
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
-        meant = node.union.meant(value, exact_integers=self.exact)
+        meant = node.meant(value, exact_integers=self.exact)
         listed = [way for way in meant if _is_listed(way, value)]
         if not listed:
             return [_fault(path, "enum" if meant else "type", node)]
-        tags = Ways(meant).discriminator if isinstance(value, Mapping) else None
+        tags = discriminator_of(meant) if isinstance(value, Mapping) else None
         if tags is not None:
             keyword = "enum" if tags.name in value else "required"
-            return [_fault((*path, tags.name), keyword, node.tree.node({"enum": list(tags.tags)}))]
+            return [_fault((*path, tags.name), keyword, tags.tags)]
         if isinstance(value, Mapping):
             listed.sort(key=lambda way: -len(value.keys() & way.properties.keys()))
         found = [list(self.explained(way, value, path)) for way in listed[:_MAX_BRANCHES]]

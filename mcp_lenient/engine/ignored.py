@@ -160,7 +160,7 @@ class _NameSearch:
 
 
 def _ways(node: Node, value: Any) -> tuple[Node, ...]:
-    return node.union.possible(value) if node.is_union else (node,)
+    return node.possible(value) if node.is_union else (node,)
 
 
 def unread_paths(found: list[Path], arguments: Mapping[str, Any], validator: Validator) -> tuple[Path, ...]:

@@ -356,11 +356,11 @@ class Reader:
             return tagged
         ways, below = node.ways, None
         if scope is not None and not scope.full:
-            fitting = node.union.fitting(value, exact_integers=self._exact)
+            fitting = node.fitting(value, exact_integers=self._exact)
             ways, below = (fitting, scope) if fitting else (ways, None)
         places = self._ways(place, ways)
         whole = [each for own in places if (each := self.read(own, value, below)).whole]
-        if isinstance(value, (dict, list)) and {"array", "object"} <= node.union.families:
+        if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
         if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
@@ -368,28 +368,28 @@ class Reader:
         if whole or not partly:
             return whole
         if not isinstance(value, str):
-            meant = node.union.meant(value, exact_integers=self._exact)
+            meant = node.meant(value, exact_integers=self._exact)
             places = self._ways(place, meant) if len(meant) == 1 else []
         readings = (self.read(own, value, scope, partly=True) for own in places)
         return [each for each in readings if each.steps or each.ties][:1]
 
     def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
         """Return the places of branches of a union."""
-        union = place.union or len(place.node.union.families) > 1
+        union = place.union or len(place.node.families) > 1
         return [place._replace(node=way, optional=False, union=union) for way in ways]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope | None, *, partly: bool
     ) -> list[Reading] | None:
         """Return the reading by the branch that the discriminator selects; None if it selects none."""
-        node, found = place.node, place.node.union.discriminator
-        if node.tags is None or found is None:
+        found = place.node.discriminator
+        if found is None:
             return None
         key = found.name if found.name in value else _respelled_key(found.name, value)
         if key is None:
             return None
         tag = self.read(
-            Place(node.tags, place.call, (*place.path, key), (*place.to, found.name), found.name), value[key]
+            Place(found.tags, place.call, (*place.path, key), (*place.to, found.name), found.name), value[key]
         )
         if not tag.whole:
             return None

@@ -101,7 +101,7 @@ class Refused:
         """Return the branches that the value most likely targets; all where there is no value, or none fits."""
         if place.node is None or not place.node.is_union or not place.present:
             return place.ways
-        return place.node.union.meant(place.value, exact_integers=self.exact) or place.ways
+        return place.node.meant(place.value, exact_integers=self.exact) or place.ways
 
     def shown(self, path: Path) -> Path:
         """Return a path with a mask for each key that may be a secret; the keys that a schema declares are published."""

@@ -9,14 +9,13 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.drafts import NAMED
+from mcp_lenient.schema.drafts import with_subschemas
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
 _ROOT_URI: Final = "urn:mcp-lenient:root"
 _BACKTRACKS: Final = 10_000
-_VALUES: Final = frozenset("enum const default examples".split())
 
 
 def _no_fetch(uri: str) -> NoReturn:
@@ -46,18 +45,11 @@ def validator_for(schema: Any, registry: jsonschema_rs.Registry) -> jsonschema_r
     return compiled(_absolute(schema), registry)
 
 
-def _absolute(schema: Any, *, by_name: bool = False) -> Any:
-    """Return a schema whose local references point to the root; with ``by_name``, a mapping of names to schemas."""
-    if isinstance(schema, list):
-        return [_absolute(entry) for entry in schema]
+def _absolute(schema: Any) -> Any:
+    """Return a schema whose local references point to the root."""
     if not isinstance(schema, Mapping):
         return schema
-    if by_name:
-        return {name: _absolute(sub) for name, sub in schema.items()}
-    new = {
-        keyword: value if keyword in _VALUES else _absolute(value, by_name=keyword in NAMED)
-        for keyword, value in schema.items()
-    }
+    new = with_subschemas(schema, _absolute)
     if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#"):
         new["$ref"] = _ROOT_URI + reference
     return new

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mcp_lenient.schema.checks import compiled
 from mcp_lenient.schema.compile import ReadableSchema
-from mcp_lenient.schema.drafts import DEFINITIONS, NAMED, ONE, SEVERAL, UNREAD, subschemas
+from mcp_lenient.schema.drafts import DEFINITIONS, UNREAD, subschemas, with_subschemas
 from mcp_lenient.schema.references import parts_of, resolve
 
 Schema = Mapping[str, Any]
@@ -59,21 +59,14 @@ class _Closing:
     def _below(self, schema: Schema, role: int) -> list[tuple[Any, int]]:
         """Return the schemas in a schema and its reference, each with its role."""
         same_value = role if role or _is_alone(schema) else _PART
-        found = [(sub, _role(way[0], role, same_value)) for way, sub in subschemas(schema)]
+        found = [(sub, _role(keyword, role, same_value)) for keyword, sub in subschemas(schema)]
         return [*found, (resolve(self._root, schema.get("$ref", "")), same_value)]
 
     def copy(self, schema: Any) -> Any:
         if not isinstance(schema, Mapping):
             return schema
-        new = {keyword: self._copied(keyword, value) for keyword, value in schema.items()}
+        new = with_subschemas(schema, self.copy)
         return new if id(schema) in self._open else {**new, **self._closure(schema)}
-
-    def _copied(self, keyword: str, value: Any) -> Any:
-        if keyword in NAMED and isinstance(value, Mapping):
-            return {name: self.copy(sub) for name, sub in value.items()}
-        if keyword in SEVERAL and isinstance(value, (list, tuple)):
-            return [self.copy(sub) for sub in value]
-        return self.copy(value) if keyword in ONE else value
 
     def _closure(self, schema: Schema) -> Schema:
         """Return the keyword that closes an object; none where it says something of other names."""

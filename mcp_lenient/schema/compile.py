@@ -21,6 +21,7 @@ from mcp_lenient.schema.drafts import (
     modern,
     ref_stands_alone,
     subschemas,
+    with_subschemas,
 )
 from mcp_lenient.schema.references import pointed_at
 from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
@@ -274,7 +275,7 @@ class _Translation:
 
     def _edges(self, schema: Schema) -> Iterator[tuple[str, Schema]]:
         """Yield each schema that a value of this one, or one in it, is compared with, and the keyword that says so."""
-        for (keyword, *_), sub in subschemas(schema):
+        for keyword, sub in subschemas(schema):
             if keyword not in DEFINITIONS and isinstance(sub, dict):
                 yield keyword, sub
         if id(schema) in self._targets:
@@ -288,7 +289,8 @@ class _Translation:
 
     def _take_out_broken(self) -> None:
         for schema in self._schemas:
-            alone = _without_subschemas(schema)
+            # With its subschemas and reference replaced, only its own errors remain.
+            alone = with_subschemas({k: v for k, v in schema.items() if k != "$ref"}, lambda _sub: True)
             reason = _issue(alone)
             if reason is None:
                 continue
@@ -337,19 +339,6 @@ def _loosen(parent: Schema, keyword: str) -> None:
     if keyword in _IN_PLACE or keyword in _INVERTING:
         parent.pop("unevaluatedProperties", None)
         parent.pop("unevaluatedItems", None)
-
-
-def _without_subschemas(schema: Schema) -> Schema:
-    """Return a schema with its subschemas and references replaced, so that only its own errors remain."""
-    alone = {k: v for k, v in schema.items() if k != "$ref"}
-    for keyword, value in alone.items():
-        if keyword in NAMED and isinstance(value, dict):
-            alone[keyword] = dict.fromkeys(value, True)
-        elif keyword in SEVERAL and isinstance(value, list):
-            alone[keyword] = [True] * len(value)
-        elif keyword in ONE and isinstance(value, dict):
-            alone[keyword] = True
-    return alone
 
 
 def _issue(schema: Schema) -> str | None:

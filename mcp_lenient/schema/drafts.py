@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 NOT_READ: Final = frozenset("$dynamicRef $recursiveRef extends disallow".split())
@@ -46,17 +46,28 @@ def ref_stands_alone(root: Mapping[str, Any]) -> bool:
     return _REF_ALONE.search(str(root.get("$schema"))) is not None
 
 
-def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the path and value of each subschema, for any draft; values may be invalid schemas."""
+def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each subschema of a translated schema, with its keyword; values may be invalid schemas."""
     for keyword, value in schema.items():
-        if keyword in NAMED or keyword == "dependencies":
-            if isinstance(value, Mapping):
-                yield from (((keyword, name), sub) for name, sub in value.items())
-        elif isinstance(value, (list, tuple)):
-            if keyword in SEVERAL or keyword == "items":
-                yield from (((keyword, str(at)), sub) for at, sub in enumerate(value))
-        elif keyword in ONE or keyword == "additionalItems":
-            yield (keyword,), value
+        if keyword in NAMED and isinstance(value, Mapping):
+            yield from ((keyword, sub) for sub in value.values())
+        elif keyword in SEVERAL and isinstance(value, (list, tuple)):
+            yield from ((keyword, sub) for sub in value)
+        elif keyword in ONE:
+            yield keyword, value
+
+
+def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> Schema:
+    """Return a copy of a translated schema with ``change(sub)`` for each subschema."""
+    new = dict(schema)
+    for keyword, value in schema.items():
+        if keyword in NAMED and isinstance(value, Mapping):
+            new[keyword] = {name: change(sub) for name, sub in value.items()}
+        elif keyword in SEVERAL and isinstance(value, (list, tuple)):
+            new[keyword] = [change(sub) for sub in value]
+        elif keyword in ONE and isinstance(value, Mapping):
+            new[keyword] = change(value)
+    return new
 
 
 def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:

@@ -143,12 +143,11 @@ class Node:
     def _first(self, keyword: str) -> Any:
         return next(self.says(keyword), None)
 
-    def once(self, function: Callable[..., T], *more: Any) -> T:
-        """Return ``function(self, *more)``, computed once."""
-        key = (function, *more)
-        if key not in self._memo:
-            self._memo[key] = function(self, *more)
-        found: T = self._memo[key]
+    def once(self, function: Callable[[Node], T]) -> T:
+        """Return ``function(self)``, computed once."""
+        if function not in self._memo:
+            self._memo[function] = function(self)
+        found: T = self._memo[function]
         return found
 
     # What it accepts
@@ -211,15 +210,46 @@ class Node:
         return tuple(self.tree.node(schema) for schema in found)
 
     @cached_property
-    def union(self) -> Ways:
-        """The ways, and how to select one."""
-        return Ways(self.ways)
+    def families(self) -> frozenset[str]:
+        """The JSON types of the ways; integers count as numbers, null is left out."""
+        kinds = frozenset[str]().union(*(node.kinds or () for node in self.ways))
+        return frozenset("number" if kind == "integer" else kind for kind in kinds) - {"null"}
 
     @cached_property
-    def tags(self) -> Node | None:
-        """The node of a discriminator's values, if there is one."""
-        found = self.union.discriminator
-        return None if found is None else self.tree.node({"enum": list(found.tags)})
+    def discriminator(self) -> Discriminator | None:
+        """The discriminator of the ways."""
+        return discriminator_of(self.ways)
+
+    @cached_property
+    def _own_names(self) -> Mapping[str, Node]:
+        """The way of each required name that no other way declares."""
+        declared = Counter(name for node in self.ways for name in node.properties)
+        return {name: node for node in self.ways for name in node.required if declared[name] == 1}
+
+    def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+        """Return the ways that accept the JSON type of a value."""
+        return tuple([each for each in self.ways if fits(each.types, value, exact_integers=exact_integers)])
+
+    def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
+        """Return the ways that a refused value most likely targets; none if no way accepts its type.
+
+        The discriminator decides; without one, names that only one of the ways requires.
+        """
+        fitting = self.fitting(value, exact_integers=exact_integers)
+        if len(fitting) < 2 or not isinstance(value, Mapping):
+            return fitting
+        if self.discriminator is not None:
+            owner = self.discriminator.owner(value.get(self.discriminator.name))
+            return fitting if owner is None else (owner,)
+        owners = dict.fromkeys(self._own_names[name] for name in value if name in self._own_names)
+        return tuple(owners) if len(owners) == 1 else fitting
+
+    def possible(self, value: Any) -> tuple[Node, ...]:
+        """Return the ways whose constants match an accepted value."""
+        fitting = self.fitting(value)
+        if not isinstance(value, Mapping):
+            return fitting
+        return tuple(node for node in fitting if not _contradicts(node, value))
 
     # What is in it
 
@@ -284,82 +314,30 @@ def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = Fa
 
 
 class Discriminator(NamedTuple):
-    """A property whose constants identify the branches of a union.
+    """A property whose constants identify the ways of a union.
 
     Attributes:
         name: The property.
-        tags: Its constants, in the order of the schema.
-        owners: The branch of each tag; the key is whether the tag is a boolean, and the tag.
+        tags: The node of its constants.
+        owners: The way of each constant; the key is whether the constant is a boolean, and the constant.
     """
 
     name: str
-    tags: tuple[Any, ...]
+    tags: Node
     owners: Mapping[tuple[bool, Any], Node]
 
     def owner(self, tag: Any) -> Node | None:
-        """Return the branch of a tag, or None."""
+        """Return the way of a constant, or None."""
         return self.owners.get((isinstance(tag, bool), tag)) if isinstance(tag, (str, int, float)) else None
 
 
-class Ways:
-    """The branches of a union, and how to select one for a value."""
-
-    def __init__(self, nodes: Sequence[Node]) -> None:
-        self.nodes = tuple(nodes)
-
-    @cached_property
-    def families(self) -> frozenset[str]:
-        """The JSON types of the branches; integers count as numbers, null is left out."""
-        kinds = frozenset[str]().union(*(node.kinds or () for node in self.nodes))
-        return frozenset("number" if kind == "integer" else kind for kind in kinds) - {"null"}
-
-    @cached_property
-    def discriminator(self) -> Discriminator | None:
-        """The first property with distinct constants (strings, integers or booleans) in all object branches."""
-        objects = [node for node in self.nodes if node.properties]
-        if len(objects) < 2:
-            return None
-        shared = [name for name in objects[0].properties if all(name in node.properties for node in objects)]
-        return next(filter(None, (_tagged_by(name, objects) for name in shared)), None)
-
-    @cached_property
-    def _own_names(self) -> Mapping[str, Node]:
-        """The branch of each required name that no other branch declares."""
-        declared = Counter(name for node in self.nodes for name in node.properties)
-        return {name: node for node in self.nodes for name in node.required if declared[name] == 1}
-
-    def fitting(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
-        """Return the branches that accept the JSON type of a value."""
-        return tuple([each for each in self.nodes if fits(each.types, value, exact_integers=exact_integers)])
-
-    def certain(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
-        """Return the branches selected by the JSON type and the discriminator of a value.
-
-        No other branch can accept the value, so a repair may rely on them. Empty if no branch accepts the type.
-        """
-        fitting = self.fitting(value, exact_integers=exact_integers)
-        if len(fitting) < 2 or not isinstance(value, Mapping) or self.discriminator is None:
-            return fitting
-        owner = self.discriminator.owner(value.get(self.discriminator.name))
-        return fitting if owner is None else (owner,)
-
-    def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
-        """Return the branches that a refused value most likely targets.
-
-        Starts from :meth:`certain`; without a discriminator, the branches' required names decide.
-        """
-        certain = self.certain(value, exact_integers=exact_integers)
-        if len(certain) < 2 or not isinstance(value, Mapping) or self.discriminator is not None:
-            return certain
-        owners = dict.fromkeys(self._own_names[name] for name in value if name in self._own_names)
-        return tuple(owners) if len(owners) == 1 else certain
-
-    def possible(self, value: Any) -> tuple[Node, ...]:
-        """Return the branches whose constants match an accepted value."""
-        fitting = self.fitting(value)
-        if not isinstance(value, Mapping):
-            return fitting
-        return tuple(node for node in fitting if not _contradicts(node, value))
+def discriminator_of(ways: Sequence[Node]) -> Discriminator | None:
+    """Return the first property with distinct constants (strings, integers or booleans) in all object branches."""
+    objects = [node for node in ways if node.properties]
+    if len(objects) < 2:
+        return None
+    shared = [name for name in objects[0].properties if all(name in node.properties for node in objects)]
+    return next(filter(None, (_tagged_by(name, objects) for name in shared)), None)
 
 
 def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
@@ -370,7 +348,7 @@ def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
             return None
         if any(owners.setdefault((isinstance(tag, bool), tag), node) is not node for tag in tags):
             return None
-    return Discriminator(name, tuple(tag for _, tag in owners), owners)
+    return Discriminator(name, Node(objects[0].tree, {"enum": [tag for _, tag in owners]}), owners)
 
 
 def _contradicts(node: Node, value: Mapping[Any, Any]) -> bool:
