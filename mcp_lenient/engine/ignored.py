@@ -56,8 +56,8 @@ def ignored_names(
     Raises:
         OutOfSteps: When nested unions need too many visits.
     """
-    tree = top.tree
-    if not (tree.has_open_objects if validator.by_schema else tree.has_objects_within):
+    by_schema, root, objects = validator.by_schema, top.tree.root, top.tree.objects
+    if all(each.get("additionalProperties") is False if by_schema else each is root for each in objects):
         return ()
     search = _NameSearch(open_knows_all=validator.by_schema, changed=changed)
     found = sorted(set(search.names([top], arguments, ())), key=str)

@@ -70,24 +70,13 @@ class Tree:
         return registry_of(self.root)
 
     @cached_property
-    def has_open_objects(self) -> bool:
-        """Whether an object declares properties and also accepts other names."""
-        return any(part.get("additionalProperties") is not False for part in self._objects())
-
-    @cached_property
-    def has_objects_within(self) -> bool:
-        """Whether a nested object declares properties."""
-        return any(part is not self.root for part in self._objects())
-
-    def _objects(self) -> Iterator[Mapping[str, Any]]:
-        waiting: list[Any] = [self.root]
-        for part in waiting:
-            if isinstance(part, Mapping):
-                if part.get("properties"):
-                    yield part
-                waiting += part.values()
-            elif isinstance(part, list):
-                waiting += part
+    def objects(self) -> Sequence[Mapping[str, Any]]:
+        """The schemas that declare properties."""
+        found: list[Any] = [self.root]
+        for part in found:
+            if isinstance(part, (Mapping, list)):
+                found += part.values() if isinstance(part, Mapping) else part
+        return [part for part in found if isinstance(part, Mapping) and part.get("properties")]
 
 
 class Node:

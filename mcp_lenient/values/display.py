@@ -59,8 +59,7 @@ _STEMS = (
 )
 # Stems that are parts of common words ("spinner", "author", "bypass"): these must be a whole word of the name.
 _WORDS = frozenset(
-    "auth basicauth bearer cookie cookies credential credentials cvc cvv jwt mnemonic passcode passphrase passwd "
-    "passwds password passwords pwd secret secrets token tokens authorization oauth cred creds dsn iban mfa otp otps pass pat pem pfx pin pins psk psw pw rsa sig ssn totp hotp".split()
+    "cred creds hotp iban mfa otp otps pass pat pfx pin pins psk psw pw rsa secret secrets sig token tokens totp".split()
 )
 _ENDINGS = ("auth", "dsn", "pem", "ssn")
 _BEGINNING = re.compile(r"ssn|auth[hktcdipsuv]")
