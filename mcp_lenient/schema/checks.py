@@ -92,10 +92,9 @@ def compiled(
     """Return a 2020-12 validator; offline, with linear or bounded pattern matching."""
     import jsonschema_rs
 
-    linear = jsonschema_rs.RegexOptions()
-    bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
     failure: Exception | None = None
-    for patterns in (linear, bounded):
+    bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
+    for patterns in (jsonschema_rs.RegexOptions(), bounded):
         try:
             return jsonschema_rs.Draft202012Validator(
                 schema,

@@ -24,6 +24,7 @@ from mcp_lenient.schema.drafts import (
     with_subschemas,
 )
 from mcp_lenient.schema.references import pointed_at
+from mcp_lenient.values.display import encodable
 from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
 
 _MAX_DEPTH: Final = 200
@@ -188,7 +189,11 @@ class _Translation:
         for keyword, value in list(new.items()):
             here = (*place, keyword)
             if keyword in NAMED and isinstance(value, Mapping):
-                named = [(name, sub) for name, sub in value.items() if _is_writable(name)]
+                named = [
+                    (name, sub)
+                    for name, sub in value.items()
+                    if isinstance(name, str) and encodable(name) == name
+                ]
                 new[keyword] = {name: self._translate(sub, (*here, name), resource) for name, sub in named}
                 if len(named) < len(value):
                     self._unread.setdefault(here, "a name that is not a JSON string")
@@ -294,13 +299,12 @@ class _Translation:
             reason = _issue(alone)
             if reason is None:
                 continue
-            issues = {keyword: _issue({keyword: value}) for keyword, value in alone.items()}
-            broken = frozenset(keyword for keyword, issue in issues.items() if issue is not None)
-            for keyword in broken - _KNOWN_KEYWORDS:
+            issues = {keyword: issue for keyword, said in alone.items() if (issue := _issue({keyword: said}))}
+            for keyword in issues.keys() - _KNOWN_KEYWORDS:
                 del schema[keyword]
-            broken &= _KNOWN_KEYWORDS
-            if broken or not any(issues.values()):
-                self._take_out(schema, next(filter(None, map(issues.get, broken)), reason), broken)
+            known = {keyword: issue for keyword, issue in issues.items() if keyword in _KNOWN_KEYWORDS}
+            if known or not issues:
+                self._take_out(schema, next(iter(known.values()), reason), frozenset(known))
 
     def _relax(self) -> None:
         """Loosen keywords that would refuse more values now that a schema in them accepts anything."""
@@ -347,10 +351,3 @@ def _issue(schema: Schema) -> str | None:
     except SchemaError as error:
         return str(error).removeprefix("the schema cannot be compiled: ")[:_REASON_LENGTH]
     return None
-
-
-def _is_writable(name: Any) -> bool:
-    try:
-        return isinstance(name, str) and name.encode() is not None
-    except UnicodeEncodeError:
-        return False
