@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
@@ -99,26 +99,6 @@ def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
     return _Translation(schema).result()
 
 
-def _inner_first(starts: Iterable[Any], below: Callable[[Any], list[Any]]) -> Iterator[tuple[Any, bool]]:
-    """Yield each part after those below it, and whether it leads back to one above it; in linear time."""
-    is_open: dict[int, bool] = {}
-    leading_back: set[int] = set()
-    way: list[tuple[Any, Iterator[Any]]] = [(None, iter(starts))]
-    while way:
-        part, rest = way[-1]
-        sub = next(rest, None)
-        if sub is None:
-            way.pop()
-            is_open[id(part)] = False
-            if way:
-                yield part, id(part) in leading_back
-        elif id(sub) not in is_open:
-            is_open[id(sub)] = True
-            way.append((sub, iter(below(sub))))
-        elif is_open[id(sub)]:
-            leading_back.add(id(part))
-
-
 class _Translation:
     """The translation of one published schema, which is never modified."""
 
@@ -151,16 +131,13 @@ class _Translation:
         try:
             return self._ready()
         except SchemaError as error:
-            self._unread = {(): str(error)}
-            return ReadableSchema({UNREAD: True}, self._unread_places(), compiled({}).is_valid)
+            return ReadableSchema({UNREAD: True}, (UnreadPlace("", str(error)),), compiled({}).is_valid)
 
     def _ready(self) -> ReadableSchema:
         self._relax()
         accepts = compiled(self._root).is_valid
-        return ReadableSchema(self._root, self._unread_places(), accepts, recursive=self._recursive)
-
-    def _unread_places(self) -> tuple[UnreadPlace, ...]:
-        return tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
+        unread = tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
+        return ReadableSchema(self._root, unread, accepts, recursive=self._recursive)
 
     # Translating
 
@@ -247,13 +224,13 @@ class _Translation:
 
     def _take_out_costly(self) -> None:
         """Take out what refers to itself for the same value, and what references multiply beyond the bound."""
-        for schema, leads_back in _inner_first(self._schemas, self._in_place):
+        for schema, leads_back in self._inner_first(_IN_PLACE):
             if leads_back:
                 self._take_out(schema, "refers to itself for the same value")
         most = max(_MAX_EXPANDED, len(self._schemas))
         reason = f"its references expand to more than {most} schemas, or {_MAX_DEPTH} in a row"
         costs: dict[int, tuple[int, int]] = {}
-        for schema, leads_back in _inner_first(self._schemas, self._all_below):
+        for schema, leads_back in self._inner_first():
             self._recursive |= leads_back
             for broken in (frozenset[str](), _BELOW):
                 count, depth = costs[id(schema)] = self._cost(schema, costs)
@@ -286,11 +263,30 @@ class _Translation:
         if id(schema) in self._targets:
             yield "$ref", self._targets[id(schema)]
 
-    def _all_below(self, schema: Schema) -> list[Schema]:
-        return [sub for _, sub in self._edges(schema)]
+    def _inner_first(self, keywords: frozenset[str] | None = None) -> Iterator[tuple[Schema, bool]]:
+        """Yield each schema after those that it leads to by these or all keywords, and whether it leads back.
 
-    def _in_place(self, schema: Schema) -> list[Schema]:
-        return [sub for keyword, sub in self._edges(schema) if keyword in _IN_PLACE]
+        In linear time.
+        """
+        is_open: dict[int, bool] = {}
+        leading_back: set[int] = set()
+        way: list[tuple[Schema, Iterator[Schema]]] = [({}, iter(self._schemas))]
+        while way:
+            schema, rest = way[-1]
+            sub = next(rest, None)
+            if sub is None:
+                way.pop()
+                is_open[id(schema)] = False
+                if way:
+                    yield schema, id(schema) in leading_back
+            elif id(sub) not in is_open:
+                is_open[id(sub)] = True
+                edges = [
+                    below for keyword, below in self._edges(sub) if keywords is None or keyword in keywords
+                ]
+                way.append((sub, iter(edges)))
+            elif is_open[id(sub)]:
+                leading_back.add(id(schema))
 
     def _take_out_broken(self) -> None:
         for schema in self._schemas:
