@@ -9,7 +9,7 @@ import json
 import marshal
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.types import Path
@@ -108,28 +108,21 @@ def measured(arguments: Any, limits: Limits) -> Size:
         items += len(level)
         if depth > limits.depth or items > limits.items:
             return Size(size, items, "depth" if depth > limits.depth else "items")
-        size += sum(map(_characters, level))
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, str):
+                size += len(value)
+            elif isinstance(value, (list, tuple)):
+                below += value
+            elif isinstance(value, Mapping):
+                below += value.values()
+                size += sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
+            else:
+                size += value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
         if size > limits.bytes:
             return Size(size, items, "bytes")
-        level = [inner for value in level for inner in _inside(value)]
+        level = below
     return Size(size, items, None)
-
-
-def _inside(value: Any) -> Any:
-    """Return the values that a value holds."""
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, (list, tuple)) else ()
-
-
-def _characters(value: Any) -> int:
-    if isinstance(value, str):
-        return len(value)
-    if isinstance(value, Mapping):
-        return sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
-    if isinstance(value, (list, tuple)):
-        return 0
-    return value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
 
 
 def holds_many(arguments: Any) -> bool:
@@ -170,7 +163,8 @@ def nests_less(value: Any, deepest: int) -> bool:
             return True
         if len(containers) > _MAX_CONTAINERS:  # a list that contains itself twice
             return False
-        level = [inner for each in containers for inner in _inside(each)]
+        below = (each.values() if isinstance(each, dict) else each for each in containers)
+        level = [*chain.from_iterable(below)]
     return False
 
 
@@ -381,8 +375,7 @@ JSON: Final[frozenset[Dialect]] = frozenset({"json"})
 """The grammar of a text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """A container parsed from text, and its grammar.
 
     ``value`` is a list or a dict; every float in it is a :class:`SpelledFloat`.
@@ -506,8 +499,7 @@ def _without_fence(text: str) -> str:
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        msg = "duplicate key"
-        raise ValueError(msg)
+        raise ValueError
     return found
 
 
