@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import marshal
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -130,14 +130,14 @@ def holds_many(arguments: Any) -> bool:
     return measured(arguments, _MANY).beyond is not None
 
 
-def _everything_in(value: Any) -> Iterator[Any]:
-    """Yield a value and all values in it, level by level; each container once, as one may contain itself."""
-    waiting, seen = [value], set[int]()
-    for each in waiting:
-        yield each
+def _everything_in(value: Any) -> list[Any]:
+    """Return a value and all values in it, level by level; each container once, as one may contain itself."""
+    found, seen = [value], set[int]()
+    for each in found:
         if isinstance(each, (dict, list)) and id(each) not in seen:
             seen.add(id(each))
-            waiting += each.values() if isinstance(each, dict) else each
+            found += each.values() if isinstance(each, dict) else each
+    return found
 
 
 def has_whole_float(value: Any) -> bool:
@@ -216,7 +216,7 @@ def plain_type(value: Any) -> type:
 
 def plain(value: Any) -> Any:
     """Return the value without source spellings; the same object if it has none."""
-    if not any(type(each) in SPELLED for each in _everything_in(value)):
+    if SPELLED.keys().isdisjoint(map(type, _everything_in(value))):
         return value
     try:
         return _plain(value)
@@ -392,7 +392,7 @@ _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
 """Without a line break, the text after the marks is content, not an info string."""
 _LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:,;])[A-Za-z]:\t\w")
-"""A control character that no text needs, or one in place of the backslash after a Windows drive.
+"""A control character that no text needs (the ``\\b`` of a regex), or one in place of the backslash after a drive.
 
 A line break after a drive counts only at the beginning: elsewhere a line may end in `A:`.
 """
@@ -424,7 +424,10 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
         parsed = _relaxed(text, dialects) if len(text) <= limits.relaxed_text else None
     if parsed is None or not nests_less(parsed.value, limits.depth):
         return None
-    return None if any(map(_lost_backslash, _everything_in(parsed.value))) else parsed
+    parts = _everything_in(parsed.value)
+    texts = chain(parts, chain.from_iterable(each for each in parts if isinstance(each, dict)))
+    is_lossy = any(isinstance(text, str) and _LOST_BACKSLASH.search(text) for text in texts)
+    return None if is_lossy else parsed
 
 
 _ANY_ESCAPE: Final = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|(.))', re.DOTALL)
@@ -445,12 +448,6 @@ def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
         return None
     doubled = _ANY_ESCAPE.sub(lambda each: f"\\{each[0]}" if each[1] else each[0], text)
     return parse_container(doubled, limits, JSON)
-
-
-def _lost_backslash(value: Any) -> bool:
-    r"""Return whether JSON decoded the ``\b`` of a regex or the ``\f`` of a Windows path to a control character."""
-    texts = value if isinstance(value, dict) else (value,)
-    return any(isinstance(text, str) and _LOST_BACKSLASH.search(text) is not None for text in texts)
 
 
 class TextParseCache:

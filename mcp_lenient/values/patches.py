@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any, Final
 
 from mcp_lenient.types import Path
@@ -86,11 +87,13 @@ class _Difference:
         """Yield the operations."""
         for path, (old, new) in self.replaced.items():
             inside = next((place for place, value in _parts(old, path) if same_json(value, new)), None)
-            if inside is None or not isinstance(old, (dict, list)):
+            if inside is None:
                 yield {"op": "replace", "path": pointer(path), "value": new}
-                continue
-            yield {"op": "move", "from": pointer(inside), "path": pointer(path)}
-            if path and isinstance(path[-1], int):  # a move inserts, so that what it came from is one further
+            else:
+                yield {"op": "move", "from": pointer(inside), "path": pointer(path)}
+            if (
+                inside and path and isinstance(path[-1], int)
+            ):  # a move inserts: what it came from is one further
                 yield {"op": "remove", "path": pointer((*path[:-1], path[-1] + 1))}
         for path, value in self.added.items():
             yield from self._add(path, value)
@@ -113,8 +116,7 @@ class _Difference:
 
     def _source(self, path: Path, value: Any) -> Path | None:
         """Return where a value was: under the same name, else as a whole entry."""
-        everywhere = [*self.gone.items()]
-        everywhere += [part for at, each in self.gone.items() for part in _parts(each, at)]
+        everywhere = chain(self.gone.items(), *(_parts(each, at) for at, each in self.gone.items()))
         alike = [place for place, each in everywhere if place not in self._moved and same_json(each, value)]
         named = [place for place in alike if place[-1:] == path[-1:]]
         return next(iter(named or [place for place in alike if place in self.gone]), None)
