@@ -166,13 +166,9 @@ class _Translation:
         for keyword, value in list(new.items()):
             here = (*place, keyword)
             if keyword in NAMED and isinstance(value, Mapping):
-                named = [
-                    (name, sub)
-                    for name, sub in value.items()
-                    if isinstance(name, str) and encodable(name) == name
-                ]
-                new[keyword] = {name: self._translate(sub, (*here, name), resource) for name, sub in named}
-                if len(named) < len(value):
+                names = [name for name in value if isinstance(name, str) and encodable(name) == name]
+                new[keyword] = {name: self._translate(value[name], (*here, name), resource) for name in names}
+                if len(names) < len(value):
                     self._unread.setdefault(here, "a name that is not a JSON string")
                     new[UNREAD] = True
                     new.pop("additionalProperties", None)
@@ -263,11 +259,8 @@ class _Translation:
         if id(schema) in self._targets:
             yield "$ref", self._targets[id(schema)]
 
-    def _inner_first(self, keywords: frozenset[str] | None = None) -> Iterator[tuple[Schema, bool]]:
-        """Yield each schema after those that it leads to by these or all keywords, and whether it leads back.
-
-        In linear time.
-        """
+    def _inner_first(self, keywords: frozenset[str] = frozenset()) -> Iterator[tuple[Schema, bool]]:
+        """Yield each schema after those that it leads to by these or all keywords, and whether it leads back; linear."""
         is_open: dict[int, bool] = {}
         leading_back: set[int] = set()
         way: list[tuple[Schema, Iterator[Schema]]] = [({}, iter(self._schemas))]
@@ -281,9 +274,7 @@ class _Translation:
                     yield schema, id(schema) in leading_back
             elif id(sub) not in is_open:
                 is_open[id(sub)] = True
-                edges = [
-                    below for keyword, below in self._edges(sub) if keywords is None or keyword in keywords
-                ]
+                edges = [below for word, below in self._edges(sub) if not keywords or word in keywords]
                 way.append((sub, iter(edges)))
             elif is_open[id(sub)]:
                 leading_back.add(id(schema))

@@ -45,7 +45,7 @@ class Tree:
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
-        self.top.use(read.accepts)
+        self.top.is_valid = read.accepts
 
     def node(self, schema: Any) -> Node:
         """Return the node of a sub-schema."""
@@ -143,31 +143,27 @@ class Node:
 
     def _check(self) -> Callable[[Any], bool]:
         schema = self.schema
-        if schema is None or schema is True or schema in ({}, {UNREAD: True}):
+        if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
             return partial(fits, self.types)
         return self._validated
 
     def _validated(self, value: Any) -> bool:
-        is_valid = self._is_valid
         try:
-            return is_valid(value)
+            return self.is_valid(value)
         except (ValueError, RecursionError):
             return False  # not JSON: a lone surrogate, a key that is not a string
 
     @cached_property
-    def _is_valid(self) -> Callable[[Any], bool]:
+    def is_valid(self) -> Callable[[Any], bool]:
+        """The compiled check."""
         try:
             return validator_for(self.schema, self.tree.registry).is_valid
         except SchemaError:
             # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
             # repaired.
             return lambda _value: False
-
-    def use(self, is_valid: Callable[[Any], bool]) -> None:
-        """Use a check that is already compiled."""
-        self._is_valid = is_valid
 
     def is_only(self, json_type: str) -> bool:
         """Return whether this is the only accepted JSON type."""
@@ -403,26 +399,20 @@ def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[in
 
 def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
     """Return the keywords beside a union, and its branches; None if there is no union."""
-    for index, part in enumerate(parts):
+    for at, part in enumerate(parts):
         for keyword in ("anyOf", "oneOf"):
             if isinstance(branches := part.get(keyword), list):
-                return _own_keywords(parts, index, keyword), branches
+                rest = {name: value for name, value in part.items() if name != keyword}
+                return _own_keywords((*parts[:at], rest, *parts[at + 1 :])), branches
     types = _types(parts)
     if types is None or len(types) < 2:
         return None
     return _own_keywords(parts), [{"type": name} for name in sorted(types)]
 
 
-def _own_keywords(parts: Parts, index: int = -1, union: str = "type") -> Parts:
-    """Return what parts say beside a union, without annotations and without the references already followed."""
-    own = (
-        {
-            name: value
-            for name, value in part.items()
-            if name not in _NOT_OWN and not (at == index and name == union)
-        }
-        for at, part in enumerate(parts)
-    )
+def _own_keywords(parts: Parts) -> Parts:
+    """Return what parts say themselves, without annotations."""
+    own = ({name: value for name, value in part.items() if name not in _NOT_OWN} for part in parts)
     return tuple(part for part in own if part)
 
 
