@@ -87,7 +87,6 @@ def same_json(left: Any, right: Any) -> bool:
 _SCALAR_SIZE: Final = 8
 _MAX_DEPTH: Final = 1_000
 _MAX_CONTAINERS: Final = 1_000_000
-_MARSHAL_VERSION: Final = 2
 _MANY: Final = Limits(items=100, bytes=10_000)
 
 
@@ -148,7 +147,7 @@ def has_whole_float(value: Any) -> bool:
 def is_shallow(value: Any) -> bool:
     """Return whether a validator written in C or Rust can walk a value without overflowing the stack."""
     try:
-        marshal.dumps(value, _MARSHAL_VERSION)
+        marshal.dumps(value, 2)  # without references, so that it refuses a value that contains itself
     except ValueError:
         return nests_less(value, _MAX_DEPTH)
     return True

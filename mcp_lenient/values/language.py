@@ -63,6 +63,10 @@ JOINTS: Final = (
 """What joins sentences, items, the last items and the last choices: between its two parts, in every language."""
 
 
+def _english_plural(one: str, many: str, count: int) -> str:
+    return one if count == 1 else many
+
+
 class Language:
     """The texts of one language: call it with the English text and the values of its placeholders.
 
@@ -75,9 +79,7 @@ class Language:
     def __init__(
         self,
         translate: Callable[[str], str] = str,
-        translate_plural: Callable[[str, str, int], str] = lambda one, many, count: (
-            one if count == 1 else many
-        ),
+        translate_plural: Callable[[str, str, int], str] = _english_plural,
     ) -> None:
         self._translate = translate
         self._translate_plural = translate_plural

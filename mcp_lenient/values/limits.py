@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Final
 
 from mcp_lenient.errors import PolicyError
@@ -38,8 +38,7 @@ class Limits:
     readings: int = 32
 
     def __post_init__(self) -> None:
-        for name in (entry.name for entry in fields(self)):
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 msg = f"Limits.{name} must be a positive integer, got {value!r}."
                 raise PolicyError(msg)
