@@ -89,11 +89,9 @@ class _Difference:
             inside = next((place for place, value in _parts(old, path) if same_json(value, new)), None)
             if inside is None:
                 yield {"op": "replace", "path": pointer(path), "value": new}
-            else:
-                yield {"op": "move", "from": pointer(inside), "path": pointer(path)}
-            if (
-                inside and path and isinstance(path[-1], int)
-            ):  # a move inserts: what it came from is one further
+                continue
+            yield {"op": "move", "from": pointer(inside), "path": pointer(path)}
+            if path and isinstance(path[-1], int):  # a move inserts, so that what it came from is one further
                 yield {"op": "remove", "path": pointer((*path[:-1], path[-1] + 1))}
         for path, value in self.added.items():
             yield from self._add(path, value)
@@ -105,9 +103,7 @@ class _Difference:
         if source is not None:
             self._moved.add(source)
             yield {"op": "move", "from": pointer(source), "path": pointer(path)}
-        elif isinstance(value, (dict, list)) and any(
-            self._source(place, below) is not None for place, below in _parts(value, path)
-        ):
+        elif any(self._source(place, below) is not None for place, below in _parts(value, path)):
             yield {"op": "add", "path": pointer(path), "value": type(value)()}
             for key, below in _entries(value):
                 yield from self._add((*path, key), below)
