@@ -79,19 +79,23 @@ class Plan:
         )
         self._rules_at: dict[tuple[Node, Part, str, bool], tuple[Rule, ...]] = {}
 
-    def rules(self, part: Part, node: Node, kind: str, *, in_union: bool = False) -> tuple[Rule, ...]:
+    def rules(
+        self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
+    ) -> tuple[Rule, ...]:
         """Return the rules that read values of a JSON type at a node, cheapest first.
 
-        In a branch of a union of several types, only literal rules read a value of another type.
+        In a branch of a union of several types, only literal rules read a value of another type; an optional value may
+        be left out.
         """
-        key = (node, part, kind, in_union)
+        key = (node, part, kind, in_union, optional)
         if key not in self._rules_at:
+            parts = (part, "absence") if optional else (part,)
             is_other = in_union and kind not in (node.kinds or ())
             found = [
                 rule
                 for rule in self._rules
-                if rule.part == part and kind in rule.takes and rule.is_for(node) and not node.unread
-                if rule.literal or not is_other
+                if rule.part in parts and kind in rule.takes and rule.is_for(node) and not node.unread
+                if rule.literal or rule.part == "absence" or not is_other
             ]
             if part != "names":  # of these, the first that finds a name wins
                 found.sort(key=lambda rule: rule.cost)
@@ -291,24 +295,25 @@ class Reader:
     ) -> Iterator[Reading]:
         """Yield the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         best = min((each.cost for each in found if each.whole), default=None)
+        dropped: Sequence[Reading] | None = () if place.path else None
         for rule in self._rules_for(place, value) if hops else ():
             if best is not None and worst_tier(best) < rule.tier:
                 return
-            for reading in self._by_rule(rule, place, value, hops=hops, partly=partly):
+            if dropped is None:
+                dropped, value = self._without_injected(place, value)
+            for reading in self._by_rule(rule, place, value, dropped, hops=hops, partly=partly):
                 if reading.whole:
                     best = reading.cost if best is None else min(best, reading.cost)
                 yield reading
 
     def _rules_for(self, place: Place, value: Any) -> Sequence[Rule]:
-        kind, plan, node = _KINDS.get(plain_type(value), ""), self.plan, place.node
-        if not place.path:
-            return plan.rules("arguments", node, kind)
-        rules = plan.rules("value", node, kind, in_union=place.union)
-        absence = plan.rules("absence", node, kind) if place.optional else ()
-        return sorted((*rules, *absence), key=lambda rule: rule.cost) if absence else rules
+        part: Part = "value" if place.path else "arguments"
+        kind = _KINDS.get(plain_type(value), "")
+        return self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
 
-    def _by_rule(self, rule: Rule, place: Place, value: Any, *, hops: int, partly: bool) -> Iterator[Reading]:
-        dropped, value = self._without_injected(place, value) if rule.part == "arguments" else ((), value)
+    def _by_rule(
+        self, rule: Rule, place: Place, value: Any, dropped: Iterable[Reading], *, hops: int, partly: bool
+    ) -> Iterator[Reading]:
         # What is wrong in a text is said of what it holds.
         partly = partly and isinstance(value, str) and (rule.literal or rule.chains)
         for new in self._apply(rule, place, value):
@@ -465,9 +470,11 @@ class Reader:
         unknown = undeclared(place.node, value)
         if scope is not None and scope.unknown:
             unknown = [key for key in unknown if key in scope.unknown]
+        if not unknown:
+            return {}
         found: dict[str, _Rename] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
-        for rule in self.plan.rules("names", place.node, "object") if unknown else ():
+        for rule in self.plan.rules("names", place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
             for key, name in self._apply(rule, left, value):
                 to = place.to if name is ABSENT else (*place.to, name)
@@ -500,7 +507,7 @@ class Reader:
     ) -> tuple[Sequence[Reading], dict[str, Any]]:
         """Return the records of dropped keys that clients add, and the other arguments."""
         found = {key: each for key, each in self._names(place, value, None).items() if each.name is ABSENT}
-        rest = {key: each for key, each in value.items() if key not in found} if found else value
+        rest = {key: each for key, each in value.items() if key not in found}
         return [each.reading for each in found.values()], rest
 
 

@@ -146,6 +146,7 @@ class Rule:
         keeps: Whether the result keeps the sent value, or a check of a result at a place: in destructive tools nothing
             else is used.
         certain: Whether its result may be used; otherwise it is only offered to the caller as a fix.
+        asks: Returns whether a node says what the rule needs.
 
     Attributes:
         cost: A number that orders readings: by worst tier first, then by the number of rules of each tier.
@@ -161,6 +162,7 @@ class Rule:
     chains: bool = False
     keeps: bool | Callable[[Place, Any], bool] = True
     certain: bool = True
+    asks: Callable[[Node], bool] | None = None
     cost: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -172,6 +174,8 @@ class Rule:
         # The numbers of an enum without a type are read by the rule for enums.
         is_certain = bool(kinds) and (node.types is not None or kinds.isdisjoint(_NUMBERS))
         if self.gives and not (is_certain and kinds.issubset(self.gives)):
+            return False
+        if self.asks is not None and not self.asks(node):
             return False
         return not self._rewords(node) or not _allows_one_value(node)
 
@@ -281,6 +285,10 @@ def fold_enum(place: Place, text: str) -> Iterable[Any]:
     if is_null and any(_folded(way, text) for way in node.ways) and node.takes(None):
         return (*found, None)  # `None` may be null as well as the member `none`
     return found
+
+
+def _lists_values(node: Node) -> bool:
+    return any(way.enum is not None for way in node.ways)
 
 
 def _folded(node: Node, text: str) -> Collection[Any]:
@@ -759,7 +767,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("whole_float_to_integer", 1, whole_float_to_integer, ("number",), ("integer",), literal=True),
     Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
     Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
-    Rule("fold_enum", 1, fold_enum, _TEXT),
+    Rule("fold_enum", 1, fold_enum, _TEXT, asks=_lists_values),
     _leaving_out("null_to_absent", 2, null_to_absent, ("null",)),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
     _naming("drop_injected", 2, drop_injected, keeps=_is_of_call),
