@@ -111,12 +111,12 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"fold_enum": "an allowed value in another spelling: case, spaces, hyphens or quotes"},
         does="an allowed value in another case, with outer spaces or quotes, or with another of `-`, `_` and space between "
-        'letters; `"2"` for the allowed `2`',
-        unless="more than one value fits; another case, where case has a meaning: of letters that are no word (`s` for `S`, "
-        "`1M` for `1m`, `-R` for `-r`, `%D` for `%d`, `CM7` for `Cm7`; but `c++` and `n/a` have one meaning), of a text and a "
-        "value that are both units (`Mb` for `MB`, `mW` for `MW`; but `mhz` and `KG` are not units) or both patterns of dates "
-        "(`mm` for `MM`), and of a currency and its hundredth (`GBp`); the only allowed value, unless it is the "
-        "discriminator of a union",
+        'words; `"2"` for the allowed `2`',
+        unless="more than one value fits; another case, where it may have a meaning: of a single letter (`1M` for `1m`, `-R` for "
+        "`-r`; but `c++` and `n/a` have one meaning), of up to three letters (`Mb` for `MB`, `kn` for `kN`), unless all "
+        "values are codes in one case (`usd` for `USD`), of up to five letters in both cases (`MOhm` for `mOhm`), of "
+        "letters in runs (`mm` for `MM`), and of `m` before a consonant (`Mbit` for `mbit`); the only allowed value, unless "
+        "it is the discriminator of a union",
         properties={
             "status": {"enum": ["open", "in_progress"]},
             "size": {"enum": ["S", "M", "L"]},
@@ -132,8 +132,6 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"status": "OPEN"},
             {"status": "In Progress"},
             {"scan": "X-ray"},
-            {"unit": "gb"},
-            {"unit": "mhz"},
             {"currency": "gbp"},
             {"language": "c++"},
         ),
@@ -142,6 +140,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"size": "s"},
             {"span": "1M"},
             {"unit": "Mb"},
+            {"unit": "mhz"},
             {"unit": "Mib/s"},
             {"unit": "MOhm"},
             {"part": "mm"},
@@ -170,8 +169,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"rename_case": "the right name in another case style, such as maxResults for max_results"},
         does="a declared name in another case style or with other separators",
-        unless="more than one name fits; the declared name was sent too; a unit "
-        "that case makes another (`rateMBps` for `rateMbps`; but `timeoutMS` is `timeoutMs`); the object accepts any name "
+        unless="more than one name fits; the declared name was sent too; a single letter; a number's name that is not as a "
+        "whole in a usual case style (`powerMW` for `power_mw`; but `powerMw` and `POWER_MW` are), since its end may be "
+        "a unit; the object accepts any name "
         "and no required name came in the same style: if such a call needs another repair, it is refused, since the tool "
         "would ignore the name",
         properties={"max_results": _INTEGER, "rateMbps": _INTEGER},

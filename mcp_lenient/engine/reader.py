@@ -77,7 +77,7 @@ class Plan:
             for rule in policy.rules
             if rule.name not in policy.disable and not (destructive and _changes_more_than_form(rule))
         )
-        self._rules_at: dict[tuple[Node, Part, str, bool], tuple[Rule, ...]] = {}
+        self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
 
     def rules(
         self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, injected_keys
-from mcp_lenient.rules.words import case_matters, named_units_differ
+from mcp_lenient.rules.words import case_matters
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import (
     MAX_NAME,
@@ -380,7 +380,7 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
     """
     ours, theirs = name_words(sent), name_words(name)
     if "".join(ours) == "".join(theirs):
-        return not named_units_differ(sent, name)
+        return True
     if sorted(ours) == sorted(theirs) or (secret_name(sent) and not secret_name(name)):
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]

@@ -14,7 +14,7 @@ from mcp_lenient.rules.words import (
     KnownItems,
     case_matters,
     is_null_text,
-    named_units_differ,
+    renders,
     says_nothing,
     split_members,
     split_numbers,
@@ -36,7 +36,6 @@ from mcp_lenient.values.json_values import (
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import (
     case_target,
-    fold_case,
     fold_name,
     folded_names,
     share_style,
@@ -266,7 +265,7 @@ def number_to_text(place: Place, value: float) -> Iterable[str]:
     return () if place.node.format or place.mixed else _made(number_as_text(value))
 
 
-_GAP_BETWEEN_LETTERS: Final = re.compile(r"(?<=[^\W\d_])[-_ ](?=[^\W\d_])")
+_GAP_BETWEEN_WORDS: Final = re.compile(r"(?<=[^\W\d_]{2})[-_ ](?=[^\W\d_]{2})")
 _QUOTED: Final = re.compile(r"([\"'])(.*)\1", re.DOTALL)
 _AROUND_SPELLING: Final = 1_000
 """White space, quotes and digits around an allowed value; a letter folds to three at most (Unicode's full case folding)."""
@@ -319,7 +318,7 @@ def _spellings(node: Node) -> Mapping[str, list[str]]:
 
 
 def _spelling(text: str) -> str:
-    return _GAP_BETWEEN_LETTERS.sub(" ", fold_case(text))
+    return _GAP_BETWEEN_WORDS.sub(" ", text.casefold())
 
 
 # --- nothing ----------------------------------------------------------------------------------------------
@@ -550,8 +549,8 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
     if not targets:
         return
     folded = place.node.once(_folded_names)
-    alike = ((key, case_target(key, folded)) for key in place.unknown)
-    meant = {key: name for key, name in alike if name and not named_units_differ(key, name)}
+    alike = ((key, case_target(key, folded)) for key in place.unknown if len(key) > 1)
+    meant = {key: name for key, name in alike if name and _is_same(place.node, key, name)}
     found = {key: name for key, name in meant.items() if name in targets}
     if found and place.node.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
@@ -559,6 +558,11 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
             key: name for key, name in meant.items() if name not in value and share_style([*found, key])
         }
     yield from found.items()
+
+
+def _is_same(node: Node, sent: str, name: str) -> bool:
+    kinds = [way.kinds for way in node.property_nodes[name].ways]
+    return renders(sent, name) or not any(each and each & _NUMBERS for each in kinds)
 
 
 def _has_same_words(_place: Place, renamed: tuple[str, str]) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from itertools import accumulate
+from itertools import groupby
 from typing import Final
 
 from mcp_lenient.values.json_values import exact_number_in_text, number_in_text
-from mcp_lenient.values.names import fold_case, words_in
+from mcp_lenient.values.names import fold_case, words_of
 
 _EMPTY_WORDS: Final = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
 
@@ -26,155 +26,115 @@ def says_nothing(text: str) -> bool:
 
 # --- letter case ------------------------------------------------------------------------------------------
 
-_LETTERS: Final = re.compile(r"[^\W\d_²³¹⁰-⁹]+")
-# SI Brochure, IEC 80000-13 and UCUM: prefixes and symbols. `M`: mole per liter.
-_PREFIX: Final = "(?:[KMGTPEZY]i|da|[yzafpnuµμmcdhkKMGTPEZYRQ])?"
-_UNIT: Final = re.compile(
-    rf"{_PREFIX}(?:[smgAKNJWCVFSTHRUP]|mol|cd|rad|sr|Hz|Pa|Wb|lm|lx|Bq|Gy|Sv|kat|eV|Da|[Oo]hms?|Ω|cal|bar|rem"
-    r"|Ci|IU|[Ee]q|[Oo]sm|VAr?|var|[WAV]h|Nm|[NJWVA]s|b(?:its?|ytes?)?|B)"
-    r"|(?:[kmgtpKMGTPEZY]i?)?[bB]ps|(?:da|[yzafpnuµμmcdhkKMG])?[lL]|[mkMGT]?t|[mkM]?G|[fpnuµμmcd]?M|min|[hd]|Cal|per"
-)
-_SAME_UNIT: Final = str.maketrans("KLOμ", "kloµ")
-# UTS #35: the letters of dates and times, in runs; a text without separators has only runs of several.
-_DATE_LETTERS: Final = frozenset("yYuMLdDhHkKmsS")
-_OTHER_DATE_LETTERS: Final = frozenset("EaGQqwWecbBzZOvVXx")
-_RUN: Final = re.compile(r"([A-Za-z])\1*")
-_LITERAL: Final = re.compile(r"'[^']*'|(?<=[dD])T(?=[hHkK])")
-_JOINED: Final = re.compile(r"([A-Za-z])(?!\1)[A-Za-z]")
-_LONG_RUN: Final = 3
-# Letters alone: names of languages (`C++`) and initials (`N/A`).
-_NAME_OF_LETTERS: Final = re.compile(r"[^\W\d_](?:\+\+|#|(?:[./&][^\W\d_])+\.?)")
-# A single letter is a word after these, and else the letter of an option, an extension or a variable.
-_BEFORE_WORD: Final = re.compile(r"(?:^|[\s_(\[{\"']|\w[-+/&'])$")
-_ESCAPE: Final = re.compile(r"(?:\\|(?<!\d)%)$")
-_OPTIONS: Final = re.compile(r"(?:^|\s)-$")
-_MINOR_UNIT: Final = re.compile(r"[A-Z]{2}[a-z]")
+# Names of languages (`C++`) and initials (`N/A`).
+_INITIALS: Final = re.compile(r"[^\W\d_](?:\+\+|#|(?:[./&][^\W\d_])+\.?)")
+# `yyyy`, `ddMM`, `HHmmss`: letters of a pattern.
+_REPEATED: Final = re.compile(r"(?:(.)\1+)+|.*(.)\2\2.*")
+# `mbit` and `Mbit`; no word begins with an `m` and another consonant.
+_MILLI_OR_MEGA: Final = re.compile(r"[mM][^aeiouyAEIOUY]")
+_AROUND_DIGITS: Final = re.compile(r"[-_ ](?=\d)|(?<=\d)[-_ ]")
+_SHORT: Final = 3
+_LONG: Final = 6
 
 
-def case_matters(text: str, other: str, members: Collection[str] = ()) -> bool:
-    """Return whether two texts that are equal but for letter case mean different things by it.
+def case_matters(text: str, member: str, members: Collection[str]) -> bool:
+    """Return whether a text means something else than the member that it equals but for case and separators.
 
-    Case has a meaning in symbols: letters that are no words, units of measurement, and patterns of dates.
+    Case has no meaning in words, and in codes (``usd``) if all members are of one case. It may have one in every other
+    short run of letters, in patterns, and in runs of both cases.
 
-    >>> case_matters("-R", "-r"), case_matters("Mb", "MB"), case_matters("mm", "MM"), case_matters("OPEN", "Open")
-    (True, True, True, False)
+    >>> case_matters("open", "Open", ["Open"]), case_matters("usd", "USD", ["USD", "EUR"])
+    (False, False)
+    >>> case_matters("Mb", "MB", ["MB"]), case_matters("mm", "MM", ["MM"]), case_matters("kn", "kN", ["kN", "N"])
+    (True, True, True)
 
     Args:
         text: A text, without space around it.
-        other: The same in another case.
-        members: All texts that are allowed.
+        member: The member, without space around it.
+        members: All members.
     """
-    runs = [match.span() for match in _LETTERS.finditer(fold_case(text))]
-    changed = [(start, end) for start, end in runs if text[start:end] != other[start:end]]
-    if changed and all(end - start == 1 for start, end in runs):
-        is_symbol = not (_NAME_OF_LETTERS.fullmatch(text) and _has_style(text) and _has_style(other))
-    else:
-        is_symbol = any(_is_symbol(text, other, start, end) for start, end in changed)
-    # `CO` and `Co` among symbols alone, `iv` and `IV` among numerals of both cases.
-    is_mixed = not (_has_style(text) and _has_style(other)) and (text.isupper() or other.isupper())
-    is_symbol |= is_mixed and max(map(len, members), default=3) < 3
-    short = [each for each in members if each.isalpha() and len(each) < 4] if len(text) < 4 else []
-    is_symbol |= any(map(str.isupper, short)) and any(map(str.islower, short))
-    return is_symbol or units_differ(text, other) or _patterns_differ(text, other)
-
-
-def _has_style(letters: str) -> bool:
-    return letters in (letters.lower(), letters.upper())
-
-
-def _is_symbol(text: str, other: str, start: int, end: int) -> bool:
-    """Return whether a run of letters that differ in case is no word."""
-    before, one, two = text[:start][-2:], text[start:end], other[start:end]
-    is_odd = [not _has_style(each) and each != each.capitalize() for each in (one, two)]
-    after_digit = text[end : end + 1].isdigit()
-    if _ESCAPE.search(before) and one[0] != two[0]:
-        return True
-    if len(one) == 1:
-        return any(map(str.isdigit, text)) or (len(text) > 1 and not _BEFORE_WORD.search(before))
-    if (any(is_odd) and before[-1:] in ("-", "+", "=")) or (all(is_odd) and one[1:] != two[1:]):
-        return True
-    if len(one) == 2:  # `-Rf` and `-rf`, `Cm7` and `CM7`, `pH` and `Ph`
-        is_chord = one[0] == two[0] and after_digit
-        is_flag = _OPTIONS.search(before) is not None or before[-1:] in ("+", "=")
-        return is_chord or is_flag or not (_has_style(one) or _has_style(two))
-    minor = [each for each in (one, two) if _MINOR_UNIT.fullmatch(each) and not _UNIT.fullmatch(each)]
-    return len(minor) == 1 and (one.isupper() or two.isupper()) and not after_digit  # `GBp` are pence
-
-
-def units_differ(text: str, other: str) -> bool:
-    """Return whether two texts that are equal but for letter case differ in units alone.
-
-    >>> units_differ("Mib", "MiB"), units_differ("mL", "ml"), units_differ("mhz", "MHz")
-    (True, False, False)
-    """
-    pairs = list(zip(_LETTERS.findall(text), _LETTERS.findall(other), strict=False))
-    all_units = all(_UNIT.fullmatch(one) for one, _ in pairs)
-    changed = [pair for pair in pairs if pair[0] != pair[1]]
-    return all(_UNIT.fullmatch(one) and _UNIT.fullmatch(two) for one, two in changed) and any(
-        _meaning(one) != _meaning(two) and (all_units or len(one) > 1) for one, two in changed
-    )
-
-
-def _meaning(unit: str) -> str:
-    if unit.lower().endswith("bps"):  # also written `mbps`
-        return unit[:-3].lower() + unit[-3:]
-    return unit.translate(_SAME_UNIT)
-
-
-def named_units_differ(sent: str, name: str) -> bool:
-    """Return whether two names that differ in case style have words that are different units.
-
-    A word that is all lower case, all upper case or capitalized has the case of its style, but for bits and bytes:
-    ``timeoutMS`` and ``timeoutMs`` are one name, ``sizeMB`` and ``sizeMb`` two.
-
-    >>> named_units_differ("rateMBps", "rateMbps"), named_units_differ("timeoutMS", "timeout_ms")
-    (True, False)
-    """
-    if len(name) > 1 and fold_case(sent) == fold_case(name) and units_differ(sent, name):
-        return True
-    ours, theirs = words_in(sent), words_in(name)
-    if _is_in_seconds(ours) != _is_in_seconds(theirs):  # `expire_s`, and `expires` in another unit
-        return True
-    one, two = (each.lower() if each.isupper() else each for each in ("".join(ours), "".join(theirs)))
-    if one != two and len(one) == 2 and not (_has_style(one) or _has_style(two)):  # `pH` and `Ph`
-        return True
-    ends = {*accumulate(map(len, ours)), *accumulate(map(len, theirs))}
-    parts = [(one[at:end], two[at:end]) for end in ends for at in range(max(end - 6, 0), end - 1)]
-    return any(
-        units_differ(*part)
-        and not any(map(_is_bare, part))
-        and ("B" in "".join(part) or not _are_styled(part))
-        for part in parts
-    )
-
-
-def _is_bare(word: str) -> bool:
-    return word.islower() and not word.endswith("bps")
-
-
-def _is_in_seconds(words: Sequence[str]) -> bool:
-    return len(words) > 1 and words[-1] in ("s", "S")
-
-
-def _are_styled(words: Collection[str]) -> bool:
-    return all(_has_style(word) or word == word.capitalize() for word in words)
-
-
-def _patterns_differ(text: str, other: str) -> bool:
-    parts = [(text, other), *zip(text.split(), other.split(), strict=False)]
-    return any(one != two and _is_pattern(one) and _is_pattern(two) for one, two in parts)
-
-
-def _is_pattern(text: str) -> bool:
-    """Return whether all letters are those of dates, in runs too long for a word, or parted."""
-    bare = _LITERAL.sub(" ", text)
-    runs = [match[0] for match in _RUN.finditer(bare)]
-    letters = {run[0] for run in runs} - _OTHER_DATE_LETTERS
-    if not letters or not letters <= _DATE_LETTERS or any(map(str.isdigit, text)):
+    if len(text) != len(member):  # `STRASSE` and `Straße`
         return False
-    lengths = [len(run) for run in runs]
-    parted = _JOINED.search(bare) is None and (max(lengths) > 1 or bare != text)
-    return max(lengths) >= _LONG_RUN or min(lengths) > 1 or parted
+    if _INITIALS.fullmatch(text):
+        return "" in (_style(text), _style(member))
+    runs = _runs(text)
+    longest = max((end - start for start, end in runs), default=0)
+    return any(
+        _is_symbol(text, member, run, members, longest)
+        for run in runs
+        if text[max(run[0] - 1, 0) : run[1] + 1] != member[max(run[0] - 1, 0) : run[1] + 1]
+    )
+
+
+def _runs(text: str) -> list[tuple[int, int]]:
+    """Return where the letters that have a case begin and end."""
+    groups = groupby(range(len(text)), lambda at: text[at].lower() != text[at].upper())
+    runs = (tuple(group) for has_case, group in groups if has_case)
+    return [(run[0], run[-1] + 1) for run in runs]
+
+
+def _style(letters: str) -> str:
+    """Return the case of letters: lower, upper, title, or "" if they have both in another way."""
+    styles = {"lower": letters.lower(), "upper": letters.upper(), "title": letters.capitalize()}
+    return next((style for style, same in styles.items() if letters == same), "")
+
+
+def _is_symbol(text: str, member: str, run: tuple[int, int], members: Collection[str], longest: int) -> bool:
+    start, end = run
+    one, two = text[start:end], member[start:end]
+    styles = {_style(one), _style(two)}
+    if one == two or _REPEATED.fullmatch(one):
+        return _REPEATED.fullmatch(one) is not None
+    if text[:start].endswith(("\\", "%")):
+        return True
+    if len(one) == 1:  # `plan b`, `X-ray`
+        is_last = text[:start].endswith(" ") and end == len(text) and one.islower()
+        return longest < _SHORT or not (is_last or (start == 0 and text[1] == "-"))
+    if "" in styles:
+        return len(one) < _LONG or styles == {""}
+    if styles == {"lower", "title"} and _MILLI_OR_MEGA.match(one):
+        return True
+    if len(one) > _SHORT:
+        return False
+    if (_style(one), _style(two)) == ("title", "upper"):
+        return True
+    return longest <= _SHORT and not _is_code(one, two, members)
+
+
+def _is_code(one: str, two: str, members: Collection[str]) -> bool:
+    """Return whether a short run of letters is a code (`usd`), as in a list of codes, all of one case."""
+    if one.islower() and two.isupper() and len(one) == _SHORT:
+        return True
+    runs = [[each[start:end] for start, end in _runs(each) if end - start > 1] for each in members]
+    listed = [run for each in runs for run in each]
+    shapes = {tuple(map(_style, each)) for each in runs}
+    if len(shapes) > 1 and {_style(each) for each in listed} != {_style(two)}:
+        return False
+    if one.islower() or len(one) == _SHORT:
+        return True
+    # `SA` beside `nsw`; but not `NM` beside `um` and `mm`.
+    short = sum(len(each) <= _SHORT for each in listed)
+    return one.isupper() and max(map(len, listed)) >= _SHORT and 2 * short > len(listed)
+
+
+def renders(sent: str, name: str) -> bool:
+    """Return whether the whole of a sent name is a declared one in a usual case style, so that no case is a unit's.
+
+    >>> renders("maxAge", "max_age"), renders("POWER_MW", "power_mw"), renders("user_id", "userID")
+    (True, True, True)
+    >>> renders("powerMW", "power_mw"), renders("sizeKb", "sizeKB"), renders("expires", "expire_s")
+    (False, False, False)
+    """
+    words = words_of(name)
+    title = [word.capitalize() for word in words]
+    plain = {each.join(words) for each in "_- "}
+    plain |= {"".join(words)} if all(len(each) > 1 or each.isdigit() for each in words) else set()
+    styled = {each.join(title) for each in ("", "_", "-", " ")} | {"".join([*words[:1], *title[1:]])}
+    # A name may have a separator beside its digits.
+    plain = {_AROUND_DIGITS.sub("", each) for each in (*plain, *map(str.upper, plain))}
+    styled = {_AROUND_DIGITS.sub("", each) for each in styled} | plain
+    one, other = _AROUND_DIGITS.sub("", sent), _AROUND_DIGITS.sub("", name)
+    return one in plain or (one in styled and other in styled)
 
 
 # --- one item or several ----------------------------------------------------------------------------------

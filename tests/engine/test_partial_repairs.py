@@ -28,10 +28,10 @@ def _refused(schema: Any, value: Any) -> Decision:
     ("schema", "sent", "expected", "repairs"),
     [
         pytest.param(
-            closed("n", "m", n=INTEGER, m=INTEGER),
-            {"N": "5", "m": "x"},
-            {"n": 5, "m": "x"},
-            ["rename_case /p/N string string", "text_to_integer /p/N string integer"],
+            closed("max", "m", max=INTEGER, m=INTEGER),
+            {"Max": "5", "m": "x"},
+            {"max": 5, "m": "x"},
+            ["rename_case /p/Max string string", "text_to_integer /p/Max string integer"],
             id="name next to a wrong value",
         ),
         pytest.param(
