@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignores_names, spellings, undeclared
-from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, worst_tier
+from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, allows_one_value, worst_tier
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Path, Repair, ValidationIssue
 from mcp_lenient.values.json_values import (
@@ -104,7 +104,7 @@ class Plan:
 
 
 def _changes_more_than_form(rule: Rule) -> bool:
-    return rule.tier not in _DESTRUCTIVE_TIERS or not rule.keeps
+    return not callable(rule.keeps) and (rule.tier not in _DESTRUCTIVE_TIERS or not rule.keeps)
 
 
 class ReadingStep(NamedTuple):
@@ -285,6 +285,8 @@ class Reader:
             return Reading(value)
         if tries_rules:
             found += self._by_rules(place, value, found, hops=hops, partly=partly)
+        if place.path and not place.branch and place.node.once(allows_one_value):
+            found = [each for each in found if not each.steps]
         whole = [each for each in found if each.whole]
         if whole:
             return _best(place, value, whole)
@@ -381,7 +383,7 @@ class Reader:
     def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
         """Return the places of branches of a union."""
         union = place.union or len(place.node.families) > 1
-        return [place._replace(node=way, optional=False, union=union) for way in ways]
+        return [place._replace(node=way, optional=False, union=union, branch=True) for way in ways]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope | None, *, partly: bool
@@ -441,7 +443,9 @@ class Reader:
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        return _together(out, readings, whole=whole)
+        # `{"deleted_at": null}` is a filter, and `{}` is none.
+        is_emptied = bool(value) and not out and bool(place.path)
+        return _together(out, readings, whole=whole and not is_emptied)
 
     def _property(
         self, node: Node, name: str, value: Mapping[str, Any], scope: Scope | None

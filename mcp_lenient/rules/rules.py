@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,7 @@ from mcp_lenient.values.json_values import (
     exact_number_in_text,
     integer_in_text,
     looks_like_json,
+    may_have_thousands,
     number_as_text,
     number_in_text,
     parse_container,
@@ -36,10 +38,12 @@ from mcp_lenient.values.json_values import (
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import (
     case_target,
+    fold_case,
     fold_name,
     folded_names,
     share_style,
     singular,
+    squashed,
     tool_target,
     words_in,
 )
@@ -104,6 +108,7 @@ class Place(NamedTuple):
         item: Whether it is an item of a list.
         mixed: Whether that list has anything but numbers.
         union: Whether the node is a branch of a union of several JSON types.
+        branch: Whether it is a branch of any union.
         unknown: The undeclared names of an object that may be renamed or dropped.
     """
 
@@ -116,6 +121,7 @@ class Place(NamedTuple):
     item: bool = False
     mixed: bool = False
     union: bool = False
+    branch: bool = False
     unknown: Sequence[str] = ()
 
 
@@ -142,8 +148,8 @@ class Rule:
         part: See above.
         literal: Whether it may choose between union branches of different JSON types.
         chains: Whether another rule may be applied to its result.
-        keeps: Whether the result keeps the sent value, or a check of a result at a place: in destructive tools nothing
-            else is used.
+        keeps: Whether the result keeps the sent value, or a check of that, by place, sent value and result: in destructive
+            tools nothing else is used, nor a tier above 2 without such a check.
         certain: Whether its result may be used; otherwise it is only offered to the caller as a fix.
         asks: Returns whether a node says what the rule needs.
 
@@ -159,7 +165,7 @@ class Rule:
     part: Part = "value"
     literal: bool = False
     chains: bool = False
-    keeps: bool | Callable[[Place, Any], bool] = True
+    keeps: bool | Callable[[Place, Any, Any], bool] = True
     certain: bool = True
     asks: Callable[[Node], bool] | None = None
     cost: int = field(init=False, repr=False)
@@ -176,7 +182,7 @@ class Rule:
             return False
         if self.asks is not None and not self.asks(node):
             return False
-        return not self._rewords(node) or not _allows_one_value(node)
+        return not self._rewords(node) or not node.once(allows_one_value)
 
     def _rewords(self, node: Node) -> bool:
         """Return whether it changes more of a scalar than its type, or also the type of an allowed value."""
@@ -187,24 +193,17 @@ class Rule:
         """Return what the function yields; in a destructive tool, only what keeps the sent value."""
         made = tuple(self.read(place, value))
         if place.call.destructive and callable(self.keeps):
-            return tuple(each for each in made if self.keeps(place, each))
+            return tuple(each for each in made if self.keeps(place, value, each))
         return made
 
 
-def _allows_one_value(node: Node) -> bool:
+def allows_one_value(node: Node) -> bool:
     """Return whether only one value is allowed, besides null: no repair says ``DELETE`` for the caller."""
-    if node.enum is None:
+    ways = [way for way in node.ways if way.types != ("null",)]
+    if any(way.enum is None for way in ways):
         return False
-    return (
-        len(
-            {
-                repr(each)
-                for each in node.enum
-                if each not in (None, "") and not isinstance(each, (list, dict))
-            }
-        )
-        < 2
-    )
+    listed = (each for way in ways for each in way.enum or () if not isinstance(each, (list, dict)))
+    return len({repr(each) for each in listed if each not in (None, "")}) < 2
 
 
 def worst_tier(cost: int) -> int:
@@ -234,9 +233,19 @@ def _relaxed(place: Place, kind: str) -> frozenset[Dialect]:
     return frozenset(each for each in dialects if place.call.policy.allows(f"{each}_text_to_{kind}"))
 
 
-def text_to_integer(_place: Place, text: str) -> Iterable[int]:
-    """``"42"`` to 42, ``"5.0"`` to 5."""
-    return _made(integer_in_text(text))
+_LONGEST_LEADING: Final = 100
+_LEADING: Final = re.compile(r"\+?[0-9]+")
+
+
+def text_to_integer(place: Place, text: str) -> Iterable[int]:
+    """``"42"`` to 42, ``"5.0"`` to 5; a parameter's own ``"+3"`` and ``"03"`` to 3, unless an octal 3 is another number."""
+    digits = text.strip(" \t\n\r")
+    if place.item or place.union or not _LEADING.fullmatch(digits) or len(digits) > _LONGEST_LEADING:
+        return _made(integer_in_text(text))
+    value = int(digits)
+    has_zero = digits.lstrip("+").startswith("0") and value > 0
+    octal = int(digits, 8) if has_zero and not {"8", "9"} & {*digits} else value
+    return (value,) if octal == value or not place.node.takes(octal) else ()
 
 
 def text_to_number(_place: Place, text: str) -> Iterable[float]:
@@ -291,7 +300,8 @@ def _lists_values(node: Node) -> bool:
 
 
 def _folded(node: Node, text: str) -> Collection[Any]:
-    number, quoted = number_in_text(text), _QUOTED.fullmatch(text)
+    number = None if may_have_thousands(text) else number_in_text(text)
+    quoted = _QUOTED.fullmatch(text)
     found = {each for each in node.enum or () if type(each) in (int, float) and each == number}
     for spelling in {quoted[2].strip() or quoted[2], text} if quoted else {text} - {""}:
         found.update(_in_other_spelling(node, spelling))
@@ -305,8 +315,16 @@ def _longest_spelling(node: Node) -> int:
 def _in_other_spelling(node: Node, text: str) -> Sequence[str]:
     alike = node.once(_spellings).get(_spelling(text), [])
     exact = [each for each in alike if each.strip() == text]
-    is_other = len(alike) == 1 and case_matters(text, alike[0].strip(), _texts(node.enum or ()))
-    return exact or ([] if is_other else alike)
+    if exact or len(alike) != 1:
+        return exact or alike
+    # `left-right` beside `left+right`
+    has_twin = node.once(_letters)[squashed(alike[0])] > 1 and alike[0].strip().casefold() != text.casefold()
+    is_other = has_twin or case_matters(text, alike[0].strip(), _texts(node.enum or ()))
+    return [] if is_other else alike
+
+
+def _letters(node: Node) -> Counter[str]:
+    return Counter(map(squashed, {*_texts(node.enum or ())}))
 
 
 def _spellings(node: Node) -> Mapping[str, list[str]]:
@@ -324,6 +342,10 @@ def _spelling(text: str) -> str:
 # --- nothing ----------------------------------------------------------------------------------------------
 
 _NONE_WORDS: Final = frozenset({"none", "null", "unset"})
+
+
+def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
+    return any(each is None if sent is None else each == sent for each in place.node.default)
 
 
 def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
@@ -381,9 +403,7 @@ def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> It
     if isinstance(value, list):
         yield content
         return
-    # A text under `items` may be several items, as it may be without the wrapper.
-    is_one = _is_one(place.node, content[0]) if "items" in value else _is_item(content[0])
-    if is_one and not _takes_as_item(place.node, value):
+    if _is_one(place.node, content[0]) and not _takes_as_item(place.node, value):
         yield content[0] if isinstance(content[0], list) else content
 
 
@@ -435,17 +455,27 @@ def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
     takes_any = is_list and node.items.schema in (None, True, {}) and not node.prefix
     if takes_any or any(way.format == _JSON_TEXT for way in node.ways) or _is_entry(node, value):
         return  # any object may be an item, or the text of one be JSON
-    if len(value) == 1 and place.name is not None and place.name in value:
+    if len(value) == 1 and place.name is not None and place.name in value and not _may_hold_json(node):
         # What was sent inside a wrapper is not left out.
         yield from (each for each in value.values() if each not in (None, "") or node.takes(each))
     elif not (is_list and _takes_as_item(node, value)):
-        yield from _typed_value(value)
+        yield from _typed_value(node, value)
 
 
-def _typed_value(value: dict[str, Any]) -> Iterator[Any]:
+def _may_hold_json(node: Node) -> bool:
+    """Return whether a text may be to hold JSON, by its format or as any text may."""
+    return any(
+        way.format == _JSON_TEXT
+        or (way.is_only("string") and way.enum is None and not way.format and not any(way.says("pattern")))
+        for way in node.ways
+    )
+
+
+def _typed_value(node: Node, value: dict[str, Any]) -> Iterator[Any]:
     content, kind = value.get("value"), value.get("type")
     if value.keys() == {"value"}:
-        yield from () if content is None or isinstance(content, (list, dict)) else (content,)
+        is_bare = not (content is None or isinstance(content, (list, dict)) or _may_hold_json(node))
+        yield from (content,) if is_bare else ()
     elif value.keys() == {"type", "value"} and isinstance(kind, str) and _is_of_type(content, kind):
         yield content
 
@@ -457,7 +487,7 @@ def _is_of_type(value: Any, kind: str) -> bool:
 def array_to_scalar(place: Place, value: list[Any]) -> Iterator[Any]:
     """``[5]`` to 5."""
     has_one = len(value) == 1 and not isinstance(value[0], list)
-    if has_one and place.node.types and place.node.format != _JSON_TEXT:
+    if has_one and place.node.types and not _may_hold_json(place.node):
         yield value[0]
 
 
@@ -528,8 +558,8 @@ def drop_injected(place: Place, _value: dict[str, Any]) -> Names:
         yield from ((key, ABSENT) for key in place.unknown if key in found)
 
 
-def _is_of_call(place: Place, dropped: tuple[str, Any]) -> bool:
-    return dropped[0] == _CALL_ID or (dropped[0] in BESIDE_CALL_ID and _CALL_ID in place.unknown)
+def _is_call_id(place: Place, _value: Any, dropped: tuple[str, Any]) -> bool:
+    return dropped[0] == _CALL_ID or dropped[0] in place.call.policy.drop
 
 
 def _folded_names(node: Node) -> Mapping[str, str | None]:
@@ -565,7 +595,7 @@ def _is_same(node: Node, sent: str, name: str) -> bool:
     return renders(sent, name) or not any(each and each & _NUMBERS for each in kinds)
 
 
-def _has_same_words(_place: Place, renamed: tuple[str, str]) -> bool:
+def _has_same_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
     one, other = (list(map(fold_case, words_in(name))) for name in renamed)
     return one == other
 
@@ -612,6 +642,10 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
         yield from _in_only_key(place, *arguments.items())
     if len(unknown) == 1 and unknown[0] in WRAPPERS:
         yield from _under_other_name(place, arguments, unknown[0])
+
+
+def _holds_all(_place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
+    return len(arguments) == 1 and arguments.keys() <= WRAPPERS
 
 
 def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
@@ -755,7 +789,7 @@ def _nested(values: Mapping[tuple[_Step, ...], Any]) -> tuple[Any, ...]:
 _TEXT: Final = ("string",)
 _SCALAR_TYPES: Final = ("string", "integer", "number", "boolean")
 _parsing = partial(Rule, takes=_TEXT, chains=True)
-_leaving_out = partial(Rule, part="absence", keeps=False)
+_leaving_out = partial(Rule, part="absence", keeps=_is_default)
 _naming = partial(Rule, takes=("object",), part="names")
 _moving = partial(Rule, takes=("object",), part="arguments", chains=True)
 
@@ -774,7 +808,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("fold_enum", 1, fold_enum, _TEXT, asks=_lists_values),
     _leaving_out("null_to_absent", 2, null_to_absent, ("null",)),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
-    _naming("drop_injected", 2, drop_injected, keeps=_is_of_call),
+    _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
     _naming("rename_case", 1, rename_case, keeps=_has_same_words),
     _naming("rename_alias", 2, rename_alias),
     Rule("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",), chains=True),
@@ -783,7 +817,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("scalar_to_array", 8, scalar_to_array, _SCALAR_TYPES, ("array",)),
     Rule("object_to_array", 8, object_to_array, ("object", "string"), ("array",)),
     Rule("delimited_text_to_array", 8, delimited_text_to_array, _TEXT, ("array",)),
-    _moving("unwrap_arguments", 8, unwrap_arguments),
+    _moving("unwrap_arguments", 8, unwrap_arguments, keeps=_holds_all),
     _moving("wrap_arguments", 8, wrap_arguments),
     _moving("nest_arguments", 8, nest_arguments),
     Rule("rename_tool", 1, rename_tool, part="tool"),

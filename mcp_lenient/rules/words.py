@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final
 
-from mcp_lenient.values.json_values import exact_number_in_text, number_in_text
-from mcp_lenient.values.names import fold_case, words_of
+from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
+from mcp_lenient.values.names import fold_case, words_in
 
 _EMPTY_WORDS: Final = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
 
@@ -125,7 +125,7 @@ def renders(sent: str, name: str) -> bool:
     >>> renders("powerMW", "power_mw"), renders("sizeKb", "sizeKB"), renders("expires", "expire_s")
     (False, False, False)
     """
-    words = words_of(name)
+    words = [fold_case(word) for word in words_in(name)]
     title = [word.capitalize() for word in words]
     plain = {each.join(words) for each in "_- "}
     plain |= {"".join(words)} if all(len(each) > 1 or each.isdigit() for each in words) else set()
@@ -248,8 +248,10 @@ def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | No
     text = text.strip()
     if _BARE_COMMA.search(text) and (_SPACED_COMMA.search(text) or _OTHER_NUMBER.search(text)):
         return None
-    parse = number_in_text if integers else exact_number_in_text
-    numbers = [parse(part) for part in text.split(";" if ";" in text else ",")]
+    parts = text.split(";" if ";" in text else ",")
+    if any(map(may_have_thousands, parts)):
+        return None
+    numbers = list(map(number_in_text if integers else exact_number_in_text, parts))
     found = [number for number in numbers if number is not None]
     return found if len(found) == len(numbers) > 1 else None
 

@@ -177,6 +177,7 @@ _SAFE_LENGTH: Final = 15
 """Characters of an integer that is always below 2**53."""
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
+_THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}\.000")
 _TWO_PLACES: Final = re.compile(r"-?[0-9]+\.[0-9]{2}")
 _DIGITS_OF_DOUBLE: Final = 15
 """A number with more digits may have been rounded by the sender."""
@@ -291,13 +292,18 @@ def integer_in_text(text: str) -> int | None:
     """Parse a whole text as a JSON integer, or return None.
 
     ``"5.0"`` and ``"1e3"`` are integers up to 2**53. ``"-0"`` is refused: an integer loses its sign, which may
-    have a meaning, for instance in an offset.
+    have a meaning, for instance in an offset. So is ``"10.000"``, which many languages write for ten thousand.
 
     >>> integer_in_text("5.0"), integer_in_text("1e3"), integer_in_text("5.5")
     (5, 1000, None)
     """
-    value = number_in_text(text)
+    value = None if may_have_thousands(text) else number_in_text(text)
     return whole_float(value) if isinstance(value, float) else value
+
+
+def may_have_thousands(text: str) -> bool:
+    """Return whether a text is a whole number with three zeros after a point, which may part thousands."""
+    return _THOUSANDS.fullmatch(text.strip(_SPACE)) is not None
 
 
 def whole_float(value: float) -> int | None:

@@ -376,7 +376,7 @@ def test_alias_unknown_to_the_schema_stays():
     ("sent", "expected", "rule"),
     [
         pytest.param({"user_name": 5}, {"user_name": "5"}, "number_to_text", id="value"),
-        pytest.param({"max_items": None}, {}, "null_to_absent", id="null"),
+        pytest.param({"max_items": None, "userName": "a"}, {"userName": "a"}, "null_to_absent", id="null"),
     ],
 )
 def test_a_value_under_a_fields_own_name_is_repaired(sent, expected, rule, strict):

@@ -361,7 +361,10 @@ def test_object_to_array_requires_declared_keys(schema: Any, sent: Any, expected
 
 @table(
     repairs_to("integer", INTEGER, [5], 5, "array_to_scalar"),
-    repairs_to("text", STRING, ["a"], "a", "array_to_scalar"),
+    repairs_to(
+        "text with a format", {**STRING, "format": "date"}, ["2026-01-02"], "2026-01-02", "array_to_scalar"
+    ),
+    refuses("text, which may be to hold JSON", STRING, ["a"]),
     repairs_to("number", NUMBER, [2.5], 2.5, "array_to_scalar"),
     repairs_to("boolean", BOOLEAN, [False], False, "array_to_scalar"),
     repairs_to("enum", {**STRING, "enum": ["a", "b"]}, ["a"], "a", "array_to_scalar"),
@@ -381,7 +384,8 @@ def test_object_to_array_requires_declared_keys(schema: Any, sent: Any, expected
     refuses("an object", closed("a", a=INTEGER), [{"a": 1}]),
     keeps("no type", {}, [5]),
     keeps("a list beside it", union(INTEGER, INTEGERS), [5]),
-    repairs_to("any scalar", {"type": ["string", "number", "integer", "boolean"]}, [5], 5, "array_to_scalar"),
+    repairs_to("any number", {"type": ["number", "integer", "boolean"]}, [5], 5, "array_to_scalar"),
+    refuses("any scalar, so also a text", {"type": ["string", "number", "integer", "boolean"]}, [5]),
     refuses("JSON text is wanted", {**STRING, "contentMediaType": "application/json"}, ["5"]),
 )
 def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
@@ -400,7 +404,8 @@ def test_array_to_scalar_unwraps_one_item(schema: Any, sent: Any, expected: Any,
         "text inside", INTEGERS, {"item": ["1"]}, [1], "item_wrapper_to_array", "text_to_integer /p/0"
     ),
     repairs_to("a scalar", INTEGERS, {"item": 1}, [1], "item_wrapper_to_array"),
-    repairs_to("a text", STRINGS, {"item": "a, b"}, ["a, b"], "item_wrapper_to_array"),
+    refuses("a text that may be several", STRINGS, {"item": "a, b"}),
+    repairs_to("a text", STRINGS, {"item": "a b"}, ["a b"], "item_wrapper_to_array"),
     repairs_to("a text in the plural", STRINGS, {"items": "New York"}, ["New York"], "item_wrapper_to_array"),
     refuses("a text in the plural that may be several", STRINGS, {"items": "a, b"}),
     refuses("another key", INTEGERS, {"value": [1]}),

@@ -43,17 +43,23 @@ STRINGS = array(STRING)
         "drop_injected /toolCallId",
     ),
     repairs_call_to(
-        "keys sent with it",
-        closed("id", id=INTEGER),
-        {"id": 5, "toolCallId": "c", "action": "x"},
-        {"id": 5},
-        "drop_injected /toolCallId",
-        "drop_injected /action",
-    ),
-    refuses_call(
         "null toward a null default",
         closed("id", id=INTEGER, at={**INTEGER, "default": None}),
         {"id": 5, "at": None},
+        {"id": 5},
+        "null_to_absent /at",
+    ),
+    repairs_call_to(
+        "wrapped arguments",
+        closed("id", id=INTEGER),
+        {"args": {"id": 5}},
+        {"id": 5},
+        "unwrap_arguments ",
+    ),
+    refuses_call(
+        "keys sent with the call id",
+        closed("id", id=INTEGER),
+        {"id": 5, "toolCallId": "c", "action": "x"},
     ),
     refuses_call(
         "empty toward a null default",
@@ -90,7 +96,9 @@ STRINGS = array(STRING)
     refuses("number for text", STRING, 5),
     refuses("numbers in a text", array(INTEGER), "1, 2"),
     refuses("wrapped in its own name", INTEGER, {"p": 5}),
-    refuses_call("wrapped arguments", closed("id", id=INTEGER), {"args": {"id": 5}}),
+    refuses_call(
+        "all in one parameter", closed("id", "at", id=INTEGER, at=INTEGER), {"id": {"id": 5, "at": 6}}
+    ),
     refuses_call("flat fields", closed("data", data=closed("id", id=INTEGER)), {"id": 5}),
     refuses_call("name by slip", closed("content", content=STRING), {"contnet": "a"}),
     keeps("valid value", STRINGS, ["a"]),

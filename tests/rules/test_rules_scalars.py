@@ -36,7 +36,7 @@ from tables import (
     refuses("half", INTEGER, "5.5"),
     refuses("underscore", INTEGER, "1_000"),
     refuses("octal", INTEGER, "0644"),
-    refuses("plus", INTEGER, "+5"),
+    repairs_to("plus", INTEGER, "+5", 5, "text_to_integer"),
     refuses("full-width digits", INTEGER, "\uff14\uff12"),
     refuses("Arabic digits", INTEGER, "\u0664\u0662"),
     refuses("thousands", INTEGER, "1,234"),
