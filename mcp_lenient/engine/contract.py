@@ -131,7 +131,7 @@ class ToolContract:
 
     def _violations(self, sent: Mapping[str, Any], outcome: Outcome) -> tuple[Violation, ...]:
         from mcp_lenient.engine.faults import explained, leading
-        from mcp_lenient.engine.offers import offers
+        from mcp_lenient.engine.offers import Offers
         from mcp_lenient.refusal.locations import Refused
         from mcp_lenient.refusal.violations import MAX_VIOLATIONS, grouped, violations
 
@@ -142,10 +142,5 @@ class ToolContract:
         groups, more = grouped(refused, leading(refused, outcome.issues), partial(explained, refused))
         kept = groups[:MAX_VIOLATIONS]
         reader = Reader(plan, exact_integers=exact, steps=_STEPS_OF_OFFERS)
-        is_too_large = any(issue.kind == "size" for issue in outcome.issues)
-        fixes = (
-            [()] * len(kept)
-            if is_too_large
-            else offers(kept, refused, outcome.issues, self.validator, reader, plain(sent))
-        )
+        fixes = Offers(refused, plain(sent), outcome.issues, self.validator, reader).of(kept)
         return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,24 +29,23 @@ Change = Mapping[Path, Any]
 """New values by their paths."""
 
 
-@dataclass(frozen=True, slots=True)
 class Offers:
     """The search for corrections of one refused call.
 
-    Attributes:
-        sent: The arguments as they were sent.
+    Args:
         refused: The refused call.
+        sent: The arguments as they were sent.
         faults: What the validator refuses in its arguments.
         validator: The tool's validator.
         reader: The reader of the call.
     """
 
-    sent: Any
-    refused: Refused
-    faults: Sequence[Fault]
-    validator: Validator
-    reader: Reader
-    _objects: dict[Path, Sequence[Any]] = field(default_factory=dict)
+    def __init__(
+        self, refused: Refused, sent: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
+    ) -> None:
+        self._refused, self._sent, self._faults = refused, sent, faults
+        self._validator, self._reader = validator, reader
+        self._objects: dict[Path, Sequence[Any]] = {}
 
     def of(self, groups: Sequence[FaultGroup]) -> list[tuple[Patch, ...]]:
         """Return the patches for each group of faults, likeliest first; none for a destructive tool.
@@ -54,203 +53,172 @@ class Offers:
         With each, the validator accepts the call or, if the call has other faults, this one is gone and no other has
         appeared.
         """
-        if self.refused.destructive or not fits_json(self.refused.arguments, _MAX_ARGUMENTS):
+        if self._refused.destructive or any(fault.kind == "size" for fault in self._faults):
             return [()] * len(groups)
         # With so many violations a second fix for each is not worth its size and time.
         most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
         return [self._of_group(group, most) if at < _MAX_GROUPS else () for at, group in enumerate(groups)]
 
     def _of_group(self, group: FaultGroup, most: int) -> tuple[Patch, ...]:
-        if group.count > len(group.places):
-            return ()
         found: list[Patch] = []
-        paths = [place.path for place in group.places]
-        for change in islice(self._changes(group), _MAX_TRIED):
-            new = self._changed(change)
-            patch = difference(self.refused.arguments, new)
-            if (
-                not any(same_json([*patch], [*each]) for each in found)  # 1 is not true
-                and self._may_be_said(patch, group)
-                and self._helps(new, change, patch, paths)
-            ):
+        is_whole = group.count == len(group.places)
+        for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
+            new = self._refused.arguments
+            for path, value in change.items():
+                new = with_value(new, path, REMOVED if value is ABSENT else plain(value))
+            patch = difference(self._refused.arguments, new)
+            is_new = not any(same_json([*patch], [*each]) for each in found)  # 1 is not true
+            if is_new and self._may_be_said(patch, group) and self._helps(new, change, patch, group):
                 found.append(patch)
         if group.rivals:  # one reading alone would decide what is not known
             return tuple(found) if len(found) == len(group.rivals) <= MAX_OFFERS else ()
         return tuple(found[:most])
 
-    def _changed(self, change: Change) -> Any:
-        arguments = self.refused.arguments
-        for path, new in change.items():
-            arguments = with_value(arguments, path, REMOVED if new is ABSENT else plain(new))
-        return arguments
-
     # What may be changed
 
     def _changes(self, group: FaultGroup) -> Iterator[Change]:
-        first = group.places[0]
+        path = group.places[0].path
         if group.rivals:
-            yield from ({first.path: value} for value in group.rivals)
-        elif group.keyword == "propertyNames":
+            yield from ({path: value} for value in group.rivals)
+        elif group.is_of_key:
             yield from self._of_key(group)
         elif group.code in ("missing", "unknown"):
-            for length in range(len(first.path) - 1, max(len(first.path) - 3, -1), -1):
-                yield from self._of_name(group, first.path[:length]) if len(group.places) == 1 else ()
+            for length in (len(path) - 1, len(path) - 2) if len(group.places) == 1 else ():
+                yield from self._of_name(group, path, length) if length >= 0 else ()
         else:
-            above = (first.path[:length] for length in range(1, len(first.path)))
-            yield from ({path: new} for path in above for new in self._read(path, ("out_of_list",)))
-            ideas = [islice(self._read(place.path), _MAX_TRIED) for place in group.places]
+            above = (path[:length] for length in range(1, len(path)))
+            yield from ({each: new} for each in above for new in self._read(each, only="out_of_list"))
             paths = [place.path for place in group.places]
+            ideas = [islice(self._read(each), _MAX_TRIED) for each in paths]
             yield from (dict(zip(paths, each, strict=True)) for each in zip(*ideas, strict=False))
 
-    def _read(self, path: Path, only: Sequence[str] = ()) -> Iterator[Any]:
+    def _read(self, path: Path, *, only: str = "") -> Iterator[Any]:
         """Yield the values that the uncertain rules make of a value."""
-        place = self.refused.look(path)
+        place = self._refused.look(path)
         if place.node is None or not place.present or place.secret:
             return
-        name = next((part for part in reversed(path[-1:]) if isinstance(part, str)), None)
-        optional = self.refused.may_leave_out(place)
-        here = self.reader.top._replace(
-            node=place.node,
-            path=path,
-            to=path,
-            name=name if place.declared else None,
-            optional=optional,
-            item=name is None,
-        )
-        kind = json_type(place.value)
+        kind, name = json_type(place.value), path[-1] if path and isinstance(path[-1], str) else None
+        optional, call = self._refused.may_leave_out(place), self._reader.top.call
+        own = name if place.declared else None
+        here = Place(place.node, call, path, path, own, optional=optional, item=name is None)
         for rule in LIKELY_RULES:
-            is_asked = (
-                rule.name in only if only else rule.part == "value" or (rule.part == "absence" and optional)
-            )
-            if is_asked and kind in rule.takes:
+            is_asked = rule.part == "value" or (rule.part == "absence" and optional)
+            if is_asked and kind in rule.takes and only in ("", rule.name):
                 yield from rule.read(here, place.value)
 
-    def _of_name(self, group: FaultGroup, path: Path) -> Iterator[Change]:
+    def _of_name(self, group: FaultGroup, path: Path, length: int) -> Iterator[Change]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
-        wanted = group.places[0].path[len(path) :]
-        for new in self._named(path):
-            if (value_at(new, wanted) is not REMOVED) is (group.code == "missing"):
-                yield {path: new}
+        owner = path[:length]
+        if owner not in self._objects:
+            self._objects[owner] = [*self._with_other_names(owner)]
+        for new in self._objects[owner]:
+            if (value_at(new, path[length:]) is not REMOVED) is (group.code == "missing"):
+                yield {owner: new}
 
-    def _named(self, path: Path) -> Sequence[Any]:
-        """Return an object with other names, as the uncertain rules make it."""
-        owner = self.refused.look(path)
-        if path not in self._objects and isinstance(owner.value, dict) and not owner.secret:
-            places = [
-                self.reader.top._replace(node=way, path=path, to=path, name=None)
-                for way in self.refused.meant(owner)[:MAX_OFFERS]
-            ]
-            rules = [rule for rule in LIKELY_RULES if rule.part == "names"]
-            self._objects[path] = [
-                new for place in places for rule in rules for new in rule.read(place, owner.value)
-            ]
-        return self._objects.get(path, ())
+    def _with_other_names(self, path: Path) -> Iterator[Any]:
+        """Yield an object with other names, as the uncertain rules make it."""
+        owner = self._refused.look(path)
+        if isinstance(owner.value, dict) and not owner.secret:
+            for way in self._refused.meant(owner)[:MAX_OFFERS]:
+                place = Place(way, self._reader.top.call, path, path)
+                for rule in LIKELY_RULES:
+                    yield from rule.read(place, owner.value) if rule.part == "names" else ()
 
     def _of_key(self, group: FaultGroup) -> Iterator[Change]:
         """Yield the map with a wrong key replaced by the one that was likely meant; no entry is overwritten."""
-        place, node = group.places[0], group.node
-        owner, key = self.refused.look(place.path[:-1]), str(place.path[-1])
+        path, node = group.places[0].path, group.node
+        owner, key = self._refused.look(path[:-1]), str(path[-1])
         if len(group.places) > 1 or node is None or not isinstance(owner.value, dict):
             return
         near = [name for name in near_values(node, key) if name not in owner.value]
-        wrong = (str(each.path[-1]) for each in self.faults if each.kind == "key" and each.path != place.path)
-        if len(near) == 1 and not any(
-            near_values(node, other) == near for other in islice(wrong, _MAX_GROUPS)
-        ):
+        wrong = (str(each.path[-1]) for each in self._faults if each.kind == "key" and each.path != path)
+        others = islice(wrong, _MAX_GROUPS)
+        if len(near) == 1 and all(near_values(node, other) != near for other in others):
             yield {owner.path: {near[0] if each == key else each: own for each, own in owner.value.items()}}
 
     # Whether it helps
 
-    def _helps(self, new: Any, change: Change, patch: Patch, paths: Sequence[Path]) -> bool:
+    def _helps(self, new: Any, change: Change, patch: Patch, group: FaultGroup) -> bool:
         """Return whether changed arguments are accepted, or these faults are gone and no other has appeared.
 
         What is moved may need a repair as well.
         """
-        if self._has_only_others(new, paths):
+        if self._has_only_others(new, group):
             return True
         if all(operation["op"] != "move" for operation in patch):
             return False
         for path in change:
-            place = self.refused.look(path)
-            if place.node is not None:
-                here = Place(place.node, self.reader.top.call, path, path)
+            node = self._refused.look(path).node
+            if node is not None:
+                place = Place(node, self._reader.top.call, path, path)
                 try:
-                    read = self.reader.read(here, value_at(new, path), partly=True)
+                    read = self._reader.read(place, value_at(new, path), partly=True)
                 except OutOfSteps:
                     return False
                 new = with_value(new, path, plain(read.value))
-        return self._has_only_others(new, paths)
+        return self._has_only_others(new, group)
 
-    def _has_only_others(self, arguments: Any, paths: Sequence[Path]) -> bool:
-        before = {(fault.path, fault.kind) for fault in self.faults}
+    def _has_only_others(self, arguments: Any, group: FaultGroup) -> bool:
+        paths, before = (
+            [place.path for place in group.places],
+            {(each.path, each.kind) for each in self._faults},
+        )
         return all(
             (fault.path, fault.kind) in before and not any(_related(fault.path, path) for path in paths)
-            for fault in self.validator.issues(arguments)
+            for fault in self._validator.issues(arguments)
         )
 
     # What may be said
 
     def _may_be_said(self, patch: Patch, group: FaultGroup) -> bool:
         """Return whether a patch also applies to what was sent, and says nothing that must not be said."""
-        return bool(patch) and all(
-            self._is_as_sent(each) and self._may_name(each) and self._may_show(each, group) for each in patch
+        return (
+            bool(patch)
+            and self._is_small
+            and all(map(self._is_as_sent, patch))
+            and all(self._may_name(each) and self._may_show(each, group) for each in patch)
         )
+
+    @cached_property
+    def _is_small(self) -> bool:
+        return fits_json(self._refused.arguments, _MAX_ARGUMENTS)
 
     def _is_as_sent(self, operation: Mapping[str, Any]) -> bool:
         """Return whether what an operation changes was sent as it is now, before certain repairs."""
         if operation["op"] == "add":
             return True
-        now = self.refused.arguments
-        path = _path(now, operation.get("from", operation["path"]))
-        if path is None:  # an item that a move has shifted, whose content is compared by the move
+        now: Any = self._refused.arguments
+        path: Path = ()
+        for token in tokens_of(operation.get("from", operation["path"])):
+            here = value_at(now, path)
+            path = (*path, int(token) if isinstance(here, list) and token.isdecimal() else token)
+        here = value_at(now, path)
+        if here is REMOVED:  # an item that a move has shifted, whose content is compared by the move
             return bool(operation["op"] == "remove")
-        return same_json(value_at(self.sent, path), value_at(now, path))
+        return same_json(value_at(self._sent, path), here)
 
     def _may_name(self, operation: Mapping[str, Any]) -> bool:
         """Return whether an operation contains no key chosen by the caller that may be a value."""
         ends = [tokens_of(operation[end]) for end in ("path", "from") if end in operation]
         return all(
             all(map(exact, tokens))
-            and (not tokens or self.refused.look((tokens[0],)).declared or is_name(tokens[0]))
+            and (not tokens or self._refused.look((tokens[0],)).declared or is_name(tokens[0]))
             for tokens in ends
         )
 
     def _may_show(self, operation: Mapping[str, Any], group: FaultGroup) -> bool:
         """Return whether a value is short, and contains nothing secret or undeclared."""
-        if "value" not in operation or operation["value"] in ({}, []):
+        value = operation.get("value", {})
+        if value in ({}, []):
             return True
-        value = operation["value"]
-        place = next(
-            (each for each in group.places if pointer(each.path) == operation["path"]), group.places[0]
-        )
+        here = (each for each in group.places if pointer(each.path) == operation["path"])
+        place = next(here, group.places[0])
         if place.secret or not fits_json(value, _MAX_VALUE):
             return False
-        is_listed = any(value in (way.enum or ()) for way in place.ways)
-        return is_listed or (
-            self.refused.may_show(place) and not private(place.node, value, self.refused.policy.secret)
+        return any(value in (way.enum or ()) for way in place.ways) or (
+            self._refused.may_show(place) and not private(place.node, value, self._refused.policy.secret)
         )
-
-
-def _path(arguments: Any, text: str) -> Path | None:
-    """Return the path in arguments that a JSON Pointer names; None if it leads to nothing."""
-    path: Path = ()
-    for token in tokens_of(text):
-        here = value_at(arguments, path)
-        path = (*path, int(token) if isinstance(here, list) and token.isdecimal() else token)
-    return None if value_at(arguments, path) is REMOVED else path
 
 
 def _related(one: Path, other: Path) -> bool:
     return one[: len(other)] == other or other[: len(one)] == one
-
-
-def offers(
-    groups: Sequence[FaultGroup],
-    refused: Refused,
-    faults: Iterable[Fault],
-    validator: Validator,
-    reader: Reader,
-    sent: Any,
-) -> list[tuple[Patch, ...]]:
-    """Return the patches for each group of faults; see :class:`Offers`."""
-    return Offers(sent, refused, tuple(faults), validator, reader).of(groups)
