@@ -7,24 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.observer import ObservedValidator, Observer
-from mcp_lenient.engine.reader import Plan, Reader
+from mcp_lenient.engine.reader import Plan
 from mcp_lenient.engine.repair import repair, repair_rejected
 from mcp_lenient.engine.schema_validator import ClosedValidator, PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
-from mcp_lenient.values.json_values import plain
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Mode, Policy
     from mcp_lenient.schema.compile import ReadableSchema
-
-
-_STEPS_OF_OFFERS: Final = 5_000
-"""Values visited while corrections of a refused call are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,24 +117,11 @@ class ToolContract:
         return self._decision(arguments, repair_rejected(self.plan, arguments, self.validator))
 
     def _decision(self, sent: Mapping[str, Any], outcome: Outcome) -> Decision:
-        plan = self.plan
-        found = self._violations(sent, outcome) if outcome.status == "refused" else ()
+        found: tuple[Violation, ...] = ()
+        if outcome.status == "refused":
+            from mcp_lenient.engine.offers import violations_of
+
+            found = violations_of(self.plan, sent, outcome, self.validator, as_texts=self.as_texts)
         return Decision(
-            outcome.status, outcome.arguments, outcome.repairs, found, plan.policy.mode, plan.tool
+            outcome.status, outcome.arguments, outcome.repairs, found, self.plan.policy.mode, self.plan.tool
         )
-
-    def _violations(self, sent: Mapping[str, Any], outcome: Outcome) -> tuple[Violation, ...]:
-        from mcp_lenient.engine.faults import explained, leading
-        from mcp_lenient.engine.offers import Offers
-        from mcp_lenient.refusal.locations import Refused
-        from mcp_lenient.refusal.violations import MAX_VIOLATIONS, grouped, violations
-
-        plan, exact = self.plan, self.validator.exact_integers
-        refused = Refused(
-            plan.top, outcome.arguments, plan.policy, exact, plan.destructive, plan.tool, self.as_texts
-        )
-        groups, more = grouped(refused, leading(refused, outcome.issues), partial(explained, refused))
-        kept = groups[:MAX_VIOLATIONS]
-        reader = Reader(plan, exact_integers=exact, steps=_STEPS_OF_OFFERS)
-        fixes = Offers(refused, plain(sent), outcome.issues, self.validator, reader).of(kept)
-        return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)

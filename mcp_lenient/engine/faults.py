@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -118,20 +117,7 @@ class _FaultSearch:
         best = min(found, key=len)
         if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
             return [_fault(path, best[0].keyword, node, found)]
-        if not best:
-            return _of_several(node, [way for way in listed if way.takes(value)], path)
-        if len(best) > 1 or best[0].keyword != "required":
-            return best
-        others = [own[0] for own in found if [each.keyword for each in own] == ["required"] and own != best]
-        names = dict.fromkeys(each.path[-1] for each in others if each.path[:-1] == best[0].path[:-1])
-        return [replace(best[0], bound=tuple(names))]
-
-
-def _of_several(node: Node, taking: Sequence[Node], path: Path) -> Sequence[Fault]:
-    """Return the fault of a value that branches accept of which only one may, with the names that only some require."""
-    counts = Counter(name for way in taking for name in way.required)
-    names = tuple(name for name, count in counts.items() if count < len(taking))
-    return [_fault(path, "oneOf", node, names)] if len(names) > 1 else ()
+        return best
 
 
 def _is_listed(node: Node, value: Any) -> bool:

@@ -1,32 +1,46 @@
-"""Offer likely corrections of a refused call: uncertain rules, tried like any other, as JSON Patches (RFC 6902)."""
+"""Say what is wrong with a refused call, with likely corrections: uncertain rules, tried like any other, as JSON Patches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from mcp_lenient.engine.faults import explained, leading
 from mcp_lenient.engine.ignored import OutOfSteps
-from mcp_lenient.engine.reader import Reader
+from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import Refused, private
+from mcp_lenient.refusal.violations import MAX_VIOLATIONS, FaultGroup, grouped, violations
 from mcp_lenient.rules.likely import LIKELY_RULES, near_values
 from mcp_lenient.rules.rules import ABSENT, Place
-from mcp_lenient.types import Fault, Path, Validator
+from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
 from mcp_lenient.values.json_values import json_type, plain, pointer, same_json, tokens_of
 from mcp_lenient.values.patches import REMOVED, Patch, difference, value_at, with_value
-
-if TYPE_CHECKING:
-    from mcp_lenient.refusal.violations import FaultGroup
 
 MAX_OFFERS: Final = 3
 _MAX_TRIED: Final = 6
 _MAX_GROUPS: Final = 8
 _MAX_VALUE: Final = 200
 _MAX_ARGUMENTS: Final = 100_000
+_STEPS: Final = 5_000
+"""Values visited while corrections are tried."""
 Change = Mapping[Path, Any]
 """New values by their paths."""
+
+
+def violations_of(
+    plan: Plan, sent: Mapping[str, Any], outcome: Outcome, validator: Validator, *, as_texts: bool = False
+) -> tuple[Violation, ...]:
+    """Return what the caller is told of a refused call: its faults by kind, each with likely corrections."""
+    exact_integers, arguments = validator.exact_integers, outcome.arguments
+    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, plan.tool, as_texts)
+    groups, more = grouped(refused, leading(refused, outcome.issues), partial(explained, refused))
+    kept = groups[:MAX_VIOLATIONS]
+    reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
+    fixes = Offers(refused, plain(sent), outcome.issues, validator, reader).of(kept)
+    return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)
 
 
 class Offers:
@@ -128,7 +142,7 @@ class Offers:
         """Yield the map with a wrong key replaced by the one that was likely meant; no entry is overwritten."""
         path, node = group.places[0].path, group.node
         owner, key = self._refused.look(path[:-1]), str(path[-1])
-        if len(group.places) > 1 or node is None or not isinstance(owner.value, dict):
+        if len(group.places) > 1 or not isinstance(owner.value, dict):
             return
         near = [name for name in near_values(node, key) if name not in owner.value]
         wrong = (str(each.path[-1]) for each in self._faults if each.kind == "key" and each.path != path)

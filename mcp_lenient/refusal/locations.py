@@ -78,6 +78,11 @@ class Refused:
         object.__setattr__(self, "words", language(self.policy.language))
         self._places[()] = Location((), self.top, self.arguments)
 
+    @property
+    def anything(self) -> Node:
+        """What the schema expects where it says nothing."""
+        return self.top.tree.node(True)  # noqa: FBT003 - a schema
+
     def look(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
         if path not in self._places:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
@@ -72,44 +72,38 @@ _SIZES: Final = {
 
 # --- types and values -------------------------------------------------------------------------------------
 
-
-class _Kind(NamedTuple):
-    """A JSON type; of an array also the types of its items, if they are few."""
-
-    name: str
-    items: tuple[str, ...] = ()
-
-
-_NULL: Final = _Kind("null")
+_Kind = tuple[str, tuple[str, ...]]
+"""A JSON type, and the types of an array's items, if they are few."""
+_NULL: Final[_Kind] = ("null", ())
 
 
 def likely_types(way: Node) -> tuple[str, ...]:
     """Return the JSON types of a branch, or else of the values it lists or the keywords it uses."""
     if way.types is not None:
-        return tuple(kind for kind in way.types if kind in _PLURALS)
+        return tuple([kind for kind in way.types if kind in _PLURALS])
     if way.enum is not None:
-        return tuple(dict.fromkeys(json_type(value) for value in way.enum[:MAX_VALUES]))
+        return tuple(dict.fromkeys(map(json_type, way.enum[:MAX_VALUES])))
     return ("object",) if way.properties else ()
 
 
 def _kinds(ways: Iterable[Node]) -> list[_Kind]:
-    kinds = dict.fromkeys(
-        _Kind(name, _item_types(way) if name == "array" else ()) for way in ways for name in likely_types(way)
-    )
-    return sorted(kinds, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
+    found: dict[_Kind, None] = {}
+    for way in ways:
+        items = dict.fromkeys(name for item in way.items.ways for name in likely_types(item))
+        few = () if way.prefix or len(items) > _MAX_ITEM_TYPES else tuple(items)
+        found |= dict.fromkeys((name, few if name == "array" else ()) for name in likely_types(way))
+    return sorted(found, key=lambda kind: kind == _NULL)[:_MAX_TYPES]
 
 
-def _item_types(way: Node) -> tuple[str, ...]:
-    names = dict.fromkeys(name for item in way.items.ways for name in likely_types(item))
-    return () if way.prefix or len(names) > _MAX_ITEM_TYPES else tuple(names)
+def kinds(node: Node) -> frozenset[str]:
+    """Return the JSON types that are expected, without null."""
+    return frozenset(kind for way in node.ways for kind in way.kinds or ()) - {"null"}
 
 
 def type_words(node: Node) -> tuple[str, ...]:
     """Return the expected types, such as ``array of strings``; ``null`` comes last."""
-    items = [" or ".join(_PLURALS[name] for name in kind.items) for kind in _kinds(node.ways)]
-    return tuple(
-        f"{kind.name} of {of}" if of else kind.name for kind, of in zip(_kinds(node.ways), items, strict=True)
-    )
+    found = [(name, " or ".join(_PLURALS[item] for item in items)) for name, items in _kinds(node.ways)]
+    return tuple(f"{name} of {items}" if items else name for name, items in found)
 
 
 def expected(node: Node | None, words: Language, *, brief: bool = False) -> str:
@@ -118,32 +112,31 @@ def expected(node: Node | None, words: Language, *, brief: bool = False) -> str:
     ``brief`` leaves out samples of string formats.
     """
     free = [way for way in (node.ways if node else ()) if way.enum is None]
-    kinds = _kinds(free)
-    values = [each for each in allowed_values(node, partly=True) if each is not None or _NULL not in kinds]
+    found = _kinds(free)
+    values = [each for each in allowed_values(node, partly=True) if each is not None or _NULL not in found]
     # An array of several types comes last: it would take in the next choice.
-    mixed = [kind for kind in kinds if len(kind.items) > 1]
-    phrases = [_phrase(kind, free, words, brief=brief) for kind in kinds if kind not in (_NULL, *mixed)]
-    phrases += [one_of(values, words)] if values else []
-    phrases += [words("null")] if _NULL in kinds else []
-    return words.either([*phrases, *(_phrase(kind, free, words, brief=brief) for kind in mixed)])
+    found.sort(key=lambda kind: len(kind[1]) > 1)
+    said = {kind: _phrase(kind, free, words, brief=brief) for kind in found if kind != _NULL}
+    alone = [text for kind, text in said.items() if len(kind[1]) < 2]
+    listed = [one_of(values, words)] if values else []
+    null = [words("null")] if _NULL in found else []
+    return words.either([*alone, *listed, *null, *list(said.values())[len(alone) :]])
 
 
 def _phrase(kind: _Kind, free: Iterable[Node], words: Language, *, brief: bool) -> str:
-    if kind.items:
-        return words(
-            "an array of {items}", items=words.either([words(_PLURALS[name]) for name in kind.items])
-        )
-    formats = [way.format or "" for way in free if "string" in likely_types(way)]
-    if kind.name == "string" and _SAMPLES.keys() >= set(formats):
-        return _of_format(dict.fromkeys(formats), words, brief=brief)
-    return words(ONE_OF_A_TYPE[kind.name])
+    name, items = kind
+    if items:
+        return words("an array of {items}", items=words.either([words(_PLURALS[each]) for each in items]))
+    formats = dict.fromkeys(way.format or "" for way in free if "string" in likely_types(way))
+    if name == "string" and _SAMPLES.keys() >= formats.keys():
+        return _of_format(formats, words, brief=brief)
+    return words(ONE_OF_A_TYPE[name])
 
 
 def _of_format(names: Iterable[str], words: Language, *, brief: bool = False) -> str:
     said = []
     for name in names:
-        sample = None if brief else _SAMPLES.get(name)
-        told = cut(name, _MAX_FORMAT)
+        told, sample = cut(name, _MAX_FORMAT), None if brief else _SAMPLES.get(name)
         said.append(words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told)
     return words("a string ({formats})", formats=words.either(said))
 
@@ -182,8 +175,6 @@ def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
 def limit(fault: Fault, words: Language) -> str:
     """Return what the keyword of a fault requires, to follow "must"; empty if that is not said in words."""
     keyword, bound = fault.keyword, fault.bound
-    if keyword == "oneOf":
-        return words("have only one of {names}", names=words.all_of(list(map(quoted, bound))))
     if isinstance(bound, list):
         said = [words.all_of([limit(each, words) for each in way]) for way in bound[: _MAX_TYPES + 1]]
         return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
@@ -259,13 +250,12 @@ def _examples(way: Node, depth: int) -> Sequence[Any]:
     if way.enum is not None:
         return way.enum[:2]
     kind = next((kind for kind in likely_types(way) if kind != "null"), "")
+    tried: Sequence[Any] = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
     if kind in ("array", "object"):
         build = _lists if kind == "array" else _objects
         tried = build(way, depth + 1) if depth < _EXAMPLE_DEPTH else ()
     elif kind == "string" and way.format:
         tried = [_SAMPLES[way.format]] if way.format in _SAMPLES else ()
-    else:
-        tried = (*_SCALARS.get(kind, ()), *way.says("minimum"), *way.says("maximum"))
     return [value for value in tried if way.takes(value)][:2]
 
 
@@ -288,6 +278,6 @@ def _objects(way: Node, depth: int) -> Sequence[Any]:
     for name in names:
         child = way.child(name)
         is_free = child is None and depth > 1 and not way.properties
-        values = _SCALARS["string"] if is_free else () if child is None else _first(child, depth)
+        values = _SCALARS["string"] if is_free else _first(child, depth) if child else ()
         built.update({name: values[0]} if values else {})
     return [built] if built else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from mcp_lenient.refusal import sentences as say
@@ -13,7 +14,7 @@ from mcp_lenient.rules import likely
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
-from mcp_lenient.values.json_values import json_type, may_be_rounded, pointer
+from mcp_lenient.values.json_values import json_type, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.patches import Patch
 
@@ -56,7 +57,7 @@ _IS_NOT_BY_TOOL: Final = marked_plural(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FaultGroup:
     """Faults of one kind, at places that differ in list indices only.
 
@@ -64,22 +65,18 @@ class FaultGroup:
         faults: What is wrong at the first place: each keyword, or the author's sentence.
         places: The first places.
         count: The number of all places.
+        node: What the schema expects.
     """
 
     faults: tuple[Fault, ...]
     places: tuple[Location, ...]
     count: int
+    node: Node
 
     @property
     def keyword(self) -> str:
         """The keyword of the schema; empty if only the tool's own validator refuses the value."""
         return self.faults[0].keyword
-
-    @property
-    def node(self) -> Node | None:
-        """What the schema expects."""
-        nodes = (fault.node for fault in self.faults if fault.node is not None)
-        return next(nodes, self.places[0].node)
 
     @property
     def rivals(self) -> tuple[Any, ...]:
@@ -91,22 +88,16 @@ class FaultGroup:
         """Whether a key of a map is wrong; what its schema refuses of it is the ``bound``."""
         return self.keyword == "propertyNames"
 
-    @property
+    @cached_property
     def code(self) -> ViolationCode:
         """The code of the violation."""
-        if self.is_of_key and say.allowed_values(self.node):
+        if self.is_of_key and self.node.once(say.allowed_values):
             return "enum"
         return _CODES.get(self.keyword or self.faults[0].kind, "value")
 
-    @property
-    def kinds(self) -> frozenset[str]:
-        """The JSON types that the schema expects, without null."""
-        ways = self.node.ways if self.node else ()
-        return frozenset(kind for way in ways for kind in way.kinds or ()) - {"null"}
-
     def first(self, attribute: str) -> Any:
         """Return the first set attribute of the faults."""
-        return next((found for each in self.faults if (found := getattr(each, attribute))), None)
+        return next(filter(None, [getattr(each, attribute) for each in self.faults]), None)
 
 
 def grouped(
@@ -117,34 +108,33 @@ def grouped(
     ``explain`` returns what the schema refuses at a fault that the validator found.
     """
     rough: dict[Any, list[Fault]] = {}
-    for fault in {(each, each.keyword): each for each in faults}.values():
+    for fault in faults:
         rough.setdefault((fault.kind, fault.detail, fault.keyword, _pattern(fault.path)), []).append(fault)
     by_place: dict[tuple[Path, bool], dict[str, Fault]] = {}
-    uncounted: dict[Any, int] = {}
+    uncounted: dict[Path, int] = {}
     for alike in list(rough.values())[:_MAX_GROUPS]:
         explained = [each for fault in alike[:_MAX_SAMPLES] for each in explain(fault)]
         for each in explained:
             by_place.setdefault((each.path, each.kind == "key"), {}).setdefault(each.keyword, each)
         pattern = _pattern(explained[0].path)
         uncounted[pattern] = max(uncounted.get(pattern, 0), len(alike) - _MAX_SAMPLES)
-    same: dict[Any, list[Path]] = {}
-    for (path, is_key), found in by_place.items():
-        said = frozenset((each.keyword, each.node, each.detail, each.reason) for each in found.values())
-        same.setdefault((_pattern(path), is_key, said), []).append(path)
-    groups = [
-        FaultGroup(
-            # The author's sentence comes after what the schema says.
-            tuple(sorted(by_place[paths[0], is_key].values(), key=lambda fault: not fault.keyword)),
-            tuple(map(refused.look, paths[:_MAX_SAMPLES])),
-            len(paths) + max(uncounted.pop(pattern, 0), 0),
-        )
-        for (pattern, is_key, _), paths in same.items()
-    ]
+    same: dict[Any, list[tuple[Path, bool]]] = {}
+    for at, found in by_place.items():
+        said = frozenset([(each.keyword, each.node, each.detail, each.reason) for each in found.values()])
+        same.setdefault((_pattern(at[0]), at[1], said), []).append(at)
+    groups = []
+    for (pattern, *_), alike_at in same.items():
+        # The author's sentence comes after what the schema says.
+        own = sorted(by_place[alike_at[0]].values(), key=lambda fault: not fault.keyword)
+        places = [refused.look(path) for path, _ in alike_at[:_MAX_SAMPLES]]
+        nodes: list[Node] = [*filter(None, (*(each.node for each in own), places[0].node))]
+        count = len(alike_at) + max(uncounted.pop(pattern, 0), 0)
+        groups.append(FaultGroup(tuple(own), tuple(places), count, nodes[0] if nodes else refused.anything))
     return groups, max(len(rough) - _MAX_GROUPS, 0)
 
 
-def _pattern(path: Path) -> Path | tuple[str | None, ...]:
-    return tuple(part if isinstance(part, str) else None for part in path)
+def _pattern(path: Path) -> Path:
+    return tuple([part if isinstance(part, str) else -1 for part in path])
 
 
 # --- violations -------------------------------------------------------------------------------------------
@@ -158,7 +148,7 @@ def violations(
     begun: set[tuple[str, Path]] = set()
     for group, offered in zip(groups, fixes, strict=True):
         above = (group.code, group.places[0].path[:-1])
-        told.append(_violation(refused, group, offered, at_length=above not in begun))
+        told.append(_Told(refused, group, at_length=above not in begun).violation(offered))
         begun.add(above)
     if told and rest > 0:
         more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
@@ -166,73 +156,20 @@ def violations(
     return tuple(told)
 
 
-def _violation(
-    refused: Refused, group: FaultGroup, offered: tuple[Patch, ...], *, at_length: bool
-) -> Violation:
-    first, code = group.places[0], group.code
-    path, is_name = refused.shown(first.path), code in ("missing", "unknown")
-    told: dict[str, Any] = {}
-    if not is_name and not group.is_of_key and code != "size":
-        types = {json_type(each.value) for each in group.places if each.present}
-        told["received_type"] = types.pop() if len(types) == 1 else None
-        if group.count == 1 and code != "ambiguous" and refused.may_echo(first):
-            told |= {"received_value": first.value, "has_received_value": True}
-    if code not in ("unknown", "size") and group.node is not None:
-        told["expected_types"] = group.first("expected_types") or say.type_words(group.node)
-        listed = () if code == "ambiguous" else say.allowed_values(group.node)
-        told["allowed_values"] = listed[: say.MAX_VALUES]
-    near = _did_you_mean(refused, group)
-    is_known = code == "unknown" or refused.look(path[:1]).declared
-    return Violation(
-        shown(pointer(tuple(shown(part) if isinstance(part, str) else part for part in path)), _MAX_POINTER),
-        shown(path[0]) if path and is_known else None,
-        code,
-        cut(_Message(refused, group, near, at_length=at_length).text(), _MAX_MESSAGE),
-        did_you_mean=tuple(map(shown, near)) if is_name else tuple(near),
-        fixes=offered,
-        error_code=group.first("error_code"),
-        **told,
-    )
+class _Told:
+    """One violation, and its message: what is wrong, and how to write it right if that is often misread.
 
+    ``at_length`` is set for the first of several at one place: it says what they would all repeat.
+    """
 
-def _did_you_mean(refused: Refused, group: FaultGroup) -> Sequence[Any]:
-    """Return the names or values that were likely meant."""
-    first, node = group.places[0], group.node
-    above = refused.look(first.path[:-1])
-    if refused.destructive or group.count > 1 or above.secret or not first.path:
-        return ()
-    if group.keyword == "enum" and node is not None and not first.secret:
-        if first.value is None:
-            return [each for each in say.allowed_values(node) if likely.says_nothing(each)][:_MAX_NEAR]
-        name = next((part for part in reversed(first.path) if isinstance(part, str)), None)
-        return likely.near_values(node, first.value, name) if isinstance(first.value, str) else ()
-    sent, way = first.path[-1], _way(refused, above)
-    if group.code != "unknown" or way is None or not isinstance(sent, str):
-        return ()
-    twin = likely.another_spelling(way, above.value, sent)
-    if twin is not None:
-        return [twin]
-    owner, _ = likely.homes(way, above.value).get(sent, ("", ""))
-    names = [name for name in likely.matches(way, above.value).likely.get(sent, ()) if name != owner]
-    return [name for name in names if likely.may_rename(way, above.value, sent, name)][:_MAX_NEAR]
-
-
-def _way(refused: Refused, place: Location) -> Node | None:
-    """Return what an object was most likely meant as."""
-    return next(iter(refused.meant(place)), None) if isinstance(place.value, Mapping) else None
-
-
-# --- messages ---------------------------------------------------------------------------------------------
-
-
-class _Message:
-    """The message of a violation: what is wrong, and how to write it right if that is often misread."""
-
-    def __init__(self, refused: Refused, group: FaultGroup, near: Sequence[Any], *, at_length: bool) -> None:
-        self.refused, self.group, self.near, self.at_length = refused, group, near, at_length
-        self.words, self.node, self.kinds = refused.words, group.node, group.kinds
-        self.first = group.places[0]
+    def __init__(self, refused: Refused, group: FaultGroup, *, at_length: bool) -> None:
+        self.refused, self.group, self.at_length = refused, group, at_length
+        self.words, self.node, self.first = refused.words, group.node, group.places[0]
+        self.kinds = self.node.once(say.kinds)
         self.above = refused.look(self.first.path[:-1])
+        is_object = isinstance(self.above.value, Mapping)
+        self.way = next(iter(refused.meant(self.above)), None) if is_object else None
+        self.near = self.did_you_mean()
         self.named = say.and_more(
             [self.where(each.path) for each in group.places[:_PLACES_TOLD]],
             max(group.count - _PLACES_TOLD, 0),
@@ -242,7 +179,67 @@ class _Message:
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
 
-    def text(self) -> str:
+    def violation(self, fixes: tuple[Patch, ...]) -> Violation:
+        refused, group, first, code = self.refused, self.group, self.first, self.group.code
+        path, is_name = refused.shown(first.path), code in ("missing", "unknown")
+        told: dict[str, Any] = {}
+        if not is_name and not group.is_of_key and code != "size":
+            types = {json_type(each.value) for each in group.places if each.present}
+            told["received_type"] = types.pop() if len(types) == 1 else None
+            if group.count == 1 and code != "ambiguous" and refused.may_echo(first):
+                told |= {"received_value": first.value, "has_received_value": True}
+        if code not in ("unknown", "size"):
+            told["expected_types"] = group.first("expected_types") or self.node.once(say.type_words)
+            listed = () if code == "ambiguous" else self.node.once(say.allowed_values)
+            told["allowed_values"] = listed[: say.MAX_VALUES]
+        is_known = code == "unknown" or refused.look(path[:1]).declared
+        parts = tuple([shown(part) if isinstance(part, str) else part for part in path])
+        return Violation(
+            shown(pointer(parts), _MAX_POINTER),
+            shown(path[0]) if path and is_known else None,
+            code,
+            cut(self.message(), _MAX_MESSAGE),
+            did_you_mean=tuple(map(shown, self.near) if is_name else self.near),
+            fixes=fixes,
+            error_code=group.first("error_code"),
+            **told,
+        )
+
+    def did_you_mean(self) -> Sequence[Any]:
+        """Return the names or values that were likely meant."""
+        group, path, value, way = self.group, self.first.path, self.first.value, self.way
+        if self.refused.destructive or group.count > 1 or self.above.secret or not path:
+            return ()
+        if group.keyword == "enum" and not self.first.secret:
+            if isinstance(value, str):
+                name = next((part for part in reversed(path) if isinstance(part, str)), None)
+                return likely.near_values(self.node, value, name)
+            listed = self.node.once(say.allowed_values) if value is None else ()
+            return [each for each in listed if likely.says_nothing(each)][:_MAX_NEAR]
+        sent = path[-1]
+        if group.code != "unknown" or way is None or not isinstance(sent, str):
+            return ()
+        twin = likely.another_spelling(way, self.above.value, sent)
+        if twin is not None:
+            return [twin]
+        names = likely.matches(way, self.above.value).get(sent, ())
+        return [
+            name
+            for name in names
+            if name != self.owner and likely.may_rename(way, self.above.value, sent, name)
+        ][:_MAX_NEAR]
+
+    @cached_property
+    def owner(self) -> str:
+        """The declared object in which an unknown name belongs; empty if there is none."""
+        if self.way is None or self.refused.destructive:
+            return ""
+        found, sent = likely.homes(self.way, self.above.value), self.first.path[-1]
+        return found[sent][0] if isinstance(sent, str) and sent in found else ""
+
+    # Messages
+
+    def message(self) -> str:
         code, words = self.group.code, self.words
         if code == "missing":
             return self.missing()
@@ -285,8 +282,8 @@ class _Message:
         return words("be {thing}", thing=wanted) if wanted else ""
 
     def wanted(self) -> str:
-        words, wanted = self.words, say.expected(self.node, self.words)
-        if self.node is None or not wanted or not self.sends_json_text:
+        words, wanted = self.words, self.node.once(say.expected, self.words)
+        if not wanted or not self.sends_json_text:
             return wanted
         wanted = words("{expected}, sent as a string that holds JSON", expected=wanted)
         sample = self.node.once(say.example)
@@ -315,11 +312,8 @@ class _Message:
 
     def ambiguous(self) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""
-        node, secrets, may_show = (
-            self.first.node,
-            self.refused.policy.secret,
-            self.refused.may_show(self.first),
-        )
+        node, secrets = self.first.node, self.refused.policy.secret
+        may_show = self.refused.may_show(self.first)
         readings = [
             in_json(each)
             if may_show and fits_json(each, _MAX_READING) and not private(node, each, secrets)
@@ -335,43 +329,41 @@ class _Message:
     # How to write it right
 
     def hint(self) -> str:
-        words, node, kinds, value = self.words, self.node, self.kinds, self.first.value
+        words, value = self.words, self.first.value
         without = self.leave_out()
         if self.group.keyword == "enum":
             return words.sentences(self.or_meant(list(map(in_json, self.near))), without)
-        if without or self.group.keyword != "type" or value is None or node is None:
+        if without or self.group.keyword != "type" or value is None:
             return without
         if isinstance(value, str):
-            return self.not_as_text(node)
-        if kinds & _CONTAINERS:
-            types = say.type_words(node)
+            return self.not_as_text()
+        if self.kinds & _CONTAINERS:
+            types = self.node.once(say.type_words)
             is_told = all(each == "null" or (" of " in each and "object" not in each) for each in types)
-            holders = (way for way in node.ways if way.is_only("array") and way.items.takes(value))
-            sample = None if is_told else next(holders, node).once(say.example)
+            holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
+            sample = None if is_told else next(holders, self.node).once(say.example)
             return words("Write it like {sample}.", sample=sample) if sample else ""
         if isinstance(value, (Mapping, list)):
-            return self.not_as_container(node)
-        if kinds == {"string"} and may_be_rounded(value):
-            return words("Send it as text: so large a number may have lost digits on the way.")
-        return words("Send a whole number.") if isinstance(value, float) and kinds == {"integer"} else ""
+            return self.not_as_container(value)
+        return words("Send a whole number.") if isinstance(value, float) and self.kinds == {"integer"} else ""
 
-    def not_as_text(self, node: Node) -> str:
-        words, kinds, sample = self.words, self.kinds, node.once(say.example)
+    def not_as_text(self) -> str:
+        words, kinds, sample = self.words, self.kinds, self.node.once(say.example)
         if self.takes_text_alone and (kinds & _CONTAINERS or "boolean" in kinds):
             return ""
         if kinds & _CONTAINERS:
+            shape = "" if sample else self.node.once(say.shape, words)
             form = sample or ("{…}" if "object" in kinds else "[…]")
-            as_json = words("Write it as JSON, like {sample}, not as text.", sample=form)
-            return as_json if sample else say.shape(node, words) or as_json
-        if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(node, partly=True):
+            return shape or words("Write it as JSON, like {sample}, not as text.", sample=form)
+        if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):
             return ""
         if "boolean" in kinds:
             return words("Write true or false, without quotes.")
         return words("Write it in digits, like {sample}.", sample=sample) if sample else ""
 
-    def not_as_container(self, node: Node) -> str:
-        value, formats = self.first.value, {way.format for way in node.ways}
-        is_any_text = formats == {None} and not any(way.enum for way in node.ways)
+    def not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
+        formats = {way.format for way in self.node.ways}
+        is_any_text = formats == {None} and not any(way.enum for way in self.node.ways)
         is_flat = isinstance(value, list) and not any(isinstance(each, (Mapping, list)) for each in value)
         if self.kinds == {"string"} and ((is_any_text and not is_flat) or formats & {"json", "json-string"}):
             return self.words("Send a string; if all of it is meant, write it as JSON text.")
@@ -395,8 +387,7 @@ class _Message:
 
     def missing(self) -> str:
         words = self.words
-        about, wanted = say.description(self.node).rstrip(".。"), self.wanted()
-        others = [self.where((*self.above.path, each)) for each in self.group.faults[0].bound or ()]
+        about, wanted = self.node.once(say.description).rstrip(".。"), self.wanted()
         told = words.plural(
             "{places} is required but was not sent.",
             "{places} are required but were not sent.",
@@ -408,39 +399,33 @@ class _Message:
         return words.sentences(
             told,
             words("It must be {expected}.", expected=wanted) if wanted else "",
-            say.shape(self.node, words) if wanted else "",
+            self.node.once(say.shape, words) if wanted else "",
             words("It means: {about}.", about=about) if about else "",
-            words("Or send {names} instead.", names=words.either(others)) if others else "",
             self.sent_elsewhere(),
         )
 
     def sent_elsewhere(self) -> str:
         """Return where a missing value may have been sent instead; empty if nowhere."""
-        words, above, name = self.words, self.above, self.first.path[-1]
-        way = _way(self.refused, above)
+        words, above, way, name = self.words, self.above, self.way, self.first.path[-1]
         if way is None or not isinstance(name, str):
             return ""
-        held = None if above.path else likely.wrapper(way, above.value)
-        holder = held[0] if held and name in held[1] else None
-        if holder is not None and not above.path:
+        holder, held = (None if above.path else likely.wrapper(way, above.value)) or ("", {})
+        if name in held:
             return words("It was sent inside {place}: send it at the top.", place=self.where((holder,)))
-        meant = [] if self.refused.destructive else likely.matches(way, above.value).meaning(name)
-        names = [key for key in meant if likely.may_rename(way, above.value, key, name)][:_MAX_NEAR]
-        told = words.either([self.where((*above.path, key)) for key in names])
-        return words("If {names} is meant, send it under this name.", names=told) if names else ""
+        found = {} if self.refused.destructive else likely.matches(way, above.value)
+        meant = [sent for sent, names in found.items() if name in names]
+        keys = [key for key in meant if likely.may_rename(way, above.value, key, name)][:_MAX_NEAR]
+        told = words.either([self.where((*above.path, key)) for key in keys])
+        return words("If {names} is meant, send it under this name.", names=told) if keys else ""
 
     def unknown(self) -> str:
-        words, above, way = self.words, self.above, _way(self.refused, self.above)
+        words, above, way = self.words, self.above, self.way
         told = words.plural(
             "unknown parameter {names}.", "unknown parameters {names}.", self.group.count, names=self.named
         )
-        home = likely.homes(way, above.value) if way is not None and not self.refused.destructive else {}
-        owner, _ = (
-            home.get(self.first.path[-1], ("", "")) if isinstance(self.first.path[-1], str) else ("", "")
-        )
         meant = self.or_meant(list(map(quoted, self.near)))
-        if owner and way and (not self.near or owner in likely.names_at(way, above.value).missing):
-            meant = words("It belongs inside {place}.", place=self.where((*above.path, owner)))
+        if self.owner and way and (not self.near or self.owner in likely.names_at(way, above.value).missing):
+            meant = words("It belongs inside {place}.", place=self.where((*above.path, self.owner)))
         return words.sentences(told, meant, self.accepted() if self.at_length else "")
 
     def accepted(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -213,12 +214,12 @@ def only_scalar(value: Any, name: str | None) -> list[Any]:
     for _ in range(3):
         kind = value.get("type")
         types = {"type"} if len(value) == 2 and isinstance(kind, str) and kind in _TYPES else set()
-        held = value.keys() - types
         # `{"$ne": 5}` and `{"not": true}` do not mean their value.
         usual = {*_HOLDERS, fold_name(name or "value"), *({"description"} if types else ())}
-        if len(held) != 1 or not {fold_name(str(key)) for key in held} <= usual:
+        held = [key for key in value if key not in types and isinstance(key, str)]
+        if len(held) + len(types) != len(value) or len(held) != 1 or fold_name(held[0]) not in usual:
             return []
-        value = value[held.pop()]
+        value = value[held[0]]
         if not isinstance(value, Mapping):
             return [] if isinstance(value, list) else [value]
     return []
@@ -278,27 +279,17 @@ def _may_be_name(node: Node, key: str) -> bool:
     return not node.declares(key) and exact(key) and is_name(key) and _NAME.fullmatch(key) is not None
 
 
-class Matches(NamedTuple):
-    """Undeclared names of an object with the declared ones that each may be meant as."""
-
-    likely: Mapping[str, Sequence[str]]
-
-    def meaning(self, name: str) -> list[str]:
-        """Return the undeclared names that may be meant as a declared one."""
-        return [sent for sent, names in self.likely.items() if name in names]
-
-
-def matches(node: Node, value: Mapping[str, Any]) -> Matches:
+def matches(node: Node, value: Mapping[str, Any]) -> dict[str, Sequence[str]]:
     """Return which undeclared names of an object may be meant as which declared ones, those most like them."""
     names = names_at(node, value)
     flags = frozenset(key for key in names.unknown if isinstance(value[key], bool))
     parts = {(key, owner) for key, (owner, _) in homes(node, value).items()}
-    found = _matches(node, names, flags).likely.items()
-    return Matches({key: [name for name in meant if (key, name) not in parts] for key, meant in found})
+    found = _matches(node, names, flags).items()
+    return {key: [name for name in meant if (key, name) not in parts] for key, meant in found}
 
 
 @lru_cache(maxsize=16)
-def _matches(node: Node, names: Names, flags: frozenset[str]) -> Matches:
+def _matches(node: Node, names: Names, flags: frozenset[str]) -> Mapping[str, Sequence[str]]:
     likely = {key: _most_like(node, names, key, is_flag=key in flags) for key in names.unknown}
     for _ in names.unknown:
         # A name that is another one's only match is not free, and no optional one is taken in its place.
@@ -310,7 +301,7 @@ def _matches(node: Node, names: Names, flags: frozenset[str]) -> Matches:
             else [name for name in found if name not in taken and name in node.required]
             for key, found in likely.items()
         }
-    return Matches(likely)
+    return likely
 
 
 def _most_like(node: Node, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
@@ -367,8 +358,9 @@ def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
 def rename_likely(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """One name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
     found = matches(place.node, value)
-    for key, names in found.likely.items():
-        for name in names if all(found.meaning(name) == [key] for name in names) else ():
+    often = Counter(name for names in found.values() for name in names)
+    for key, names in found.items():
+        for name in names if all(often[name] == 1 for name in names) else ():
             if may_rename(place.node, value, key, name):
                 yield {name if each == key else each: own for each, own in value.items()}
 
@@ -464,7 +456,7 @@ def drop_empty(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     names = names_at(place.node, value)
     declared = {fold_name(name): name for name in place.node.properties}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
-    likely = matches(place.node, value).likely
+    likely = matches(place.node, value)
     for key in names.unknown:
         twin = another_spelling(place.node, value, key)
         is_part = any(_is_path(place.node, name, key) for name in islice(place.node.properties, _MAX_NAMES))

@@ -132,11 +132,12 @@ class Node:
     def _first(self, keyword: str) -> Any:
         return next(self.says(keyword), None)
 
-    def once(self, function: Callable[[Node], T]) -> T:
-        """Return ``function(self)``, computed once."""
-        if function not in self._memo:
-            self._memo[function] = function(self)
-        found: T = self._memo[function]
+    def once(self, function: Callable[..., T], *more: Any) -> T:
+        """Return ``function(self, *more)``, computed once."""
+        key = (function, *more)
+        if key not in self._memo:
+            self._memo[key] = function(self, *more)
+        found: T = self._memo[key]
         return found
 
     # What it accepts

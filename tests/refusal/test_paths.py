@@ -142,4 +142,4 @@ def test_a_number_that_may_be_rounded_gets_no_fix() -> None:
     """The digits that JavaScript rounded are not offered as the text that was meant."""
     (violation,) = normalize(closed(id=STRING), {"id": 1917043659912705300}).violations
     assert violation.fixes == ()
-    assert violation.message.endswith("Send it as text: so large a number may have lost digits on the way.")
+    assert violation.message == "'id' must be a string, but got the integer 1917043659912705300."
