@@ -38,7 +38,6 @@ _MAX_BRANCHES: Final = 16
 
 
 def _fault(path: Path, keyword: str, node: Node | None, bound: Any = None) -> Fault:
-    """Return the fault that a keyword finds; for a name, the path ends in it."""
     return Fault(path, _KINDS.get(keyword, "value"), keyword=keyword, bound=bound, node=node)
 
 
@@ -69,16 +68,11 @@ class _FaultSearch:
         self._left -= 1
         at = node, path
         if at not in self._seen:
-            accepted = self._accepts(node, value)
-            self._seen[at] = (
-                () if accepted else (*self.explained(node, value, path),) or (_fault(path, "", node),)
-            )
+            is_whole = not (self.exact and (node.looks_within or node.is_only("integer")))
+            accepted = (is_whole or not has_whole_float(value)) and node.takes(value)
+            found = () if accepted else (*self.explained(node, value, path),) or (_fault(path, "", node),)
+            self._seen[at] = found
         return self._seen[at]
-
-    def _accepts(self, node: Node, value: Any) -> bool:
-        if self.exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
-            return False
-        return node.takes(value)
 
     def explained(self, node: Node, value: Any, path: Path) -> Iterator[Fault]:
         """Yield the faults of a value that is known to be refused."""

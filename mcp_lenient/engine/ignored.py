@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.schema.node import Node
@@ -72,35 +71,29 @@ def ignored_names(
 
 def ignores_names(node: Node, value: Any) -> bool:
     """Return whether a value has a name that every branch of a union would ignore."""
-    return any(True for _ in _NameSearch(open_knows_all=True).names([node], value, ()))
+    return next(_NameSearch(open_knows_all=True).names([node], value, ()), None) is not None
 
 
-@dataclass(slots=True)
 class _NameSearch:
-    """A search for ignored names.
+    """A search for ignored names; ``kept`` are those that their object keeps, ``lost`` those of another union branch.
 
-    Attributes:
-        open_knows_all: Whether a branch without properties counts as declaring every name, since by the schema
-            alone it may be the intended one.
-        changed: The JSON Pointers of repaired values.
-        kept: The paths of names that their object keeps (``additionalProperties: true``).
-        lost: The paths of names that a union declares and the branch that the tool takes may not.
-        visits: The branches looked at beside the first of each union.
+    If ``open_knows_all``, a branch without properties counts as declaring every name, since by the schema alone it may
+    be the intended one. ``changed`` are the JSON Pointers of repaired values.
     """
 
-    open_knows_all: bool
-    changed: frozenset[str] = frozenset()
-    kept: set[Path] = field(default_factory=set)
-    lost: set[Path] = field(default_factory=set)
-    visits: int = 0
+    def __init__(self, *, open_knows_all: bool, changed: frozenset[str] = frozenset()) -> None:
+        self.open_knows_all, self.changed = open_knows_all, changed
+        self.kept: set[Path] = set()
+        self.lost: set[Path] = set()
+        self._visits = 0
 
     def names(self, nodes: Iterable[Node | None], value: Any, path: Path) -> Iterator[Path]:
         """Yield the paths of ignored names of a value that any of these nodes describes."""
         if not isinstance(value, (Mapping, list)):
             return
-        ways = list(dict.fromkeys(way for node in nodes if node is not None for way in _ways(node, value)))
-        self.visits += max(len(ways) - 1, 0)  # without unions, the size of the value is the bound
-        if self.visits > _VISITS:
+        ways = list(dict.fromkeys(way for node in nodes if node for way in _ways(node, value)))
+        self._visits += max(len(ways) - 1, 0)  # without unions, the size of the value is the bound
+        if self._visits > _VISITS:
             raise OutOfSteps
         if isinstance(value, list):
             for at, entry in enumerate(value):
@@ -121,16 +114,14 @@ class _NameSearch:
     def _lost(self, ways: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""
         named = {key for key in value if any(key in way.properties for way in ways)}
-        held = [{key for key in named if self._holds(way, key)} for way in taking or ways]
-        return (
-            set()
-            if taking and named in held
-            else {key for key in named if any(key not in each for each in held)}
-        )
-
-    def _holds(self, node: Node, key: str) -> bool:
-        """Return whether an object declares a name, or keeps every other one."""
-        return (self.open_knows_all and not node.properties) or node.extra is not None or node.declares(key)
+        # A branch holds a name that it declares, or keeps every other one.
+        held = [
+            named
+            if (self.open_knows_all and not way.properties) or way.extra is not None
+            else {key for key in named if way.declares(key)}
+            for way in taking or ways
+        ]
+        return set() if taking and named in held else named - named.intersection(*held)
 
     def _misspelled(self, ways: Sequence[Node], value: Mapping[str, Any], path: Path) -> Iterator[str]:
         if len(ways) > 1 and any(self.open_knows_all and not (way.properties or way.closed) for way in ways):

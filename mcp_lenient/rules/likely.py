@@ -30,6 +30,7 @@ _MAX_KEYS: Final = 1_000
 _MAX_UNKNOWN: Final = 20
 _MAX_TEXT: Final = 200
 _MAX_NEAR: Final = 3
+_MAX_HOLDERS: Final = 3
 _MAX_WORDS: Final = 4
 """Words of an item of a list that was sent as text."""
 
@@ -111,12 +112,22 @@ def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
     close, begun = [], []
     for member, whole in members.items() if words else ():
         has_own = bool(less) and less != words and _has_words(less, whole)
+        # The signs around a text may turn it: `-date` sorts the other way.
         if has_own or (_has_words(words, whole) and _signs(sent) == _signs(member)):
             close.append(member)
         elif _is_cut_off(words, whole):
             begun.append(member)
-    if any(_is_in_another_case(member, text, members) for member in close):
-        return []
+    folded = fold_case(text)
+    for member in close:
+        at = folded.find(fold_case(member))
+        written = text[max(at, 0) :][: len(member)]
+        # A value in another case may be another unit or symbol.
+        if (
+            at >= 0
+            and written != member
+            and (written == text.strip() or case_matters(written, member, members))
+        ):
+            return []
     parts = _SEPARATORS.split(text)
     several = [part for part in parts if part in members]
     alone = begun if len(begun) == 1 else several if 1 < len(several) == len(parts) else []
@@ -124,20 +135,11 @@ def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
-    """Return the allowed texts and their words."""
     texts = (each for way in node.ways for each in way.enum or () if isinstance(each, str))
     return {each: name_words(each) for each in islice(texts, _MAX_KEYS)}
 
 
-def _is_in_another_case(member: str, text: str, members: Mapping[str, object]) -> bool:
-    """Return whether a text has a value in another case, which makes it another unit or symbol."""
-    at = fold_case(text).find(fold_case(member))
-    sent = text[max(at, 0) :][: len(member)]
-    return at >= 0 and sent != member and (sent == text.strip() or case_matters(sent, member, members))
-
-
 def _signs(text: str) -> list[str]:
-    """Return the signs around a text, which may turn it: `-date` sorts the other way."""
     return [each for each in (text[:1], text[-1:]) if not each.isalnum()]
 
 
@@ -145,22 +147,21 @@ def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
     if len(words) != len(whole):
         joined = "".join(words)
         return joined == "".join(whole) and joined.isalpha()
-    differing = [pair for pair in zip(words, whole, strict=True) if pair[0] != pair[1]]
+    differing = [sorted(pair, key=len) for pair in zip(words, whole, strict=True) if pair[0] != pair[1]]
     return not differing or (len(differing) == 1 and _is_form(*differing[0]))
 
 
-def _is_form(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
+def _is_form(short: str, long: str) -> bool:
     is_ending = singular(long) == short or (len(short) > 3 and f"{short.removesuffix('e')}ed" == long)
-    return is_ending or (len(short) > 4 and same_word(one, other))
+    return is_ending or (len(short) > 4 and same_word(short, long))
 
 
 def _is_cut_off(words: Sequence[str], whole: Sequence[str]) -> bool:
     """Return whether the last word lacks two letters or more; other words may follow it."""
-    last = len(words) - 1
-    if words[:last] != whole[:last] or len(whole) <= last or len(words[last]) < 3:
+    *before, last = words
+    if list(whole[: len(before)]) != before or len(whole) <= len(before) or len(last) < 3:
         return False
-    return whole[last].startswith(words[last]) and len(whole[last]) - len(words[last]) > 1
+    return whole[len(before)].startswith(last) and len(whole[len(before)]) - len(last) > 1
 
 
 def as_list(place: Place, text: str) -> Iterator[list[Any]]:
@@ -168,13 +169,13 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
     if len(text) > _MAX_TEXT or _NO_LIST_MARK.search(text) or not _expects(place.node, "array"):
         return
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
-    if len(parts) > 1 and all(map(_NUMBER.fullmatch, parts)):
+    if len(parts) < 2:
+        return
+    has_thousands = _THOUSANDS.fullmatch(text) is not None
+    if all(map(_NUMBER.fullmatch, parts)):
         yield [json.loads(part) for part in parts]
-        if _THOUSANDS.fullmatch(text):
-            yield [json.loads(text.replace(",", ""))]
-    if len(parts) > 1:
-        is_list = _are_alike(parts) and not _THOUSANDS.fullmatch(text)
-        yield from (parts, [text]) if is_list else ([text], parts)
+        yield from [[json.loads(text.replace(",", ""))]] if has_thousands else ()
+    yield from (parts, [text]) if _are_alike(parts) and not has_thousands else ([text], parts)
 
 
 def _are_alike(parts: Sequence[str]) -> bool:
@@ -200,29 +201,24 @@ def as_text(place: Place, value: Any) -> Iterator[str]:
 
 
 def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
-    """The one value in an object, unless its name says more than its type.
+    """The one value in an object, unless its name, or more than its type beside it, says more.
 
     Not in a map: its names are the caller's, and one of them would be lost.
     """
     said = {each for way in place.node.ways for each in way.says("description")}
-    if place.name is not None or place.item:
-        yield from (each for each in only_scalar(value, place.name) if each not in said)
-
-
-def only_scalar(value: Any, name: str | None) -> list[Any]:
-    """Return the one value in an object, as a list; [] if its name, or more than its type, is said beside it."""
-    for _ in range(3):
-        kind = value.get("type")
-        types = {"type"} if len(value) == 2 and isinstance(kind, str) and kind in _TYPES else set()
+    held: Any = value
+    for _ in range(_MAX_HOLDERS if place.name is not None or place.item else 0):
+        kind = held.get("type")
+        is_typed = len(held) == 2 and isinstance(kind, str) and kind in _TYPES
+        names = [key for key in held if isinstance(key, str) and not (is_typed and key == "type")]
         # `{"$ne": 5}` and `{"not": true}` do not mean their value.
-        usual = {*_HOLDERS, fold_name(name or "value"), *({"description"} if types else ())}
-        held = [key for key in value if key not in types and isinstance(key, str)]
-        if len(held) + len(types) != len(value) or len(held) != 1 or fold_name(held[0]) not in usual:
-            return []
-        value = value[held[0]]
-        if not isinstance(value, Mapping):
-            return [] if isinstance(value, list) else [value]
-    return []
+        usual = {*_HOLDERS, fold_name(place.name or "value"), *({"description"} if is_typed else ())}
+        if len(names) != 1 or len(held) != 1 + is_typed or fold_name(names[0]) not in usual:
+            return
+        held = held[names[0]]
+        if not isinstance(held, Mapping):
+            yield from () if isinstance(held, list) or held in said else (held,)
+            return
 
 
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
@@ -266,17 +262,14 @@ def _names(node: Node, keys: tuple[str, ...]) -> Names:
     sent = frozenset(keys)
     declared = [name for name in islice(node.properties, _MAX_NAMES) if exact(name)]
     absent = tuple(name for name in declared if name not in sent)
-    unknown = (key for key in keys if _may_be_name(node, key))
+    others = (key for key in keys if not node.declares(key) and exact(key))
+    unknown = (key for key in others if is_name(key) and _NAME.fullmatch(key))
     return Names(
         unknown=tuple(islice(unknown, _MAX_UNKNOWN)),
         present=tuple(name for name in declared if name in sent),
         absent=absent,
         missing=tuple(name for name in absent if name in node.required),
     )
-
-
-def _may_be_name(node: Node, key: str) -> bool:
-    return not node.declares(key) and exact(key) and is_name(key) and _NAME.fullmatch(key) is not None
 
 
 def matches(node: Node, value: Mapping[str, Any]) -> dict[str, Sequence[str]]:
@@ -307,15 +300,12 @@ def _matches(node: Node, names: Names, flags: frozenset[str]) -> Mapping[str, Se
 def _most_like(node: Node, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
     if any(likeness(sent, name) >= SPELLING for name in names.present):
         return ()  # another spelling of a name that was sent as well
-    scores = {
-        name: score
-        for name in names.absent
-        if not _is_path(node, name, sent) and (score := likeness(sent, name))
-    }
+    absent = (name for name in names.absent if not _is_path(node, name, sent))
+    scores = {name: score for name in absent if (score := likeness(sent, name))}
     likely = [
         name
-        for name in scores
-        if scores[name] >= SPELLING or _adds_nothing(node, sent, name, is_flag=is_flag)
+        for name, score in scores.items()
+        if score >= SPELLING or _adds_nothing(node, sent, name, is_flag=is_flag)
     ]
     best = max((scores[name] for name in likely), default=0)
     if likely or is_flag:
@@ -332,17 +322,17 @@ def _is_path(node: Node, name: str, sent: str) -> bool:
 
 def _said_otherwise(node: Node, names: Names, sent: str) -> Sequence[str]:
     """Return the only missing name if the only undeclared one begins or describes it."""
-    if len(names.unknown) > 1 or len(names.missing) != 1 or not name_words(sent):
+    words = name_words(sent)
+    if len(names.unknown) > 1 or len(names.missing) != 1 or not words:
         return ()
-    if _is_path(node, names.missing[0], sent):
-        return ()
-    words, theirs = name_words(sent), name_words(names.missing[0])
-    said = (text for way in node.property_nodes[names.missing[0]].ways for text in way.says("description"))
+    (name,) = names.missing
+    theirs, letters = name_words(name), "".join(name_words(name))
+    said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
     about = {word for text in said for word in name_words(text[:_MAX_TEXT])}
     is_described = about.issuperset(words) and about.isdisjoint(theirs)
-    letters = "".join(theirs)
     is_part = letters.startswith(words[:1]) or (words[0] in IDENTIFIERS and letters.endswith(words[0]))
-    return names.missing if is_described or (is_part and len(words) == 1) else ()
+    is_meant = is_described or (is_part and len(words) == 1)
+    return names.missing if is_meant and not _is_path(node, name, sent) else ()
 
 
 def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
@@ -380,11 +370,8 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
     if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
-        ends = [
-            each
-            for each in islice(node.properties, _MAX_NAMES)
-            if "".join(name_words(each)).endswith(ours[0])
-        ]
+        declared = islice(node.properties, _MAX_NAMES)
+        ends = [each for each in declared if "".join(name_words(each)).endswith(ours[0])]
         return len(ours) == 1 and ends == [name]
     return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
 
@@ -405,10 +392,7 @@ def homes(node: Node, value: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
             is_prefix = key.startswith(own) and not key[len(own)].isalnum()
             within = key.removeprefix(own).lstrip(_JOINTS) if is_prefix else key
-            inside = (
-                field for field in dict.fromkeys((key, within)) if field in fields and field not in sent
-            )
-            places += [(own, field) for field in inside]
+            places += [(own, each) for each in dict.fromkeys((key, within)) if each in fields - sent.keys()]
     return {key: places[0] for key, places in found.items() if len(places) == 1}
 
 
@@ -434,12 +418,11 @@ def wrapper(node: Node, value: Mapping[str, Any]) -> tuple[str, dict[str, Any]] 
     """Return the one undeclared name that holds declared ones which are absent, and these."""
     names = names_at(node, value)
     held = []
-    for key in (each for each in names.unknown if isinstance(value[each], Mapping)):
-        inner = value[key]
+    for key in names.unknown:
+        inner = value[key] if isinstance(value[key], Mapping) else {}
         own = {name: inner[name] for name in names.absent if name in inner}
-        if own and (
-            fold_name(key) in _ALSO_WRAPPERS or len(own) == len(inner) or own.keys() >= {*names.missing}
-        ):
+        is_around = len(own) == len(inner) or own.keys() >= {*names.missing}
+        if own and (is_around or fold_name(key) in _ALSO_WRAPPERS):
             held.append((key, own))
     return held[0] if len(held) == 1 else None
 
