@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.json_values import Dialect, json_type, parse_call_text
-from mcp_lenient.values.language import Text
+from mcp_lenient.values.language import ONE_OF_A_TYPE, Text
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -39,26 +39,6 @@ def arguments_in_text(
     return parsed.value, Repair(allowed[parsed.dialect], "", "string", "object")
 
 
-_NO_OBJECT: Final[Mapping[str, Text]] = {
-    "array": Text(
-        "the arguments must be an object of parameters, but got an array; send them as a JSON object."
-    ),
-    "integer": Text(
-        "the arguments must be an object of parameters, but got an integer; send them as a JSON object."
-    ),
-    "number": Text(
-        "the arguments must be an object of parameters, but got a number; send them as a JSON object."
-    ),
-    "boolean": Text(
-        "the arguments must be an object of parameters, but got a boolean; send them as a JSON object."
-    ),
-    "null": Text("the arguments must be an object of parameters, but got null; send them as a JSON object."),
-}
-
-
-_NOT_JSON: Final = Text("the arguments must be an object of parameters; send them as a JSON object.")
-
-
 def not_an_object(sent: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
     kind = json_type(sent)
@@ -67,7 +47,12 @@ def not_an_object(sent: Any) -> Violation:
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "
             "send a JSON object."
         )
-        return Violation("", None, "type", message, received_type=kind, expected_types=("object",))
-    if kind not in _NO_OBJECT:  # no value of JSON, such as bytes
-        return Violation("", None, "type", _NOT_JSON, expected_types=("object",))
-    return Violation("", None, "type", _NO_OBJECT[kind], received_type=kind, expected_types=("object",))
+    elif kind in ONE_OF_A_TYPE:
+        message = Text(
+            "the arguments must be an object of parameters, but got {received}; send them as a JSON object.",
+            received=Text(ONE_OF_A_TYPE[kind]),
+        )
+    else:  # no value of JSON, such as bytes
+        message = Text("the arguments must be an object of parameters; send them as a JSON object.")
+    known = kind if kind in ONE_OF_A_TYPE else None
+    return Violation("", None, "type", message, received_type=known, expected_types=("object",))

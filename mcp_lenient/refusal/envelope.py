@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_lenient.schema.node import Node
@@ -85,7 +86,7 @@ def _error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any
 
 
 def _safe(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an envelope that can be encoded as UTF-8: without lone surrogates."""
+    """Return an envelope without lone surrogates, which cannot be encoded as UTF-8."""
     try:
         _ENCODER.encode(told).encode()
     except UnicodeEncodeError:
@@ -100,13 +101,8 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 def _within(entries: Sequence[Any], limit: int) -> list[Any]:
     """Return the first entries, as many as fit into this number of bytes."""
-    kept, used = [], 0
-    for entry in entries:
-        used += len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2
-        if used > limit:
-            break
-        kept.append(entry)
-    return kept
+    sizes = (len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2 for entry in entries)
+    return list(entries[: sum(used <= limit for used in accumulate(sizes))])
 
 
 def _message(name: str, violations: Sequence[Violation], words: Language, subject: Subject) -> str:
@@ -253,10 +249,9 @@ def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _said_once(details: Mapping[str, Any], message: str) -> Iterator[tuple[str, Any]]:
-    violations = details["violations"]
+    violations, offered = details["violations"], list[Any]()
     for name, value in details.items():
         if name == "violations":
-            offered: list[Any] = []
             yield name, [_slim(each, message, details, offered) for each in violations]
         elif name == "parameters":
             names = (*value["required"], *value["optional"])
@@ -278,19 +273,15 @@ def _slim(
     violation: Mapping[str, Any], message: str, details: Mapping[str, Any], offered: list[Any]
 ) -> dict[str, Any]:
     """Return a violation without what the message, the details, its pointer or ``offered`` fixes already say."""
-    slim = {
-        name: value
-        for name, value in violation.items()
-        if name not in details and not _is_said(name, value, message)
-    }
+    said = {name for name, value in violation.items() if name in details or _is_said(name, value, message)}
     if violation["message"] in message:
-        del slim["message"]
+        said.add("message")
     if violation["pointer"] == f"/{violation['parameter']}":
-        slim.pop("pointer" if "parameter" in details else "parameter", None)
-    if slim.get("fixes", ...) in offered:
-        del slim["fixes"]
-    offered.append(slim.get("fixes"))
-    return slim
+        said.add("pointer" if "parameter" in details else "parameter")
+    if violation.get("fixes", ...) in offered:
+        said.add("fixes")
+    offered.append(violation.get("fixes"))
+    return {name: value for name, value in violation.items() if name not in said}
 
 
 # --- repairs ----------------------------------------------------------------------------------------------

@@ -93,9 +93,11 @@ class Language:
         """Return a text in this language, in its form for a number; ``{count}`` is that number."""
         return self._translate_plural(one, many, count).format(count=count, **values)
 
-    def of(self, text: str) -> str:
-        """Return a :class:`Text` in this language; any other string is an author's, and unchanged."""
-        return self(text.template, **text.values) if isinstance(text, Text) else text
+    def of(self, text: Any) -> Any:
+        """Return a :class:`Text`, and each in it, in this language; any other string is an author's, and unchanged."""
+        if not isinstance(text, Text):
+            return text
+        return self(text.template, **{name: self.of(value) for name, value in text.values.items()})
 
     def sentences(self, *parts: str) -> str:
         """Return sentences as one text, without the empty ones."""

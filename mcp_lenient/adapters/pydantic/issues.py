@@ -12,16 +12,13 @@ from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationEr
 
 from mcp_lenient.declare.normalizers.annotation import ERROR_TYPE
 from mcp_lenient.types import FaultKind, Path, ValidationIssue
+from mcp_lenient.values.display import in_json
 from mcp_lenient.values.json_values import json_type
-from mcp_lenient.values.language import Text, marked
+from mcp_lenient.values.language import ONE_OF_A_TYPE, Text, marked
 from mcp_lenient.values.limits import MOST_ISSUES
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": marked('write a number in digits, like 12.5 or "12.50"'),
-    "decimal_max_digits": marked("its digits are limited to {max_digits}"),
-    "decimal_max_places": marked("its decimal places are limited to {decimal_places}"),
-    "decimal_whole_digits": marked("its digits before the decimal point are limited to {whole_digits}"),
-    "finite_number": marked("it must be a finite number"),
     "date_past": marked("it must be in the past"),
     "date_future": marked("it must be in the future"),
     "datetime_past": marked("it must be in the past"),
@@ -30,51 +27,36 @@ _WORDS: Mapping[str, str] = {
     "timezone_naive": marked("write it without a time zone"),
     "timezone_aware": marked("write it with a time zone, such as a final Z"),
     "url_scheme": marked("the scheme must be {expected_schemes}"),
-    "uuid_version": marked("it must be a UUID of version {expected_version}"),
-    "path_not_file": marked("it must be the path of a file"),
-    "path_not_directory": marked("it must be the path of a directory"),
     "json_invalid": marked('it must be JSON text, such as "[1, 2]"'),
     "json_type": marked('it must be JSON text, such as "[1, 2]"'),
 }
 """Reasons that no keyword of JSON Schema expresses, by Pydantic's error type."""
-_ARRAY: Final = ("array", Text("it must be an array"))
-_OBJECT: Final = ("object", Text("it must be an object"))
-_TYPES: Mapping[str, tuple[str, Text]] = {
-    "int": ("integer", Text("it must be an integer")),
-    "float": ("number", Text("it must be a number")),
-    "bool": ("", Text("it must be true or false")),
-    "string": ("string", Text("it must be a string")),
-    "list": _ARRAY,
-    "set": _ARRAY,
-    "frozen_set": _ARRAY,
-    "tuple": _ARRAY,
-    "dict": _OBJECT,
-    "model": _OBJECT,
-    "dataclass": _OBJECT,
-    "none": ("null", Text("it must be null")),
+_TYPES: Mapping[str, str] = {
+    "int": "integer",
+    "float": "number",
+    "bool": "boolean",
+    "string": "string",
+    **dict.fromkeys(("list", "set", "frozen_set", "tuple"), "array"),
+    **dict.fromkeys(("dict", "model", "dataclass"), "object"),
+    "none": "null",
 }
-"""JSON types and reasons for Pydantic's types, by the prefix of its error types."""
-_INTEGER_KEY: Final = marked('a key must be an integer in digits, such as "1"')
-_NUMBER_KEY: Final = marked('a key must be a number in digits, such as "1.5"')
-_LISTED_KEY: Final = marked("a key must be {expected}")
-_KEYS: Mapping[str, str] = {
-    "int_parsing": _INTEGER_KEY,
-    "int_from_float": _INTEGER_KEY,
-    "float_parsing": _NUMBER_KEY,
-    "decimal_parsing": _NUMBER_KEY,
-    "bool_parsing": marked('a key must be "true" or "false"'),
-    "literal_error": _LISTED_KEY,
-    "enum": _LISTED_KEY,
-    "greater_than_equal": marked("a key must be at least {ge}"),
-    "greater_than": marked("a key must be greater than {gt}"),
-    "less_than_equal": marked("a key must be at most {le}"),
-    "less_than": marked("a key must be less than {lt}"),
-    "multiple_of": marked("a key must be a multiple of {multiple_of}"),
-    "string_pattern_mismatch": marked('a key must be a text that matches the pattern "{pattern}"'),
+"""JSON types of Pydantic's types, by the prefix of its error types."""
+_TYPES_OF_KEYS: Mapping[str, str] = {
+    **dict.fromkeys(("int_parsing", "int_from_float"), "integer"),
+    **dict.fromkeys(("float_parsing", "decimal_parsing"), "number"),
+    "bool_parsing": "boolean",
 }
-"""Expected keys of a map, by Pydantic's error type; published schemas seldom include them."""
+_LIMITS_OF_KEYS: Mapping[str, tuple[str, str]] = {
+    "greater_than_equal": ("be at least {bound}", "ge"),
+    "greater_than": ("be greater than {bound}", "gt"),
+    "less_than_equal": ("be at most {bound}", "le"),
+    "less_than": ("be less than {bound}", "lt"),
+    "multiple_of": ("be a multiple of {bound}", "multiple_of"),
+    "string_pattern_mismatch": ("match the pattern {bound}", "pattern"),
+}
+"""What is asked of a map's keys, by Pydantic's error type; published schemas seldom include it."""
 _TYPE = re.compile(r"([a-z_]+)_(?:type|parsing)")
-_OUTSIDE = re.compile(r"(\w+) value is outside expected range.*")
+_OUTSIDE = re.compile(r"\w+ value is outside expected range.*")
 _TIMES = (
     "date_parsing",
     "date_from_datetime_parsing",
@@ -82,24 +64,6 @@ _TIMES = (
     "datetime_from_date_parsing",
     "time_parsing",
 )
-_OUT_OF_RANGE: Mapping[str, str] = {
-    "year": marked("its year is out of range"),
-    "month": marked("its month is out of range"),
-    "day": marked("its day is out of range"),
-    "hour": marked("its hour is out of range"),
-    "minute": marked("its minute is out of range"),
-    "second": marked("its second is out of range"),
-}
-_NO_SCHEME = "relative URL without a base"
-_URL_FAULTS: Mapping[str, str] = {
-    _NO_SCHEME: marked("write a URL with its scheme"),
-    "empty host": marked("it names no host"),
-    "invalid international domain name": marked("its host is not a valid name"),
-    "invalid domain character": marked("its host is not a valid name"),
-    "invalid IPv4 address": marked("its host is not a valid IPv4 address"),
-    "invalid IPv6 address": marked("its host is not a valid IPv6 address"),
-    "invalid port number": marked("its port is not a valid number"),
-}
 
 
 def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Text | None:
@@ -112,19 +76,30 @@ def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Te
         return _with_context(_WORDS[code], context)
     error = str(context.get("error", ""))
     if code in _TIMES:
-        outside = _OUTSIDE.fullmatch(error)
-        return Text(_OUT_OF_RANGE.get(outside[1], f"its {outside[1]} is out of range")) if outside else None
+        return Text("it is no date or time that exists") if _OUTSIDE.fullmatch(error) else None
     if code == "url_parsing":
-        return Text(_URL_FAULTS.get(error, _URL_FAULTS[_NO_SCHEME]))
+        return Text("write a URL with its scheme") if error == "relative URL without a base" else None
     kind = _TYPE.fullmatch(code)
-    named, words = _TYPES.get(kind[1], ("", None)) if kind else ("", None)
-    return words if named != json_type(given) else None
+    named = _TYPES.get(kind[1], "") if kind else ""
+    return Text("it must be {thing}", thing=_one(named)) if named and named != json_type(given) else None
 
 
 def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
     """Return the expected key of a map; None if the error type does not determine it."""
-    words = _KEYS.get(code)
-    return _with_context(words, context) if words is not None else reason_of(code, context)
+    if code in _LIMITS_OF_KEYS:
+        words, bound = _LIMITS_OF_KEYS[code]
+        asked = Text(words, bound=in_json(context[bound]))
+    elif code in _TYPES_OF_KEYS:
+        asked = Text("be {thing}", thing=_one(_TYPES_OF_KEYS[code]))
+    elif code in ("literal_error", "enum"):
+        asked = Text("be {thing}", thing=context["expected"])
+    else:
+        return reason_of(code, context)
+    return Text("a key must {asked}", asked=asked)
+
+
+def _one(kind: str) -> Text:
+    return Text(ONE_OF_A_TYPE[kind])
 
 
 def _with_context(words: str, context: Mapping[str, Any]) -> Text:
@@ -389,9 +364,6 @@ def step(name: object) -> str | int:
 
 _SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
 _NO_CHARACTER: Final = Text("it contains half of a surrogate pair, which is not a character")
-_NO_CHARACTER_IN_NAME: Final = Text(
-    "a name in it contains half of a surrogate pair, which is not a character"
-)
 
 
 def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> ValidationIssue:
@@ -406,4 +378,4 @@ def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any])
             waiting += [((*path, step(key)), each) for key, each in value.items()]
         elif isinstance(value, list):
             waiting += [((*path, at), each) for at, each in enumerate(value)]
-    return ValidationIssue((), "value", reason=_NO_CHARACTER_IN_NAME)
+    return ValidationIssue((), "value", reason=_NO_CHARACTER)
