@@ -35,7 +35,7 @@ def violations_of(
 ) -> tuple[Violation, ...]:
     """Return what the caller is told of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
-    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, plan.tool, as_texts)
+    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
     groups, more = grouped(refused, leading(refused, outcome.issues), partial(explained, refused))
     kept = groups[:MAX_VIOLATIONS]
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)

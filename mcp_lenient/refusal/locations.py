@@ -26,14 +26,8 @@ _MAX_BITS: Final = 4_000
 class Location(NamedTuple):
     """A place in the arguments, and its value.
 
-    Attributes:
-        path: The place.
-        node: What the schema says there; None if it says nothing.
-        value: The value.
-        present: Whether there is one.
-        declared: Whether every name in the path is in the schema's ``properties``.
-        secret: Whether any of them is the name of a secret, marked as one, or hidden.
-        hidden: Whether its key may be a secret itself: undeclared, and below a secret or without the form of a name.
+    ``declared``: every name in the path is in the schema's ``properties``; ``secret``: one of them is a secret's;
+    ``hidden``: its key may be a secret itself, as it is undeclared, and below a secret or without the form of a name.
     """
 
     path: Path
@@ -60,7 +54,6 @@ class Refused:
         policy: The policy.
         exact: Whether ``7.0`` is refused for an integer.
         destructive: Whether the tool destroys something.
-        tool: The tool's name, if it is known.
         as_texts: Whether a client can send nothing but strings.
     """
 
@@ -69,7 +62,6 @@ class Refused:
     policy: Policy
     exact: bool = False
     destructive: bool = False
-    tool: str | None = None
     as_texts: bool = False
     words: Language = field(init=False, compare=False)
     _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
@@ -91,15 +83,13 @@ class Refused:
 
     def _below(self, above: Location, key: str | int) -> Location:
         ways = self.meant(above)
-        node = _of_all(ways, key)
-        value = value_at(above.value, (key,))
+        node, value = _of_all(ways, key), value_at(above.value, (key,))
         declared = isinstance(key, int) or any(key in way.properties for way in ways)
         hidden = not declared and (above.secret or not is_name(str(key)))
-        secret = hidden or secret_name(key, self.policy.secret) or (node is not None and marked_secret(node))
-        path = (*above.path, key)
-        declared, secret = declared and above.declared, secret or above.secret
+        secret = hidden or above.secret or secret_name(key, self.policy.secret) or marked_secret(node)
+        present, declared = value is not REMOVED, declared and above.declared
         return Location(
-            path, node, None if value is REMOVED else value, value is not REMOVED, declared, secret, hidden
+            (*above.path, key), node, value if present else None, present, declared, secret, hidden
         )
 
     def meant(self, place: Location) -> tuple[Node, ...]:
@@ -148,9 +138,9 @@ class Refused:
         return sentence(self.words.of(detail), limit)
 
 
-def marked_secret(node: Node) -> bool:
+def marked_secret(node: Node | None) -> bool:
     """Return whether a schema marks a value as secret."""
-    return any(way.secret for way in node.ways)
+    return node is not None and any(way.secret for way in node.ways)
 
 
 def entries(value: object) -> Iterable[tuple[Any, Any]]:
@@ -162,12 +152,12 @@ def entries(value: object) -> Iterable[tuple[Any, Any]]:
 
 def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> bool:
     """Return whether a value contains a secret, or anything under an undeclared name."""
-    if node is not None and marked_secret(node):
-        return True
     names = value if isinstance(value, Mapping) else ()
-    if any(secret_name(name, secrets) or not _declares(node, name) for name in names):
-        return True
-    return any(private(below(node, key), entry, secrets) for key, entry in entries(value))
+    return (
+        marked_secret(node)
+        or any(secret_name(name, secrets) or not _declares(node, name) for name in names)
+        or any(private(below(node, key), entry, secrets) for key, entry in entries(value))
+    )
 
 
 def _declares(node: Node | None, name: object) -> bool:
@@ -185,6 +175,7 @@ def _of_all(ways: Iterable[Node], key: object) -> Node | None:
 
 
 def _has_secret_names(value: Any, secrets: Collection[str]) -> bool:
+    """Return whether a name in a value is a secret's, or there are too many to look at."""
     waiting: list[Any] = [value]
     for each in islice(waiting, _LOOKED_AT):
         if isinstance(each, Mapping) and any(secret_name(key, secrets) for key in each):
@@ -197,7 +188,7 @@ def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Itera
     """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
     waiting: list[tuple[Node | None, Any, bool]] = [(top, arguments, False)]
     for node, value, above in islice(waiting, _LOOKED_AT):
-        hidden = above or (node is not None and marked_secret(node))
+        hidden = above or marked_secret(node)
         if isinstance(value, str) and (hidden or len(value) > MAX_SCALAR):
             yield value
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and hidden:

@@ -48,9 +48,7 @@ def shapes_of(
     waiting: deque[tuple[Path, Any, Node | None]] = deque([((), arguments, top)])
     while waiting and len(found) < LISTED:
         path, value, node = waiting.popleft()
-        is_secret = bool(path) and (
-            secret_name(path[-1], secret) or (node is not None and marked_secret(node))
-        )
+        is_secret = bool(path) and (secret_name(path[-1], secret) or marked_secret(node))
         if path:
             place = {"pointer": escaped_pointer(pointer(path), secret)}
             found.append(place | ({"type": "secret"} if is_secret else _shape(value)))

@@ -30,7 +30,7 @@ class Mask:
         is_declared = True
         for token in tokens_of(place):
             here = node_below(node, token)
-            if secret_name(token, self._secrets) or _is_secret(here):
+            if secret_name(token, self._secrets) or marked_secret(here):
                 return HIDDEN
             is_declared = here is not None or not _names(node)
             # An undeclared name may be a wrapper around the arguments.
@@ -41,7 +41,7 @@ class Mask:
             return HIDDEN
 
     def _masked(self, node: Node | None, value: Any) -> Any:
-        if _is_secret(node):
+        if marked_secret(node):
             return HIDDEN
         if isinstance(value, Mapping):
             return dict(self._entry(node, key, each) for key, each in value.items())
@@ -64,7 +64,7 @@ class Mask:
         for token in tokens_of(place):
             here = node_below(node, token)
             path.append(token if here or (is_name(token) and not is_secret) else HIDDEN)
-            is_secret = is_secret or secret_name(token, self._secrets) or _is_secret(here)
+            is_secret = is_secret or secret_name(token, self._secrets) or marked_secret(here)
             node = here or node
         return pointer(tuple(path))
 
@@ -74,10 +74,6 @@ class Mask:
             return issue.reason
         refused = Refused(self._top, arguments, self._contract.plan.policy)
         return refused.safe_sentence([refused.look(issue.path)], issue.detail, _LONGEST) or issue.reason
-
-
-def _is_secret(node: Node | None) -> bool:
-    return node is not None and marked_secret(node)
 
 
 def _names(node: Node | None) -> bool:
