@@ -78,10 +78,11 @@ def envelope(
     details |= {"violations": kept, **_omitted("violations", told, kept)}
     details |= {"parameters": {**top.once(_parameters)}, "repairs": records}
     details |= _omitted("repairs", repairs, records)
-    return _error(error_code(violations), _message(name, violations, words, subject), details)
+    return error_envelope(error_code(violations), _message(name, violations, words, subject), details)
 
 
-def _error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
+def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an envelope of any kind, such as that of a call that a tool's body refuses."""
     return _safe({"status": "error", "error_code": code, "message": message, "details": details})
 
 
@@ -194,13 +195,15 @@ def unknown_tool(
         message = words(
             "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=told
         )
-        return _error("UNKNOWN_TOOL", message, {"tool": told})
+        return error_envelope("UNKNOWN_TOOL", message, {"tool": told})
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
     advice = words("List the tools to see what there is.")
     if names:
         advice = words("Did you mean {names}?", names=words.either([f"'{other}'" for other in names]))
     message = words.sentences(words("Unknown tool '{tool}'. Nothing was run.", tool=told), advice)
-    return _error("UNKNOWN_TOOL", message, {"tool": told, **({"did_you_mean": names} if names else {})})
+    return error_envelope(
+        "UNKNOWN_TOOL", message, {"tool": told, **({"did_you_mean": names} if names else {})}
+    )
 
 
 def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
@@ -211,7 +214,7 @@ def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any
         "The tool was not run. Try again later.",
         tool=told,
     )
-    return _error("UPSTREAM_UNAVAILABLE", message, {"tool": told})
+    return error_envelope("UPSTREAM_UNAVAILABLE", message, {"tool": told})
 
 
 def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) -> dict[str, Any]:
@@ -223,12 +226,7 @@ def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) ->
         tool=told,
         seconds=f"{seconds:g}",
     )
-    return _error("UPSTREAM_TIMED_OUT", message, {"tool": told, "timeout_seconds": seconds})
-
-
-def authors_error(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the envelope for a call that a tool's body refuses."""
-    return _error(code, message, {**details})
+    return error_envelope("UPSTREAM_TIMED_OUT", message, {"tool": told, "timeout_seconds": seconds})
 
 
 # --- the text of an envelope ------------------------------------------------------------------------------

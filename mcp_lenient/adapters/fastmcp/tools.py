@@ -36,8 +36,8 @@ from mcp_lenient.errors import DefinitionError, SchemaError, check_code
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     as_text,
-    authors_error,
     envelope,
+    error_envelope,
     repairs_note,
     repairs_told,
     written,
@@ -281,7 +281,7 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
         received = {"received_type": json_type(told["received_value"])}
     named = {} if parameter is None else {"parameter": parameter}
     whole = ({} if tool is None else {"tool": tool}) | named | received | told
-    return ToolError(as_text(authors_error(code, message, whole)))
+    return ToolError(as_text(error_envelope(code, message, whole)))
 
 
 def _called_tool() -> str | None:
