@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.engine.repair import repair, repair_rejected
-from mcp_lenient.engine.schema_validator import ClosedValidator, PublishedSchemaValidator
+from mcp_lenient.engine.schema_validator import (
+    ClosedValidator,
+    CorrectingValidator,
+    PublishedSchemaValidator,
+)
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
 
@@ -69,6 +73,7 @@ class ToolContract:
         policy: Policy,
         *,
         destructive: bool = False,
+        read_only: bool = False,
         tool: str | None = None,
         validator: Validator | None = None,
         as_texts: bool = False,
@@ -79,6 +84,7 @@ class ToolContract:
             schema: The input schema, of any draft; nothing is fetched.
             policy: What may be repaired.
             destructive: Whether the tool destroys something.
+            read_only: Whether the tool only reads.
             tool: The tool's name, where it is known.
             validator: The tool's own validator; None where only the published schema is known.
             as_texts: Whether a client can send nothing but strings.
@@ -87,13 +93,26 @@ class ToolContract:
             SchemaError: When the schema is not a JSON object.
         """
         read = readable(schema)
+        if validator is None:
+            from mcp_lenient.schema.defaults import with_defaults
+
+            read = with_defaults(read)
         if policy.closed:
             from mcp_lenient.schema.closing import closed
 
             read = closed(read)
-        plan = Plan(read, policy, destructive=destructive, tool=tool)
-        judge = PublishedSchemaValidator(read) if validator is None else own_validator(plan, validator)
-        return cls(plan, judge, as_texts)
+        plan = Plan(
+            read,
+            policy,
+            destructive=destructive,
+            read_only=read_only,
+            tool=tool,
+            by_schema=validator is None,
+        )
+        if validator is not None:
+            return cls(plan, own_validator(plan, validator), as_texts)
+        judge: Validator = PublishedSchemaValidator(read)
+        return cls(plan, CorrectingValidator(judge, plan.top) if plan.corrects_names else judge, as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from mcp_lenient.schema.node import Node
+from mcp_lenient.rules.rules import in_other_case, says_nothing_of_others
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
 from mcp_lenient.values.json_values import pointer, same_json
 from mcp_lenient.values.names import Spelt, by_letters, one_slip_away, squashed
@@ -39,6 +41,35 @@ def _shortened(node: Node) -> Spelt:
     return by_letters(node.properties, but_one=True)
 
 
+def has_open_objects(tree: Tree) -> bool:
+    """Return whether an object of a schema has properties and does not forbid other names."""
+    return any(each.get("additionalProperties") is not False for each in tree.objects)
+
+
+def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the paths of undeclared names that are declared, absent ones in another case style.
+
+    Only in objects of which the schema does not say that other names are read.
+    """
+    if node.is_union and isinstance(value, (dict, list)):
+        ways = node.possible(value)
+        node = ways[0] if len(ways) == 1 else node
+    if node.is_union or not isinstance(value, (dict, list)):
+        return
+    if isinstance(value, list):
+        inside: Iterable[tuple[Any, Any]] = enumerate(value)
+    else:
+        inside = value.items()
+        if says_nothing_of_others(node) and not value.keys() <= node.properties.keys():
+            found = in_other_case(node, undeclared(node, value))
+            uses = Counter(found.values())
+            yield from ((*path, key) for key, name in found.items() if name not in value and uses[name] == 1)
+    for key, entry in inside:
+        child = node.child(key) if isinstance(entry, (dict, list)) else None
+        if child is not None:
+            yield from misnamed(child, entry, (*path, key))
+
+
 def ignored_names(
     top: Node, arguments: Mapping[str, Any], validator: Validator, changed: frozenset[str]
 ) -> tuple[Fault, ...]:
@@ -56,10 +87,12 @@ def ignored_names(
         OutOfSteps: When nested unions need too many visits.
     """
     by_schema, root, objects = validator.by_schema, top.tree.root, top.tree.objects
-    if all(each.get("additionalProperties") is False if by_schema else each is root for each in objects):
+    if not has_open_objects(top.tree) if by_schema else all(each is root for each in objects):
         return ()
-    search = _NameSearch(open_knows_all=validator.by_schema, changed=changed)
+    search = _NameSearch(open_knows_all=by_schema, changed=changed)
     found = sorted(set(search.names([top], arguments, ())), key=str)
+    if by_schema:  # misspelled names pass, as they do in calls that need no repair
+        return tuple(Fault(path, "value") for path in found if path in search.lost)
     # A name that is kept is read by whatever keeps every name, but not as the declared one.
     unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
     return tuple(

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from mcp_lenient.engine.ignored import OutOfSteps, ignores_names, spellings, undeclared
+from mcp_lenient.engine.ignored import (
+    OutOfSteps,
+    has_open_objects,
+    ignores_names,
+    misnamed,
+    spellings,
+    undeclared,
+)
 from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, allows_one_value, worst_tier
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Path, Repair, ValidationIssue
@@ -54,7 +61,9 @@ class Plan:
         schema: The schema.
         policy: The policy.
         destructive: Whether only rules of tiers 1 and 2 that keep the value may act.
+        read_only: Whether the tool only reads.
         tool: The tool's name, if it is known.
+        by_schema: Whether nothing but the schema says what the tool takes.
     """
 
     def __init__(
@@ -63,7 +72,9 @@ class Plan:
         policy: Policy,
         *,
         destructive: bool = False,
+        read_only: bool = False,
         tool: str | None = None,
+        by_schema: bool = False,
     ) -> None:
         self.tree = Tree(schema)
         self.top = self.tree.top
@@ -71,13 +82,24 @@ class Plan:
         self.unread = self.tree.unread
         self.policy = policy
         self.destructive = destructive
+        self.read_only = read_only
         self.tool = tool
+        self.by_schema = by_schema
+        allows = policy.allows("rename_case")
+        self.corrects_names = by_schema and allows and has_open_objects(self.tree)
+        """Whether names that nothing would read are renamed, though the schema accepts them."""
         self._rules = tuple(
             rule
             for rule in policy.rules
             if rule.name not in policy.disable and not (destructive and _changes_more_than_form(rule))
         )
         self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
+
+    def scope(self, texts: TextParseCache) -> CallScope:
+        """Return what all places of a call share."""
+        return CallScope(
+            self.policy, texts, self.destructive, self.tool, self.by_schema, read_only=self.read_only
+        )
 
     def rules(
         self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
@@ -234,7 +256,7 @@ class Reader:
         self._left = steps
         self._observer = observer
         texts = TextParseCache(plan.policy.limits)
-        self.top = Place(plan.top, CallScope(plan.policy, texts, plan.destructive, plan.tool))
+        self.top = Place(plan.top, plan.scope(texts))
 
     def _spend(self, steps: int = 1) -> None:
         self._left -= steps
@@ -255,6 +277,8 @@ class Reader:
             value = plain(value)
         # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
         if self._exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
+            return False
+        if self.plan.corrects_names and next(misnamed(node, value), None) is not None:
             return False
         return node.takes(value)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mcp_lenient.engine.faults import faults
-from mcp_lenient.engine.ignored import unread_paths
+from mcp_lenient.engine.ignored import misnamed, unread_paths
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Path, ValidationIssue, Validator
@@ -69,6 +69,25 @@ class PublishedSchemaValidator:
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
         """Return False: a schema does not say which arguments a tool reads."""
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectingValidator(WrappedValidator):
+    """A validator that also refuses names that nothing would read, if a declared, absent one is meant.
+
+    ``top`` is the node of the arguments.
+    """
+
+    top: Node
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether the schema accepts these arguments, and every name in them is as it is declared."""
+        return self.validator.accepts(arguments) and next(misnamed(self.top, arguments), None) is None
+
+    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+        """What the schema refuses, and names in another case style."""
+        unread = (ValidationIssue(path, "unknown") for path in misnamed(self.top, arguments))
+        return (*self.validator.issues(arguments), *unread)
 
 
 @dataclass(frozen=True, slots=True)

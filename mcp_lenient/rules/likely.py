@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, injected_keys
-from mcp_lenient.rules.words import case_matters
+from mcp_lenient.rules.words import IDENTIFIERS, case_matters
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import (
     MAX_NAME,
@@ -229,8 +229,6 @@ def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
 
 # --- names ------------------------------------------------------------------------------------------------
 
-IDENTIFIERS: Final = frozenset("id ids identifier identifiers uuid uuids guid guids uid uids".split())
-"""Last words of names whose value is an identifier: under another name it would identify something else."""
 _SAY_NOTHING: Final = frozenset("is are was has have do does".split())
 """Auxiliary verbs of English, which do not change the sense of a boolean."""
 _JOINTS: Final = "._-/"

@@ -14,6 +14,7 @@ from mcp_lenient.rules.words import (
     MAX_SEARCHED,
     KnownItems,
     case_matters,
+    is_identifier,
     is_null_text,
     renders,
     says_nothing,
@@ -87,12 +88,16 @@ class CallScope:
         texts: The texts of the call, each parsed once.
         destructive: Whether the tool destroys something.
         tool: The tool's name, if it is known.
+        by_schema: Whether nothing but the published schema says what the tool takes.
+        read_only: Whether the tool only reads.
     """
 
     policy: _Settings
     texts: TextParseCache
     destructive: bool = False
     tool: str | None = None
+    by_schema: bool = False
+    read_only: bool = False
 
 
 class Place(NamedTuple):
@@ -233,14 +238,14 @@ def _relaxed(place: Place, kind: str) -> frozenset[Dialect]:
     return frozenset(each for each in dialects if place.call.policy.allows(f"{each}_text_to_{kind}"))
 
 
-_LONGEST_LEADING: Final = 100
-_LEADING: Final = re.compile(r"\+?[0-9]+")
+_LEADING: Final = re.compile(r"\+?[0-9]{1,100}")
 
 
 def text_to_integer(place: Place, text: str) -> Iterable[int]:
     """``"42"`` to 42, ``"5.0"`` to 5; a parameter's own ``"+3"`` and ``"03"`` to 3, unless an octal 3 is another number."""
     digits = text.strip(" \t\n\r")
-    if place.item or place.union or not _LEADING.fullmatch(digits) or len(digits) > _LONGEST_LEADING:
+    is_own = not (place.item or place.union or is_identifier(place.name))
+    if not is_own or not _LEADING.fullmatch(digits):
         return _made(integer_in_text(text))
     value = int(digits)
     has_zero = digits.lstrip("+").startswith("0") and value > 0
@@ -358,19 +363,24 @@ def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
     ways = place.node.ways
     has_default = bool(_members(place.node)) and any(value is not None for value in place.node.default)
-    if not text and not has_default and not any(map(_guards_empty, ways)):
+    if (
+        not text
+        and not has_default
+        and not any(_guards_empty(way, read_only=place.call.read_only) for way in ways)
+    ):
         yield ABSENT
 
 
-def _guards_empty(node: Node) -> bool:
+def _guards_empty(node: Node, *, read_only: bool) -> bool:
     """Return whether leaving out an empty text would widen the call; a format or an enum has no empty text anyway."""
     types = node.types or ()
     is_free = "string" in types and node.enum is None and not node.format
-    return "array" in types or is_free or any(True for _ in node.says("minLength"))
+    return ("array" in types and not read_only) or is_free or any(True for _ in node.says("minLength"))
 
 
 def _members(node: Node) -> tuple[Any, ...]:
-    return tuple(member for way in node.ways for member in way.enum or ())
+    # A branch may be there for a default alone, see `with_defaults`.
+    return tuple(member for way in node.ways for member in way.enum or () if way.enum != node.default)
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
@@ -567,10 +577,19 @@ def _folded_names(node: Node) -> Mapping[str, str | None]:
 
 
 def _targets(place: Place, value: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names that an undeclared one may mean: absent, and in an open object required."""
+    """Return the names that an undeclared one may mean: absent, and in an open object required.
+
+    An object that only the schema judges, and of which it does not say that other names are read, counts as closed.
+    """
     node = place.node
     absent = frozenset(name for name in node.properties if name not in value)
-    return absent if node.closed else absent & node.required
+    is_closed = node.closed or (place.call.by_schema and says_nothing_of_others(node))
+    return absent if is_closed else absent & node.required
+
+
+def says_nothing_of_others(node: Node) -> bool:
+    """Return whether an object declares properties, and neither forbids nor describes other names."""
+    return bool(node.properties) and node.extra is None and not node.patterns and not node.closed
 
 
 def rename_case(place: Place, value: dict[str, Any]) -> Names:
@@ -578,9 +597,7 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
     targets = _targets(place, value)
     if not targets:
         return
-    folded = place.node.once(_folded_names)
-    alike = ((key, case_target(key, folded)) for key in place.unknown if len(key) > 1)
-    meant = {key: name for key, name in alike if name and _is_same(place.node, key, name)}
+    meant = in_other_case(place.node, place.unknown)
     found = {key: name for key, name in meant.items() if name in targets}
     if found and place.node.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
@@ -588,6 +605,13 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
             key: name for key, name in meant.items() if name not in value and share_style([*found, key])
         }
     yield from found.items()
+
+
+def in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
+    """Return the declared name for each undeclared one that differs from it in case style alone."""
+    folded = node.once(_folded_names)
+    alike = ((key, case_target(key, folded)) for key in unknown if len(key) > 1)
+    return {key: name for key, name in alike if name and _is_same(node, key, name)}
 
 
 def _is_same(node: Node, sent: str, name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from itertools import groupby
 from typing import Final
 
+from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
 from mcp_lenient.values.names import fold_case, words_in
 
@@ -22,6 +23,15 @@ def is_null_text(text: str) -> bool:
 def says_nothing(text: str) -> bool:
     """Return whether the text is empty or a word for an absent value."""
     return text.strip().lower() in _EMPTY_WORDS
+
+
+IDENTIFIERS: Final = frozenset("id ids identifier identifiers uuid uuids guid guids uid uids".split())
+"""Last words of names whose value is an identifier: under another name it would identify something else."""
+
+
+def is_identifier(name: str | None) -> bool:
+    """Return whether a parameter of this name holds an identifier, which is spelled in one way."""
+    return (name_words(name or "") or ("",))[-1] in IDENTIFIERS
 
 
 # --- letter case ------------------------------------------------------------------------------------------

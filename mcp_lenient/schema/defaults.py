@@ -1,0 +1,66 @@
+"""Let a published schema accept the defaults that it states itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from mcp_lenient.schema.checks import compiled, registry_of, validator_for
+from mcp_lenient.schema.compile import ReadableSchema
+from mcp_lenient.schema.drafts import ANNOTATIONS, ASSERTIONS, with_subschemas
+from mcp_lenient.values.json_values import json_type
+
+_CONDITIONS: Final = frozenset("not if contains propertyNames".split())
+"""Keywords that refuse more where their schema accepts more."""
+
+
+def with_defaults(read: ReadableSchema) -> ReadableSchema:
+    """Return a schema that accepts the ``default`` of each property; the same object if it does.
+
+    Many servers publish ``{"type": "string", "default": null}`` for a text that may be null.
+
+    >>> from mcp_lenient.schema.compile import readable
+    >>> name = {"type": "object", "properties": {"name": {"type": "string", "default": None}}}
+    >>> with_defaults(readable(name)).root["properties"]["name"]["anyOf"]
+    [{'type': 'string'}, {'type': 'null'}]
+    """
+    copy = _Copy(read.root)
+    root = copy.of(read.root)
+    if not copy.widened:
+        return read
+    return ReadableSchema(root, read.unread, compiled(root).is_valid, recursive=read.recursive)
+
+
+class _Copy:
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+        self._registry: Any = None
+        self.widened = False
+
+    def of(self, schema: Any) -> Any:
+        if not isinstance(schema, Mapping):
+            return schema
+        new = with_subschemas(schema, self.of) | {each: schema[each] for each in _CONDITIONS & schema.keys()}
+        if isinstance(properties := new.get("properties"), Mapping):
+            new["properties"] = {name: self._widened(sub) for name, sub in properties.items()}
+        return new
+
+    def _widened(self, schema: Any) -> Any:
+        if not isinstance(schema, Mapping) or "default" not in schema or self._accepts(schema):
+            return schema
+        self.widened = True
+        default = schema["default"]
+        outside = {name: value for name, value in schema.items() if name in ANNOTATIONS}
+        inside = {name: value for name, value in schema.items() if name not in ANNOTATIONS}
+        return {**outside, "anyOf": [inside, {"type": "null"} if default is None else {"const": default}]}
+
+    def _accepts(self, schema: Mapping[str, Any]) -> bool:
+        default = schema["default"]
+        if schema.get("type") == json_type(default) and not (ASSERTIONS & schema.keys()) - {"type"}:
+            return True
+        if self._registry is None:
+            self._registry = registry_of(self._root)
+        try:
+            return validator_for(schema, self._registry).is_valid(default)
+        except ValueError:  # not JSON
+            return True
