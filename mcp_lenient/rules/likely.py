@@ -221,6 +221,12 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
             return
 
 
+def only_item(_place: Place, value: list[Any]) -> Iterator[str]:
+    """The only text of a list for a text, which may also be to hold the list as JSON."""
+    if len(value) == 1 and isinstance(value[0], str):
+        yield value[0]
+
+
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
     """The list that is the only item of a list."""
     if len(value) == 1 and isinstance(value[0], list) and place.name is not None:
@@ -460,6 +466,7 @@ _OBJECT: Final = ("object",)
 LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("near_member", 16, near_member, ("string", "null"), certain=False),
     Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
+    Rule("only_item", 16, only_item, ("array",), certain=False),
     Rule("as_list", 16, as_list, _TEXT, certain=False),
     Rule("as_boolean", 16, as_boolean, ("integer",), certain=False),
     Rule("as_null", 16, as_null, _TEXT, certain=False),
