@@ -17,6 +17,8 @@ _MAX_GROUPS: Final = 16
 """Groups of paths that are probed per call; more are skipped as unlikely."""
 _VISITS: Final = 20_000
 """Branches looked at beside the first of each union, before a call is refused."""
+_DEEPEST: Final = 100
+"""Levels of values in which names are corrected."""
 _PROBE: Final = {"\x00": [None]}
 """A value that almost no type accepts and that is never a default: if it makes no difference, nothing reads it."""
 
@@ -51,10 +53,12 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
 
     Only in objects of which the schema does not say that other names are read.
     """
-    if node.is_union and isinstance(value, (dict, list)):
+    if not isinstance(value, (dict, list)) or len(path) > _DEEPEST:
+        return
+    if node.is_union:
         ways = node.possible(value)
         node = ways[0] if len(ways) == 1 else node
-    if node.is_union or not isinstance(value, (dict, list)):
+    if node.is_union:
         return
     if isinstance(value, list):
         inside: Iterable[tuple[Any, Any]] = enumerate(value)
@@ -92,7 +96,8 @@ def ignored_names(
     search = _NameSearch(open_knows_all=by_schema, changed=changed)
     found = sorted(set(search.names([top], arguments, ())), key=str)
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
-        return tuple(Fault(path, "value") for path in found if path in search.lost)
+        unsure = (path for path in found if path in search.lost or pointer(path) in changed)
+        return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in unsure)
     # A name that is kept is read by whatever keeps every name, but not as the declared one.
     unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
     return tuple(

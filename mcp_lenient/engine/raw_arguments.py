@@ -47,12 +47,12 @@ def not_an_object(sent: Any) -> Violation:
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "
             "send a JSON object."
         )
-    elif kind in ONE_OF_A_TYPE:
+    elif kind in ONE_OF_A_TYPE and kind != "object":
         message = Text(
             "the arguments must be an object of parameters, but got {received}; send them as a JSON object.",
             received=Text(ONE_OF_A_TYPE[kind]),
         )
     else:  # no value of JSON, such as bytes
         message = Text("the arguments must be an object of parameters; send them as a JSON object.")
-    known = kind if kind in ONE_OF_A_TYPE else None
+    known = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
     return Violation("", None, "type", message, received_type=known, expected_types=("object",))

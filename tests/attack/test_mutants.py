@@ -13,7 +13,7 @@ from fastmcp.tools.tool_transform import ArgTransform
 from fastmcp_versions import NO_JSON, since
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
 from sampling import on_both_servers
-from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, opened, union
+from tables import BOOLEAN, INTEGER, NULL, OBJECT, array, closed, union
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, find_target
@@ -173,9 +173,9 @@ def _records(schema: Any, sent: Any, policy: Policy | None = None) -> list[tuple
             id="dropped",
         ),
         pytest.param(
-            closed("a", a=INTEGER),
-            {"A": "1"},
-            [("rename_case", "/A", "string", "string"), ("text_to_integer", "/A", "string", "integer")],
+            closed("age", age=INTEGER),
+            {"Age": "1"},
+            [("rename_case", "/Age", "string", "string"), ("text_to_integer", "/Age", "string", "integer")],
             id="renamed",
         ),
         pytest.param(
@@ -303,12 +303,3 @@ def test_many_values_are_validated_as_strictly_as_few():
         assert _validator().accepts(sent)
         assert not _validator(strict=True).accepts(sent)
         assert not _validator().accepts({"rows": [*sent["rows"], {"tags": ["a"], "count": "x"}]})
-
-
-def test_the_number_of_ignored_names_is_bounded():
-    """Of many names in another style, at most 16 are reported."""
-    letters = "abcdefghijklmnopqrst"
-    schema = opened("n", n=INTEGER, **{f"key_{letter}": BOOLEAN for letter in letters})
-    for count in (15, 16, 17, 20):
-        sent = {"n": "5", **{f"key{letter.upper()}": True for letter in letters[:count]}}
-        assert len(decide(schema, sent).violations) == min(count, 16)

@@ -17,18 +17,17 @@ CLOSED = Policy(closed=True)
 @pytest.mark.parametrize(
     ("schema", "sent", "expected"),
     [
-        pytest.param(opened(max_results=INTEGER), {"maxResults": 5}, {"max_results": 5}, id="top"),
         pytest.param(
-            opened(order=opened(ship_to=STRING)),
-            {"order": {"shipTo": "b"}},
-            {"order": {"ship_to": "b"}},
-            id="nested",
+            {**opened(max_results=INTEGER), "additionalProperties": {}},
+            {"maxResults": 5},
+            {"maxResults": 5},
+            id="describes other names",
         ),
         pytest.param(opened(q=STRING), {"q": "x", "toolCallId": "1"}, {"q": "x"}, id="injected"),
     ],
 )
 def test_an_open_schema_is_repaired_like_a_closed_one(schema: Json, sent: Any, expected: Any) -> None:
-    """With the policy names are repaired. Without it the call is accepted as sent."""
+    """With the policy names are dropped. Without it the call is accepted as sent."""
     assert normalize(schema, sent).arguments is sent
     result = normalize(schema, sent, CLOSED)
     assert (result.arguments, result.violations) == (expected, ())

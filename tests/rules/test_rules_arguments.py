@@ -352,10 +352,12 @@ TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, para
         closed(**{"todos": array(TODO), "filter.city": STRING}),
         {"todos[0].title": "a"},
     ),
-    refuses_call(
-        "an open object that would ignore the path beside another repair",
+    repairs_call_to(
+        "an open object, in which the path is any name",
         opened("note", note=STRING, todos=array(TODO)),
         {"note": 1, "todos[0].title": "a"},
+        {"note": "1", "todos[0].title": "a"},
+        "number_to_text /note",
     ),
     keeps_call("an object that accepts every name", opened(todos=array(TODO)), {"todos[0].title": "a"}),
 )

@@ -45,9 +45,9 @@ STRINGS = array(STRING)
     repairs_call_to(
         "null toward a null default",
         closed("id", id=INTEGER, at={**INTEGER, "default": None}),
+        {"id": 5, "at": None, "toolCallId": "c"},
         {"id": 5, "at": None},
-        {"id": 5},
-        "null_to_absent /at",
+        "drop_injected /toolCallId",
     ),
     repairs_call_to(
         "wrapped arguments",

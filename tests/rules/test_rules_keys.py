@@ -48,7 +48,7 @@ TASK = closed("task", task=STRING, limit=INTEGER)
     ),
     repairs_call_to(
         "like another name but for case",
-        opened("task", "limit", task=STRING, limit=INTEGER, Query=STRING),
+        closed("task", "limit", task=STRING, limit=INTEGER),
         {"query": "a", "Limit": 5},
         {"task": "a", "limit": 5},
         "rename_alias /query",
