@@ -8,9 +8,8 @@ import json
 import math
 import re
 import secrets
-from collections.abc import Collection, Mapping, MutableMapping
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -24,11 +23,8 @@ from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
 from fastmcp.server.dependencies import get_access_token, get_http_headers, get_http_request
 
-from mcp_lenient.adapters.fastmcp.proxy.direct import DirectTransport
-from mcp_lenient.adapters.fastmcp.proxy.posts import KEEP_ALIVE, REST, Reach
-
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Callable
 
 Forwarded = frozenset[str]
 """Names of the caller's headers that are forwarded to one server, in lower case."""
@@ -37,6 +33,11 @@ _READ: Final = 300.0
 """The SDK's read timeout; a server may take long to answer."""
 _PATIENCE: Final = 10.0
 """Seconds added to the connection's timeout, so that the timeout of the answer ends first."""
+_KEEP_ALIVE: Final = 2.0
+"""Seconds after which an idle connection is not reused; shorter than the keep-alive of servers (uvicorn: 5)."""
+_REST: Final = 0.2
+"""Seconds to wait for a server to end a response after its answer."""
+_AT_URL: Final = (StreamableHttpTransport, SSETransport)
 _OF_ONE_REQUEST: Final = frozenset(
     "traceparent tracestate baggage b3 x-b3-traceid x-b3-spanid x-b3-parentspanid x-b3-sampled x-b3-flags "
     "x-request-id x-correlation-id x-amzn-trace-id x-cloud-trace-context cf-ray".split()
@@ -44,6 +45,8 @@ _OF_ONE_REQUEST: Final = frozenset(
 """Per-request headers that identify no caller: W3C Trace Context and Baggage, B3, and request ids of gateways."""
 REFUSALS: Final = "mcp_lenient.refusals"
 """Where the ASGI scope of a request has the refusals that it met, if anything answers them."""
+OVER_HTTP: Final = ("sse", "streamable-http")
+"""FastMCP's names of the transports of several clients."""
 _AUTHORIZATION: Final = "authorization"
 _KEY: Final = secrets.token_bytes(32)
 _HEADER_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
@@ -95,68 +98,49 @@ def is_refusal(response: httpx2.Response) -> bool:
     return response.status_code == httpx2.codes.UNAUTHORIZED
 
 
-def _note_refusal(refusal: httpx2.Response) -> None:
-    """Have the HTTP request that is being served answered like this one to the server."""
-    with suppress(RuntimeError):  # not over HTTP
-        get_http_request().scope.get(REFUSALS, []).append(refusal)
-
-
-_watcher: ContextVar[Callable[[httpx2.Response], None] | None] = ContextVar(
-    "mcp_lenient_watcher", default=None
-)
-
-
-@contextmanager
-def watching(watcher: Callable[[httpx2.Response], None]) -> Iterator[None]:
-    """Pass ``watcher`` each response of HTTP clients that this block, or a task started in it, creates."""
-    token = _watcher.set(watcher)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
-
-
 @dataclass(frozen=True, slots=True)
 class Sending:
     """Create the HTTP clients of a transport with the operator's headers and the caller's forwarded ones.
 
     FastMCP's proxy passes nearly all headers of the caller together with the transport's own.
+
+    Attributes:
+        make: Creates a client.
+        own: The operator's headers.
+        forwarded: The caller's headers to forward; all that FastMCP's proxy forwards if None.
+        url: The address of the server.
+        has_auth: Whether the operator has set the server's ``Authorization``.
+        watch: Called with each response.
     """
 
     make: Callable[..., httpx2.AsyncClient]
     own: Mapping[str, str]
     forwarded: Forwarded | None
     url: str
-    has_auth: bool = False
-    reach: Reach | None = None
+    has_auth: bool
+    watch: Callable[[httpx2.Response], None] | None = None
 
     def __call__(self, headers: dict[str, str] | None = None, **rest: Any) -> httpx2.AsyncClient:
-        """Create a client."""
-        callers = None if self.forwarded is not None else headers
-        client = self.make(headers={**self.callers(callers), **self.own}, **rest)
+        """Create a client; the headers that FastMCP's proxy forwards are not used."""
+        del headers
+        client = self.make(headers={**self.callers(), **self.own}, **rest)
         client.event_hooks["request"].append(self._refresh)
-        client.event_hooks["response"].append(_read_to_the_end)
-        client.event_hooks["response"].append(partial(_show, _watcher.get() or self.note))
+        client.event_hooks["response"] += [_read_to_the_end, self._show]
         return client
 
+    async def _show(self, response: httpx2.Response) -> None:
+        (self.watch or self.note)(response)
+
     def note(self, response: httpx2.Response) -> None:
-        """Have the caller asked for credentials if the server asks for them and would get them."""
+        """Have the HTTP request that is being served answered like this one, if its caller's credentials are refused."""
         if is_refusal(response) and self.takes_credentials():
-            _note_refusal(response)
+            with suppress(RuntimeError):  # not over HTTP
+                get_http_request().scope.get(REFUSALS, []).append(response)
 
-    def callers(self, given: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the headers of the caller that are forwarded.
-
-        Args:
-            given: Those that FastMCP's proxy forwards, if known.
-        """
-        if self.forwarded is None:
-            callers = _passed_on() if given is None else given
-        else:
-            known = get_http_headers(include=set(self.forwarded))
-            callers = {name: value for name, value in known.items() if name in self.forwarded}
-        owned = self._owned()
-        return {name: value for name, value in callers.items() if name.lower() not in owned}
+    def callers(self) -> dict[str, str]:
+        """Return the headers of the caller that are forwarded."""
+        headers, owned = _passed_on(self.forwarded), self._owned()
+        return {name: value for name, value in headers.items() if name not in owned}
 
     def _owned(self) -> set[str]:
         """Return the names of headers that are not the caller's to send."""
@@ -175,21 +159,28 @@ class Sending:
         return _lasting(self.callers())
 
     async def _refresh(self, request: httpx2.Request) -> None:
-        self.refresh(request.headers)
-
-    def refresh(self, headers: MutableMapping[str, str]) -> None:
         """Set the per-request headers to those of the current request."""
         callers = self.callers()
         for name in _OF_ONE_REQUEST - {own.lower() for own in self.own}:
-            headers.pop(name, None)
+            request.headers.pop(name, None)
             if name in callers:
-                headers[name] = callers[name]
+                request.headers[name] = callers[name]
 
 
 def sending_of(transport: Any) -> Sending | None:
     """Return what sends the requests of a transport made by :func:`connected`."""
-    found = getattr(transport, "httpx_client_factory", None) or getattr(transport, "sending", None)
+    found = getattr(transport, "httpx_client_factory", None)
     return found if isinstance(found, Sending) else None
+
+
+def watched(transport: Any, watch: Callable[[httpx2.Response], None]) -> Any:
+    """Return a copy of an HTTP transport whose responses are shown to ``watch``; any other is returned as it is."""
+    sending = sending_of(transport)
+    if sending is None:
+        return transport
+    transport = copy.copy(transport)
+    transport.httpx_client_factory = replace(sending, watch=watch)
+    return transport
 
 
 def caller_of(transport: Any) -> bytes:
@@ -202,7 +193,19 @@ def caller_of(transport: Any) -> bytes:
 
 
 def _lasting(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    return [item for item in headers.items() if item[0].lower() not in _OF_ONE_REQUEST]
+    return [item for item in headers.items() if item[0] not in _OF_ONE_REQUEST]
+
+
+def _passed_on(named: Forwarded | None = None) -> dict[str, str]:
+    """Return these headers of the caller; those that FastMCP's proxy forwards if None."""
+    headers = get_http_headers(include={_AUTHORIZATION} if named is None else set(named))
+    if named is not None:
+        return {name: value for name, value in headers.items() if name in named}
+    return {
+        name: value
+        for name, value in headers.items()
+        if not name.startswith("mcp-") and name != "last-event-id"
+    }
 
 
 class _ReadToTheEnd(httpx2.AsyncByteStream):
@@ -221,7 +224,7 @@ class _ReadToTheEnd(httpx2.AsyncByteStream):
     async def aclose(self) -> None:
         """Close the body, after a short wait even if the server does not end it."""
         try:
-            with anyio.move_on_after(REST), suppress(httpx2.HTTPError, httpx2.StreamError):
+            with anyio.move_on_after(_REST), suppress(httpx2.HTTPError, httpx2.StreamError):
                 async for _ in self._chunks:
                     pass
         finally:
@@ -233,10 +236,6 @@ async def _read_to_the_end(response: httpx2.Response) -> None:
         response.stream = _ReadToTheEnd(response.stream)
 
 
-async def _show(watcher: Callable[[httpx2.Response], None], response: httpx2.Response) -> None:
-    watcher(response)
-
-
 def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS) -> Any:
     """Return the target with shared certificates and only these headers of the caller forwarded.
 
@@ -245,37 +244,30 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
         forwarded: The headers to forward; all that FastMCP's proxy forwards if None.
         times: The timeouts for connecting and for an answer.
     """
-    if isinstance(target, (StreamableHttpTransport, SSETransport)):
-        target = DirectTransport.of(target) if DirectTransport.fits(target) else copy.copy(target)
-        target.httpx_client_factory = _factory(target, forwarded, times)
-    elif isinstance(target, Client):
+    if isinstance(target, Client):
         return _connected_client(target, forwarded)
-    return target
+    if not isinstance(target, _AT_URL):
+        return target
+    transport = copy.copy(target)
+    make: Any = transport.httpx_client_factory
+    if make is None:
+        # Loading the certificates takes most of the time of opening a connection.
+        verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
+        read = _READ if times.answer is None else times.answer + _PATIENCE
+        timeout = httpx2.Timeout(_CONNECT, connect=times.connect or _CONNECT, read=read)
+        make = partial(_client, verify, timeout)
+    has_auth = transport.auth is not None
+    sending: Any = Sending(make, transport.headers, forwarded, transport.url, has_auth)
+    transport.httpx_client_factory = sending
+    return transport
 
 
-def restrict(transport: Any, forwarded: Forwarded | None, times: Times) -> None:
-    """Apply the same to a transport that another server already uses."""
-    if isinstance(transport, (StreamableHttpTransport, SSETransport)):
-        transport.httpx_client_factory = _factory(transport, forwarded, times)
-
-
-def _factory(
-    transport: StreamableHttpTransport | SSETransport, forwarded: Forwarded | None, times: Times
-) -> Any:
-    if transport.httpx_client_factory is not None:
-        return Sending(
-            transport.httpx_client_factory,
-            transport.headers,
-            forwarded,
-            transport.url,
-            transport.auth is not None,
-        )
-    # Loading the certificates takes most of the time of opening a connection.
-    verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
-    read = _READ if times.answer is None else times.answer + _PATIENCE
-    reach = Reach(verify, times.connect or _CONNECT, read)
-    make = partial(_client, reach)
-    return Sending(make, transport.headers, forwarded, transport.url, transport.auth is not None, reach)
+def _client(
+    verify: Any, timeout: httpx2.Timeout, /, *, headers: Any, auth: Any = None, **_: Any
+) -> httpx2.AsyncClient:
+    # FastMCP follows all redirects; the SDK follows only those within the same server.
+    limits = httpx2.Limits(keepalive_expiry=_KEEP_ALIVE)
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, auth=auth, verify=verify, limits=limits)
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:
@@ -285,11 +277,22 @@ def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Clien
         return client
     fresh = client.new()
     if several or not forwarded:
-        options = getattr(fresh, "_transport_options", None) or TransportOptions()
-        fresh._transport_options = replace(options, forward_incoming_headers=False)  # noqa: SLF001
+        fresh.transport = _alone(fresh.transport)
     else:
         fresh.transport = connected(fresh.transport, forwarded)
     return fresh
+
+
+def _alone(transport: Any) -> Any:
+    """Return a copy of a transport that forwards no headers."""
+
+    def connect_session(*, transport_options: TransportOptions | None = None, **kwargs: Any) -> Any:
+        options = replace(transport_options or TransportOptions(), forward_incoming_headers=False)
+        return transport.connect_session(transport_options=options, **kwargs)
+
+    alone = copy.copy(transport)
+    alone.connect_session = connect_session
+    return alone
 
 
 def header_names(given: object, where: str) -> Forwarded:
@@ -313,29 +316,3 @@ def header_names(given: object, where: str) -> Forwarded:
             msg = f"{where}: the header {name} belongs to the connection and cannot be forwarded"
             raise ValueError(msg)
     return frozenset(name.lower() for name in given)
-
-
-def _passed_on() -> dict[str, str]:
-    """Return the headers of the caller that FastMCP's proxy forwards."""
-    headers = get_http_headers(include={"authorization"})
-    return {
-        name: value
-        for name, value in headers.items()
-        if not name.startswith("mcp-") and name != "last-event-id"
-    }
-
-
-def _client(
-    reach: Reach,
-    headers: dict[str, str] | None = None,
-    auth: httpx2.Auth | None = None,
-    **_: Any,
-) -> httpx2.AsyncClient:
-    # FastMCP follows all redirects; the SDK follows only those within the same server.
-    return httpx2.AsyncClient(
-        headers=headers,
-        timeout=httpx2.Timeout(_CONNECT, connect=reach.connect, read=reach.read),
-        auth=auth,
-        verify=reach.verify,
-        limits=httpx2.Limits(keepalive_expiry=KEEP_ALIVE),
-    )

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import httpx2
-from fastmcp.exceptions import ToolError
-from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -32,15 +28,6 @@ _NAMED: Final = re.compile(r'(resource_metadata)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|(
 _NOT_KEPT: Final = {"cache-control": "no-store"}
 _MOST_READ: Final = 64 * 2**10
 _WAIT: Final = 10.0
-
-
-class CredentialsRefusedError(ToolError, MCPError):
-    """A server does not accept the caller's credentials. FastMCP logs any other error with a traceback."""
-
-    def __init__(self) -> None:
-        message = "The server behind this proxy does not accept the caller's credentials."
-        MCPError.__init__(self, INTERNAL_ERROR, message)
-        self.log_level = logging.DEBUG
 
 
 class ProtectedServer:

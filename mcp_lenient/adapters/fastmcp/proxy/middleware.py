@@ -26,11 +26,16 @@ from mcp_types import (
 from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
-from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
-from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError
-from mcp_lenient.adapters.fastmcp.proxy.sessions import NotConnectedError
-from mcp_lenient.adapters.fastmcp.proxy.upstream import OVER_HTTP, Failure, Reason, is_noting, noting_failures
-from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
+from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, OVER_HTTP, Times
+from mcp_lenient.adapters.fastmcp.proxy.sessions import (
+    MALFORMED,
+    REFUSED_CREDENTIALS,
+    TIMED_OUT,
+    UNAVAILABLE,
+    UpstreamError,
+    credentials_refused,
+)
+from mcp_lenient.adapters.fastmcp.proxy.upstream import Failure, Reason, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.tools import ToolCache, as_result, recorded, run
 from mcp_lenient.refusal.envelope import (
     META_KEY,
@@ -130,13 +135,9 @@ def _upstream_message(tool: str, text: str, words: Language) -> str:
     )
 
 
-MALFORMED: Final = "MALFORMED_ANSWER"
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
-REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
-UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
-TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
-_NOT_SENT: Final = (NotConnectedError, httpx2.ConnectError, httpx2.ConnectTimeout)
+_NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
 
 class NameMiddleware(Middleware):
@@ -321,7 +322,7 @@ class ProxyMiddleware(LenientMiddleware):
             except ToolError as error:
                 lost = _loss(error)
                 if lost == MALFORMED:
-                    raise MCPError(code=INTERNAL_ERROR, message=NOT_UTF_8) from error
+                    raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
                 instead = self._without_answer(context, lost, monotonic() - began)
                 if instead is not None:
                     return instead
@@ -432,7 +433,7 @@ class ProxyMiddleware(LenientMiddleware):
         """Ask an upstream server for its tools, or all of them if it is unknown which one has the tool.
 
         Raises:
-            CredentialsRefusedError: When that server does not accept the caller's credentials.
+            UpstreamError: When that server does not accept the caller's credentials.
         """
         own = self._upstream.get(server)
         for upstream in self._upstream.values() if own is None else (own,):
@@ -440,7 +441,7 @@ class ProxyMiddleware(LenientMiddleware):
         if own is not None and own.failed == "credentials":
             cached = self._cached(call.context)
             self._record_upstream("call_unanswered", call.context, cached, REFUSED_CREDENTIALS)
-            raise CredentialsRefusedError
+            raise credentials_refused()
 
     def _record_upstream(
         self, event: EventName, context: CallContext, cached: CachedTool | None, code: str
@@ -507,11 +508,11 @@ def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
 
 def _loss(error: ToolError) -> str | None:
     """Return why a server did not answer; None if it answered with its own error."""
-    if isinstance(error, CredentialsRefusedError):
-        return REFUSED_CREDENTIALS
+    if isinstance(error, UpstreamError):
+        return error.loss
     cause = error.__cause__
     if isinstance(cause, _NOT_SENT):
         return UNAVAILABLE
     if isinstance(cause, MCPError):
-        return MALFORMED if is_not_utf_8(cause.error) else _LOSSES.get(cause.error.code)
+        return _LOSSES.get(cause.error.code)
     return None if cause is None else "CONNECTION_LOST"

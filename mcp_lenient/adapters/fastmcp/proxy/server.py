@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +17,15 @@ from fastmcp.client.transports import (
     infer_transport,
 )
 from fastmcp.client.transports.config import MCPConfigTransport
-from fastmcp.mcp_config import MCPConfig, RemoteMCPServer
+from fastmcp.mcp_config import (
+    MCPConfig,
+    RemoteMCPServer,
+    StdioMCPServer,
+    TransformingRemoteMCPServer,
+    TransformingStdioMCPServer,
+)
+from fastmcp.server.transforms import ToolTransform
+from fastmcp.tools.tool_transform import ToolTransformConfig
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
@@ -31,7 +40,6 @@ from mcp_lenient.adapters.fastmcp.proxy.connection import (
     seconds,
 )
 from mcp_lenient.adapters.fastmcp.proxy.credentials import ProtectedServer
-from mcp_lenient.adapters.fastmcp.proxy.header_parameters import HeaderParameters
 from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
@@ -141,8 +149,6 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     # A proxy with its own `auth` asks for credentials itself.
     if protected is not None and proxy.auth is None:
         ProtectedServer(protected).protect(proxy)
-    compat.list_for_headers(proxy)
-    compat.hook_requests(proxy, HeaderParameters())
     compat.wrap_streams(
         proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
     )
@@ -181,27 +187,61 @@ def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
     server.custom_route("/health", methods=["GET"])(health)
 
 
+@dataclass(frozen=True, slots=True)
+class _Server:
+    """A server behind a proxy: what FastMCP's proxy takes, and its entry if that transforms tools."""
+
+    target: Any
+    entry: Any = None
+
+
 _Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
 
 
-def _alone(servers: Mapping[str, Any], times: Times, settings: Mapping[str, Any]) -> _Behind:
+def _alone(servers: Mapping[str, _Server], times: Times, settings: Mapping[str, Any]) -> _Behind:
     ((name, only),) = servers.items()
-    upstream = Upstream(only, times, **{"name": name, "identity": "upstream", **settings})
+    upstream = _upstream(only, times, **{"name": name, "identity": "upstream", **settings})
     return upstream.proxy, {upstream.proxy: upstream}
 
 
-def _composed(servers: Mapping[str, Any], times: Times, settings: Mapping[str, Any]) -> _Behind:
+def _composed(servers: Mapping[str, _Server], times: Times, settings: Mapping[str, Any]) -> _Behind:
     """Return a server with one proxy per upstream, so that each is connected once and not for every request."""
     whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
     behind: dict[FastMCP, Upstream] = {}
     for name, server in servers.items():
-        part = Upstream(server, times, name=name)
+        part = _upstream(server, times, name=name)
         whole.mount(part.proxy, namespace=name)
         behind[part.proxy] = part
     return whole, behind
 
 
-def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tuple[dict[str, Any], bool]:
+def _upstream(server: _Server, times: Times, **settings: Any) -> Upstream:
+    """Return a server, with the tool transforms and tag filters of its entry in a client configuration."""
+    entry = server.entry
+    if entry is None:
+        return Upstream(server.target, times, **settings)
+    if entry.timeout and times.answer is None:
+        times = replace(times, answer=entry.timeout / 1000)
+    upstream = Upstream(server.target, times, **settings)
+    if entry.tools:
+        transforms = {name: ToolTransformConfig.model_validate(given) for name, given in entry.tools.items()}
+        upstream.proxy.add_transform(ToolTransform(transforms))
+    if entry.include_tags is not None:
+        upstream.proxy.enable(tags=entry.include_tags, only=True)
+    if entry.exclude_tags is not None:
+        upstream.proxy.disable(tags=entry.exclude_tags)
+    return upstream
+
+
+def _of_entry(entry: Any, forwarded: Forwarded | None, times: Times) -> _Server:
+    # An entry with tool transforms gives an in-process proxy, which would forward all headers.
+    plain: Any = RemoteMCPServer if isinstance(entry, RemoteMCPServer) else StdioMCPServer
+    is_transforming = isinstance(entry, (TransformingRemoteMCPServer, TransformingStdioMCPServer))
+    transport = connected(plain.to_transport(entry), forwarded, times)
+    return _Server(transport, entry if is_transforming else None)
+
+
+def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tuple[dict[str, _Server], bool]:
     """Return the upstream targets by name, and whether the operator named them."""
     if isinstance(target, Client) and times != NO_LIMITS:
         msg = "timeout, connect_timeout: a client was made with times of its own; set them there"
@@ -213,15 +253,12 @@ def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tupl
     if isinstance(target, MCPConfig):
         entries = target.mcpServers
         forwarded = _forwarded(entries, given)
-        transports = {
-            name: compat.transport_of(entry, forwarded[name], times) for name, entry in entries.items()
-        }
-        return transports, True
+        return {name: _of_entry(entry, forwarded[name], times) for name, entry in entries.items()}, True
     name = name_of(target)
     if isinstance(target, str) and target.startswith(AT_URL):
         target = infer_transport(target)
     forwarded = _forwarded({name: target}, given)
-    return {name: connected(target, forwarded[name], times)}, isinstance(target, FastMCP)
+    return {name: _Server(connected(target, forwarded[name], times))}, isinstance(target, FastMCP)
 
 
 def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:

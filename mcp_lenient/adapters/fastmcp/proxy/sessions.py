@@ -3,28 +3,44 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, Final, TypeVar, cast
 
 import anyio
 import httpx2
+from fastmcp.client.transports import StdioTransport
 from fastmcp.exceptions import ToolError
+from fastmcp.server.dependencies import get_context
+from fastmcp.server.providers import proxy
 from fastmcp.server.providers.proxy import ProxyClient
 from mcp.shared.exceptions import MCPError
-from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    REQUEST_TIMEOUT,
+    CreateMessageRequest,
+    CreateMessageResult,
+)
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import ParamSpec, Self
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.proxy import compat
-from mcp_lenient.adapters.fastmcp.proxy.connection import Sending, Times, is_refusal, sending_of, watching
-from mcp_lenient.adapters.fastmcp.proxy.credentials import CredentialsRefusedError
+from mcp_lenient.adapters.fastmcp.proxy.connection import (
+    OVER_HTTP,
+    Times,
+    is_refusal,
+    sending_of,
+    watched,
+)
 from mcp_lenient.adapters.fastmcp.proxy.utf8 import NOT_UTF_8, is_not_utf_8
 
 if TYPE_CHECKING:
@@ -40,15 +56,36 @@ _NOT_AGAIN: Final = 1.0
 """Seconds after a connection timeout in which no new attempt is made: one call makes several requests."""
 _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
-_WANTS_CREDENTIALS: Final = frozenset({httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN})
 BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 """The codes of errors that are no answer of the server."""
 _CALL: Final = "'tools/call'"
 """How the SDK names a call in its timeout error."""
+REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
+UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
+TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
+MALFORMED: Final = "MALFORMED_ANSWER"
 
 
-class NotConnectedError(MCPError):
-    """The connection to the server failed, so nothing was sent."""
+class UpstreamError(ToolError, MCPError):
+    """There is no usable answer of the server. FastMCP logs any other error of a call with a traceback.
+
+    Args:
+        loss: The code that is logged for a call.
+        message: What the client may read.
+        code: The JSON-RPC code.
+    """
+
+    def __init__(self, loss: str, message: str, code: int = INTERNAL_ERROR) -> None:
+        MCPError.__init__(self, code, message)
+        self.args = (message,)
+        self.log_level = logging.DEBUG
+        self.loss = loss
+
+
+def credentials_refused() -> UpstreamError:
+    """Return the error for a server that does not accept the caller's credentials."""
+    message = "The server behind this proxy does not accept the caller's credentials."
+    return UpstreamError(REFUSED_CREDENTIALS, message)
 
 
 def era_in_front() -> str:
@@ -59,20 +96,97 @@ def era_in_front() -> str:
     return version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
 
 
+async def _sample(_: Any, params: Any, __: Any) -> Any:
+    """Forward a request and its answer whole; FastMCP's proxy drops tools, and before 4.2 all but text."""
+    context = get_context()
+    return await context.session.send_request(
+        CreateMessageRequest(params=params.model_copy(update={"meta": None})),
+        CreateMessageResult,
+        metadata=ServerMessageMetadata(related_request_id=context.origin_request_id),
+    )
+
+
+_HANDLERS: Final = {
+    "roots": proxy.default_proxy_roots_handler,
+    "sampling_handler": _sample,
+    "elicitation_handler": proxy.default_proxy_elicitation_handler,
+    "log_handler": proxy.default_proxy_log_handler,
+    "progress_handler": proxy.default_proxy_progress_handler,
+    # FastMCP 4.2 and newer
+    "message_handler": getattr(proxy, "default_proxy_message_handler", None),
+}
+
+
+class _Callers:
+    """The requests that use a session. What the server asks meanwhile is handled as a part of one of them.
+
+    A server does not say which request its own belongs to. While requests of several clients are running, which only
+    a server over stdio has to serve at once, its own are refused.
+    """
+
+    def __init__(self) -> None:
+        self._running: dict[object, tuple[object, contextvars.Context]] = {}
+        self._latest: contextvars.Context | None = None
+
+    def handlers(self) -> dict[str, Any]:
+        """Return the handlers of a client, by FastMCP's names."""
+        return {name: self._within(handler) for name, handler in _HANDLERS.items() if handler is not None}
+
+    def _within(self, handler: Callable[..., Any]) -> Callable[..., Any]:
+        async def handle(*args: Any) -> Any:
+            return await self._current().run(asyncio.ensure_future, handler(*args))
+
+        return handle
+
+    def join(self, *, alone: bool) -> Callable[[], None]:
+        """Add the current request; return a function that removes it.
+
+        Args:
+            alone: Whether the session has one client only, whose last request may be used even after its end.
+        """
+        key, context = object(), contextvars.copy_context()
+        self._running[key] = compat.connection_of(current_context()), context
+        if alone:
+            self._latest = context
+
+        def leave() -> None:
+            self._running.pop(key, None)
+
+        return leave
+
+    def _current(self) -> contextvars.Context:
+        running = list(self._running.values())
+        if len({id(owner) for owner, _ in running}) == 1:
+            return running[-1][1]
+        if self._latest is None:
+            msg = "it is unknown in whose call the server asks"
+            raise RuntimeError(msg)
+        return self._latest
+
+
 P = ParamSpec("P")
 T = TypeVar("T")
 _Send = Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]
 
 
-def _renewed(send: _Send[P, T]) -> _Send[P, T]:
-    """Retry a request in a new session if the server reports that the session is unknown."""
+def _sent(send: _Send[P, T], capability: str | None = None) -> _Send[P, T]:
+    """Retry a request in a new session if the server reports that the session is unknown.
+
+    Args:
+        send: Sends the request.
+        capability: What a server claims that answers it. Of any other server, an error means "Method not found".
+    """
 
     @wraps(send)
     async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
         self.session_is_gone = False
         try:
             return await send(self, *args, **kwargs)
-        except MCPError:
+        except MCPError as error:
+            # In the newer era, a client may not have asked for the capabilities.
+            hello = self.initialize_result
+            if capability and hello is not None and getattr(hello.capabilities, capability) is None:
+                raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from error
             if not self.session_is_gone:
                 raise
         await self.renew()
@@ -81,51 +195,12 @@ def _renewed(send: _Send[P, T]) -> _Send[P, T]:
     return cast("_Send[P, T]", sent)
 
 
-def _offered(capability: str, send: _Send[P, T]) -> _Send[P, T]:
-    """Answer "Method not found" for a server that does not claim to have such a list, whatever its error is."""
-
-    @wraps(send)
-    async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return await send(self, *args, **kwargs)
-        except MCPError as error:
-            # In the newer era, a client may not have asked for the capabilities.
-            hello = self.initialize_result
-            if hello is None or getattr(hello.capabilities, capability) is not None:
-                raise
-            raise MCPError(code=METHOD_NOT_FOUND, message="Method not found") from error
-
-    return cast("_Send[P, T]", sent)
-
-
-def _readable(send: _Send[P, T]) -> _Send[P, T]:
-    """Raise a ToolError for a call whose answer is not UTF-8; FastMCP logs any other error with a traceback."""
-
-    @wraps(send)
-    async def sent(self: Any, *args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return await send(self, *args, **kwargs)
-        except MCPError as error:
-            if not is_not_utf_8(error.error):
-                raise
-            raise ToolError(NOT_UTF_8, log_level=logging.DEBUG) from error
-
-    return cast("_Send[P, T]", sent)
-
-
-@dataclass(slots=True)
-class _Silence:
-    """The time of the last connection timeout of a server, shared by its clients."""
-
-    until: float = 0.0
-
-
 class UpstreamClient(ProxyClient[Any]):
     """A proxy's client of its upstream server, which can stay connected between requests.
 
     Args:
-        target: What :class:`fastmcp.Client` takes.
-        times: Its timeouts.
+        sessions: The sessions with the server.
+        mode: As for :class:`fastmcp.Client`.
 
     Attributes:
         kept_for: The key of the requests that may reuse the session; None for a session of one request.
@@ -135,13 +210,10 @@ class UpstreamClient(ProxyClient[Any]):
         refused_caller: Whether the server refused the credentials.
     """
 
-    def __init__(self, target: Any, times: Times) -> None:
-        super().__init__(target, timeout=times.answer)
-        self._times = times
-        self._silence = _Silence()
-        self._reset()
-
-    def _reset(self) -> None:
+    def __init__(self, sessions: Sessions, mode: str) -> None:
+        self._sessions = sessions
+        self._callers = sessions.callers or _Callers()
+        self._leave: Callable[[], None] = lambda: None
         self.kept_for: tuple[Any, ...] | None = None
         self._ending: asyncio.Task[None] | None = None
         self.busy = False
@@ -150,50 +222,47 @@ class UpstreamClient(ProxyClient[Any]):
         self.session_is_gone = False
         self.refused_caller = False
         self._refusal: httpx2.Response | None = None
-
-    def new(self) -> UpstreamClient:
-        """Return a client of the same server with its own session."""
-        client = super().new()
-        assert isinstance(client, UpstreamClient)  # noqa: S101 - a copy of this one
-        client._reset()  # noqa: SLF001 - its own class
-        compat.pass_on_samples(client, client._proxy_rc_ref)  # noqa: SLF001
-        return client
+        transport, timeout = watched(sessions.transport, self._saw), sessions.times.answer
+        super().__init__(transport, mode=mode, timeout=timeout, **self._callers.handlers())
 
     async def __aenter__(self) -> Self:
         """Connect, or reuse the kept session.
 
         Raises:
-            NotConnectedError: When connecting fails or times out.
-            CredentialsRefusedError: When the server does not accept the caller's credentials.
+            UpstreamError: When connecting fails or times out, or the server does not accept the caller's credentials.
         """
         self.busy, self._began, self._refusal = True, monotonic(), None
+        self._leave = self._callers.join(alone=self._sessions.callers is None or not _is_over_http())
         try:
             await self._connected_in_time()
         except BaseException as error:
-            self.busy = False
+            self._end_request()
             self._check_refusal(error)
             raise
         return self
 
+    def _end_request(self) -> None:
+        self._leave()
+        self.busy, self.used_at = False, monotonic()
+
     async def _connected_in_time(self) -> None:
-        limit = self._times.connect
+        limit = self._sessions.times.connect
         too_late = "Client failed to connect" + ("" if limit is None else f" within {limit:g} seconds")
-        if monotonic() < self._silence.until:
-            raise NotConnectedError(code=CONNECTION_CLOSED, message=too_late)
+        if monotonic() < self._sessions.silent_until:
+            raise UpstreamError(UNAVAILABLE, too_late, CONNECTION_CLOSED)
         try:
             with anyio.fail_after(limit):
                 await self._hold()
         except TimeoutError:
-            self._silence.until = monotonic() + _NOT_AGAIN
-            raise NotConnectedError(code=CONNECTION_CLOSED, message=too_late) from None
+            self._sessions.silent_until = monotonic() + _NOT_AGAIN
+            raise UpstreamError(UNAVAILABLE, too_late, CONNECTION_CLOSED) from None
         except _UNREACHED as error:
-            raise NotConnectedError(code=CONNECTION_CLOSED, message=str(error)) from error
+            raise UpstreamError(UNAVAILABLE, str(error), CONNECTION_CLOSED) from error
 
     async def _hold(self) -> None:
         """Enter the session for a request, and a second time if it must outlive the request."""
         is_new = not self.is_connected()
-        with watching(self._saw):
-            await super().__aenter__()  # type: ignore[no-untyped-call]
+        await super().__aenter__()  # type: ignore[no-untyped-call]
         if is_new and self.kept_for is not None:
             await super().__aenter__()  # type: ignore[no-untyped-call]
 
@@ -203,19 +272,22 @@ class UpstreamClient(ProxyClient[Any]):
         """End the session unless it is kept and still usable.
 
         Raises:
-            ToolError: When a call timed out. FastMCP logs any other error of a call with a traceback, and the proxy
-                logs this one itself.
-            CredentialsRefusedError: When the server does not accept the caller's credentials.
+            UpstreamError: When a call timed out, its answer is not UTF-8, or the server does not accept the caller's
+                credentials.
         """
-        self.busy, self.used_at = False, monotonic()
+        self._end_request()
         if self.kept_for is None or not _breaks(error):
             await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
         else:
             # In a separate task, since this one may be canceled.
             self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
         self._check_refusal(error)
-        if error is not None and self._is_late_call(error):
-            raise ToolError(str(error), log_level=logging.DEBUG) from error
+        if not isinstance(error, MCPError):
+            return
+        if is_not_utf_8(error.error):
+            raise UpstreamError(MALFORMED, NOT_UTF_8) from error
+        if self._is_late_call(error):
+            raise UpstreamError(TIMED_OUT, error.error.message, REQUEST_TIMEOUT) from error
 
     def _check_refusal(self, error: BaseException | None) -> None:
         """Raise instead of an error that is due to the caller's credentials."""
@@ -224,13 +296,12 @@ class UpstreamClient(ProxyClient[Any]):
         sending = sending_of(self.transport)
         if sending is not None:
             sending.note(self._refusal)
-        raise CredentialsRefusedError from error
+        raise credentials_refused() from error
 
-    def _is_late_call(self, error: BaseException) -> bool:
-        limit = self._times.answer
-        if limit is None or not isinstance(error, MCPError) or monotonic() - self._began < limit:
-            return False
-        return error.error.code == REQUEST_TIMEOUT and _CALL in error.error.message
+    def _is_late_call(self, error: MCPError) -> bool:
+        limit = self._sessions.times.answer
+        is_late = limit is not None and monotonic() - self._began >= limit
+        return is_late and error.error.code == REQUEST_TIMEOUT and _CALL in error.error.message
 
     async def end(self) -> None:
         """End the session for all its users, without waiting for a hanging server."""
@@ -246,19 +317,24 @@ class UpstreamClient(ProxyClient[Any]):
     def _saw(self, response: httpx2.Response) -> None:
         if response.status_code == httpx2.codes.NOT_FOUND and _is_in_session(response.request):
             self.session_is_gone = self.kept_for is not None
-        self.refused_caller = response.status_code in _WANTS_CREDENTIALS
+        self.refused_caller = response.status_code in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}
         # A session has streams besides its requests.
         if response.request.method == "POST" or "mcp-session-id" not in response.request.headers:
             self._refusal = response if is_refusal(response) else None
 
-    call_tool_mcp = _readable(_renewed(ProxyClient.call_tool_mcp))
-    list_tools_mcp = _offered("tools", _renewed(ProxyClient.list_tools_mcp))
-    list_resources_mcp = _offered("resources", _renewed(ProxyClient.list_resources_mcp))
-    list_resource_templates_mcp = _offered("resources", _renewed(ProxyClient.list_resource_templates_mcp))
-    list_prompts_mcp = _offered("prompts", _renewed(ProxyClient.list_prompts_mcp))
-    read_resource_mcp = _renewed(ProxyClient.read_resource_mcp)
-    get_prompt_mcp = _renewed(ProxyClient.get_prompt_mcp)
-    ping = _renewed(ProxyClient.ping)
+    call_tool_mcp = _sent(ProxyClient.call_tool_mcp)
+    list_tools_mcp = _sent(ProxyClient.list_tools_mcp, "tools")
+    list_resources_mcp = _sent(ProxyClient.list_resources_mcp, "resources")
+    list_resource_templates_mcp = _sent(ProxyClient.list_resource_templates_mcp, "resources")
+    list_prompts_mcp = _sent(ProxyClient.list_prompts_mcp, "prompts")
+    read_resource_mcp = _sent(ProxyClient.read_resource_mcp)
+    get_prompt_mcp = _sent(ProxyClient.get_prompt_mcp)
+    ping = _sent(ProxyClient.ping)
+
+
+def _is_over_http() -> bool:
+    context = current_context()
+    return context is None or context.transport in OVER_HTTP
 
 
 def _is_in_session(request: httpx2.Request) -> bool:
@@ -277,21 +353,28 @@ def _breaks(error: BaseException | None) -> bool:
 
 
 class Sessions:
-    """The sessions with one server over HTTP.
+    """The sessions with one server.
 
-    Each belongs to one client of the proxy and its forwarded headers, and serves one request at a time, so that
-    requests and notifications of the server reach the right call. Concurrent requests of a client use several
+    Over HTTP, each belongs to one client of the proxy and its forwarded headers, and serves one request at a time, so
+    that requests and notifications of the server reach the right call. Concurrent requests of a client use several
     sessions; the oldest free one is used first. They end with the client's connection. The newer protocol era has no
-    sessions; there, connections are shared by all clients with the same headers.
+    sessions; there, connections are shared by all clients with the same headers. A server over stdio has one session
+    for all, which FastMCP's transport keeps.
 
     Args:
-        base: The client that is copied for each session.
+        transport: How to connect.
+        times: The timeouts of the server.
+
+    Attributes:
+        callers: The requests that use the session of a server over stdio.
+        silent_until: After a connection timeout, when to connect again.
     """
 
-    def __init__(self, base: UpstreamClient) -> None:
-        self._base = base
-        sending = getattr(base.transport, "httpx_client_factory", None)
-        self._sending = sending if isinstance(sending, Sending) else None
+    def __init__(self, transport: Any, times: Times) -> None:
+        self.transport = transport
+        self.times = times
+        self.callers = _Callers() if isinstance(transport, StdioTransport) else None
+        self.silent_until = 0.0
         self._kept: dict[Any, list[UpstreamClient]] = {}
         self._ending: set[asyncio.Task[None]] = set()
 
@@ -301,18 +384,17 @@ class Sessions:
         Args:
             mode: As for :class:`fastmcp.Client`.
         """
-        owner: Any = (
-            _SESSIONLESS if mode in MODERN_PROTOCOL_VERSIONS else compat.connection_of(current_context())
-        )
-        if self._sending is None or owner is None:
-            return self._new(mode)
-        kept_for = (mode, *sorted(self._sending.lasting()))
-        mine = self._end_unused(owner, kept_for)
-        for client in mine:
+        is_modern = mode in MODERN_PROTOCOL_VERSIONS
+        owner: Any = _SESSIONLESS if is_modern else compat.connection_of(current_context())
+        sending = sending_of(self.transport)
+        if sending is None or owner is None:
+            return UpstreamClient(self, mode)
+        kept_for = (mode, *sorted(sending.lasting()))
+        for client in self._end_unused(owner, kept_for):
             if not client.busy:
                 client.busy = True
                 return client
-        client = self._new(mode)
+        client = UpstreamClient(self, mode)
         if sum(map(len, self._kept.values())) < MOST_KEPT:
             client.kept_for, client.busy = kept_for, True
             if owner is not _SESSIONLESS and owner not in self._kept:
@@ -324,11 +406,7 @@ class Sessions:
         """End all sessions."""
         for owner in tuple(self._kept):
             await self._end(owner)
-
-    def _new(self, mode: str) -> UpstreamClient:
-        client = self._base.new()
-        client.mode = mode
-        return client
+        await self.transport.close()
 
     def _end_unused(self, owner: Any, kept_for: tuple[Any, ...]) -> list[UpstreamClient]:
         """End closed and idle sessions and those with other headers; return the reusable ones."""

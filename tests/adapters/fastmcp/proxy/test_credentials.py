@@ -507,8 +507,7 @@ def test_a_server_with_tool_transforms_asks_for_credentials_too():
         }
         config = {"mcpServers": {"one": entry}}
         with serving(create_lenient_proxy(config)) as url:
-            with _calling(url) as caller:
-                answer = caller.response("tools/list")
+            answer = _first(url)
             assert answer.status_code == 401
             assert f'resource_metadata="{_metadata_url(url)}"' in answer.headers["www-authenticate"]
             assert httpx2.get(_metadata_url(url)).json()["resource"] == url

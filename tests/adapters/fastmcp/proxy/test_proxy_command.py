@@ -93,7 +93,8 @@ def test_collections_are_rare(tmp_path):
 @pytest.mark.full
 def test_forwarding_a_log_message_prints_no_warning():
     """The SDK's deprecation warning for log messages is not shown to the operator of a proxy."""
-    (reported,), err = _spoken([], ["--", sys.executable, str(_SERVER)], ("tell", {}))
+    target = ["--", sys.executable, str(_SERVER)]
+    (reported,), err = _spoken([], target, ("tell", {}), FASTMCP_LOG_LEVEL="DEBUG")
     assert reported["structuredContent"] == {"result": "told"}
     assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message arrived
     assert "Warning" not in err

@@ -1,9 +1,8 @@
-"""Calls that are posted in the task of the caller: every form of answer, and what a general HTTP client does."""
+"""Calls of a server over HTTP: errors, redirects, cookies, progress, and calls that end early."""
 
 from __future__ import annotations
 
 import asyncio
-import gzip
 import json
 import re
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from starlette.responses import JSONResponse, RedirectResponse
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
-from mcp_lenient.adapters.fastmcp.proxy import direct
 
 pytestmark = [
     pytest.mark.slow,  # servers over HTTP
@@ -120,68 +118,10 @@ def _payload(body: bytes) -> bytes:
     return body if found is None else found[1]
 
 
-def _json(headers: MutableHeaders, body: bytes) -> list[bytes]:
-    headers["content-type"] = "application/json; charset=utf-8"
-    return [_payload(body)]
-
-
-def _compressed(headers: MutableHeaders, body: bytes) -> list[bytes]:
-    headers["content-encoding"] = "gzip"
-    return [gzip.compress(body)]
-
-
-def _events(template: bytes, *, size: int = 2**16) -> Any:
-    def change(headers: MutableHeaders, body: bytes) -> list[bytes]:
-        headers["content-type"] = "text/event-stream"
-        events = template.replace(b"%", _payload(body))
-        return [events[at : at + size] for at in range(0, len(events), size)]
-
-    return change
-
-
-FORMS = {
-    "as it is": lambda _, body: [body],
-    "JSON": _json,
-    "compressed": _compressed,
-    "events of our own SDK": _events(b"event: message\r\ndata: %\r\n\r\n"),
-    "other lines": _events(b"event: message\ndata: %\n\n"),
-    "old lines": _events(b"event: message\rdata: %\r\r"),
-    "no event name": _events(b"data: %\n\n"),
-    "no space": _events(b"event:message\ndata:%\n\n"),
-    "an id": _events(b"id: 7\nevent: message\ndata: %\n\n"),
-    "a comment first": _events(b": ping\n\nevent: message\ndata: %\n\n"),
-    "an empty event first": _events(b"id: 1\nretry: 500\ndata: \n\nevent: message\ndata: %\n\n"),
-    "byte by byte": _events(b"event: message\r\ndata: %\r\n\r\n", size=1),
-    "a notification first": _events(
-        b'data: {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n\ndata: %\n\n'
-    ),
-    "more after the answer": _events(b"data: %\n\n: bye\n\n"),
-}
-
-
 @contextmanager
 def _front(upstream: FastMCP, **settings: Any):
     with serving(upstream) as behind, serving(create_lenient_proxy(behind, **settings)) as url:
         yield url
-
-
-def test_the_sdk_has_the_private_apis():
-    """Where this fails, calls take the SDK's own way, and its private APIs must be looked up."""
-    assert direct.CAN_POST
-
-
-@pytest.mark.parametrize("mode", ERAS)
-@pytest.mark.parametrize("form", FORMS)
-async def test_any_form_of_answer_is_read(form, mode):
-    """An answer arrives in whatever form HTTP, event streams and JSON allow, on the first call and on the next ones."""
-    upstream, runs = _upstream()
-    _around(upstream, _answering(FORMS[form]))
-    with _front(upstream) as url:
-        async with Client(url, mode=mode) as client:
-            for number in range(3):
-                result = await client.call_tool_mcp("add", {"a": number, "b": 1})
-                assert result.structured_content == {"result": number + 1}
-    assert len(runs) == 3
 
 
 @pytest.mark.parametrize("mode", ERAS)

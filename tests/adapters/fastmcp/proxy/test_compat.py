@@ -1,0 +1,66 @@
+"""The private APIs of FastMCP and the SDK that the proxy uses: each test fails on the day that one is gone."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from fastmcp import Client, Context, FastMCP
+from fastmcp.client.transports import stdio
+
+from mcp_lenient import create_lenient_proxy
+from mcp_lenient.adapters.fastmcp.proxy import compat, utf8
+
+
+def test_stdio_clients_of_fastmcp_use_this_encoding():
+    """FastMCP's module for stdio takes the SDK's parameters from a name that can be replaced."""
+    compat.refuse_other_bytes()
+    assert stdio.StdioServerParameters(command="any").encoding == utf8.CODEC
+
+
+async def test_a_server_runs_on_streams_that_can_be_wrapped():
+    """FastMCP has the SDK's server under one name, and runs it by its method."""
+    server, seen = FastMCP("any"), []
+
+    def wrap(stream, answers):
+        seen.append((stream, answers))
+        return stream
+
+    compat.wrap_streams(server, wrap)
+    async with Client(server) as client:
+        assert await client.list_tools() == []
+    assert len(seen) == 1
+
+
+async def test_a_connection_is_one_object_that_ends():
+    """The requests of a client have one connection, which runs cleanup at its end; those of others have another."""
+    server, found, ended = FastMCP("any"), [], []
+
+    @server.tool
+    async def look(ctx: Context) -> None:
+        found.append(compat.connection_of(ctx))
+
+    for _ in range(2):
+        async with Client(server, mode="legacy") as client:
+            await client.call_tool("look")
+            await client.call_tool("look")
+            assert isinstance(found[-1].exit_stack, AsyncExitStack)
+            found[-1].exit_stack.callback(ended.append, found[-1])
+    assert [found[0], found[2]] == ended
+    assert found[0] is found[1] is not found[2] is found[3]
+    assert compat.connection_of(None) is None
+
+
+async def test_the_context_of_a_call_is_found_outside_of_its_task():
+    """What a server asks during a call is forwarded in the context of that call."""
+    upstream = FastMCP("any")
+
+    @upstream.tool
+    async def ask(ctx: Context) -> str:
+        return (await ctx.elicit("Who?", response_type=str)).data
+
+    async def answer(*_):
+        return {"value": "Ada"}
+
+    proxy = create_lenient_proxy(upstream)
+    async with Client(proxy, mode="legacy", elicitation_handler=answer) as client:
+        assert (await client.call_tool("ask")).data == "Ada"
