@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from time import monotonic, perf_counter_ns
+from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 import anyio
@@ -47,25 +47,15 @@ from mcp_lenient.refusal.envelope import (
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label
-from mcp_lenient.values.language import ENGLISH, Language
+from mcp_lenient.values.language import ENGLISH
 from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from fastmcp import FastMCP
-    from fastmcp.prompts.base import PromptResult
-    from fastmcp.resources.base import ResourceResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool
-    from mcp_types import (
-        DiscoverRequest,
-        GetPromptRequestParams,
-        InitializeRequest,
-        InitializeResult,
-        ListToolsRequest,
-        ReadResourceRequestParams,
-    )
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
@@ -74,10 +64,6 @@ if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
-
-    Discovered = DiscoverResult | dict[str, Any]
-    DiscoverContext = MiddlewareContext[DiscoverRequest]
-    DiscoverNext = CallNext[DiscoverRequest, Discovered]
 
 
 T = TypeVar("T")
@@ -114,60 +100,27 @@ def with_upstream_message(
     """
     details = {**envelope["details"], "upstream_message": text}
     extended = {**envelope, "error_code": REFUSED_UPSTREAM, "details": details}
-    if not details["violations"]:
-        extended["message"] = _upstream_message(details["tool"], text, texts(language))
-    safe: dict[str, Any] = encodable(extended)
-    return safe
-
-
-def _upstream_message(tool: str, text: str, words: Language) -> str:
-    if not text:
-        return words(
+    tool, words = details["tool"], texts(language)
+    if not details["violations"] and text:
+        extended["message"] = words(
+            "Invalid arguments for tool '{tool}': the server does not accept them: {reason} "
+            "Correct the call and send it again.",
+            tool=tool,
+            reason=text if text.endswith((".", "!", "?")) else f"{text}.",
+        )
+    elif not details["violations"]:
+        extended["message"] = words(
             "Invalid arguments for tool '{tool}': the server does not accept them. "
             "Correct the call and send it again.",
             tool=tool,
         )
-    return words(
-        "Invalid arguments for tool '{tool}': the server does not accept them: {reason} "
-        "Correct the call and send it again.",
-        tool=tool,
-        reason=text if text.endswith((".", "!", "?")) else f"{text}.",
-    )
+    safe: dict[str, Any] = encodable(extended)
+    return safe
 
 
 _UNREADABLE: Final = "The server's answer is not a valid tool result."
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
 _NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
-
-
-class NameMiddleware(Middleware):
-    """Report the server's name from the handshake.
-
-    Args:
-        report: Called with the name.
-    """
-
-    def __init__(self, report: Callable[[str], None]) -> None:
-        self._report = report
-
-    async def on_initialize(
-        self,
-        context: MiddlewareContext[InitializeRequest],
-        call_next: CallNext[InitializeRequest, InitializeResult | None],
-    ) -> InitializeResult | None:
-        """Return the answer unchanged."""
-        result = await call_next(context)
-        if result is not None:
-            self._report(result.server_info.name)
-        return result
-
-    async def on_discover(self, context: DiscoverContext, call_next: DiscoverNext) -> Discovered:
-        """Return the answer unchanged."""
-        result = await call_next(context)
-        info = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
-        if isinstance(info, Mapping) and isinstance(info.get("name"), str):
-            self._report(info["name"])
-        return result
 
 
 class PlainErrors(Middleware):
@@ -191,6 +144,7 @@ class ProxyMiddleware(LenientMiddleware):
         policy: As for :class:`mcp_lenient.LenientMiddleware`.
         upstream: The upstream of each server that is a proxy.
         times: The timeouts of a server.
+        is_nameless: Whether the server is to be logged under the name that it reports.
         **settings: See :class:`mcp_lenient.HostSettings`.
     """
 
@@ -202,11 +156,13 @@ class ProxyMiddleware(LenientMiddleware):
         *,
         upstream: Mapping[FastMCP, Upstream],
         times: Times = NO_LIMITS,
+        is_nameless: bool = False,
         **settings: Unpack[HostSettings],
     ) -> None:
         super().__init__(policy, **settings)
         self._upstream = upstream
         self._times = times
+        self._is_nameless = is_nameless
 
     def _cache(self, policies: Policies) -> ToolCache:
         return ToolCache(policies, self._telemetry.log.warn_once, self._caller)
@@ -214,10 +170,11 @@ class ProxyMiddleware(LenientMiddleware):
     def _caller(self) -> bytes:
         return b"".join(upstream.caller() for upstream in self._upstream.values())
 
-    def rename(self, server: FastMCP, name: str) -> None:
+    def _rename(self, context: MiddlewareContext[Any], name: object) -> None:
         """Log a server under the first well-formed name that it reports."""
-        if name != server.name and is_label(name):
-            self._telemetry.names.setdefault(server.name, name)
+        own = context.fastmcp_context
+        if self._is_nameless and own is not None and isinstance(name, str) and is_label(name):
+            self._telemetry.names.setdefault(own.fastmcp.name, name)
 
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
@@ -226,7 +183,14 @@ class ProxyMiddleware(LenientMiddleware):
                 return True
         return False
 
-    async def on_discover(self, context: DiscoverContext, call_next: DiscoverNext) -> Discovered:
+    async def on_initialize(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Return the answer unchanged."""
+        result = await call_next(context)
+        if result is not None:
+            self._rename(context, result.server_info.name)
+        return result
+
+    async def on_discover(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Answer like a server of the older era if the upstream server is one, so that the client uses it.
 
         Raises:
@@ -235,12 +199,14 @@ class ProxyMiddleware(LenientMiddleware):
         asked = context.fastmcp_context
         if asked is not None and asked.transport in OVER_HTTP and await self.speaks_older_only():
             raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
-        return await call_next(context)
+        result = await call_next(context)
+        info = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None
+        if isinstance(info, Mapping):
+            self._rename(context, info.get("name"))
+        return result
 
     async def on_list_tools(
-        self,
-        context: MiddlewareContext[ListToolsRequest],
-        call_next: CallNext[ListToolsRequest, Sequence[Tool]],
+        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
     ) -> Sequence[Tool]:
         """Return the tools unchanged; recompile those whose schema has changed.
 
@@ -263,19 +229,11 @@ class ProxyMiddleware(LenientMiddleware):
 
     on_list_resources = on_list_resource_templates = on_list_prompts = _list_unchanged
 
-    async def on_read_resource(
-        self,
-        context: MiddlewareContext[ReadResourceRequestParams],
-        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
-    ) -> ResourceResult:
+    async def on_read_resource(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the resource unchanged."""
         return await self._found(super().on_read_resource(context, call_next))
 
-    async def on_get_prompt(
-        self,
-        context: MiddlewareContext[GetPromptRequestParams],
-        call_next: CallNext[GetPromptRequestParams, PromptResult],
-    ) -> PromptResult:
+    async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the prompt unchanged."""
         return await self._found(super().on_get_prompt(context, call_next))
 
@@ -316,14 +274,13 @@ class ProxyMiddleware(LenientMiddleware):
         async def ask(context: CallContext) -> ToolResult:
             nonlocal sent, answer, lost
             sent, answer = context.message.arguments or {}, None
-            began = monotonic()
             try:
                 answer = await call_next(context)
             except ToolError as error:
                 lost = _loss(error)
                 if lost == MALFORMED:
                     raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-                instead = self._without_answer(context, lost, monotonic() - began)
+                instead = self._without_answer(context, error, lost)
                 if instead is not None:
                     return instead
                 answer = as_refused(error.__cause__)
@@ -350,19 +307,18 @@ class ProxyMiddleware(LenientMiddleware):
             await self._failed(context, sent, answer, result) if answer.is_error else _apart(answer, result)
         )
 
-    def _without_answer(self, context: CallContext, lost: str | None, took: float) -> ToolResult | None:
+    def _without_answer(self, context: CallContext, error: ToolError, lost: str | None) -> ToolResult | None:
         """Return the envelope for a call that was not sent or timed out; None for other errors."""
         name, limit = context.message.name, self._times.answer
         language = self.policy_for(name).language
         if lost == UNAVAILABLE:
             told = upstream_unavailable(name, language=language)
-        elif lost == TIMED_OUT and limit is not None and took >= limit:
+        elif lost == TIMED_OUT and limit is not None and isinstance(error, UpstreamError):
             told = upstream_timed_out(name, limit, language=language)
         else:
             return None
         cached = self._cached(context)
-        has_output_schema = cached is not None and cached.tool.output_schema is not None
-        return as_result(told, has_output_schema=has_output_schema)
+        return as_result(told, has_output_schema=bool(cached and cached.tool.output_schema is not None))
 
     def _cached(self, context: CallContext) -> CachedTool | None:
         if context.fastmcp_context is None:

@@ -24,6 +24,8 @@ from fastmcp.mcp_config import (
     TransformingRemoteMCPServer,
     TransformingStdioMCPServer,
 )
+from fastmcp.server.middleware import Middleware
+from fastmcp.server.providers.proxy import ProxyMetadataMiddleware
 from fastmcp.server.transforms import ToolTransform
 from fastmcp.tools.tool_transform import ToolTransformConfig
 from pydantic import BaseModel
@@ -33,14 +35,13 @@ from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
     NO_LIMITS,
     Forwarded,
-    Sending,
     Times,
     connected,
     header_names,
     seconds,
 )
 from mcp_lenient.adapters.fastmcp.proxy.credentials import ProtectedServer
-from mcp_lenient.adapters.fastmcp.proxy.middleware import NameMiddleware, PlainErrors, ProxyMiddleware
+from mcp_lenient.adapters.fastmcp.proxy.middleware import PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
 
@@ -124,12 +125,12 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     if forward_headers is None and isinstance(target, Client) and _is_at_url(target) and settings.get("auth"):
         forward_headers = ()  # FastMCP would forward the token that was issued for the proxy
     servers, has_own_name = _servers(target, forward_headers, times)
-    composed = _alone if len(servers) == 1 else _composed
-    proxy, behind = composed(servers, times, settings)
+    proxy, behind = (_alone if len(servers) == 1 else _composed)(servers, times, settings)
     middleware = ProxyMiddleware(
         policy,
         upstream=behind,
         times=times,
+        is_nameless=len(servers) == 1 and not has_own_name and "name" not in settings,
         tools=tools,
         definitions=definitions,
         reload=reload,
@@ -138,30 +139,25 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         on_decision=on_decision,
         decision_values=decision_values,
     )
-    if not structured_errors:
-        proxy.add_middleware(PlainErrors())
-    proxy.add_middleware(middleware)
+    own: list[Middleware] = [middleware] if structured_errors else [PlainErrors(), middleware]
+    # Before FastMCP's, so that it sees the handshake that this one forwards.
+    last = sum(not isinstance(each, ProxyMetadataMiddleware) for each in proxy.middleware)
+    proxy.middleware[last:last] = own
     add_health(proxy, behind.values())
-    if len(servers) == 1 and not has_own_name and "name" not in settings:
-        # Outermost, so that it sees the handshake that FastMCP's proxy forwards.
-        proxy.middleware.insert(0, NameMiddleware(partial(middleware.rename, proxy)))
-    protected = _protected(behind.values())
-    # A proxy with its own `auth` asks for credentials itself.
-    if protected is not None and proxy.auth is None:
-        ProtectedServer(protected).protect(proxy)
-    compat.wrap_streams(
-        proxy, lambda stream, answers: OpeningStream(stream, answers, middleware.speaks_older_only)
-    )
+    _protect(proxy, behind.values())
+    compat.wrap_streams(proxy, partial(OpeningStream, older_only=middleware.speaks_older_only))
     return proxy
 
 
-def _protected(upstreams: Collection[Upstream]) -> Sending | None:
-    """Return what sends requests to the server that gets the callers' ``Authorization``, if one does."""
+def _protect(proxy: FastMCP, upstreams: Collection[Upstream]) -> None:
+    """Have a proxy ask for credentials like the server that gets the callers' ``Authorization``, if one does."""
     found = [sending for each in upstreams if (sending := each.sending) and sending.takes_credentials()]
     if len(found) > 1:
         msg = "forward_headers: Authorization can go to one server only, since a token is issued for one"
         raise ValueError(msg)
-    return found[0] if found else None
+    # A proxy with its own `auth` asks for credentials itself.
+    if found and proxy.auth is None:
+        ProtectedServer(found[0]).protect(proxy)
 
 
 def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
@@ -263,13 +259,10 @@ def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tupl
 
 def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict[str, Forwarded | None]:
     """Return the caller's headers to forward to each server; None for all that FastMCP's proxy forwards."""
-    written = {
-        name: entry.model_extra or {} for name, entry in servers.items() if isinstance(entry, BaseModel)
-    }
     named = {
-        name: header_names(extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
-        for name, extra in written.items()
-        if _IN_CONFIG in extra
+        name: header_names(entry.model_extra[_IN_CONFIG], f"{name}: {_IN_CONFIG}")
+        for name, entry in servers.items()
+        if isinstance(entry, BaseModel) and entry.model_extra and _IN_CONFIG in entry.model_extra
     }
     if given is not None and not isinstance(given, Mapping):
         if len(servers) > 1:

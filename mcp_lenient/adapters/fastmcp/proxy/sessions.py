@@ -58,8 +58,6 @@ _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResour
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 """The codes of errors that are no answer of the server."""
-_CALL: Final = "'tools/call'"
-"""How the SDK names a call in its timeout error."""
 REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
 TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
@@ -207,7 +205,7 @@ class UpstreamClient(ProxyClient[Any]):
         busy: Whether a request uses the session.
         used_at: When the last request ended.
         session_is_gone: Whether the server reported an unknown session.
-        refused_caller: Whether the server refused the credentials.
+        refusal: The last answer, if the server refused the credentials.
     """
 
     def __init__(self, sessions: Sessions, mode: str) -> None:
@@ -215,13 +213,10 @@ class UpstreamClient(ProxyClient[Any]):
         self._callers = sessions.callers or _Callers()
         self._leave: Callable[[], None] = lambda: None
         self.kept_for: tuple[Any, ...] | None = None
-        self._ending: asyncio.Task[None] | None = None
         self.busy = False
-        self._began = 0.0
-        self.used_at = 0.0
+        self._began = self.used_at = 0.0
         self.session_is_gone = False
-        self.refused_caller = False
-        self._refusal: httpx2.Response | None = None
+        self.refusal: httpx2.Response | None = None
         transport, timeout = watched(sessions.transport, self._saw), sessions.times.answer
         super().__init__(transport, mode=mode, timeout=timeout, **self._callers.handlers())
 
@@ -231,7 +226,7 @@ class UpstreamClient(ProxyClient[Any]):
         Raises:
             UpstreamError: When connecting fails or times out, or the server does not accept the caller's credentials.
         """
-        self.busy, self._began, self._refusal = True, monotonic(), None
+        self.busy, self._began, self.refusal = True, monotonic(), None
         self._leave = self._callers.join(alone=self._sessions.callers is None or not _is_over_http())
         try:
             await self._connected_in_time()
@@ -272,36 +267,34 @@ class UpstreamClient(ProxyClient[Any]):
         """End the session unless it is kept and still usable.
 
         Raises:
-            UpstreamError: When a call timed out, its answer is not UTF-8, or the server does not accept the caller's
+            UpstreamError: When the server's answer is late or is not UTF-8, or the server does not accept the caller's
                 credentials.
         """
         self._end_request()
         if self.kept_for is None or not _breaks(error):
             await super().__aexit__(kind, error, trace)  # type: ignore[no-untyped-call]
         else:
-            # In a separate task, since this one may be canceled.
-            self.kept_for, self._ending = None, asyncio.ensure_future(self.end())
+            self.kept_for = None
+            self._sessions.end_soon(self)
         self._check_refusal(error)
         if not isinstance(error, MCPError):
             return
         if is_not_utf_8(error.error):
             raise UpstreamError(MALFORMED, NOT_UTF_8) from error
-        if self._is_late_call(error):
+        if self._is_late(error):
             raise UpstreamError(TIMED_OUT, error.error.message, REQUEST_TIMEOUT) from error
 
     def _check_refusal(self, error: BaseException | None) -> None:
         """Raise instead of an error that is due to the caller's credentials."""
-        if self._refusal is None or not isinstance(error, Exception):
-            return
         sending = sending_of(self.transport)
-        if sending is not None:
-            sending.note(self._refusal)
-        raise credentials_refused() from error
+        if sending and self.refusal and is_refusal(self.refusal) and isinstance(error, Exception):
+            sending.note(self.refusal)
+            raise credentials_refused() from error
 
-    def _is_late_call(self, error: MCPError) -> bool:
+    def _is_late(self, error: MCPError) -> bool:
         limit = self._sessions.times.answer
         is_late = limit is not None and monotonic() - self._began >= limit
-        return is_late and error.error.code == REQUEST_TIMEOUT and _CALL in error.error.message
+        return is_late and error.error.code == REQUEST_TIMEOUT
 
     async def end(self) -> None:
         """End the session for all its users, without waiting for a hanging server."""
@@ -317,10 +310,10 @@ class UpstreamClient(ProxyClient[Any]):
     def _saw(self, response: httpx2.Response) -> None:
         if response.status_code == httpx2.codes.NOT_FOUND and _is_in_session(response.request):
             self.session_is_gone = self.kept_for is not None
-        self.refused_caller = response.status_code in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}
         # A session has streams besides its requests.
         if response.request.method == "POST" or "mcp-session-id" not in response.request.headers:
-            self._refusal = response if is_refusal(response) else None
+            is_refused = response.status_code in {httpx2.codes.UNAUTHORIZED, httpx2.codes.FORBIDDEN}
+            self.refusal = response if is_refused else None
 
     call_tool_mcp = _sent(ProxyClient.call_tool_mcp)
     list_tools_mcp = _sent(ProxyClient.list_tools_mcp, "tools")
@@ -402,6 +395,12 @@ class Sessions:
             self._kept.setdefault(owner, []).append(client)
         return client
 
+    def end_soon(self, client: UpstreamClient) -> None:
+        """End a session in a task of its own, since the current one may be canceled."""
+        ending = asyncio.ensure_future(client.end())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+
     async def close(self) -> None:
         """End all sessions."""
         for owner in tuple(self._kept):
@@ -417,9 +416,7 @@ class Sessions:
                 if client.busy or (client.is_connected() and not is_past and now - client.used_at < IDLE):
                     continue
                 clients.remove(client)
-                ending = asyncio.ensure_future(client.end())
-                self._ending.add(ending)
-                ending.add_done_callback(self._ending.discard)
+                self.end_soon(client)
         return [client for client in self._kept.get(owner, ()) if client.kept_for == kept_for]
 
     async def _end(self, owner: Any) -> None:

@@ -327,7 +327,7 @@ class Upstream:
                 else:
                     await client.ping()
                 return True
-        return isinstance(client, UpstreamClient) and client.refused_caller
+        return isinstance(client, UpstreamClient) and client.refusal is not None
 
     async def close(self) -> None:
         """Close the connection; a server process started for it ends within two seconds."""

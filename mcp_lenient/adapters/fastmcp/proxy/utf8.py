@@ -41,10 +41,6 @@ class _Decoder(codecs.IncrementalDecoder):
         self._begun.append(data)
         return _text(b"".join(self._begun)) if final else ""
 
-    def reset(self) -> None:
-        """Forget the line that has begun."""
-        self._begun = []
-
 
 def _text(lines: bytes) -> str:
     try:
@@ -77,18 +73,11 @@ def _request_answered(line: bytes) -> int | str | None:
     return found if isinstance(found, (int, str)) else None
 
 
-def _encoded(text: str, errors: str = "strict") -> tuple[bytes, int]:
-    return text.encode(errors=errors), len(text)
-
-
-def _decoded(data: bytes, errors: str = "strict") -> tuple[str, int]:
-    return bytes(data).decode(errors=errors), len(data)
-
-
 def _search(name: str) -> codecs.CodecInfo | None:
     if name != CODEC:
         return None
-    return codecs.CodecInfo(_encoded, _decoded, incrementaldecoder=_Decoder, name=CODEC)  # type: ignore[arg-type]
+    utf_8 = codecs.lookup("utf-8")
+    return codecs.CodecInfo(utf_8.encode, utf_8.decode, incrementaldecoder=_Decoder, name=CODEC)
 
 
 codecs.register(_search)
