@@ -36,6 +36,15 @@ def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
     served.run = run_wrapped
 
 
+def compare_headers(server: FastMCP, schema_of: Callable[[str], Any]) -> None:
+    """Let the SDK (2.3 and newer) compare parameters in the headers of a call with the tool's schema, if that is known.
+
+    FastMCP before 4.2 lists all tools before each call for this; from 4.2 on it knows tools that a client has listed.
+    """
+    served: Any = server._mcp_server  # noqa: SLF001 - see above
+    served.get_tool_input_schema = schema_of
+
+
 def connection_of(context: Context | None) -> Any:
     """Return an object with the lifetime of the client's connection, which can run cleanup at its end."""
     session = None if context is None or context.request_context is None else context.session

@@ -176,6 +176,11 @@ class ProxyMiddleware(LenientMiddleware):
         if self._is_nameless and own is not None and isinstance(name, str) and is_label(name):
             self._telemetry.names.setdefault(own.fastmcp.name, name)
 
+    def schema_of(self, server: FastMCP, tool: str) -> Mapping[str, Any] | None:
+        """Return the schema of a tool that has been called, as it was last listed for this caller."""
+        cached = self._tools.get(server, CallToolRequestParams(name=tool))
+        return None if cached is None else cached.tool.parameters
+
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
         for upstream in self._upstream.values():

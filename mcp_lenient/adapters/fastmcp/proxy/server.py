@@ -145,6 +145,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     proxy.middleware[last:last] = own
     add_health(proxy, behind.values())
     _protect(proxy, behind.values())
+    compat.compare_headers(proxy, partial(middleware.schema_of, proxy))
     compat.wrap_streams(proxy, partial(OpeningStream, older_only=middleware.speaks_older_only))
     return proxy
 

@@ -300,3 +300,23 @@ async def test_a_running_call_ends_with_the_proxy():
             (middleware,) = (each for each in proxy.middleware if hasattr(each, "close"))
             await middleware.close()
             assert (await asyncio.wait_for(call, 10)).is_error
+
+
+@pytest.mark.parametrize("mode", ERAS)
+async def test_calls_use_one_connection(mode):
+    """Calls that follow each other need no further connection to the server, and so no further TLS handshake."""
+    upstream, _ = _upstream()
+    ports: set[int] = set()
+
+    async def wrap(app: Any, scope: Any, receive: Any, send: Any) -> None:
+        is_call, receive = await _is_call(receive)
+        if is_call:
+            ports.add(scope["client"][1])
+        await app(scope, receive, send)
+
+    _around(upstream, wrap)
+    with _front(upstream) as url:
+        async with Client(url, mode=mode) as client:
+            for _ in range(5):
+                await client.call_tool_mcp("add", {"a": 1, "b": 1})
+    assert len(ports) <= 2  # the handshake has one more

@@ -31,6 +31,14 @@ async def test_a_server_runs_on_streams_that_can_be_wrapped():
     assert len(seen) == 1
 
 
+def test_the_sdk_takes_a_lookup_of_schemas():
+    """The SDK's server has the attribute; ``test_header_parameters.py`` shows that it is used."""
+    server = FastMCP("any")
+    assert hasattr(server._mcp_server, "get_tool_input_schema")
+    compat.compare_headers(server, dict)
+    assert server._mcp_server.get_tool_input_schema is dict
+
+
 async def test_a_connection_is_one_object_that_ends():
     """The requests of a client have one connection, which runs cleanup at its end; those of others have another."""
     server, found, ended = FastMCP("any"), [], []
