@@ -114,7 +114,7 @@ async def _over_http() -> Table:
                 commands, times, (f"{floor:.1f}", *(f"{each:.1f}" for each in spent)), strict=True
             ):
                 table.add_row(name, era, cpu, f"{call / 1000:.1f}")
-    table.add_row("target", "with a session", "<= 6", "")
+    table.add_row("target", "with a session", "<= 12", "")
     return table
 
 

@@ -95,7 +95,7 @@ def era_in_front() -> str:
 
 
 async def _sample(_: Any, params: Any, __: Any) -> Any:
-    """Forward a request and its answer whole; FastMCP's proxy drops tools, and before 4.2 all but text."""
+    """Forward a request and its answer whole; FastMCP's proxy before 4.2 only keeps text."""
     context = get_context()
     return await context.session.send_request(
         CreateMessageRequest(params=params.model_copy(update={"meta": None})),
