@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
-    from fastmcp.tools import Tool
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
@@ -210,9 +209,7 @@ class ProxyMiddleware(LenientMiddleware):
             self._rename(context, info.get("name"))
         return result
 
-    async def on_list_tools(
-        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
-    ) -> Sequence[Tool]:
+    async def on_list_tools(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the tools unchanged; recompile those whose schema has changed.
 
         Raises:
@@ -222,10 +219,9 @@ class ProxyMiddleware(LenientMiddleware):
         if context.fastmcp_context is not None:
             server = context.fastmcp_context.fastmcp
             for tool in tools:
-                message = CallToolRequestParams(name=tool.name)
-                cached = self._tools.get(server, message)
-                if cached is not None and cached.tool.parameters != tool.parameters:
-                    await self._tools.look_up(server, message)
+                known = self.schema_of(server, tool.name)
+                if known is not None and known != tool.parameters:
+                    await self._tools.look_up(server, CallToolRequestParams(name=tool.name))
         return tools
 
     async def _list_unchanged(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
@@ -305,12 +301,10 @@ class ProxyMiddleware(LenientMiddleware):
                 result = await super().on_call_tool(context, ask)
         finally:
             if lost is not None:
-                self._record_upstream("call_unanswered", context, self._cached(context), lost)
+                self._record_upstream("call_unanswered", context, lost)
         if sent is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
             return result
-        return (
-            await self._failed(context, sent, answer, result) if answer.is_error else _apart(answer, result)
-        )
+        return await self._answered(context, sent, answer, result)
 
     def _without_answer(self, context: CallContext, error: ToolError, lost: str | None) -> ToolResult | None:
         """Return the envelope for a call that was not sent or timed out; None for other errors."""
@@ -330,18 +324,20 @@ class ProxyMiddleware(LenientMiddleware):
             return None
         return self._tools.get(context.fastmcp_context.fastmcp, context.message)
 
-    async def _failed(
+    async def _answered(
         self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult, result: ToolResult
     ) -> ToolResult:
-        """Return the result for an error that the server answered with."""
+        """Return the result for what the server answered, with an envelope if it refused the call."""
         cached = self._cached(context)
+        if not answer.is_error:
+            return _apart(answer, result)
         if cached is None or cached.mode == "off":
             return result
         name = context.message.name
         text = refusal_in(answer, cached.target.route[-1][1] if cached.target.route else name)
         if text is None:
             return _apart(answer, result)
-        self._record_upstream("call_refused_upstream", context, cached, REFUSED_UPSTREAM)
+        self._record_upstream("call_refused_upstream", context, REFUSED_UPSTREAM)
         if cached.mode == "observe":
             return result
         repairs = _own_repairs(answer, result)
@@ -379,9 +375,8 @@ class ProxyMiddleware(LenientMiddleware):
         reasons = {upstream.failed for upstream in self._upstream.values()} - {None}
         if not reasons:
             return await super()._unknown(call, server)
-        answer = _without_list(
-            call.name, self.policy_for(call.name).language, answered="silent" not in reasons
-        )
+        language = self.policy_for(call.name).language
+        answer = _without_list(call.name, language, answered="silent" not in reasons)
         self._record("call_rejected", call, None, code=answer["error_code"])
         return as_result(answer, has_output_schema=False)
 
@@ -400,14 +395,12 @@ class ProxyMiddleware(LenientMiddleware):
         for upstream in self._upstream.values() if own is None else (own,):
             await upstream.list_anew()
         if own is not None and own.failed == "credentials":
-            cached = self._cached(call.context)
-            self._record_upstream("call_unanswered", call.context, cached, REFUSED_CREDENTIALS)
+            self._record_upstream("call_unanswered", call.context, REFUSED_CREDENTIALS)
             raise credentials_refused()
 
-    def _record_upstream(
-        self, event: EventName, context: CallContext, cached: CachedTool | None, code: str
-    ) -> None:
-        self._telemetry.record(event, recorded(context, cached, perf_counter_ns()), code=code)
+    def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
+        call = recorded(context, self._cached(context), perf_counter_ns())
+        self._telemetry.record(event, call, code=code)
 
 
 _SAID: Final[Mapping[Reason, str]] = {
@@ -424,12 +417,10 @@ def _sentence(who: str, failure: Failure) -> str:
 
 def _missing(failures: Sequence[Failure]) -> MCPError:
     """Return the error for a request that failed because of these lists; it repeats nothing of the server's."""
-    first = failures[0]
-    if len({failure.server for failure in failures}) == 1:
-        return MCPError(code=INTERNAL_ERROR, message=_sentence("The server behind this proxy", first))
-    return MCPError(
-        code=INTERNAL_ERROR, message=f"None of the servers behind this proxy answers '{first.method}'."
-    )
+    message = _sentence("The server behind this proxy", failures[0])
+    if len({failure.server for failure in failures}) > 1:
+        message = f"None of the servers behind this proxy answers '{failures[0].method}'."
+    return MCPError(code=INTERNAL_ERROR, message=message)
 
 
 def _without_list(tool: str, language: str, *, answered: bool) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import json
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Concatenate, Final, TypeVar, cast
 
@@ -120,9 +120,14 @@ class _Callers:
 
     A server does not say which request its own belongs to. While requests of several clients are running, which only
     a server over stdio has to serve at once, its own are refused.
+
+    Args:
+        are_several: Whether several clients share the session over HTTP. Otherwise the last request may be used even
+            after its end.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, are_several: bool) -> None:
+        self._are_several = are_several
         self._running: dict[object, tuple[object, contextvars.Context]] = {}
         self._latest: contextvars.Context | None = None
 
@@ -136,21 +141,13 @@ class _Callers:
 
         return handle
 
-    def join(self, *, alone: bool) -> Callable[[], None]:
-        """Add the current request; return a function that removes it.
-
-        Args:
-            alone: Whether the session has one client only, whose last request may be used even after its end.
-        """
-        key, context = object(), contextvars.copy_context()
-        self._running[key] = compat.connection_of(current_context()), context
-        if alone:
+    def join(self) -> Callable[[], object]:
+        """Add the current request; return a function that removes it."""
+        key, context, request = object(), contextvars.copy_context(), current_context()
+        self._running[key] = compat.connection_of(request), context
+        if not self._are_several or (request is not None and request.transport not in OVER_HTTP):
             self._latest = context
-
-        def leave() -> None:
-            self._running.pop(key, None)
-
-        return leave
+        return partial(self._running.pop, key, None)
 
     def _current(self) -> contextvars.Context:
         running = list(self._running.values())
@@ -210,8 +207,8 @@ class UpstreamClient(ProxyClient[Any]):
 
     def __init__(self, sessions: Sessions, mode: str) -> None:
         self._sessions = sessions
-        self._callers = sessions.callers or _Callers()
-        self._leave: Callable[[], None] = lambda: None
+        self._callers = sessions.callers or _Callers(are_several=False)
+        self._leave: Callable[[], object] = lambda: None
         self.kept_for: tuple[Any, ...] | None = None
         self.busy = False
         self._began = self.used_at = 0.0
@@ -227,7 +224,7 @@ class UpstreamClient(ProxyClient[Any]):
             UpstreamError: When connecting fails or times out, or the server does not accept the caller's credentials.
         """
         self.busy, self._began, self.refusal = True, monotonic(), None
-        self._leave = self._callers.join(alone=self._sessions.callers is None or not _is_over_http())
+        self._leave = self._callers.join()
         try:
             await self._connected_in_time()
         except BaseException as error:
@@ -325,11 +322,6 @@ class UpstreamClient(ProxyClient[Any]):
     ping = _sent(ProxyClient.ping)
 
 
-def _is_over_http() -> bool:
-    context = current_context()
-    return context is None or context.transport in OVER_HTTP
-
-
 def _is_in_session(request: httpx2.Request) -> bool:
     """Return whether this is a JSON-RPC request in a session, not a response, a notification or a new stream."""
     if request.method != "POST" or "mcp-session-id" not in request.headers:
@@ -366,7 +358,7 @@ class Sessions:
     def __init__(self, transport: Any, times: Times) -> None:
         self.transport = transport
         self.times = times
-        self.callers = _Callers() if isinstance(transport, StdioTransport) else None
+        self.callers = _Callers(are_several=True) if isinstance(transport, StdioTransport) else None
         self.silent_until = 0.0
         self._kept: dict[Any, list[UpstreamClient]] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -383,13 +375,11 @@ class Sessions:
         if sending is None or owner is None:
             return UpstreamClient(self, mode)
         kept_for = (mode, *sorted(sending.lasting()))
-        for client in self._end_unused(owner, kept_for):
-            if not client.busy:
-                client.busy = True
-                return client
-        client = UpstreamClient(self, mode)
-        if sum(map(len, self._kept.values())) < MOST_KEPT:
-            client.kept_for, client.busy = kept_for, True
+        free = [client for client in self._end_unused(owner, kept_for) if not client.busy]
+        client = free[0] if free else UpstreamClient(self, mode)
+        client.busy = True
+        if not free and sum(map(len, self._kept.values())) < MOST_KEPT:
+            client.kept_for = kept_for
             if owner is not _SESSIONLESS and owner not in self._kept:
                 owner.exit_stack.push_async_callback(self._end, owner)
             self._kept.setdefault(owner, []).append(client)
@@ -420,7 +410,6 @@ class Sessions:
         return [client for client in self._kept.get(owner, ()) if client.kept_for == kept_for]
 
     async def _end(self, owner: Any) -> None:
+        ended = [client.end() for client in self._kept.pop(owner, ())]
         with anyio.CancelScope(shield=True):
-            await asyncio.gather(
-                *(client.end() for client in self._kept.pop(owner, ())), return_exceptions=True
-            )
+            await asyncio.gather(*ended, return_exceptions=True)
