@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import copy
 import math
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, suppress
@@ -11,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import anyio
 from fastmcp import Client
@@ -251,16 +252,16 @@ class Upstream:
             self._transport = infer_transport(target)
             self._sessions = Sessions(self._transport, times)
         self.proxy = FastMCPProxy(client_factory=factory, **settings)
-        identity, skills = settings.get("identity", "proxy"), settings.get("skills", False)
         self.caller = partial(caller_of, self._transport)
+        providers = self.proxy.providers
+        at = next(at for at, own in enumerate(providers) if isinstance(own, ProxyProvider))
         self._provider = _Provider(
-            partial(ProxyProvider, factory, identity=identity, skills=skills),
+            partial(copy.copy, cast("ProxyProvider", providers[at])),
             self.proxy.name,
             notes=settings.get("provider_error_strategy", "warn") == "warn",
             caller=self.caller,
         )
-        providers = self.proxy.providers
-        providers[:] = [self._provider if isinstance(own, ProxyProvider) else own for own in providers]
+        providers[at] = self._provider
 
     @property
     def sending(self) -> Sending | None:
