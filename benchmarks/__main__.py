@@ -12,31 +12,28 @@ from pathlib import Path
 from rich.console import Console
 
 _SCRIPTS = {
-    "cases": ("alone", "marked", "verbose", "json_file", "damaged", "seed"),
-    "differences": ("files", "envelopes", "verbose"),
-    "attacks": (),
-    "trust": ("damaged", "seed"),
-    "overhead": (),
-    "speed": (),
-    "decorated": (),
-    "growth": (),
-    "hostile": (),
-    "references": (),
-    "refusals": (),
-    "lengths": (),
-    "events": (),
-    "proxy": (),
-    "import_time": (),
-    "report": ("millions", "matrix"),
-    "load": ("calls",),
-    "side_by_side": ("json_file",),
-    "text_calls": ("verbose",),
-    "path": (),
-    "hosts": (),
-    "structure": (),
+    "cases": ("quality", "alone", "verbose", "json_file", "damaged", "seed"),
+    "differences": ("quality", "files", "envelopes", "verbose"),
+    "lengths": ("quality",),
+    "text_calls": ("quality", "verbose"),
+    "overhead": ("speed",),
+    "speed": ("speed",),
+    "growth": ("speed",),
+    "events": ("speed",),
+    "import_time": ("speed",),
+    "load": ("speed", "calls"),
+    "proxy": ("speed",),
+    "report": ("speed", "millions"),
+    "hosts": ("",),
+    "trust": ("evidence", "damaged", "seed"),
+    "attacks": ("evidence",),
+    "hostile": ("evidence",),
+    "references": ("evidence",),
+    "refusals": ("evidence",),
+    "structure": ("evidence",),
+    "side_by_side": ("evidence", "json_file"),
 }
-"""The scripts, which are modules of this package with ``main(console, ...)``, and their options."""
-
+"""The scripts: the folder of each, and the options of its ``main(console, ...)``."""
 
 _NO_TABLES = ("differences", "trust")
 """Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
@@ -58,12 +55,8 @@ def main() -> int:
     parser.add_argument("which", choices=(*_SCRIPTS, "all"), metavar="NAME", help="one of the names below")
     parser.add_argument("files", nargs="*", help="differences: two files written by cases --json")
     parser.add_argument("--alone", action="store_true", help="cases: measure FastMCP without the middleware")
-    parser.add_argument("--marked", action="store_true", help="cases: put @lenient on every function")
     parser.add_argument("--verbose", action="store_true", help="cases, differences: print everything")
     parser.add_argument("--millions", type=int, default=1, help="report: size of the log in million lines")
-    parser.add_argument(
-        "--matrix", action="store_true", help="report: try threads, memory limits and numbers of files"
-    )
     parser.add_argument("--calls", type=int, default=5_000, help="load: number of calls to send")
     parser.add_argument("--json", dest="json_file", metavar="FILE", help=_JSON)
     parser.add_argument("--envelopes", action="store_true", help="differences: compare refusals in detail")
@@ -71,36 +64,35 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="cases, trust: seed for choosing damage")
     chosen = parser.parse_args()
     tables = [name for name in _SCRIPTS if name not in _NO_TABLES]
-    codes = [_run(name, chosen) for name in (tables if chosen.which == "all" else (chosen.which,))]
-    return max(codes)
+    return max(_run(name, chosen) for name in (tables if chosen.which == "all" else (chosen.which,)))
+
+
+def _module(name: str) -> str:
+    return ".".join(filter(None, ("benchmarks", _SCRIPTS[name][0], name)))
 
 
 def _scripts() -> str:
     """Return the names with the first line of each script's docstring, without importing the scripts."""
     lines = ["names:"]
     for name in _SCRIPTS:
-        spec = find_spec(f"benchmarks.{name}")
+        spec = find_spec(_module(name))
         assert spec is not None
         described = ast.get_docstring(ast.parse(Path(str(spec.origin)).read_text("utf-8"))) or ""
-        first = described.splitlines()[0].replace("``", "`")
-        lines.append(f"  {name:<13} {first}")
-    lines.append(f"  {'all':<13} All of them except {' and '.join(_NO_TABLES)}.")
-    return "\n".join(lines)
+        lines.append(f"  {name:<13} {described.splitlines()[0].replace('``', '`')}")
+    return "\n".join([*lines, f"  {'all':<13} All of them except {' and '.join(_NO_TABLES)}."])
 
 
 def _run(name: str, chosen: argparse.Namespace) -> int:
-    script = import_module(f"benchmarks.{name}")
-    options = {option: getattr(chosen, option) for option in _SCRIPTS[name]}
+    options = {option: getattr(chosen, option) for option in _SCRIPTS[name][1:]}
     # Scripts that find differences return an exit code; the others only print.
-    return script.main(wide_console(), **options) or 0
+    return import_module(_module(name)).main(wide_console(), **options) or 0
 
 
 def wide_console() -> Console:
     """Return a console that shows tables whole, also in a narrow terminal, a file or a pipe."""
     terminal = Console(soft_wrap=False)
-    return Console(
-        soft_wrap=False, width=max(terminal.width, _WIDTH) if terminal.is_terminal else _FILE_WIDTH
-    )
+    width = max(terminal.width, _WIDTH) if terminal.is_terminal else _FILE_WIDTH
+    return Console(soft_wrap=False, width=width)
 
 
 if __name__ == "__main__":

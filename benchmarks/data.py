@@ -49,8 +49,9 @@ def cases_folder() -> Path:
     folder = Path(os.environ.get(VARIABLE, beside))
     missing = [name for name in FILES if not (folder / name).is_file()]
     if missing:
-        msg = f"no {', '.join(missing)} in {folder}; set {VARIABLE} to the folder with the recorded calls"
-        raise MissingCasesError(msg)
+        raise MissingCasesError(
+            f"no {', '.join(missing)} in {folder}; set {VARIABLE} to the folder with the recorded calls"
+        )
     return folder
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter_ns
@@ -18,12 +18,11 @@ from mcp.types import CallToolResult, Request
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
-from benchmarks.signatures import recording_function
-from mcp_lenient import lenient
+from benchmarks.signatures import plain, recording_function
 from mcp_lenient.adapters.fastmcp.compat import host
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from fastmcp.server.middleware import Middleware
 
@@ -85,7 +84,13 @@ class Caller:
             result = await self._send(tool, sent)
         except host.MCPError as error:
             return Reply(ran=False, error=f"{error.error.code} {error.error.message}")
-        return self._reply(result)
+        noted = (result.meta or {}).get("mcp_lenient", {})
+        records = tuple(noted.get("repairs", ()))
+        if self.received:
+            repairs = tuple(entry["rule"] for entry in records)
+            return Reply(ran=True, arguments=self.received[0], repairs=repairs, records=records)
+        error = "FastMCP refused" if result.is_error else "answered without running"
+        return Reply(ran=False, envelope=noted, error=error)
 
     async def _send(self, tool: str, sent: Any) -> Any:
         if isinstance(sent, dict):
@@ -94,65 +99,43 @@ class Caller:
         request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": sent})
         return await self.client.session.send_request(request, CallToolResult)
 
-    def _reply(self, result: Any) -> Reply:
-        noted = (result.meta or {}).get("mcp_lenient", {})
-        records = tuple(noted.get("repairs", ()))
-        repairs = tuple(entry["rule"] for entry in records)
-        if self.received:
-            return Reply(ran=True, arguments=self.received[0], repairs=repairs, records=records)
-        error = "FastMCP refused" if result.is_error else "answered without running"
-        return Reply(ran=False, envelope=noted, error=error)
-
-
-def tools(
-    kind: str, cases: Iterable[Case], middleware: Middleware | None, *, marked: bool = False
-) -> AbstractAsyncContextManager[Caller]:
-    """Start a server of one of the ``KINDS`` with one tool for each case."""
-    if kind == "schema":
-        return custom_tools(cases, middleware)
-    return function_tools(cases, middleware, strict=kind == "strict", marked=marked)
-
 
 @asynccontextmanager
-async def function_tools(
-    cases: Iterable[Case], middleware: Middleware | None, *, strict: bool, marked: bool = False
-) -> AsyncIterator[Caller]:
-    """Start a server with one function tool for each case, named after the case; with ``@lenient`` if ``marked``."""
-    server = FastMCP("function tools", strict_input_validation=strict)
+async def tools(kind: str, cases: Iterable[Case], middleware: Middleware | None) -> AsyncIterator[Caller]:
+    """Start a server of one of the ``KINDS`` with one tool for each case, named after the case."""
+    server = FastMCP("recorded calls", strict_input_validation=kind == "strict")
     received: list[Any] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
         for case in cases:
-            function = recording_function(case.schema, received, annotations=ANNOTATIONS.get(case.name))
-            server.tool(lenient(function) if marked else function, name=tool_name(case), output_schema=None)
-    async with _connected(server, received, middleware) as caller:
-        yield caller
-
-
-@asynccontextmanager
-async def custom_tools(cases: Iterable[Case], middleware: Middleware | None) -> AsyncIterator[Caller]:
-    """Start a server with one custom tool for each case, named after the case."""
-    server = FastMCP("custom tools")
-    received: list[Any] = []
-    for case in cases:
-        server.add_tool(RecordingTool.noting(tool_name(case), case.schema, received))
-    async with _connected(server, received, middleware) as caller:
-        yield caller
-
-
-@asynccontextmanager
-async def _connected(
-    server: FastMCP[Any], received: list[Any], middleware: Middleware | None
-) -> AsyncIterator[Caller]:
+            if kind == "schema":
+                server.add_tool(RecordingTool.noting(tool_name(case), case.schema, received))
+            else:
+                server.tool(_function(case, received), name=tool_name(case), output_schema=None)
     if middleware is not None:
         server.add_middleware(middleware)
     async with Client(server) as client:
         yield Caller(client, received)
 
 
+def _function(case: Case, received: list[Any]) -> Callable[..., Any]:
+    def note(arguments: dict[str, Any]) -> None:
+        received.append(plain(arguments))
+
+    return recording_function(case.schema, note, lax=True, annotations=ANNOTATIONS.get(case.name))
+
+
 def tool_name(case: Case) -> str:
     """Return a tool name for the case that MCP allows."""
     return "".join(char if char.isalnum() and char.isascii() else "_" for char in case.name)
+
+
+def add(server: FastMCP[Any], tool: Any) -> None:
+    """Add a custom tool, or a function as the tool ``tool``."""
+    if isinstance(tool, Tool):
+        server.add_tool(tool)
+    else:
+        server.tool(tool, name="tool", output_schema=None)
 
 
 def quiet(level: int = logging.CRITICAL) -> None:

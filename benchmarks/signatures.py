@@ -1,26 +1,47 @@
-"""Make real Python functions from JSON Schemas, to send recorded calls to function tools."""
+"""Make real Python types and functions from JSON Schemas, as an author would write them by hand.
+
+Importing this module needs only the standard library, since contenders of ``side_by_side`` import it in their own
+environments; :func:`make_model`, :func:`bounded` and :func:`plain` need Pydantic.
+"""
 
 from __future__ import annotations
 
 import inspect
 import keyword
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime
 from functools import reduce
-from operator import or_
+from operator import getitem
 from typing import Annotated, Any, Literal, Union
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, create_model
-from pydantic_core import to_jsonable_python
-
 Schema = Mapping[str, Any]
+MakeObject = Callable[[str, Mapping[str, Any], frozenset[str], Mapping[str, Any], bool], Any]
+"""A name, annotations by property, the required ones, the declared defaults, and whether other keys are refused."""
+Bounded = Callable[[Any, Mapping[str, Any]], Any]
+"""An annotation and the bounds that its schema sets, by the names of Pydantic and msgspec."""
 
-_ABSENT = object()
+
+class UnsupportedError(Exception):
+    """No type or function expresses the schema; gives the reason."""
+
+
+class Absent:
+    """The value of an omitted parameter; copies of it are the same object."""
+
+    def __copy__(self) -> Absent:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Absent:
+        return self
+
+
+ABSENT = Absent()
 """The default of an optional parameter without a default in the schema; no call can send it."""
 
 _FORMATS: Mapping[str, Any] = {"date-time": datetime, "date": date, "uuid": UUID}
-_NUMBER_BOUNDS = {
+_SCALARS: Mapping[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "null": None}
+_OF_NUMBERS = {
     "minimum": "ge",
     "maximum": "le",
     "exclusiveMinimum": "gt",
@@ -28,50 +49,168 @@ _NUMBER_BOUNDS = {
     "multipleOf": "multiple_of",
 }
 _BOUNDS: Mapping[str, Mapping[str, str]] = {
-    "integer": _NUMBER_BOUNDS,
-    "number": _NUMBER_BOUNDS,
+    "integer": _OF_NUMBERS,
+    "number": _OF_NUMBERS,
     "string": {"minLength": "min_length", "maxLength": "max_length", "pattern": "pattern"},
     "array": {"minItems": "min_length", "maxItems": "max_length"},
 }
-
-
 _EXPRESSED = frozenset(
-    {"$schema", "title", "description", "examples", "default", "type", "properties", "required", "items"}
-    | {"additionalProperties", "enum", "const", "anyOf", "oneOf", "format"}
+    "$schema title description examples default type properties required items additionalProperties enum const anyOf"
+    " oneOf format".split()
 )
 """The keywords that an annotation can express."""
 _BOUND_WORDS = frozenset(word for bounds in _BOUNDS.values() for word in bounds)
 
 
-def recording_function(
-    schema: Schema, received: list[Any], *, annotations: Mapping[str, Any] | None = None
-) -> Callable[..., Awaitable[str]]:
-    """Return a function that publishes the equivalent of ``schema`` and records its arguments as JSON.
-
-    The record does not contain a model's fields that were not sent, or an omitted parameter without a default.
+class Annotator:
+    """Makes annotations for the parts of one schema.
 
     Args:
-        schema: An object schema; its properties become the parameters.
-        received: Gets one object for each run.
+        root: The schema that references point into.
+        make_object: A function that builds a type with fields.
+        bounded: A function that adds bounds to an annotation.
+    """
+
+    def __init__(self, root: Schema, make_object: MakeObject, bounded: Bounded) -> None:
+        self._root = root
+        self._make_object = make_object
+        self._bounded = bounded
+        self._open: list[str] = []
+
+    def annotation(self, node: Schema, name: str) -> Any:
+        """Return the annotation for a part.
+
+        Raises:
+            UnsupportedError: If no type expresses the part; gives the reason.
+        """
+        if "$ref" in node:
+            return self._referred(node["$ref"], name)
+        if "allOf" in node:
+            return self.annotation(_merged(node["allOf"]), name)
+        if "const" in node or "enum" in node:
+            return Literal[(node["const"],) if "const" in node else tuple(node["enum"])]
+        branches = node.get("anyOf") or node.get("oneOf")
+        if branches:
+            return _union(self.annotation(each, f"{name}_{at}") for at, each in enumerate(branches))
+        kinds = node.get("type")
+        if kinds is None:
+            return Any
+        return _union(
+            self._typed(kind, node, name) for kind in (kinds if isinstance(kinds, list) else [kinds])
+        )
+
+    def fields(self, node: Schema, name: str) -> dict[str, Any]:
+        """Return the annotation of each declared property."""
+        properties = node.get("properties", {}).items()
+        return {key: self.annotation(child, f"{name}_{at}") for at, (key, child) in enumerate(properties)}
+
+    def _referred(self, reference: str, name: str) -> Any:
+        if not reference.startswith("#/"):
+            raise UnsupportedError("a reference to elsewhere")
+        if reference in self._open:
+            raise UnsupportedError("a recursive schema")
+        self._open.append(reference)
+        annotation = self.annotation(reduce(getitem, reference[2:].split("/"), self._root), name)
+        self._open.pop()
+        return annotation
+
+    def _typed(self, kind: str, node: Schema, name: str) -> Any:
+        plain = self._plain(kind, node, name)
+        bounds = {theirs: node[ours] for ours, theirs in _BOUNDS.get(kind, {}).items() if ours in node}
+        return self._bounded(plain, bounds) if bounds else plain
+
+    def _plain(self, kind: str, node: Schema, name: str) -> Any:
+        if kind == "array" and "prefixItems" in node:
+            return tuple[
+                tuple(self.annotation(each, f"{name}_{at}") for at, each in enumerate(node["prefixItems"]))
+            ]
+        if kind == "array":
+            return list[self.annotation(node.get("items", {}), f"{name}_item")]  # type: ignore[misc]
+        if kind == "object":
+            return self._object(node, name)
+        return _FORMATS.get(node.get("format", ""), str) if kind == "string" else _SCALARS[kind]
+
+    def _object(self, node: Schema, name: str) -> Any:
+        if "patternProperties" in node:
+            raise UnsupportedError("patternProperties")
+        more = node.get("additionalProperties", True)
+        declared = node.get("properties") or {}
+        if not declared and more is not False:
+            return dict[str, self.annotation(more, f"{name}_value") if isinstance(more, Mapping) else Any]
+        defaults = {key: child["default"] for key, child in declared.items() if "default" in child}
+        required = frozenset(node.get("required", ()))
+        return self._make_object(f"Model_{name}", self.fields(node, name), required, defaults, more is False)
+
+
+def _merged(parts: list[Schema]) -> Schema:
+    merged: dict[str, Any] = {}
+    for part in parts:
+        if merged.keys() & part.keys() or "properties" in part:
+            raise UnsupportedError("allOf")
+        merged |= part
+    return merged
+
+
+def _union(annotations: Iterable[Any]) -> Any:
+    return Union[tuple(annotations)]  # noqa: UP007 - their number is not known
+
+
+def hidden(key: str) -> bool:
+    """Return whether a field of this name needs an alias."""
+    return not key.isidentifier() or keyword.iskeyword(key)
+
+
+# --- functions ----------------------------------------------------------------------------------------
+
+
+def recording_function(
+    schema: Schema,
+    note: Callable[[dict[str, Any]], object],
+    *,
+    sync: bool = False,
+    lax: bool = False,
+    annotations: Mapping[str, Any] | None = None,
+) -> Callable[..., Any]:
+    """Return a function whose keyword parameters are the schema's properties.
+
+    Args:
+        schema: An object schema.
+        note: Gets the arguments of each run; :func:`plain` makes them JSON again.
+        sync: Whether the function is no coroutine function.
+        lax: Whether a schema that allows further keys becomes a function or model that ignores them.
         annotations: Annotations for parameters that the schema does not describe fully.
 
     Raises:
-        ValueError: If a property name cannot be a parameter's name.
+        UnsupportedError: If no Python function has this schema.
     """
 
-    async def tool(**arguments: Any) -> str:
-        received.append({name: _as_json(value) for name, value in arguments.items() if value is not _ABSENT})
+    def sync_tool(**arguments: Any) -> str:
+        note(arguments)
         return "ran"
 
-    known = annotations or {}
-    required = schema.get("required", ())
-    parameters = [
-        _parameter(name, node, name in required, known.get(name))
-        for name, node in schema.get("properties", {}).items()
-    ]
-    tool.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    tool.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    return tool
+    async def tool(**arguments: Any) -> str:
+        note(arguments)
+        return "ran"
+
+    def made(name: str, fields: Any, required: Any, defaults: Any, closed: bool) -> Any:  # noqa: FBT001
+        return make_model(name, fields, required, defaults, closed, extra="ignore" if lax else "allow")
+
+    if not lax and schema.get("additionalProperties", True) is not False:
+        raise UnsupportedError("a function takes only its declared parameters")
+    types = {**Annotator(schema, made, bounded).fields(schema, "value"), **(annotations or {})}
+    function: Any = sync_tool if sync else tool
+    function.__annotations__ = {**types, "return": str}
+    parameters = [_parameter(schema, name, types[name]) for name in schema.get("properties", {})]
+    function.__signature__ = inspect.Signature(parameters, return_annotation=str)
+    return function
+
+
+def _parameter(schema: Schema, name: str, annotation: Any) -> inspect.Parameter:
+    if hidden(name) or name.startswith("_"):
+        raise UnsupportedError(f"{name!r} is no parameter's name")
+    required = name in schema.get("required", ())
+    default = inspect.Parameter.empty if required else schema["properties"][name].get("default", ABSENT)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def expressible(schema: Schema) -> bool:
@@ -81,13 +220,9 @@ def expressible(schema: Schema) -> bool:
         schema.get("type") == "object"
         and schema.keys() <= _EXPRESSED
         and schema.get("additionalProperties", False) is False
-        and all(map(_parameter_name, names))
+        and not any(hidden(name) or name.startswith("_") for name in names)
         and all(map(_expressible, names.values()))
     )
-
-
-def _parameter_name(name: str) -> bool:
-    return name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
 
 
 def _expressible(node: Any) -> bool:
@@ -96,124 +231,62 @@ def _expressible(node: Any) -> bool:
     kinds = node.get("type", [])
     members = [*node.get("enum", ()), *([node["const"]] if "const" in node else ())]
     extra = node.get("additionalProperties", False)
-    below = [
-        *node.get("properties", {}).values(),
-        *node.get("anyOf", ()),
-        *node.get("oneOf", ()),
-        *([node["items"]] if "items" in node else ()),
-        *([] if isinstance(extra, bool) else [extra]),
-    ]
+    below = [*node.get("properties", {}).values(), *node.get("anyOf", ()), *node.get("oneOf", ())]
+    below += [node["items"]] if "items" in node else []
+    below += [] if isinstance(extra, bool) else [extra]
     return (
-        set(kinds if isinstance(kinds, list) else [kinds]) <= _TYPES.keys()
+        set(kinds if isinstance(kinds, list) else [kinds]) <= {*_SCALARS, "array", "object"}
         and all(member is None or isinstance(member, (str, int)) for member in members)
         and not ("properties" in node and extra not in (False, None))
         and all(map(_expressible, below))
     )
 
 
-def _parameter(name: str, node: Schema, required: bool, known: Any) -> inspect.Parameter:  # noqa: FBT001
-    if not name.isidentifier() or keyword.iskeyword(name):
-        msg = f"{name!r} cannot be a parameter's name"
-        raise ValueError(msg)
-    default = inspect.Parameter.empty if required else node.get("default", _ABSENT)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Parameter(name, kind, default=default, annotation=known or _annotation(node, name))
+# --- Pydantic -----------------------------------------------------------------------------------------
 
 
-def _annotation(node: Schema, name: str) -> Any:
-    for key, build in _BUILDERS.items():
-        if key in node:
-            return build(node, name)
-    return Any
+def bounded(annotation: Any, bounds: Mapping[str, Any]) -> Any:
+    """Return the annotation with bounds."""
+    from pydantic import Field
+
+    return Annotated[annotation, Field(**bounds)]
 
 
-def _const(node: Schema, _name: str) -> Any:
-    return Literal[node["const"]]
+def make_model(
+    name: str,
+    fields: Mapping[str, Any],
+    required: frozenset[str],
+    defaults: Mapping[str, Any],
+    closed: bool,  # noqa: FBT001
+    *,
+    extra: str = "allow",
+) -> Any:
+    """Return a model with these fields."""
+    from pydantic import BaseModel, ConfigDict, Field, create_model
+
+    made: dict[str, Any] = {}
+    for at, (key, annotation) in enumerate(fields.items()):
+        alias = key if hidden(key) or key.startswith("_") or hasattr(BaseModel, key) else None
+        default = ... if key in required else defaults.get(key, ABSENT)
+        made[f"field_{at}" if alias else key] = (annotation, Field(default, alias=alias))
+    config = ConfigDict(extra="forbid" if closed else extra, protected_namespaces=())  # type: ignore[typeddict-item]
+    try:
+        return create_model(name, __config__=config, **made)
+    except Exception as error:
+        raise UnsupportedError(f"no model: {error}") from error
 
 
-def _enum(node: Schema, _name: str) -> Any:
-    return Literal[tuple(node["enum"])]
+def plain(value: Any) -> Any:
+    """Return what a tool received as JSON, without omitted parameters and fields."""
+    from pydantic import BaseModel
+    from pydantic_core import to_jsonable_python
 
-
-def _any_of(node: Schema, name: str) -> Any:
-    return Union[tuple(_annotation(branch, f"{name}_{at}") for at, branch in enumerate(node["anyOf"]))]  # noqa: UP007
-
-
-def _one_of(node: Schema, name: str) -> Any:
-    return _any_of({"anyOf": node["oneOf"]}, name)
-
-
-def _typed(node: Schema, name: str) -> Any:
-    kinds = node["type"] if isinstance(node["type"], list) else [node["type"]]
-    return reduce(or_, (_bounded(kind, _TYPES[kind](node, name), node) for kind in kinds))
-
-
-def _bounded(kind: str, plain: Any, node: Schema) -> Any:
-    bounds = {theirs: node[ours] for ours, theirs in _BOUNDS.get(kind, {}).items() if ours in node}
-    return Annotated[plain, Field(**bounds)] if bounds else plain
-
-
-def _string(node: Schema, _name: str) -> Any:
-    return _FORMATS.get(node.get("format", ""), str)
-
-
-def _array(node: Schema, name: str) -> Any:
-    return list[_annotation(node.get("items", {}), f"{name}_item")]  # type: ignore[misc]
-
-
-def _object(node: Schema, name: str) -> Any:
-    extra = node.get("additionalProperties")
-    if "properties" in node:
-        return _model(node, name)
-    if isinstance(extra, Mapping):
-        return dict[str, _annotation(extra, f"{name}_value")]  # type: ignore[misc]
-    return _model({"properties": {}, **node}, name) if extra is False else dict[str, Any]
-
-
-def _model(node: Schema, name: str) -> type[BaseModel]:
-    required = node.get("required", ())
-    fields: dict[str, Any] = {
-        f"field_{at}" if _hidden(key) else key: _field(key, child, key in required)
-        for at, (key, child) in enumerate(node["properties"].items())
-    }
-    closed = node.get("additionalProperties") is False
-    config = ConfigDict(extra="forbid" if closed else "ignore", protected_namespaces=())
-    return create_model(f"Model_{name}", __config__=config, **fields)
-
-
-def _field(key: str, child: Schema, required: bool) -> Any:  # noqa: FBT001
-    default = ... if required else child.get("default", _ABSENT)
-    return (_annotation(child, key), Field(default, alias=key if _hidden(key) else None))
-
-
-def _hidden(key: str) -> bool:
-    """Return whether a model's field of this name needs an alias."""
-    return not key.isidentifier() or keyword.iskeyword(key) or key.startswith("_") or hasattr(BaseModel, key)
-
-
-def _as_json(value: Any) -> Any:
     if isinstance(value, BaseModel):
-        return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    if isinstance(value, list):
-        return [_as_json(item) for item in value]
+        names = {name: info.alias or name for name, info in type(value).model_fields.items()}
+        sent = {names[name]: getattr(value, name) for name in names if name in value.model_fields_set}
+        return {key: plain(each) for key, each in {**sent, **(value.model_extra or {})}.items()}
     if isinstance(value, dict):
-        return {key: _as_json(item) for key, item in value.items()}
+        return {key: plain(each) for key, each in value.items() if each is not ABSENT}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
     return to_jsonable_python(value)
-
-
-_BUILDERS: Mapping[str, Callable[[Schema, str], Any]] = {
-    "const": _const,
-    "enum": _enum,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "type": _typed,
-}
-_TYPES: Mapping[str, Callable[[Schema, str], Any]] = {
-    "string": _string,
-    "integer": lambda _node, _name: int,
-    "number": lambda _node, _name: float,
-    "boolean": lambda _node, _name: bool,
-    "null": lambda _node, _name: None,
-    "array": _array,
-    "object": _object,
-}

@@ -141,8 +141,7 @@ def load_cases(folder: str | Path) -> tuple[Case, ...]:
     """
     files = sorted(file for file in Path(folder).glob("*.json") if file.name != _SCHEMA)
     if not files:
-        msg = f"no cases in {folder}: no *.json file is there"
-        raise CasesError(msg)
+        raise CasesError(f"no cases in {folder}: no *.json file is there")
     return tuple(case for file in files for case in _cases(file))
 
 
@@ -150,8 +149,7 @@ def _cases(file: Path) -> list[Case]:
     try:
         return [_case(row) for row in json.loads(file.read_text(encoding="utf-8"))["cases"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        msg = f"{file} is no file of cases: {type(error).__name__}: {error}"
-        raise CasesError(msg) from error
+        raise CasesError(f"{file} is no file of cases: {type(error).__name__}: {error}") from error
 
 
 def _case(row: Mapping[str, Any]) -> Case:
@@ -203,8 +201,7 @@ class Subject:
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
             )
         except OSError as error:
-            msg = f"cannot start {self._command[0]}: {error.strerror or error}"
-            raise SubjectError(msg) from error
+            raise SubjectError(f"cannot start {self._command[0]}: {error.strerror or error}") from error
         # A pipe cannot be read with a time limit on every platform; a queue can.
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -243,13 +240,11 @@ class Subject:
             self._stdin.flush()
             line = self._lines.get(timeout=self._patience)
         except queue.Empty:
-            msg = f"{request['id']}: no answer within {self._patience:g} s"
-            raise SubjectError(msg) from None
+            raise SubjectError(f"{request['id']}: no answer within {self._patience:g} s") from None
         except OSError:
             line = None
         if line is None:
-            msg = f"{request['id']}: the program ended"
-            raise SubjectError(msg)
+            raise SubjectError(f"{request['id']}: the program ended")
         return _answer(line, request)
 
     def call(self, case: Case) -> Reply:
@@ -267,8 +262,9 @@ class Subject:
             return Reply("refused", codes=None if codes is None else frozenset(codes))
         if outcome == "unsupported":
             return Reply("unsupported", reason=str(answer.get("reason", "")))
-        msg = f"{case.id}: the answer's outcome is none of ran (with arguments), refused, unsupported"
-        raise SubjectError(msg)
+        raise SubjectError(
+            f"{case.id}: the answer's outcome is none of ran (with arguments), refused, unsupported"
+        )
 
 
 def _answer(line: str, request: dict[str, Any]) -> dict[str, Any]:
@@ -277,8 +273,9 @@ def _answer(line: str, request: dict[str, Any]) -> dict[str, Any]:
     except ValueError:
         answer = None
     if not isinstance(answer, dict) or answer.get("id") != request["id"]:
-        msg = f"{request['id']}: the program wrote what is no answer to this call: {line[:80]!r}"
-        raise SubjectError(msg)
+        raise SubjectError(
+            f"{request['id']}: the program wrote what is no answer to this call: {line[:80]!r}"
+        )
     return answer
 
 

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from rich.console import Console
 
+from benchmarks.environments import NotInstalledError, interpreter
 from benchmarks.hosts.calls import CALLS, outcome
-from benchmarks.side_by_side.environments import NotInstalledError, interpreter
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -134,8 +134,7 @@ def answers(host: Host) -> dict[str, Any]:
         check=False,
     )
     if done.returncode:
-        msg = f"{host.title}: {done.stderr.strip()[-2000:]}"
-        raise RuntimeError(msg)
+        raise RuntimeError(f"{host.title}: {done.stderr.strip()[-2000:]}")
     reported: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return reported
 

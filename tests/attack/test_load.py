@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from benchmarks.load import measure
+from benchmarks.speed.load import measure
 
 _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)
 

@@ -8,7 +8,7 @@ import pytest
 from rich.table import Table
 
 from benchmarks.__main__ import main, wide_console
-from benchmarks.structure import MOST_EXAMPLE_LINES, example_lines
+from benchmarks.evidence.structure import MOST_EXAMPLE_LINES, example_lines
 
 
 def test_the_help_describes_each_script(monkeypatch, capsys):

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from benchmarks import differences, outcomes
-from benchmarks.judgments import OUTCOMES, REASONS, digest
+from benchmarks.quality import differences, outcomes
+from benchmarks.quality.judgments import OUTCOMES, REASONS, digest
 from benchmarks.servers import Reply
 from benchmarks.signatures import expressible
 

@@ -11,14 +11,13 @@ import pytest
 from conformance.open_cases import OPEN, OPEN_IN_FUNCTIONS
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool, ToolResult
-from loop import UnsupportedError
 from mcp.types import ToolAnnotations
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
-from python_types import Recorder, recording_function
 from strategies import same_json
 
 from benchmarks.conformance import Case, Reply, load_cases, verdict
+from benchmarks.signatures import UnsupportedError, plain, recording_function
 from mcp_lenient import LenientMiddleware, Policy
 
 CASES = [
@@ -95,35 +94,26 @@ async def test_tools_known_by_their_schema(file):
     assert wrong == {}
 
 
-def _written(cases: dict[str, Case]) -> dict[str, Recorder]:
-    """Return a recorder for each case whose schema a Python function can express."""
-    found = {}
-    for name, case in cases.items():
-        with suppress(UnsupportedError):
-            found[name] = recording_function(case.schema)
-    return found
-
-
 async def _replies(file: str, *, strict: bool, lenient: bool) -> dict[str, Reply]:
-    """Call the function of each case on one server."""
+    """Call the function of each case whose schema a Python function can express, on one server."""
     cases = _named(file)
     server = FastMCP("functions", strict_input_validation=strict)
     if lenient:
         server.add_middleware(_middleware(cases))
-    recorders = _written(cases)
+    received: list[Any] = []
+    written = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PydanticJsonSchemaWarning)
-        for name, recorder in recorders.items():
-            server.tool(
-                recorder.function, name=name, output_schema=None, annotations=_annotations(cases[name])
-            )
+        for name, case in cases.items():
+            with suppress(UnsupportedError):
+                function = recording_function(case.schema, received.append)
+                server.tool(function, name=name, output_schema=None, annotations=_annotations(case))
+                written.append(name)
     replies = {}
     async with Client(server) as client:
-        for name, recorder in recorders.items():
-            reply = await _reply(client, name, cases[name], recorder.received)
-            if reply.outcome == "ran":
-                reply = Reply("ran", recorder.plain(reply.arguments))
-            replies[name] = reply
+        for name in written:
+            reply = await _reply(client, name, cases[name], received)
+            replies[name] = Reply("ran", plain(reply.arguments)) if reply.outcome == "ran" else reply
     return replies
 
 

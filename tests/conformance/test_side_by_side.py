@@ -9,11 +9,11 @@ from xml.etree import ElementTree as ET
 
 from rich.console import Console
 
-from benchmarks.plot import picture
-from benchmarks.side_by_side.contenders import CONTENDERS
-from benchmarks.side_by_side.measuring import Figures, machine
-from benchmarks.side_by_side.tables import show
-from benchmarks.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
+from benchmarks.evidence.plot import picture
+from benchmarks.evidence.side_by_side.contenders import CONTENDERS
+from benchmarks.evidence.side_by_side.measuring import Figures, machine
+from benchmarks.evidence.side_by_side.tables import show
+from benchmarks.evidence.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
 
 
 def _figures():

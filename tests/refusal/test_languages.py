@@ -13,7 +13,7 @@ from fastmcp import Client, FastMCP
 from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
 from tables import each_row
 
-from benchmarks import lengths
+from benchmarks.quality import lengths
 from mcp_lenient import (
     LenientMiddleware,
     Policy,

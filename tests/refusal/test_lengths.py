@@ -6,7 +6,7 @@ import json
 
 from fastmcp import Client, FastMCP
 
-from benchmarks import lengths
+from benchmarks.quality import lengths
 from mcp_lenient import LenientMiddleware
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from installing import installing_in
 
-from benchmarks.side_by_side.environments import FOLDER, NotInstalledError, interpreter
+from benchmarks.environments import FOLDER, NotInstalledError, interpreter
 
 
 def environment(*packages: str) -> str:

@@ -1,0 +1,35 @@
+"""Run a measurement in a process of its own, so that a crash or an endless loop is an outcome too."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterable
+from multiprocessing.connection import Connection
+from typing import Any
+
+Probes = Callable[[int], Iterable[Any]]
+"""A function of a module that yields one result for each probe of the case with this number."""
+
+
+def results(probes: Probes, case: int, patience: float) -> tuple[list[Any], str]:
+    """Return the results until one takes longer than ``patience`` seconds or fails, and how it ended then."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe()
+    process = context.Process(target=_send, args=(there, probes, case))
+    process.start()
+    there.close()
+    found: list[Any] = []
+    ended = f"no answer in {patience:g} s"
+    try:
+        while here.poll(patience):
+            found.append(here.recv())
+    except EOFError:
+        ended = "raised or crashed"
+    process.kill()
+    process.join()
+    return found, ended
+
+
+def _send(answer: Connection, probes: Probes, case: int) -> None:
+    for result in probes(case):
+        answer.send(result)

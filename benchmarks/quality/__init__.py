@@ -1,0 +1,1 @@
+"""How many calls come out as meant, and how long are the refusals?"""

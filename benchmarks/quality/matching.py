@@ -1,0 +1,130 @@
+"""Compare JSON values and known answers, and apply JSON Patches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from mcp_lenient.values.json_values import tokens_of
+from mcp_lenient.values.patches import REMOVED, value_at, with_value
+
+_LOOSE = re.compile(r"[ ,./\-_*^]")
+
+
+def same(left: Any, right: Any) -> bool:
+    """Return whether two JSON values are the same: ``1`` and ``1.0`` are, ``1`` and ``True`` are not."""
+    if isinstance(left, Mapping) and isinstance(right, Mapping):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return _equal(left, right) and isinstance(left, bool) == isinstance(right, bool)
+
+
+def identical(left: Any, right: Any) -> bool:
+    """Return whether two JSON values also have the same Python types: ``1`` and ``1.0`` do not."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return list(left) == list(right) and all(identical(left[key], right[key]) for key in left)
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(identical, left, right))
+    return _equal(left, right)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    both_nan = left != left and right != right  # noqa: PLR0124 (only NaN differs from itself)
+    return bool(left == right) or both_nan
+
+
+def answers(arguments: Any, expected: Iterable[Mapping[str, Any]]) -> bool:
+    """Return whether the arguments are among the known answers.
+
+    An answer lists the right values for each parameter; ``""`` among them means that it may be left out. Texts are
+    compared as in the recorded benchmarks: without case, spaces and ``,./-_*^``.
+    """
+    return any(_answer(arguments, answer) for answer in expected)
+
+
+def differing(arguments: Mapping[str, Any], expected: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the names in which the arguments differ from the closest known answer."""
+    return min((_differing(arguments, answer) for answer in expected), key=len)
+
+
+def _answer(arguments: Any, answer: Mapping[str, Any]) -> bool:
+    return (
+        isinstance(arguments, Mapping) and isinstance(answer, Mapping) and not _differing(arguments, answer)
+    )
+
+
+def _differing(arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> list[str]:
+    unknown = [name for name in arguments if name not in answer]
+    return [*unknown, *(name for name, values in answer.items() if not _listed(arguments, name, values))]
+
+
+def _listed(arguments: Mapping[str, Any], name: str, values: Any) -> bool:
+    if not isinstance(values, list):
+        return False
+    if name not in arguments:
+        return "" in values
+    return any(_counts(arguments[name], value) for value in values)
+
+
+def _counts(given: Any, value: Any) -> bool:
+    if isinstance(given, str) and isinstance(value, str):
+        return _loose(given) == _loose(value)
+    if isinstance(given, list) and isinstance(value, list):
+        return len(given) == len(value) and all(map(_counts, given, value))
+    if isinstance(given, Mapping) and isinstance(value, Mapping):
+        pairs = given.keys() == value.keys() and all(_counts(given[key], value[key]) for key in given)
+        return pairs or _answer(given, value)
+    return same(given, value)
+
+
+def _loose(text: str) -> str:
+    return _LOOSE.sub("", text).lower().replace("'", '"')
+
+
+def patched(document: Any, patch: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the document after a JSON Patch (RFC 6902), without changing the original.
+
+    Raises:
+        LookupError: If the patch does not fit the document.
+    """
+    for operation in patch:
+        value = operation.get("value")
+        if "from" in operation:
+            source = _place(document, operation["from"])
+            value = value_at(document, source)
+            if operation["op"] == "move":
+                document = with_value(document, source, REMOVED)
+        is_new = operation["op"] not in ("remove", "replace")
+        path = _place(document, operation["path"], is_new=is_new)
+        above = value_at(document, path[:-1])
+        if operation["op"] == "remove":
+            document = with_value(document, path, REMOVED)
+        elif is_new and path and isinstance(above, list):
+            document = with_value(document, path[:-1], [*above[: path[-1]], value, *above[path[-1] :]])
+        else:
+            document = with_value(document, path, value)
+    return document
+
+
+def _place(document: Any, pointer: str, *, is_new: bool = False) -> tuple[Any, ...]:
+    """Return the path that a pointer names: of an existing value, or of a new one in an existing container."""
+    path: tuple[Any, ...] = ()
+    for token in (tokens := tokens_of(pointer)):
+        here = value_at(document, path)
+        if isinstance(here, list):
+            token = len(here) if token == "-" else int(token) if token.isdecimal() else -1  # noqa: PLW2901, S105
+        path = (*path, token)
+    if value_at(document, path) is not REMOVED:
+        return path
+    above = value_at(document, path[:-1])
+    if (
+        not is_new
+        or not tokens
+        or not (isinstance(above, dict) or (isinstance(above, list) and path[-1] == len(above)))
+    ):
+        raise LookupError(pointer)
+    return path

@@ -1,0 +1,187 @@
+"""Measure what the middleware adds to a correct call, and the cost of a repair."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from statistics import median
+from time import perf_counter_ns
+from typing import TYPE_CHECKING, Any, Literal
+
+from fastmcp import FastMCP
+from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
+from pydantic import BaseModel
+from rich.table import Table
+
+from benchmarks import servers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.console import Console
+
+
+class DoNothing(Middleware):
+    """The middleware to compare with: it only passes the call on."""
+
+    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
+        """Pass the call on."""
+        return await call_next(context)
+
+
+class Row(BaseModel):
+    """One of ten thousand."""
+
+    name: str
+    amount: int
+    price: float
+    active: bool
+
+
+def five_sync(
+    query: str,
+    limit: int,
+    *,
+    tags: list[str] | None = None,
+    kind: Literal["new", "old"] = "new",
+    exact: bool = False,
+) -> str:
+    """Search, in a worker thread."""
+    return f"{query}{limit}{tags}{kind}{exact}"
+
+
+async def five(
+    query: str,
+    limit: int,
+    *,
+    tags: list[str] | None = None,
+    kind: Literal["new", "old"] = "new",
+    exact: bool = False,
+) -> str:
+    """Search."""
+    return f"{query}{limit}{tags}{kind}{exact}"
+
+
+async def text(content: str) -> int:
+    """Take a long text."""
+    return len(content)
+
+
+async def rows(entries: list[Row]) -> int:
+    """Take many objects."""
+    return len(entries)
+
+
+RIGHT = {"query": "tea", "limit": 5, "tags": ["a", "b"], "kind": "old", "exact": True}
+_ROWS = [{"name": f"row {at:06}", "amount": at, "price": at + 0.5, "active": True} for at in range(10_000)]
+_ACCEPTED: tuple[tuple[str, str, Mapping[str, Any], int, float], ...] = (
+    ("five parameters, async", "five", RIGHT, 4000, 1.05),
+    ("five parameters, sync", "five_sync", RIGHT, 1500, 1.05),
+    ("1 MiB, one long text", "text", {"content": "x" * 2**20}, 1500, 1.05),
+    ("10,000 rows of a model", "rows", {"entries": _ROWS}, 101, 2.1),
+)
+"""Calls that every server here accepts: title, tool, arguments, how many, and how much the middleware may add."""
+
+
+def _object(required: str, **properties: Any) -> Mapping[str, Any]:
+    return {
+        "type": "object",
+        "properties": {required: _TEXT, **properties},
+        "required": [required],
+        "additionalProperties": False,
+    }
+
+
+_TEXT, _INTEGER, _BOOLEAN = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
+_TAGS = {"anyOf": [{"type": "array", "items": _TEXT}, {"type": "null"}], "default": None}
+_NOTE = _object("content", tags=_TAGS)
+_SCALARS = _object("query", limit=_INTEGER, exact=_BOOLEAN)
+_NAMED, _OPTIONAL = _object("query", max_results=_INTEGER), _object("query", country=_TEXT)
+BAD: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
+    ("JSON text for a list", _NOTE, {"content": "x", "tags": '["a", "b"]'}),
+    ("texts for an integer and a boolean", _SCALARS, {"query": "x", "limit": "5", "exact": "true"}),
+    ("camelCase for snake_case", _NAMED, {"query": "x", "maxResults": 5}),
+    ("null for an optional", _OPTIONAL, {"query": "x", "country": None}),
+    ("a single text for a list", _NOTE, {"content": "x", "tags": "single_tag"}),
+    ("refused: a number for a list", _NOTE, {"content": "x", "tags": 123}),
+)
+"""Typical bad calls: a title, the schema, the arguments."""
+
+
+def figures() -> list[tuple[str, str, str]]:
+    """Return the cost of accepted calls with five parameters, as a multiple of a do-nothing middleware's."""
+    servers.quiet()
+    # Garbage collection of a large heap would count against whichever call it interrupts.
+    gc.collect()
+    gc.freeze()
+    contenders = _contenders()
+    found = []
+    for title, tool, arguments, calls, target in _ACCEPTED[:2]:
+        plain, again, lenient = asyncio.run(servers.medians(contenders, tool, arguments, calls))
+        measured = f"{lenient / plain:.3f} (noise {again / plain:.3f})"
+        found.append(
+            (f"accepted call against a do-nothing middleware: {title}", measured, f"{target} or less")
+        )
+    return found
+
+
+def main(console: Console) -> None:
+    """Print the cost of an accepted call and of a repair."""
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
+    console.print(asyncio.run(_accepted_table()))
+    console.print(_repair_table())
+
+
+def server_with(middleware: Middleware) -> FastMCP[Any]:
+    """Return a server with all tools of this module and one middleware."""
+    server = FastMCP("overhead", middleware=[middleware])
+    for tool in (five, five_sync, text, rows):
+        server.tool(tool)
+    return server
+
+
+def _contenders() -> list[FastMCP[Any]]:
+    from mcp_lenient import LenientMiddleware
+
+    return [server_with(each) for each in (DoNothing(), DoNothing(), LenientMiddleware())]
+
+
+async def _accepted_table() -> Table:
+    contenders = _contenders()
+    heads = ("call", "do-nothing us", "lenient us", "ratio", "without gc", "target", "do-nothing to itself")
+    table = Table(*heads, title="An accepted call, server.call_tool in process, medians of interleaved calls")
+    for title, *call, target in _ACCEPTED:
+        plain, again, lenient = await servers.medians(contenders, *call)
+        # The cost of a collection depends on the size of the heap.
+        gc.collect()
+        gc.disable()
+        quiet, _, quiet_lenient = await servers.medians(contenders, *call)
+        gc.enable()
+        times = (f"{plain:.1f}", f"{lenient:.1f}", f"{lenient / plain:.3f}", f"{quiet_lenient / quiet:.3f}")
+        table.add_row(title, *times, f"<= {target}", f"{again / plain:.3f}")
+    return table
+
+
+def _repair_table() -> Table:
+    from mcp_lenient import normalize
+
+    table = Table("bad call", "us", "target", "repairs or violations", title="normalize(schema, arguments)")
+    for title, schema, arguments in BAD:
+        result = normalize(schema, arguments)
+        reported = [each.rule for each in result.repairs] or [each.code for each in result.violations]
+        target = "" if result.violations else "<= 20"
+        table.add_row(title, f"{microseconds(normalize, schema, arguments):.1f}", target, ", ".join(reported))
+    return table
+
+
+def microseconds(function: Callable[..., object], *arguments: Any) -> float:
+    """Return the median of a hundred batches of a hundred calls, long enough to outlast most disturbances."""
+    gc.collect()
+    batches = []
+    for _ in range(100):
+        started = perf_counter_ns()
+        for _ in range(100):
+            function(*arguments)
+        batches.append((perf_counter_ns() - started) / 100_000)
+    return median(batches)
