@@ -66,9 +66,9 @@ async def _breaks(row: Row) -> bool:
     if "text" in row:
         return await _is_run(row["text"])
     if "stall" in row:
-        begin = time.perf_counter()
+        begin = time.process_time()
         normalize(_STALLED, {"a" + ".b" * row["stall"]: 1})
-        return time.perf_counter() - begin > _MOST_SECONDS
+        return time.process_time() - begin > _MOST_SECONDS
     return not normalize(row["schema"], row["arguments"]).violations
 
 

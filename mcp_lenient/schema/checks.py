@@ -1,20 +1,23 @@
-"""Compile schemas and single keywords to validators; offline, with linear or bounded pattern matching."""
+"""Compile schemas and single keywords to validators; offline, with linear or bounded pattern matching.
+
+jsonschema-rs compiles them; where it is not installed, or cannot read one, jsonschema does.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Mapping
-from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from functools import cache, cached_property, lru_cache, partial
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.drafts import with_subschemas
+from mcp_lenient.schema.references import ROOT_URI
 
 if TYPE_CHECKING:
     import jsonschema_rs
 
-_ROOT_URI: Final = "urn:mcp-lenient:root"
 _BACKTRACKS: Final = 10_000
 
 
@@ -27,22 +30,48 @@ def _schema_error(failure: Exception | None) -> SchemaError:
     return SchemaError(f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}")
 
 
-def registry_of(root: Mapping[str, Any]) -> jsonschema_rs.Registry:
-    """Return a registry of ``root`` for validators of its parts.
+class Check(Protocol):
+    """A compiled schema."""
 
-    Build it once: that takes time proportional to the size of ``root``.
-    """
-    import jsonschema_rs
+    def is_valid(self, value: Any, /) -> bool:
+        """Return whether the schema accepts a value; may raise ValueError for one that is not JSON."""
 
+
+class PartChecks:
+    """Validators for the parts of a schema."""
+
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self._root = root
+
+    @cached_property
+    def _registry(self) -> jsonschema_rs.Registry:
+        # Built once: that takes time proportional to the size of the schema.
+        import jsonschema_rs
+
+        try:
+            return jsonschema_rs.Registry([(ROOT_URI, dict(self._root))], retriever=_no_fetch)
+        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
+            raise _schema_error(error) from error
+
+    def of(self, part: Any) -> Check:
+        """Return a validator for a part of the schema."""
+        absolute = _absolute(part)
+        try:
+            return (
+                compiled(absolute, self._registry) if has_jsonschema_rs() else fallback(absolute, self._root)
+            )
+        except SchemaError:
+            return fallback(absolute, self._root)
+
+
+@cache
+def has_jsonschema_rs() -> bool:
+    """Return whether jsonschema-rs is installed, which not every platform can."""
     try:
-        return jsonschema_rs.Registry([(_ROOT_URI, dict(root))], retriever=_no_fetch)
-    except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
-        raise _schema_error(error) from error
-
-
-def validator_for(schema: Any, registry: jsonschema_rs.Registry) -> jsonschema_rs.Draft202012Validator:
-    """Return a validator for a part of the schema that a registry is of."""
-    return compiled(_absolute(schema), registry)
+        import jsonschema_rs  # noqa: F401
+    except ImportError:
+        return False
+    return True
 
 
 def _absolute(schema: Any) -> Any:
@@ -51,7 +80,7 @@ def _absolute(schema: Any) -> Any:
         return schema
     new = with_subschemas(schema, _absolute)
     if isinstance(reference := schema.get("$ref"), str) and reference.startswith("#"):
-        new["$ref"] = _ROOT_URI + reference
+        new["$ref"] = ROOT_URI + reference
     return new
 
 
@@ -75,7 +104,8 @@ def _matches(form: re.Pattern[str], text: str) -> bool:
     return form.fullmatch(text) is not None
 
 
-FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
+Formats = Mapping[str, Callable[[str], bool]]
+FORMATS: Final[Formats] = {
     **dict.fromkeys(_OTHERS, lambda _text: True),
     **dict.fromkeys(_WITHOUT_WORDS, lambda text: text not in _NULL_WORDS),
     **{name: partial(_matches, form) for name, form in _TIMES.items()},
@@ -84,12 +114,19 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
 for a date, since a server that accepts it may read another day, and a word for null where no word can be meant."""
 
 
+def fallback(schema: Any, root: Mapping[str, Any] | None = None, formats: Formats = FORMATS) -> Check:
+    """Return a 2020-12 validator by jsonschema, without patterns that may be costly."""
+    from mcp_lenient.schema.fallback import FallbackValidator
+
+    return FallbackValidator(schema, root, formats)
+
+
 def compiled(
-    schema: Any,
-    registry: jsonschema_rs.Registry | None = None,
-    formats: Mapping[str, Callable[[str], bool]] = FORMATS,
-) -> jsonschema_rs.Draft202012Validator:
+    schema: Any, registry: jsonschema_rs.Registry | None = None, formats: Formats = FORMATS
+) -> Check:
     """Return a 2020-12 validator; offline, with linear or bounded pattern matching."""
+    if not has_jsonschema_rs():
+        return fallback(schema, formats=formats)
     import jsonschema_rs
 
     failure: Exception | None = None
@@ -122,5 +159,5 @@ def holds(keyword: str, bound: object, value: object) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _check_of(schema: str) -> jsonschema_rs.Draft202012Validator:
+def _check_of(schema: str) -> Check:
     return compiled(json.loads(schema), formats={})

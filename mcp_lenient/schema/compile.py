@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import compiled
+from mcp_lenient.schema.checks import Check, compiled, fallback
 from mcp_lenient.schema.drafts import (
     ANNOTATIONS,
     ASSERTIONS,
@@ -128,14 +128,16 @@ class _Translation:
             return self._ready()
         except SchemaError:
             self._take_out_broken()
-        try:
-            return self._ready()
-        except SchemaError as error:
-            return ReadableSchema({UNREAD: True}, (UnreadPlace("", str(error)),), compiled({}).is_valid)
+        for judge in (compiled, fallback):
+            try:
+                return self._ready(judge)
+            except SchemaError as error:
+                reason = str(error)
+        return ReadableSchema({UNREAD: True}, (UnreadPlace("", reason),), compiled({}).is_valid)
 
-    def _ready(self) -> ReadableSchema:
+    def _ready(self, judge: Callable[[Schema], Check] = compiled) -> ReadableSchema:
         self._relax()
-        accepts = compiled(self._root).is_valid
+        accepts = judge(self._root).is_valid
         unread = tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
         return ReadableSchema(self._root, unread, accepts, recursive=self._recursive)
 

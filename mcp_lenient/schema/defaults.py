@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from mcp_lenient.schema.checks import compiled, registry_of, validator_for
+from mcp_lenient.schema.checks import PartChecks, compiled
 from mcp_lenient.schema.compile import ReadableSchema
 from mcp_lenient.schema.drafts import ANNOTATIONS, ASSERTIONS, with_subschemas
 from mcp_lenient.values.json_values import json_type
@@ -33,8 +33,7 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
 
 class _Copy:
     def __init__(self, root: Mapping[str, Any]) -> None:
-        self._root = root
-        self._registry: Any = None
+        self._checks = PartChecks(root)
         self.widened = False
 
     def of(self, schema: Any) -> Any:
@@ -58,9 +57,7 @@ class _Copy:
         default = schema["default"]
         if schema.get("type") == json_type(default) and not (ASSERTIONS & schema.keys()) - {"type"}:
             return True
-        if self._registry is None:
-            self._registry = registry_of(self._root)
         try:
-            return validator_for(schema, self._registry).is_valid(default)
+            return self._checks.of(schema).is_valid(default)
         except ValueError:  # not JSON
             return True

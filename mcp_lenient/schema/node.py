@@ -6,17 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import holds, registry_of, validator_for
+from mcp_lenient.schema.checks import PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD
 from mcp_lenient.schema.references import Parts, parts_of
 from mcp_lenient.values.json_values import json_type, same_json
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Registry
 
 MAX_WAYS: Final = 2_000
 """Ways of one union; the branches of unions in it included."""
@@ -65,9 +62,9 @@ class Tree:
         return self._unions[key]
 
     @cached_property
-    def registry(self) -> Registry:
-        """The registry for validators of parts of the schema."""
-        return registry_of(self.root)
+    def checks(self) -> PartChecks:
+        """Validators for parts of the schema."""
+        return PartChecks(self.root)
 
     @cached_property
     def objects(self) -> Sequence[Mapping[str, Any]]:
@@ -160,7 +157,7 @@ class Node:
     def is_valid(self) -> Callable[[Any], bool]:
         """The compiled check."""
         try:
-            return validator_for(self.schema, self.tree.registry).is_valid
+            return self.tree.checks.of(self.schema).is_valid
         except SchemaError:
             # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
             # repaired.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import unquote
 
 from mcp_lenient.values.json_values import tokens_of
+
+ROOT_URI: Final = "urn:mcp-lenient:root"
+"""The address of a whole schema, by which parts of it that are compiled alone refer to it."""
 
 Schema = Mapping[str, Any]
 Parts = tuple[Schema, ...]

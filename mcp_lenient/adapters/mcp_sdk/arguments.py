@@ -101,9 +101,10 @@ class InputValidator(PublishedSchemaValidator):
     def __init__(self, schema: Mapping[str, Any]) -> None:
         super().__init__(schema)
         from jsonschema.validators import validator_for
+        from referencing import Registry
 
         self.schema = schema
-        self._asked = validator_for(schema)(schema)
+        self._asked = validator_for(schema)(schema, registry=Registry())  # empty: nothing is fetched
 
     def __eq__(self, other: object) -> bool:
         """Return whether both have the same schema."""

@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Final
 
+from mcp_lenient.schema.checks import has_jsonschema_rs
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.values.json_values import nests_less
 
@@ -123,6 +124,8 @@ class PlainTypes:
         return self._build(strict_check)
 
     def _build(self, make: Callable[[Schema], Check | None]) -> Check | None:
+        if not has_jsonschema_rs():
+            return None
         import jsonschema_rs
 
         definitions: dict[str, Schema] = {}
