@@ -9,6 +9,8 @@ from typing import Any
 
 Probes = Callable[[int], Iterable[Any]]
 """A function of a module that yields one result for each probe of the case with this number."""
+_START_S = 120
+"""Seconds that a process may take to start beside other work."""
 
 
 def results(probes: Probes, case: int, patience: float) -> tuple[list[Any], str]:
@@ -21,15 +23,16 @@ def results(probes: Probes, case: int, patience: float) -> tuple[list[Any], str]
     found: list[Any] = []
     ended = f"no answer in {patience:g} s"
     try:
-        while here.poll(patience):
+        while here.poll(patience if found else _START_S):
             found.append(here.recv())
     except EOFError:
         ended = "raised or crashed"
     process.kill()
     process.join()
-    return found, ended
+    return found[1:], ended
 
 
 def _send(answer: Connection, probes: Probes, case: int) -> None:
+    answer.send("started")
     for result in probes(case):
         answer.send(result)

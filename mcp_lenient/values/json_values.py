@@ -169,7 +169,6 @@ def nests_less(value: Any, deepest: int) -> bool:
 
 # --- numbers ----------------------------------------------------------------------------------------------
 
-# mutant: a bound, which the tests follow
 MAX_SPELLING: Final = 4000
 """Characters of the longest number that is parsed: below the digit limit of ``int()``."""
 _SAFE: Final = 2**53

@@ -17,7 +17,6 @@ _LONGEST_FOLDED = 1_000
 """Characters of the longest name that may have another case style; folding a longer one costs too much."""
 _WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
-# mutant: any character that does not occur in names
 _KEPT_GAP = "\x1f"
 
 
@@ -153,7 +152,6 @@ def _fold_tool(name: str) -> str:
 # --- slips and plurals ------------------------------------------------------------------------------------
 
 _MIN_LETTERS = 3
-# mutant: a bound; one more changes no answer
 _MAX_SHORTENED = 2_000
 """Declared names of one object that are compared for slips."""
 Spelt = Mapping[str, Sequence[str]]

@@ -9,6 +9,7 @@ import pytest
 from tables import INTEGER, OBJECT, STRING, array, closed, union
 
 from mcp_lenient import normalize
+from tests.shared import hostile
 
 _COMPILED_WITHIN = 5.0
 _ANSWERED_WITHIN = 2.0
@@ -96,63 +97,16 @@ def test_answered_soon(schema):
             assert result.violations or result.repairs or result.arguments["x"] is value
 
 
-def _twice(ref: dict[str, Any]) -> dict[str, Any]:
-    return {"allOf": [ref, dict(ref)]}
-
-
-DOUBLED: dict[str, Any] = {
-    "allOf": _twice,
-    "anyOf": lambda ref: {"anyOf": [ref, ref]},
-    "oneOf": lambda ref: {"oneOf": [ref, ref]},
-    "not": lambda ref: {"not": _twice(ref)},
-    "if": lambda ref: {"if": ref, "then": ref, "else": ref},
-    "items": lambda ref: array(_twice(ref)),
-    "prefixItems": lambda ref: {"prefixItems": [_twice(ref)], "items": ref},
-    "contains": lambda ref: {"contains": ref, "items": ref},
-    "properties": lambda ref: {"properties": {"a": ref, "b": ref}},
-    "the same property": lambda ref: {"anyOf": [{"properties": {"a": ref}}, {"properties": {"a": ref}}]},
-    "a property and a pattern": lambda ref: {"properties": {"a": ref}, "patternProperties": {"a": ref}},
-    "dependentSchemas": lambda ref: {"dependentSchemas": {"a": ref, "b": ref}},
-    "dependencies": lambda ref: {"dependencies": {"a": ref, "b": ref}},
-    "additionalProperties": lambda ref: {"additionalProperties": _twice(ref)},
-    "propertyNames": lambda ref: {"propertyNames": ref, "additionalProperties": ref},
-    "unevaluatedProperties": lambda ref: {**_twice(ref), "unevaluatedProperties": False},
-    "nullable": lambda ref: {**_twice(ref), "nullable": True},
-    "extends": lambda ref: {"extends": [ref, ref]},
-}
-
-
-def _deep(core: Any, wrap: Any) -> Any:
-    for _ in range(40):
-        core = wrap(core)
-    return core
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("double", [pytest.param(double, id=name) for name, double in DOUBLED.items()])
-def test_doubled_references_are_answered_soon(double):
-    """References that double on each of 40 levels delay no call, and other parameters are repaired."""
-    definitions = {f"d{at}": double({"$ref": f"#/$defs/d{at + 1}"}) for at in range(40)}
-    schema = {**closed(x={"$ref": "#/$defs/d0"}, n=INTEGER), "$defs": {**definitions, "d40": INTEGER}}
-    for core in (1, "no", None, {"a": 1, "b": "no"}):
-        for value in (core, _deep(core, lambda inner: [inner]), _deep(core, lambda inner: {"a": inner})):
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.title) for case in hostile.SCHEMAS])
+def test_costly_schemas_are_answered_soon(case):
+    """References that double on each of 40 levels, and the like, delay no call, and other parameters are repaired."""
+    for core in (case.right["x"], case.wrong["x"], None, {"a": 1, "b": "no"}):
+        for value in (core, hostile.lists(core), hostile.objects(core)):
             started = process_time()
-            result = normalize(schema, {"x": value, "n": "5"})
+            result = normalize(case.schema, {"x": value, "n": "5"})
             assert process_time() - started < _ANSWERED_WITHIN
             assert result.arguments["n"] == 5 or "/n" not in {each.pointer for each in result.violations}
-
-
-def test_doubled_dynamic_references_are_answered_soon():
-    """Dynamic references that double on each of 40 levels delay no call."""
-    definitions = {
-        f"d{at}": {"$dynamicAnchor": f"a{at}", "allOf": [{"$dynamicRef": f"#a{at + 1}"}] * 2}
-        for at in range(40)
-    }
-    last = {"$dynamicAnchor": "a40", **INTEGER}
-    schema = {**closed(x={"$ref": "#/$defs/d0"}, n=INTEGER), "$defs": {**definitions, "d40": last}}
-    started = process_time()
-    assert normalize(schema, {"x": 1, "n": "5"}).arguments == {"x": 1, "n": 5}
-    assert process_time() - started < _ANSWERED_WITHIN
 
 
 @pytest.mark.quick_rows("properties-100", "properties-20000")

@@ -1,4 +1,4 @@
-"""Kill mutants of the code that no other test detected."""
+"""Check single decisions that no other test covers, each of which a fault in one line would change."""
 
 from __future__ import annotations
 

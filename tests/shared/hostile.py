@@ -228,6 +228,9 @@ DOUBLED = (
     _doubled("unevaluated", lambda ref: {"allOf": _two(ref), "unevaluatedProperties": False}, 1, {"a": 1}),
     _doubled("dependencies", lambda ref: {"dependencies": {"a": ref, "b": ref}}, {"a": 1}, {"a": 1, "b": 1}),
     _doubled("nullable", lambda ref: {"allOf": _two(ref), "nullable": True}, None),
+    _doubled(
+        "additionalProperties", lambda ref: {"additionalProperties": {"allOf": _two(ref)}}, *_IN_OBJECTS
+    ),
     _doubled("extends", lambda ref: {"extends": _two(ref)}),
     _dynamic("allOf"),
     _dynamic("anyOf"),
