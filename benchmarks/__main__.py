@@ -29,7 +29,6 @@ _SCRIPTS = {
     "attacks": ("evidence",),
     "hostile": ("evidence",),
     "references": ("evidence",),
-    "refusals": ("evidence",),
     "structure": ("evidence",),
     "side_by_side": ("evidence", "json_file"),
 }

@@ -10,15 +10,11 @@ from typing import Any
 
 VARIABLE = "MCP_LENIENT_CASES"
 """The environment variable that names the folder; by default ``../shared/cases`` next to the project."""
-
 SECOND = ("reported_calls_2", "reported_calls_3", "peer_suites")
 """Sets collected after version 0.1; a folder may lack them."""
-
-FILES = (
+_FILES = (
     "conversion_cases.json",
-    "reported_calls.jsonl",
-    "real_calls_valid.jsonl",
-    "real_calls_invalid.jsonl",
+    *(f"{name}.jsonl" for name in ("reported_calls", "real_calls_valid", "real_calls_invalid")),
 )
 
 
@@ -45,9 +41,8 @@ def cases_folder() -> Path:
     Raises:
         MissingCasesError: If a file is missing.
     """
-    beside = Path(__file__).resolve().parents[2] / "shared" / "cases"
-    folder = Path(os.environ.get(VARIABLE, beside))
-    missing = [name for name in FILES if not (folder / name).is_file()]
+    folder = Path(os.environ.get(VARIABLE, Path(__file__).resolve().parents[2] / "shared" / "cases"))
+    missing = [name for name in _FILES if not (folder / name).is_file()]
     if missing:
         raise MissingCasesError(
             f"no {', '.join(missing)} in {folder}; set {VARIABLE} to the folder with the recorded calls"
@@ -63,33 +58,25 @@ def conversion_cases(folder: Path) -> list[Case]:
 
 def reported_calls(folder: Path, name: str = "reported_calls") -> list[Case]:
     """Return calls from public bug reports; like those of functions, their schemas are closed at the top level."""
-    rows = _lines(folder / f"{name}.jsonl")
+    rows = _lines(folder, name)
     return [Case(row["id"], _closed(row["param_schema"]), row["sent"], row) for row in rows]
 
 
 def peer_suites(folder: Path) -> list[Case]:
     """Return rows of peers' own tests, named by their line, with unchanged schemas."""
-    rows = _lines(folder / "peer_suites.jsonl")
-    return [Case(f"p{line:03}", row["schema"], row["sent"], row) for line, row in enumerate(rows, 1)]
-
-
-def missing_second_sets(folder: Path) -> list[str]:
-    """Return the names of the second sets that are not in the folder."""
-    return [name for name in SECOND if not (folder / f"{name}.jsonl").is_file()]
+    rows = enumerate(_lines(folder, "peer_suites"), 1)
+    return [Case(f"p{line:03}", row["schema"], row["sent"], row) for line, row in rows]
 
 
 def real_calls(folder: Path, kind: str) -> list[Case]:
     """Return ``valid`` or ``invalid`` calls of models, with schemas closed at the top level."""
-    rows = _lines(folder / f"real_calls_{kind}.jsonl")
-    return [
-        Case(f"{number}:{row['id']}", _closed(row["schema"]), row["sent"], row)
-        for number, row in enumerate(rows)
-    ]
+    rows = enumerate(_lines(folder, f"real_calls_{kind}"))
+    return [Case(f"{number}:{row['id']}", _closed(row["schema"]), row["sent"], row) for number, row in rows]
 
 
-def _lines(path: Path) -> list[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines if line.strip()]
+def _lines(folder: Path, name: str) -> list[dict[str, Any]]:
+    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines if line.strip()]
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:

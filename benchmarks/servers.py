@@ -81,7 +81,7 @@ class Caller:
         """Make one call; ``sent`` may be any JSON value, not only an object."""
         self.received.clear()
         try:
-            result = await self._send(tool, sent)
+            result = await self.send(tool, sent)
         except host.MCPError as error:
             return Reply(ran=False, error=f"{error.error.code} {error.error.message}")
         noted = (result.meta or {}).get("mcp_lenient", {})
@@ -92,7 +92,8 @@ class Caller:
         error = "FastMCP refused" if result.is_error else "answered without running"
         return Reply(ran=False, envelope=noted, error=error)
 
-    async def _send(self, tool: str, sent: Any) -> Any:
+    async def send(self, tool: str, sent: Any) -> Any:
+        """Return the client's result of one call."""
         if isinstance(sent, dict):
             return await self.client.call_tool(tool, sent, raise_on_error=False)
         # A plain Request would serialize the parameters by their declared type, without the arguments.

@@ -122,11 +122,7 @@ class Case:
     def request(self) -> dict[str, Any]:
         """Return the request for an adapter: everything but the expected outcome."""
         return {
-            "id": self.id,
-            "schema": self.schema,
-            "arguments": self.arguments,
-            "destructive": self.destructive,
-            "declared": self.declared,
+            name: getattr(self, name) for name in ("id", "schema", "arguments", "destructive", "declared")
         }
 
 
@@ -153,21 +149,9 @@ def _cases(file: Path) -> list[Case]:
 
 
 def _case(row: Mapping[str, Any]) -> Case:
-    expected = row["expected"]
-    return Case(
-        id=row["id"],
-        schema=row["schema"],
-        arguments=row["arguments"],
-        expected=Expected(
-            expected["outcome"],
-            expected.get("arguments", row["arguments"]),
-            frozenset(expected.get("codes", ())),
-        ),
-        why=row["why"],
-        rule=row.get("rule"),
-        destructive=row.get("destructive", False),
-        declared=row.get("declared", {}),
-    )
+    expected = {"arguments": row["arguments"], **row["expected"]}
+    expected["codes"] = frozenset(expected.get("codes", ()))
+    return Case(**{**row, "expected": Expected(**expected)})
 
 
 _PATIENCE: Final = 30.0

@@ -49,15 +49,11 @@ def main(arguments: Sequence[str], console: Console) -> int:
 
 def _line(held: _Held) -> str:
     case, reply, found = held
-    reported = {
-        "ran": f"ran with {reply.arguments!r}",
-        "refused": f"refused: {', '.join(sorted(reply.codes or ()))}",
-    }
+    told = {"ran": repr(reply.arguments), "refused": ", ".join(sorted(reply.codes or ()))}
     expected = case.expected
     wanted = "refused" if expected.outcome == "refused" else f"{expected.outcome}: {expected.arguments!r}"
-    return escape(
-        f"{case.id}: {found}: {reported.get(reply.outcome, reply.reason)}\n  wanted {wanted}. {case.why}"
-    )
+    did = f"{reply.outcome}: {told.get(reply.outcome, reply.reason)}"
+    return escape(f"{case.id}: {found}: {did}\n  wanted {wanted}. {case.why}")
 
 
 def _table(held: Iterable[_Held]) -> Table:
@@ -65,15 +61,9 @@ def _table(held: Iterable[_Held]) -> Table:
     files: dict[str, Counter[str]] = {}
     for case, _, found in held:
         files.setdefault(case.id.partition("/")[0], Counter())[found] += 1
-    for name, counts in files.items():
-        table.add_row(name, *_cells(counts))
-    table.add_section()
-    table.add_row("all", *_cells(sum(files.values(), Counter())))
+    for name, counts in {**files, "all": sum(files.values(), Counter[str]())}.items():
+        table.add_row(name, str(counts.total()), *(str(counts[each] or "") for each in get_args(Verdict)))
     return table
-
-
-def _cells(counts: Counter[str]) -> list[str]:
-    return [str(counts.total()), *(str(counts[name] or "") for name in get_args(Verdict))]
 
 
 if __name__ == "__main__":

@@ -10,19 +10,15 @@ from functools import partial
 from inspect import Parameter, Signature
 from statistics import median
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ValidationError
 from pydantic import BaseModel, ConfigDict
-from rich.table import Table
 
 from benchmarks import servers
 from benchmarks.servers import RecordingTool
 from tests.shared.stalls import FAMILIES, SCHEMA
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 MOST_TIMES = 6
 """The allowed cost of 20 wrong arguments of 20, as a multiple of FastMCP's own refusal."""
@@ -62,22 +58,6 @@ _UNKNOWN = "2,000 unknown names"
 _STALLS = {_UNKNOWN: lambda: {f"unknown_{at}": at for at in range(2_000)}} | {
     f"64 KiB: {family}": partial(build, _HOSTILE_SIZE) for family, build in FAMILIES.items()
 }
-
-
-def main(console: Console) -> None:
-    """Print the cost of 20 wrong arguments of 20, and how late a ticker is while hostile calls are refused."""
-    servers.quiet()
-    costs, late = asyncio.run(_measured())
-    table = Table("20 of 20 wrong", "times FastMCP's own refusal", title=f"Target: at most {MOST_TIMES}")
-    for shape, times in costs.items():
-        table.add_row(shape, f"{times:.1f}")
-    console.print(table)
-    table = Table(
-        "call", "ms, median", "ms, worst", title=f"Lateness of a ticker (target: {MOST_LATE_MS} ms)"
-    )
-    for call, found in late.items():
-        table.add_row(call, f"{median(found):.1f}", f"{max(found):.1f}")
-    console.print(table)
 
 
 def figures() -> list[tuple[str, str, str]]:

@@ -8,14 +8,15 @@ import os
 import sys
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport
 
-from benchmarks.hosts.calls import CALLS, store
-from benchmarks.hosts.log import events_of, read_events
+from benchmarks.hosts.calls import store
+from benchmarks.hosts.log import reported
 from benchmarks.hosts.sdk_2 import answer
 from mcp_lenient import LenientMiddleware, configure_logging
 
@@ -31,27 +32,19 @@ def server() -> FastMCP:
 
 async def in_memory() -> Mapping[str, Any]:
     """Return the answer and the events of each call, in one process."""
-    reported: dict[str, Any] = {}
     async with Client(server()) as client:
-        for name, call in CALLS.items():
-            with events_of() as events:
-                reported[name] = {"answer": await answer(client, call), "events": events}
-    return reported
+        return await reported(partial(answer, client))
 
 
 async def over_stdio() -> Mapping[str, Any]:
     """Return the answer and the events of each call to a server in a separate process."""
-    reported: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"
         transport = StdioTransport(
             sys.executable, ["-m", "benchmarks.hosts.fastmcp_hosts"], env={**os.environ, _LOG: str(log)}
         )
         async with Client(transport) as client:
-            for name, call in CALLS.items():
-                seen = len(read_events(log))
-                reported[name] = {"answer": await answer(client, call), "events": read_events(log)[seen:]}
-    return reported
+            return await reported(partial(answer, client), log)
 
 
 def answers(kind: str) -> Mapping[str, Any]:

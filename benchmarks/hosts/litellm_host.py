@@ -11,29 +11,22 @@ import asyncio
 import json
 import tempfile
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.hosts.calls import CALLS
-from benchmarks.hosts.log import read_events
+from benchmarks.hosts.log import reported
 from benchmarks.hosts.sdk_2 import answer
 from examples.litellm_gateway.run import connected, started
 
 
 async def answers() -> Mapping[str, Any]:
     """Return the answer and the events of each call."""
-    reported: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as folder:
         log = Path(folder) / "events.jsonl"
         with started(str(log)) as (url, key):
             async with connected(url, key) as client:
-                for name, call in CALLS.items():
-                    seen = len(read_events(log))
-                    reported[name] = {
-                        "answer": await answer(client, call, "notes-"),
-                        "events": read_events(log)[seen:],
-                    }
-    return reported
+                return await reported(partial(answer, client, prefix="notes-"), log)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from mcp import McpError, types
@@ -18,8 +19,8 @@ from mcp.server.fastmcp import FastMCP
 from mcp.server.lowlevel import Server
 from mcp.shared.memory import create_connected_server_and_client_session
 
-from benchmarks.hosts.calls import CALLS, SCHEMA, SmokeCall, store
-from benchmarks.hosts.log import events_of
+from benchmarks.hosts.calls import SCHEMA, SmokeCall, store
+from benchmarks.hosts.log import reported
 from mcp_lenient import Policy
 from mcp_lenient.adapters.mcp_sdk import make_lenient
 
@@ -64,13 +65,9 @@ async def answer(session: Any, call: SmokeCall) -> dict[str, Any]:
 
 async def answers(kind: str) -> Mapping[str, Any]:
     """Return the answer and the events of each call."""
-    reported: dict[str, Any] = {}
     server = SERVERS[kind]()
     async with create_connected_server_and_client_session(getattr(server, "_mcp_server", server)) as session:
-        for name, call in CALLS.items():
-            with events_of() as events:
-                reported[name] = {"answer": await answer(session, call), "events": events}
-    return reported
+        return await reported(partial(answer, session))
 
 
 if __name__ == "__main__":

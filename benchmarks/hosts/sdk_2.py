@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from mcp import Client, MCPError
@@ -13,8 +14,8 @@ from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import MCPServer
 from mcp_types import CallToolResult, ListToolsResult, Request, TextContent, Tool
 
-from benchmarks.hosts.calls import CALLS, SCHEMA, SmokeCall, store
-from benchmarks.hosts.log import events_of
+from benchmarks.hosts.calls import SCHEMA, SmokeCall, store
+from benchmarks.hosts.log import reported
 from mcp_lenient import Policy
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
 
@@ -58,12 +59,8 @@ async def answer(client: Any, call: SmokeCall, prefix: str = "") -> dict[str, An
 
 async def answers(kind: str) -> Mapping[str, Any]:
     """Return the answer and the events of each call."""
-    reported: dict[str, Any] = {}
     async with Client(SERVERS[kind]()) as client:
-        for name, call in CALLS.items():
-            with events_of() as events:
-                reported[name] = {"answer": await answer(client, call), "events": events}
-    return reported
+        return await reported(partial(answer, client))
 
 
 if __name__ == "__main__":

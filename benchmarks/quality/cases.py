@@ -112,8 +112,6 @@ def main(
     measured = asyncio.run(
         measure(folder, middleware, everywhere=bool(json_file), damaged=damaged, seed=seed)
     )
-    for name in data.missing_second_sets(folder):
-        console.print(f"{name} skipped: not in {folder}")
     _report(console, measured, verbose=verbose)
     if json_file:
         outcomes.write(Path(json_file), _outcomes(measured))
@@ -175,9 +173,8 @@ def _first_sets(folder: Path) -> Iterator[_Set]:
 
 
 def _second_sets(folder: Path) -> Iterator[_Set]:
-    missing = data.missing_second_sets(folder)
     for name in data.SECOND:
-        if name not in missing:
+        if (folder / f"{name}.jsonl").is_file():
             is_peers = name == "peer_suites"
             load = data.peer_suites if is_peers else partial(data.reported_calls, name=name)
             verdict = scoring.peer_verdict if is_peers else scoring.second_reported_verdict

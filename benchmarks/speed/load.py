@@ -8,14 +8,15 @@ import multiprocessing
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import httpx2
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 from rich.table import Table
+
+from benchmarks.servers import Caller, quiet
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -27,14 +28,6 @@ _CLIENTS = 8
 _AT_ONCE = 64
 _SAMPLES = 10
 _KINDS = 7
-_LEGACY, _MODERN = "2025-06-18", "2026-07-28"
-_CLIENT = {"name": "load", "version": "1"}
-_PREFIX = "io.modelcontextprotocol/"
-_ENVELOPE = {
-    f"{_PREFIX}protocolVersion": _MODERN,
-    f"{_PREFIX}clientInfo": _CLIENT,
-    f"{_PREFIX}clientCapabilities": {},
-}
 _PATIENCE_S = 60
 
 
@@ -54,18 +47,34 @@ class Load:
     @property
     def is_sound(self) -> bool:
         """Return whether each call got its own answer, and each tool ran exactly as often as expected."""
-        return (
-            self.answered == self.calls
-            and not self.wrong
-            and self.ran_once == self.runs_expected
-            and not self.ran_more_often
-        )
+        runs = (self.ran_once, self.ran_more_often)
+        return self.answered == self.calls and not self.wrong and runs == (self.runs_expected, 0)
 
     @property
     def growth_per_call(self) -> float:
         """Return the growth of the server's memory per call in the second half, in bytes."""
         half = len(self.memory_kib) // 2
         return (self.memory_kib[-1] - self.memory_kib[half]) * 1024 / (self.calls / 2)
+
+
+def main(console: Console, *, calls: int = CALLS) -> None:
+    """Print the outcomes of the calls with the middleware, and of correct calls without it."""
+    for bare, name in ((False, "with mcp-lenient"), (True, "FastMCP alone, right calls only")):
+        title = f"{calls:,} calls over streamable HTTP, {_AT_ONCE} at a time by {_CLIENTS} clients: {name}"
+        table = Table("", "", title=title, show_header=False)
+        found = measure(calls, bare=bare)
+        memory = [f"{kib / 1024:.1f} MiB" for kib in found.memory_kib]
+        table.add_row("answered", f"{found.answered:,}")
+        table.add_row("answered wrongly", f"[red]{found.wrong}[/red]" if found.wrong else "0")
+        table.add_row("to be run", f"{found.runs_expected:,}")
+        table.add_row("run once", f"{found.ran_once:,}")
+        table.add_row("run more often", f"{found.ran_more_often:,}")
+        table.add_row("calls a second", f"{found.calls / found.seconds:,.0f}")
+        table.add_row(
+            "memory at a tenth, half, the end", f"{memory[0]}, {memory[len(memory) // 2]}, {memory[-1]}"
+        )
+        table.add_row("growth in the second half", f"{found.growth_per_call:.0f} bytes a call")
+        console.print(table)
 
 
 def measure(calls: int, *, bare: bool = False) -> Load:
@@ -79,13 +88,10 @@ def measure(calls: int, *, bare: bool = False) -> Load:
         return asyncio.run(_load(url, pid, calls, bare=bare))
 
 
-# --- the calls ----------------------------------------------------------------------------------------
-
-
-def _sent(number: int, *, bare: bool) -> tuple[str, Any]:
+def _sent(number: int, kind: int) -> tuple[str, Any]:
     """Return a call of one of seven kinds, with its number in every part that varies."""
     word = f"w{number}"
-    kinds = (
+    return (
         ("note", {"number": number, "tags": [word]}),
         ("note", {"number": str(number), "tags": json.dumps([word])}),
         ("note", {"number": number, "tags": [word], "toolCallId": word}),
@@ -93,19 +99,14 @@ def _sent(number: int, *, bare: bool) -> tuple[str, Any]:
         ("note", {"number": number, "tags": number}),
         (f"nope{number}", {"number": number}),
         ("note", json.dumps({"number": number, "tags": [word]})),
-    )
-    return kinds[0 if bare else number % _KINDS]
+    )[kind]
 
 
-def _issue(number: int, answer: Mapping[str, Any], *, bare: bool) -> str | None:
+def _issue(number: int, kind: int, result: Any) -> str | None:
     """Return what is wrong with the answer to a call, if anything."""
-    result = answer.get("result", {})
-    if answer.get("id") != number or not result:
-        return f"call {number} got the message {answer}"
+    details: Mapping[str, Any] = (result.meta or {}).get("mcp_lenient", {}).get("details", {})
     expected: object = {"number": number, "tags": [f"w{number}"]}
-    got: object = result.get("structuredContent")
-    details = result.get("_meta", {}).get("mcp_lenient", {}).get("details", {})
-    kind = 0 if bare else number % _KINDS
+    got: object = result.structured_content
     if kind == 4:
         expected, got = number, details.get("received_value")
     elif kind == 5:
@@ -114,66 +115,30 @@ def _issue(number: int, answer: Mapping[str, Any], *, bare: bool) -> str | None:
 
 
 async def _load(url: str, pid: int, calls: int, *, bare: bool) -> Load:
-    found = Load(calls, runs_expected=sum(bare or number % _KINDS not in (4, 5) for number in range(calls)))
+    kinds = [0 if bare else number % _KINDS for number in range(calls)]
+    found = Load(calls, runs_expected=sum(kind not in (4, 5) for kind in kinds))
     numbers = iter(range(calls))
     every = max(1, calls // _SAMPLES)
 
-    async def work(client: _Client) -> None:
+    async def work(caller: Caller) -> None:
         for number in numbers:
-            tool, arguments = _sent(number, bare=bare)
-            fault = _issue(number, await client.call(number, tool, arguments), bare=bare)
-            if fault is not None and len(found.wrong) < 10:
-                found.wrong.append(fault)
+            kind = kinds[number]
+            issue = _issue(number, kind, await caller.send(*_sent(number, kind)))
+            if issue is not None and len(found.wrong) < 10:
+                found.wrong.append(issue)
             found.answered += 1
             if found.answered % every == 0:
                 found.memory_kib.append(_resident_kib(pid))
 
-    async with httpx2.AsyncClient(timeout=_PATIENCE_S, trust_env=False, verify=False) as connection:
-        clients = [_Client(connection, url, is_modern=at % 2 == 0) for at in range(_CLIENTS)]
-        for client in clients:
-            await client.greet()
+    async with AsyncExitStack() as stack:
+        clients = [Client(url, mode=mode) for mode in ("legacy", "auto") * (_CLIENTS // 2)]
+        callers = [Caller(await stack.enter_async_context(client), []) for client in clients]
         started = time.perf_counter()
-        await asyncio.gather(*(work(clients[at % _CLIENTS]) for at in range(_AT_ONCE)))
+        await asyncio.gather(*(work(callers[at % _CLIENTS]) for at in range(_AT_ONCE)))
         found.seconds = time.perf_counter() - started
-        tally = (await clients[0].call(calls, "tally", {}))["result"]["structuredContent"]
+        tally = (await callers[0].send("tally", {})).structured_content
     found.ran_once, found.ran_more_often = tally["once"], tally["more"]
     return found
-
-
-class _Client:
-    """A minimal client, which leaves the processor to the server."""
-
-    def __init__(self, connection: httpx2.AsyncClient, url: str, *, is_modern: bool) -> None:
-        self._connection = connection
-        self._url = url
-        self._meta = {"_meta": _ENVELOPE} if is_modern else {}
-        self._is_modern = is_modern
-        self._headers = {
-            "accept": "application/json, text/event-stream",
-            "mcp-protocol-version": _MODERN if is_modern else _LEGACY,
-        }
-
-    async def greet(self) -> None:
-        if self._is_modern:
-            return
-        hello = {"protocolVersion": _LEGACY, "capabilities": {}, "clientInfo": _CLIENT}
-        answer = await self._post("initialize", {"id": 0, "params": hello})
-        self._headers["mcp-session-id"] = answer.headers["mcp-session-id"]
-        await self._post("notifications/initialized", {"params": {}})
-
-    async def call(self, number: int, tool: str, arguments: Any) -> Mapping[str, Any]:
-        params = {"name": tool, "arguments": arguments, **self._meta}
-        answer = await self._post("tools/call", {"id": number, "params": params}, tool)
-        text = answer.text
-        if answer.headers["content-type"].startswith("text/event-stream"):
-            text = next(line[6:] for line in text.splitlines() if line.startswith("data: {"))
-        message: Mapping[str, Any] = json.loads(text)
-        return message
-
-    async def _post(self, method: str, message: Mapping[str, Any], tool: str = "") -> httpx2.Response:
-        routing = {"mcp-method": method, "mcp-name": tool} if self._is_modern else {}
-        body = {"jsonrpc": "2.0", "method": method, **message}
-        return await self._connection.post(self._url, json=body, headers={**self._headers, **routing})
 
 
 def _resident_kib(pid: int) -> int:
@@ -201,21 +166,10 @@ def _server(calls: int, *, bare: bool) -> Iterator[tuple[str, int]]:
 def _serve(ready: Connection, calls: int, bare: bool) -> None:  # noqa: FBT001 - multiprocessing passes it on
     import uvicorn
 
-    app = _lenient_server(calls, bare=bare).http_app()
-    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
-        listener.listen(128)
-        ready.send(listener.getsockname()[1])
-        config = uvicorn.Config(app, log_level="error", ws="none", timeout_keep_alive=_PATIENCE_S)
-        uvicorn.Server(config).run(sockets=[listener])
-
-
-def _lenient_server(calls: int, *, bare: bool) -> FastMCP:
-    from benchmarks.servers import quiet
     from mcp_lenient import LenientMiddleware
 
     quiet()
-    server: FastMCP = FastMCP("load")
+    server = FastMCP[Any]("load", middleware=[] if bare else [LenientMiddleware()])
     runs = bytearray(calls)
 
     @server.tool
@@ -228,28 +182,9 @@ def _lenient_server(calls: int, *, bare: bool) -> FastMCP:
     def tally() -> dict[str, int]:
         return {"once": runs.count(1), "more": sum(count > 1 for count in runs)}
 
-    if not bare:
-        server.add_middleware(LenientMiddleware())
-    return server
-
-
-def main(console: Console, *, calls: int = CALLS) -> None:
-    """Print the outcomes of the calls with the middleware, and of correct calls without it."""
-    for bare, name in ((False, "with mcp-lenient"), (True, "FastMCP alone, right calls only")):
-        title = f"{calls:,} calls over streamable HTTP, {_AT_ONCE} at a time by {_CLIENTS} clients: {name}"
-        table = Table(title=title, show_header=False)
-        table.add_column()
-        table.add_column(justify="right")
-        found = measure(calls, bare=bare)
-        memory = [f"{kib / 1024:.1f} MiB" for kib in found.memory_kib]
-        table.add_row("answered", f"{found.answered:,}")
-        table.add_row("answered wrongly", f"[red]{found.wrong}[/red]" if found.wrong else "0")
-        table.add_row("to be run", f"{found.runs_expected:,}")
-        table.add_row("run once", f"{found.ran_once:,}")
-        table.add_row("run more often", f"{found.ran_more_often:,}")
-        table.add_row("calls a second", f"{found.calls / found.seconds:,.0f}")
-        table.add_row(
-            "memory at a tenth, half, the end", f"{memory[0]}, {memory[len(memory) // 2]}, {memory[-1]}"
-        )
-        table.add_row("growth in the second half", f"{found.growth_per_call:.0f} bytes a call")
-        console.print(table)
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(128)
+        ready.send(listener.getsockname()[1])
+        config = uvicorn.Config(server.http_app(), log_level="error", timeout_keep_alive=_PATIENCE_S)
+        uvicorn.Server(config).run(sockets=[listener])
