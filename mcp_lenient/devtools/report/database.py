@@ -51,7 +51,7 @@ DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 LOWEST_MEMORY: Final = 64_000_000
 """The lowest limit at which lines of the usual length are read, by one thread."""
-# Measured by `python -m benchmarks report --matrix`: half is enough for lines of 500 bytes.
+# Measured: half is enough for lines of 500 bytes.
 _THREAD_MEMORY: Final = 120_000_000
 _MOST_THREADS: Final = 16
 _LOOK_SECONDS: Final = 0.1
