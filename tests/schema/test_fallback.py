@@ -48,6 +48,7 @@ def _calls(schema: Json) -> list[Json]:
     return [{}, *right, *damaged, *(sent for _, sent in whole_damages(right[0]))]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL, reason="the recorded schemas are not here")
 def test_both_agree_on_all_real_schemas():
     """The fast and the reference validator accept and refuse the same calls of every real tool, but for patterns."""
@@ -157,6 +158,7 @@ def test_nothing_is_fetched():
     assert not check.is_valid({})
 
 
+@pytest.mark.slow
 @each_row("case", SCHEMAS)
 def test_hostile_schemas_are_judged_soon(case):
     """Each costly schema is compiled and answers in bounded time, as jsonschema-rs does."""
@@ -172,6 +174,7 @@ def test_hostile_schemas_are_judged_soon(case):
     assert outcomes == [_outcome(compiled(root), sent) for sent in (case.right, case.wrong)]
 
 
+@pytest.mark.slow
 @each_row("case", ARGUMENTS)
 def test_hostile_arguments_are_judged_soon(case):
     """Each hostile value is refused in bounded time."""

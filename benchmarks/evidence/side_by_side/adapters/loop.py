@@ -66,18 +66,31 @@ def serve(
 
 
 async def _serve(build: Build, plain: Callable[[Any], Any], packages: Sequence[str], answers: Any) -> None:
-    built = Built()
+    built: dict[str, list[Call]] = {}
     for line in sys.stdin:
         request = json.loads(line)
         what = request.get("op", "call")
-        if what == "call":
-            answer = await _answer(build, plain, request)
-        elif what == "time":
-            answer = await _timed(build, plain, request, built)
-        else:
-            answer = _described(packages)
+        try:
+            if what == "call":
+                (call,) = build([request["schema"]], request)
+                answer = await _outcome(call, plain, request["arguments"])
+            elif what == "time":
+                answer = await _timed(_calls(build, request, built), plain, request)
+            else:
+                answer = _described(packages)
+        except UnsupportedError as reason:
+            answer = {"outcome": "unsupported", "reason": str(reason)}
         answers.write(_line({"id": request["id"], **answer}))
         answers.flush()
+
+
+def _calls(build: Build, request: Mapping[str, Any], built: dict[str, list[Call]]) -> list[Call]:
+    """Return one call for each schema; those built last are kept, since the next round needs the same."""
+    key = json.dumps(request["schemas"])
+    if key not in built:
+        built.clear()
+        built[key] = build(request["schemas"], request)
+    return built[key]
 
 
 def _line(answer: dict[str, Any]) -> str:
@@ -102,14 +115,6 @@ def _peak_kib() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
-async def _answer(build: Build, plain: Callable[[Any], Any], request: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        (call,) = build([request["schema"]], request)
-    except UnsupportedError as reason:
-        return {"outcome": "unsupported", "reason": str(reason)}
-    return await _outcome(call, plain, request["arguments"])
-
-
 async def _outcome(call: Call, plain: Callable[[Any], Any], arguments: Any) -> dict[str, Any]:
     try:
         return {"outcome": "ran", "arguments": plain(await _made(call, arguments))}
@@ -124,30 +129,11 @@ async def _made(call: Call, arguments: Any) -> Any:
     return await result if inspect.isawaitable(result) else result
 
 
-class Built:
-    """The tools timed last, kept since the next round needs the same."""
-
-    def __init__(self) -> None:
-        self._schemas: Any = None
-        self._calls: list[Call] = []
-
-    def calls(self, build: Build, request: Mapping[str, Any]) -> list[Call]:
-        """Return one call for each schema."""
-        if request["schemas"] != self._schemas:
-            self._calls = build(request["schemas"], request)
-            self._schemas = request["schemas"]
-        return self._calls
-
-
 async def _timed(
-    build: Build, plain: Callable[[Any], Any], request: Mapping[str, Any], built: Built
+    calls: Sequence[Call], plain: Callable[[Any], Any], request: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the median time of one call, over batches of about two milliseconds; each call uses the next tool."""
     arguments = request["arguments"]
-    try:
-        calls = built.calls(build, request)
-    except UnsupportedError as reason:
-        return {"outcome": "unsupported", "reason": str(reason)}
     outcome = await _outcome(calls[0], plain, arguments)
     if outcome["outcome"] == "crashed":
         return outcome
