@@ -138,5 +138,6 @@ async def _accepted_table() -> Table:
     for title in ("without an SDK", "with an SDK's metrics"):
         plain, lenient = await servers.medians(contenders, "five", RIGHT, _ACCEPTED_CALLS)
         table.add_row(title, f"{plain:.1f}", f"{lenient:.1f}")
-        metrics.set_meter_provider(MeterProvider([InMemoryMetricReader()]))
+        if title == "without an SDK":
+            metrics.set_meter_provider(MeterProvider([InMemoryMetricReader()]))
     return table

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from rich.table import Table
 
-from benchmarks.__main__ import main, wide_console
+import benchmarks
+from benchmarks.__main__ import _SCRIPTS, main, wide_console
 from benchmarks.evidence.structure import MOST_EXAMPLE_LINES, example_lines
 
 
@@ -21,6 +23,16 @@ def test_the_help_describes_each_script(monkeypatch, capsys):
     assert "Measure what the middleware adds to a correct call" in described["overhead"]
     assert "`cases --json`" in described["differences"]
     assert [name for name, rest in described.items() if not rest.endswith((".", "?"))] == []
+
+
+def test_each_script_is_on_the_page_of_its_folder():
+    """A folder's page says what each of its scripts measures, and the overview lists them."""
+    pages = Path(benchmarks.__file__).parent
+    overview = (pages / "README.md").read_text(encoding="utf-8")
+    for name, (folder, *_) in _SCRIPTS.items():
+        page = (pages / (folder or name) / "README.md").read_text(encoding="utf-8")
+        assert f"`{name}" in page
+        assert f"`{name}`" in overview
 
 
 def test_the_example_systems_stay_small():

@@ -39,19 +39,6 @@ def test_the_tables_are_whole_at_80_columns():
     assert all(each.name in reported for each in CONTENDERS)
 
 
-def test_faster_contenders_are_listed_with_the_reason():
-    """A contender faster than this project is listed with the calls and the reason. No other one is."""
-    figures = _figures()
-    quick = next(each for each in figures if each.name == "msgspec lax")
-    quick.times[WORKLOADS[0].name] = 0.5
-    output = io.StringIO()
-    show(Console(file=output, width=80), figures, machine())
-    (reported,) = [line for line in output.getvalue().splitlines() if line.startswith("Quicker")]
-    assert reported.startswith(
-        f"Quicker than mcp-lenient normalize: msgspec lax on {WORKLOADS[0].head}: its types are"
-    )
-
-
 def test_the_chart_is_drawn_from_the_figures():
     """The saved figures become an SVG with a row for each contender that was measured."""
     written = json.loads(

@@ -12,7 +12,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.evidence.side_by_side.contenders import CONTENDERS, OURS
+from benchmarks.evidence.side_by_side.contenders import OURS
 from benchmarks.evidence.side_by_side.measuring import Figures, machine, measure
 from benchmarks.evidence.side_by_side.workloads import SIZES_KIB, TOOLS, WORKLOADS
 
@@ -46,7 +46,7 @@ def show(console: Console, figures: list[Figures], found: Mapping[str, Any]) -> 
     measured = [each for each in figures if not each.skipped]
     for table in (_scores(measured), *_times(measured), _growth(measured)):
         console.print(table)
-    lines = [*_quicker(measured), *map(_described, figures)]
+    lines = [*map(_described, figures)]
     lines.append(
         f"Measured on {found['cpu']}, {found['cores']} cores, {found['system']}, Python {found['python']}, "
         f"load {found['load']} on average."
@@ -59,23 +59,6 @@ def _described(figures: Figures) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in figures.versions.items())
     how = f"skipped: {figures.skipped}" if figures.skipped else f"{versions}; {figures.used}"
     return f"{figures.name}: {how}"
-
-
-def _quicker(figures: list[Figures]) -> Iterator[str]:
-    """Yield which contenders are faster than this project, on which calls, and why."""
-    by_name = {each.name: each for each in figures}
-    reasons = {each.name: each.quicker or "not looked into" for each in CONTENDERS}
-    for each in figures:
-        ours = by_name.get(OURS[each.kind])
-        if ours is None or each.name.startswith("mcp-lenient"):
-            continue
-        heads = [
-            work.head
-            for work in WORKLOADS
-            if (took := each.times.get(work.name)) and took < (ours.times.get(work.name) or 0)
-        ]
-        if heads:
-            yield f"Quicker than {ours.name}: {each.name} on {', '.join(heads)}: {reasons[each.name]}."
 
 
 def _table(title: str, *heads: str) -> Table:
