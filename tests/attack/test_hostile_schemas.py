@@ -106,7 +106,9 @@ def test_costly_schemas_are_answered_soon(case):
             started = process_time()
             result = normalize(case.schema, {"x": value, "n": "5"})
             assert process_time() - started < _ANSWERED_WITHIN
-            is_repaired = result.arguments["n"] == 5 or "/n" not in {each.pointer for each in result.violations}
+            is_repaired = result.arguments["n"] == 5 or "/n" not in {
+                each.pointer for each in result.violations
+            }
             assert is_repaired or case not in hostile.DOUBLED
 
 
