@@ -6,9 +6,9 @@ The host runs the tool with the verdict's arguments, or answers with its refusal
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
@@ -16,7 +16,7 @@ from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.engine.contract import Decision, ToolContract
-from mcp_lenient.engine.declared import NormalizingValidator
+from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import (
@@ -33,18 +33,23 @@ from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
-from mcp_lenient.values.names import near
+from mcp_lenient.values.names import near, same_tool_name, tool_target
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.declare.policies import Policies
-    from mcp_lenient.rules.policy import Policy
+    from mcp_lenient.engine.declared import Normalizers
+    from mcp_lenient.engine.reader import Plan
+    from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.telemetry.log import LibraryEventName
 
+RENAMED_TOOL: Final = Repair("rename_tool", "", "string", "string")
 _MOST: Final = 10_000
+_WRONG: Final = [{"\x00": [None]}]
+"""A list that almost no parameter accepts, not even once it is repaired."""
 _MANY_PARAMETERS: Final = 100
 
 
@@ -61,6 +66,8 @@ class HostTool:
         validator: The tool's own validator; None if only the published schema is known.
         declared: The author's declarations.
         policy: The policy set by ``@lenient``.
+        in_thread: Whether validation runs Python code of the author that must not block the event loop.
+        key: The key of its contract among those of its host; None for its name.
     """
 
     name: str
@@ -71,6 +78,13 @@ class HostTool:
     validator: Validator | None = None
     declared: Declared = field(default_factory=Declared)
     policy: Policy | None = None
+    in_thread: bool = False
+    key: Any = None
+
+    @property
+    def mounted(self) -> tuple[str, ...]:
+        """The names of the servers below this one that a call is handed down through."""
+        return ()
 
     @classmethod
     def listed(cls, tool: Mapping[str, Any], validator: Validator | None = None) -> HostTool:
@@ -89,16 +103,19 @@ class ToolsUnknownError(Exception):
     """The host cannot list its tools."""
 
 
-class ToolSource(Protocol):
+class ToolSource:
     """The tools of one host that the caller of one call may see.
 
     Attributes:
-        compiled: Their contracts by name; kept by the host between calls.
-        certain_names: Whether a name that is not listed is certainly not a tool.
+        compiled: Their contracts; kept by the host between calls.
+        certain_names: Whether a name that is not listed is certainly not a tool; None if the host itself finds out, and
+            then asks ``if_unknown`` of the verdict.
+        server_names: Names of the server that a prefix ``mcp__server__`` may have.
     """
 
-    compiled: dict[str, CompiledTool]
-    certain_names: bool
+    compiled: dict[Any, CompiledTool]
+    certain_names: bool | None = False
+    server_names: Collection[str] = ()
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; with ``fresh``, look it up again.
@@ -106,7 +123,7 @@ class ToolSource(Protocol):
         Raises:
             ToolsUnknownError: When the host cannot list its tools.
         """
-        ...
+        raise NotImplementedError
 
     async def names(self) -> Collection[str] | None:
         """Return the names of all tools; None if the host only shows the called tool.
@@ -114,10 +131,15 @@ class ToolSource(Protocol):
         Raises:
             ToolsUnknownError: When the host cannot list its tools.
         """
-        ...
+        return None
+
+    def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
+        """Return the envelope for a call of an unknown tool; ``names`` are those of all tools."""
+        similar = near(name, set(names) - {name})
+        return unknown_tool(name, similar, has_versions=name in names, language=language)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class HostCall:
     """A call as received.
 
@@ -126,29 +148,93 @@ class HostCall:
         arguments: The arguments as sent: an object, None, or anything else.
         started: The time of arrival, by ``perf_counter_ns``.
         who: Returns the event fields that identify the caller; only called if they are needed.
+        repairs: What was repaired of the call before, such as its tool's name.
     """
 
     name: str
     arguments: Any
     started: int
     who: Callable[[], dict[str, str | None]]
+    repairs: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
-    """A tool with its contract and the policies that the contract was compiled with."""
+    """A tool with its contract.
+
+    Attributes:
+        tool: The tool.
+        contract: What decides about its calls.
+        policies: The policies that the contract was compiled with.
+        mode: The mode of the policy in force.
+        normalizers: Normalizers declared by the author or operator, which run first.
+        accepts_at_once: The validator's check, if a call that it accepts goes on at once; None if more has to be done.
+    """
 
     tool: HostTool
     contract: ToolContract
     policies: Policies
+    mode: Mode
+    normalizers: Normalizers
+    accepts_at_once: Callable[[Mapping[str, Any]], bool] | None
+
+    @classmethod
+    def of(cls, tool: HostTool, contract: ToolContract, policies: Policies) -> CompiledTool:
+        """Return a tool with the contract that these policies give it."""
+        mode, validator = contract.plan.policy.mode, contract.validator
+        normalizers = validator.normalizers if isinstance(validator, NormalizingValidator) else {}
+        at_once = not normalizers and not tool.in_thread and mode != "off"
+        return cls(tool, contract, policies, mode, normalizers, validator.accepts if at_once else None)
+
+    @property
+    def plan(self) -> Plan:
+        """The published schema under the policy in force."""
+        return self.contract.plan
 
     @property
     def policy(self) -> Policy:
         """The policy in force for this tool."""
-        return self.contract.plan.policy
+        return self.plan.policy
+
+    @property
+    def certain(self) -> bool:
+        """Whether the tool's own validator is asked, and not its published schema alone."""
+        return self.tool.validator is not None
+
+    async def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the tool accepts these arguments."""
+        if self.tool.in_thread:
+            return await anyio.to_thread.run_sync(self.contract.accepts, arguments)
+        return self.contract.accepts(arguments)
+
+    async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
+        """Decide about arguments that the tool does not accept."""
+        return await self.aside(self.contract.decide_rejected, arguments)
+
+    async def aside(
+        self, decide: Callable[[Mapping[str, Any]], Decision], arguments: Mapping[str, Any]
+    ) -> Decision:
+        """Decide in a worker thread if that may take long."""
+        is_wide = len(self.plan.top.properties) > _MANY_PARAMETERS
+        if self.tool.in_thread or is_wide or holds_many(arguments):
+            return await anyio.to_thread.run_sync(decide, arguments)
+        return decide(arguments)
+
+    def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
+        """Return accepted arguments after the declared normalizers."""
+        validator = self.contract.validator
+        if isinstance(validator, NormalizingValidator):
+            return validator.settled(arguments)
+        return NormalizedArguments(arguments)
+
+    def rehearse(self) -> None:
+        """Decide about a call without arguments and one whose arguments are all wrong, and word the refusals."""
+        wrong = dict.fromkeys(self.plan.top.properties, _WRONG)
+        for arguments in ({}, wrong):
+            self.refusal(self.tool.name, self.contract.decide(arguments).violations)
 
     def refusal(
-        self, name: str, violations: tuple[Violation, ...], repairs: tuple[Repair, ...]
+        self, name: str, violations: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
     ) -> dict[str, Any]:
         """Return the result that refuses a call made under this name."""
         language = self.policy.language
@@ -161,19 +247,31 @@ class Verdict:
     """What a host does with a call.
 
     Attributes:
+        tool: The tool, if there is one.
+        name: The name to call the tool by instead of the one that was sent.
         arguments: The arguments to run the tool with; None for those sent.
         repairs: The changes made.
         refusal: The result to return instead of running the tool, as the protocol has it.
         if_refused: For a forwarded call that its schema forbids: returns the refusal, in case the server refuses the
             call as well.
+        if_unknown: For a name that is not listed, where the host finds out whether it has such a tool: records and
+            returns the refusal in case it has not; None if its own answer stands.
         note_language: The language of the text block that lists the repairs for the model; None for no block.
     """
 
+    tool: CompiledTool | None = None
+    name: str | None = None
     arguments: dict[str, Any] | None = None
     repairs: tuple[Repair, ...] = ()
     refusal: dict[str, Any] | None = None
     if_refused: Callable[[], dict[str, Any]] | None = None
+    if_unknown: Callable[[], dict[str, Any] | None] | None = None
     note_language: str | None = None
+
+    def changed(self, arguments: str = "arguments") -> dict[str, Any]:
+        """Return what replaces the name and the arguments that were sent, under the host's word for arguments."""
+        fields = {"name": self.name, arguments: self.arguments}
+        return {name: value for name, value in fields.items() if value is not None}
 
     def with_repairs(self, result: dict[str, Any]) -> dict[str, Any]:
         """Return a result with the repairs in its ``_meta``; an entry already there moves to another key."""
@@ -233,11 +331,17 @@ def _hints(annotations: Annotations, *spellings: str) -> set[bool]:
     return {said[name] for name in spellings if isinstance(said.get(name), bool)}
 
 
-def _recorded(call: HostCall, compiled: CompiledTool) -> RecordedCall:
+def _recorded(call: HostCall, compiled: CompiledTool | None) -> RecordedCall:
+    if compiled is None:
+        return RecordedCall(call.name, call.started, call.who, exists=False)
     sent = call.arguments if isinstance(call.arguments, Mapping) else None
-    told = shown(compiled.policy, compiled.contract.plan.top, sent)
+    told, mounted = shown(compiled.policy, compiled.plan.top, sent), compiled.tool.mounted
+
+    def who() -> dict[str, str | None]:
+        return {**call.who(), "mounted": "/".join(mounted)} if mounted else call.who()
+
     return RecordedCall(
-        call.name, call.started, call.who, secret=compiled.policy.secret, sent=told, arguments=sent
+        call.name, call.started, who, secret=compiled.policy.secret, sent=told, arguments=sent
     )
 
 
@@ -246,102 +350,128 @@ class Gate:
 
     Args:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
+        unrepairable: What happens to a call that cannot be repaired if no policy decides it.
+        own_spans: Whether a call gets its own span if none is recorded yet.
         settings: The operator's other settings.
+
+    Attributes:
+        operator: The operator's settings in force.
+        telemetry: Records outcomes.
     """
 
-    def __init__(self, policy: Policy | None = None, **settings: Unpack[HostSettings]) -> None:
-        self._operator = Operator(policy, **settings)
-        self._telemetry = self._operator.telemetry
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        unrepairable: Unrepairable = "forward",
+        own_spans: bool = False,
+        **settings: Unpack[HostSettings],
+    ) -> None:
+        self.operator = Operator(policy, unrepairable=unrepairable, own_spans=own_spans, **settings)
+        self.telemetry = self.operator.telemetry
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's declarations."""
-        return self._operator.policies.named(tool)
+        return self.operator.policies.named(tool)
 
-    def is_destructive(self, tool: HostTool, compiled: dict[str, CompiledTool]) -> bool:
-        """Return whether a tool is destructive by its policy and declarations."""
-        return self._compiled(tool, compiled).contract.plan.destructive
+    async def verdict(self, call: HostCall, source: ToolSource, *, restarts: bool = False) -> Verdict:
+        """Decide about one call and record the decision; the host acts on it.
 
-    async def verdict(self, call: HostCall, source: ToolSource) -> Verdict:
-        """Decide about one call and record the decision; the host acts on it."""
+        Args:
+            call: The call.
+            source: The tools of its host.
+            restarts: Whether the host starts a call again if the verdict gives its tool another name. Other hosts only
+                call the tool by this name.
+        """
         try:
-            return await self._verdict(call, source)
+            if await self.reload(source) or not source.compiled:
+                await self._warn_of_unused(source)
+            verdict = await self.decide(call, source)
+            if verdict.name is None or restarts:
+                return verdict
+            again = replace(call, name=verdict.name, repairs=(*call.repairs, RENAMED_TOOL))
+            return replace(await self.decide(again, source), name=verdict.name)
         except ToolsUnknownError as error:
             reason = f"the server cannot list its tools: {type(error.__cause__).__name__}"
-            self._telemetry.log.warn_once("hook_unavailable", "tools/list", reason)
+            self.telemetry.log.warn_once("hook_unavailable", "tools/list", reason)
             return AS_SENT
 
-    async def _verdict(self, call: HostCall, source: ToolSource) -> Verdict:
-        is_new = self._operator.reloads and await self._operator.reload(partial(self._check, source))
-        if is_new or not source.compiled:
-            await self._warn_of_unused(source)
+    async def reload(self, source: ToolSource) -> bool:
+        """Load a changed definitions file, if it is valid and does not contradict a tool; return whether it applies."""
+        return self.operator.reloads and await self.operator.reload(partial(self.check, source))
+
+    async def decide(
+        self, call: HostCall, source: ToolSource, *, rejected_by: CompiledTool | None = None
+    ) -> Verdict:
+        """Decide about one call and record the decision.
+
+        Args:
+            call: The call.
+            source: The tools of its host.
+            rejected_by: The tool that is known to reject the arguments, if it is still the same.
+        """
         tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
         if tool is None:
-            return await self._unknown(call, source)
-        compiled = self._compiled(tool, source.compiled)
-        if compiled.policy.mode == "off":
-            return AS_SENT
-        decided = await _decided(compiled, call.arguments)
-        if decided.decision is None or decided.decision.status != "accepted":
+            return await self._not_found(call, source)
+        compiled = self.compiled(tool, source.compiled)
+        decided = await _decided(compiled, call.arguments, is_rejected=compiled is rejected_by)
+        if decided is not None and decided.decision.status != "accepted":
             # A call is never changed or refused by the schema of a tool that has since been replaced.
             fresh = await source.tool(call.name, fresh=True)
             if fresh is None:
-                return await self._unknown(call, source)
-            if fresh is not tool:
-                compiled = self._compiled(fresh, source.compiled)
-                decided = await _decided(compiled, call.arguments)
-        return self._outcome(call, compiled, decided)
+                return await self._not_found(call, source)
+            again = self.compiled(fresh, source.compiled)
+            if again is not compiled:
+                compiled, decided = again, await _decided(again, call.arguments)
+        return Verdict(compiled) if decided is None else self._outcome(call, compiled, decided)
 
-    def verdict_at_once(self, call: HostCall, tool: HostTool, compiled: dict[str, CompiledTool]) -> Verdict:
+    def verdict_at_once(self, call: HostCall, tool: HostTool, kept: dict[Any, CompiledTool]) -> Verdict:
         """Decide about a call whose tool is known, in this thread.
 
         Args:
             call: The call.
             tool: Its current tool.
-            compiled: The contracts compiled so far, by name; that of this tool is added.
+            kept: The contracts compiled so far; that of this tool is added.
         """
-        if self._operator.reloads:
-            self._operator.reload_at_once()
-        known = self._compiled(tool, compiled)
-        if known.policy.mode == "off":
+        if self.operator.reloads:
+            self.operator.reload_at_once()
+        known = self.compiled(tool, kept)
+        if known.mode == "off":
             return AS_SENT
-        return self._outcome(call, known, _decided_at_once(known, call.arguments))
+        question = _question(known, call.arguments)
+        return self._outcome(call, known, _Decided(question.decide(question.arguments), question))
 
     def _outcome(self, call: HostCall, compiled: CompiledTool, decided: _Decided) -> Verdict:
         """Record a decision and return the verdict."""
-        decision, read, violation = decided.decision, decided.read, decided.violation
-        if decision is None:
-            return self._told(call, compiled, (), (violation,) if violation else (), certain=True)
-        if decision.status == "refused":
-            certain = compiled.tool.validator is not None
-            return self._told(
-                call, compiled, (*read, *decision.repairs), decision.violations, certain=certain
-            )
-        return self._run(call, compiled, decision, read)
-
-    def _run(
-        self, call: HostCall, compiled: CompiledTool, decision: Decision, read: tuple[Repair, ...]
-    ) -> Verdict:
-        """Return the arguments to run the tool with, after its declared normalizers."""
-        arguments, repairs = decision.arguments, (*read, *decision.repairs)
-        validator = compiled.contract.validator
-        if isinstance(validator, NormalizingValidator):
-            final = validator.settled(arguments)
-            arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        if not repairs:
-            if self._telemetry.count_accepted(call.name, call.started, arguments, compiled.policy.mode):
-                self._telemetry.write_accepted(
-                    _recorded(call, compiled), compiled.contract.plan.top, arguments
-                )
-            return AS_SENT
-        if compiled.policy.mode == "observe":
-            self._record("call_observed", call, compiled, repairs=repairs)
-            return AS_SENT
-        self._record(
-            "call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.contract.plan.top, arguments)
+        decision, repairs = (
+            decided.decision,
+            (*call.repairs, *decided.question.read, *decided.decision.repairs),
         )
-        return Verdict(dict(arguments), repairs, note_language=note_language(compiled.policy))
+        if decision.status == "refused":
+            certain = compiled.certain or decided.question.is_unreadable
+            return self._refused(call, compiled, repairs, decision.violations, certain=certain)
+        final = compiled.settled(decision.arguments)
+        arguments, repairs = final.arguments, (*repairs, *final.repairs)
+        if not repairs:
+            self.accepted(call, compiled, arguments)
+            return Verdict(compiled)
+        if compiled.mode == "observe":
+            self.record("call_observed", call, compiled, repairs=repairs)
+            return Verdict(compiled)
+        self.record("call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.plan.top, arguments))
+        note = note_language(compiled.policy)
+        return Verdict(compiled, arguments=dict(arguments), repairs=repairs, note_language=note)
 
-    def _told(
+    def accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
+        """Record a call that the tool accepts as it was sent."""
+        if self.telemetry.count_accepted(call.name, call.started, arguments, compiled.mode):
+            self.write_accepted(call, compiled, arguments)
+
+    def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
+        """Log a call that the tool accepts as it was sent."""
+        self.telemetry.write_accepted(_recorded(call, compiled), compiled.plan.top, arguments)
+
+    def _refused(
         self,
         call: HostCall,
         compiled: CompiledTool,
@@ -351,57 +481,89 @@ class Gate:
         certain: bool,
     ) -> Verdict:
         """Refuse a call, or forward it unchanged if the refusal is uncertain or the policy forwards it."""
-        policy = compiled.policy
-        if policy.mode == "observe":
-            self._record("call_observed", call, compiled, repairs=repairs, violations=violations)
-            return AS_SENT
-        if not certain and policy.unrepairable == "forward":
-            self._record("call_forwarded", call, compiled, violations=violations)
-            return Verdict(if_refused=partial(compiled.refusal, call.name, violations, ()))
-        self._record("call_rejected", call, compiled, repairs=repairs, violations=violations)
-        return Verdict(refusal=compiled.refusal(call.name, violations, repairs))
+        if compiled.mode == "observe":
+            self.record("call_observed", call, compiled, repairs=repairs, violations=violations)
+            return Verdict(compiled)
+        if not certain and compiled.policy.unrepairable == "forward":
+            self.record("call_forwarded", call, compiled, violations=violations)
+            if_refused = partial(compiled.refusal, call.name, violations)
+            return Verdict(compiled, repairs=call.repairs, if_refused=if_refused)
+        self.record("call_rejected", call, compiled, repairs=repairs, violations=violations)
+        return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs))
 
-    async def _unknown(self, call: HostCall, source: ToolSource) -> Verdict:
-        """Refuse a call of an unknown tool; forward it if the host may have unlisted tools."""
+    async def _not_found(self, call: HostCall, source: ToolSource) -> Verdict:
+        """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
+        names = await source.names()
+        meant = None if names is None else await self.meant(call.name, names, source)
+        if meant is not None and meant.mode == "observe":
+            self.record("call_observed", call, meant, repairs=(RENAMED_TOOL,))
+            return AS_SENT
+        if meant is not None:
+            return Verdict(meant, name=meant.tool.name)
+        if_unknown = partial(self._unknown, call, source, names or ())
+        if source.certain_names is None:
+            return Verdict(if_unknown=if_unknown)
         policy = self.policy_for(call.name)
-        if policy.mode == "off" or not (source.certain_names or policy.unrepairable == "refuse"):
-            return AS_SENT
-        names = near(call.name, set(await source.names() or ()) - {call.name})
-        answer = unknown_tool(call.name, names, language=policy.language)
-        event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
-        self._telemetry.record(
-            event, RecordedCall(call.name, call.started, call.who, exists=False), code=answer["error_code"]
-        )
-        return (
-            AS_SENT
-            if policy.mode == "observe"
-            else Verdict(refusal=refusal_result(answer, has_output_schema=False))
-        )
+        is_certain = source.certain_names or policy.unrepairable == "refuse"
+        return Verdict(refusal=if_unknown()) if is_certain else AS_SENT
 
-    def _compiled(self, tool: HostTool, kept: dict[str, CompiledTool]) -> CompiledTool:
-        cached, policies = kept.get(tool.name), self._operator.policies
+    async def meant(self, name: str, names: Collection[str], source: ToolSource) -> CompiledTool | None:
+        """Return the listed tool that a name in another spelling means, as far as its policy allows."""
+        target = None if name in names else tool_target(name, names, source.server_names)
+        tool = None if target is None else await source.tool(target.name, fresh=True)
+        if tool is None or target is None:
+            return None
+        meant = self.compiled(tool, source.compiled)
+        if meant.mode == "off" or meant.plan.destructive or not meant.policy.allows(RENAMED_TOOL.rule):
+            return None
+        is_there = target.upstream is None or same_tool_name(target.upstream, "".join(tool.mounted[:1]))
+        return meant if is_there else None
+
+    def _unknown(self, call: HostCall, source: ToolSource, names: Collection[str]) -> dict[str, Any] | None:
+        """Record a call of an unknown tool, and return its refusal; None if the host's own answer stands."""
+        policy = self.policy_for(call.name)
+        if policy.mode == "off":
+            return None
+        answer = source.unknown(call.name, names, policy.language)
+        event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
+        self.record(event, call, None, code=answer["error_code"])
+        return None if policy.mode == "observe" else refusal_result(answer, has_output_schema=False)
+
+    def compiled(self, tool: HostTool, kept: dict[Any, CompiledTool]) -> CompiledTool:
+        """Return a tool with its contract, which is compiled again only if the tool or its policy has changed."""
+        policies, key = self.operator.policies, tool.key or tool.name
+        cached = kept.get(key)
         is_same = cached is not None and (cached.tool is tool or cached.tool == tool)
         if cached is not None and is_same and cached.policies is policies:
             return cached
         if len(kept) >= _MOST:
             kept.pop(next(iter(kept)), None)
-        contract = contract_of(tool, policies, self._telemetry.log.warn_once)
-        compiled = kept[tool.name] = CompiledTool(tool, contract, policies)
+        contract = contract_of(tool, policies, self.telemetry.log.warn_once)
+        compiled = kept[key] = CompiledTool.of(tool, contract, policies)
         return compiled
 
-    async def _check(self, source: ToolSource, policies: Policies) -> None:
-        """Raise a DefinitionError if a changed file contradicts a tool of this host."""
-        for name in policies.stated:
+    async def check(self, source: ToolSource, policies: Policies | None = None) -> None:
+        """Compare a definitions file with the tools of a host.
+
+        Args:
+            source: The tools.
+            policies: The policies from the file; those in force when left out.
+
+        Raises:
+            DefinitionError: When it contradicts a function.
+        """
+        applied = self.operator.policies if policies is None else policies
+        for name in applied.stated:
             try:
-                tool = await source.tool(name, fresh=False)
+                tool = await source.tool(name, fresh=False) or await source.tool(name, fresh=True)
             except ToolsUnknownError:
                 return  # the file applies before the tools are known, as when the host starts
             if tool is not None and tool.name == name:
-                contract_of(tool, policies, self._telemetry.log.warn_once)
+                contract_of(tool, applied, self.telemetry.log.warn_once)
 
     async def _warn_of_unused(self, source: ToolSource) -> None:
         """Log declarations in a file that match no tool, if the host can list its tools."""
-        definitions = self._operator.policies.definitions
+        definitions = self.operator.policies.definitions
         names = None if definitions is None else await source.names()
         if definitions is None or names is None:
             return
@@ -409,10 +571,11 @@ class Gate:
         for name in definitions.names.keys() & schemas.keys():
             tool = await source.tool(name, fresh=False)
             schemas[name] = {} if tool is None else tool.schema
-        self._operator.warn_of_unused(schemas)
+        self.operator.warn_of_unused(schemas)
 
-    def _record(self, event: EventName, call: HostCall, compiled: CompiledTool, **outcome: Any) -> None:
-        self._telemetry.record(event, _recorded(call, compiled), **outcome)
+    def record(self, event: EventName, call: HostCall, compiled: CompiledTool | None, **outcome: Any) -> None:
+        """Record what becomes of a call; None stands for a tool that does not exist."""
+        self.telemetry.record(event, _recorded(call, compiled), **outcome)
 
 
 def contract_of(
@@ -454,58 +617,51 @@ def contract_of(
 
 
 @dataclass(frozen=True, slots=True)
-class _Decided:
-    """The decision about unchanged arguments, with how their text was parsed or why it could not be."""
+class _Question:
+    """What a contract is asked about a call.
 
-    decision: Decision | None
-    read: tuple[Repair, ...] = ()
-    violation: Violation | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Undecided:
-    """Arguments that the tool does not accept unchanged, with the contract that decides about them."""
+    Attributes:
+        decide: Decides about the arguments.
+        arguments: The arguments, parsed if they came as text.
+        read: How their text was parsed.
+        is_unreadable: Whether they are not an object and cannot be parsed as one.
+    """
 
     decide: Callable[[Mapping[str, Any]], Decision]
     arguments: Mapping[str, Any]
     read: tuple[Repair, ...] = ()
+    is_unreadable: bool = False
 
 
-def _looked_at(compiled: CompiledTool, sent: Any) -> _Decided | _Undecided:
-    """Return the decision if it needs no repair."""
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    decision: Decision
+    question: _Question
+
+
+def _question(compiled: CompiledTool, sent: Any) -> _Question:
     contract = compiled.contract
     if sent is None or isinstance(sent, Mapping):
-        arguments: Mapping[str, Any] = {} if sent is None else sent
-        if contract.accepts(arguments):
-            return _Decided(Decision("accepted", arguments, (), (), compiled.policy.mode))
-        return _Undecided(contract.decide_rejected, arguments)
-    read = arguments_in_text(sent, compiled.policy, destructive=contract.plan.destructive)
+        return _Question(partial(_decide_as_sent, contract), {} if sent is None else sent)
+    read = arguments_in_text(sent, compiled.policy, destructive=compiled.plan.destructive)
     if read is None:
-        return _Decided(None, violation=not_an_object(sent))
-    return _Undecided(contract.decide, read[0], (read[1],))
+        refused = Decision("refused", {}, (), (not_an_object(sent),), compiled.mode)
+        return _Question(lambda _: refused, {}, is_unreadable=True)
+    return _Question(contract.decide, read[0], (read[1],))
 
 
-async def _decided(compiled: CompiledTool, sent: Any) -> _Decided:
-    found = _looked_at(compiled, sent)
-    if isinstance(found, _Decided):
-        return found
-    return _Decided(await decided_aside(compiled.contract, found.decide, found.arguments), found.read)
+def _decide_as_sent(contract: ToolContract, arguments: Mapping[str, Any]) -> Decision:
+    """Decide about arguments that came as an object; accepted ones stay the same object."""
+    if contract.accepts(arguments):
+        return Decision("accepted", arguments, (), (), contract.plan.policy.mode)
+    return contract.decide_rejected(arguments)
 
 
-def _decided_at_once(compiled: CompiledTool, sent: Any) -> _Decided:
-    found = _looked_at(compiled, sent)
-    return found if isinstance(found, _Decided) else _Decided(found.decide(found.arguments), found.read)
-
-
-async def decided_aside(
-    contract: ToolContract,
-    decide: Callable[[Mapping[str, Any]], Decision],
-    arguments: Mapping[str, Any],
-    *,
-    always: bool = False,
-) -> Decision:
-    """Decide in a worker thread if deciding may take long, or ``always``."""
-    is_wide = len(contract.plan.top.properties) > _MANY_PARAMETERS
-    if always or is_wide or holds_many(arguments):
-        return await anyio.to_thread.run_sync(decide, arguments)
-    return decide(arguments)
+async def _decided(compiled: CompiledTool, sent: Any, *, is_rejected: bool = False) -> _Decided | None:
+    """Return the decision; None if the policy's mode is off."""
+    if compiled.mode == "off":
+        return None
+    question = _question(compiled, sent)
+    if is_rejected:
+        return _Decided(await compiled.decide_rejected(question.arguments), question)
+    return _Decided(await compiled.aside(question.decide, question.arguments), question)

@@ -13,7 +13,7 @@ from typing_extensions import Self
 
 from mcp_lenient.adapters.client import compat
 from mcp_lenient.adapters.client.compat import MCPError
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool, Verdict
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool, ToolSource, Verdict
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.telemetry.otel import trace_fields
@@ -37,7 +37,7 @@ _FRESH: Final = 1.0
 """Seconds for which a list of tools may be used to change or refuse a call."""
 
 
-class _SessionTools:
+class _SessionTools(ToolSource):
     """The tools that a server lists.
 
     Args:
@@ -47,8 +47,6 @@ class _SessionTools:
         tools: The SDK's tools, by name.
         compiled: Their contracts, by name.
     """
-
-    certain_names = False
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -70,7 +68,7 @@ class _SessionTools:
 
     def is_destructive(self, name: str, gate: Gate) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""
-        return gate.is_destructive(self._hosted[name], self.compiled)
+        return gate.compiled(self._hosted[name], self.compiled).plan.destructive
 
     async def list_anew(self, *, unless_fresh: bool = True) -> None:
         """List the server's tools again; with ``unless_fresh``, at most once a second."""
@@ -190,7 +188,7 @@ class LenientSession:
             return verdict.refusal
         try:
             sent = arguments if verdict.arguments is None else verdict.arguments
-            answer = await call(name, sent, *rest, **options)
+            answer = await call(verdict.name or name, sent, *rest, **options)
         except compat.errors_of(self._session) as error:
             if verdict.if_refused is None or not _refuses(error, name):
                 raise

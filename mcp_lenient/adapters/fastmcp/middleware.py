@@ -11,38 +11,35 @@ from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
-from mcp.types import CallToolRequestParams
+from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import (
-    CachedTool,
     Call,
+    ServerSource,
     Target,
-    ToolCache,
-    as_result,
     current,
-    is_visible,
-    recorded,
+    kept_tool,
+    refused,
     repaired_result,
-    run,
-    run_raising,
     version_asked,
 )
-from mcp_lenient.adapters.settings import Operator, takes_settings
+from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool, Gate, HostCall, Verdict
+from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
-from mcp_lenient.refusal.envelope import note_language, unknown_tool
+from mcp_lenient.errors import DefinitionError
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
-from mcp_lenient.types import Repair, Violation
+from mcp_lenient.types import Repair
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import plain
-from mcp_lenient.values.names import near, same_tool_name, tool_target
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -58,42 +55,34 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
     from mcp_lenient.adapters.settings import HostSettings
-    from mcp_lenient.declare.policies import Policies
-    from mcp_lenient.engine.contract import Decision
     from mcp_lenient.rules.policy import Unrepairable
-    from mcp_lenient.telemetry.events import EventName
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
 
 
-@dataclass(slots=True)
-class RawArguments:
-    """Arguments of a request that were not an object: how they were read, or why they could not be.
-
-    With a ``violation``, an object that contains them is passed on instead, so that no middleware mistakes this for
-    a call without arguments. The tool must not be run.
+@dataclass(frozen=True, slots=True)
+class RawCall:
+    """What a client sent, where a middleware sees something else.
 
     Attributes:
-        repairs: How the text was read.
-        violation: Why it could not be read.
-        arguments: What was read, with source spellings; the request gets plain numbers.
+        sent: Arguments that are not an object. An object stands for them until the call is decided, so that no
+            middleware mistakes this for a call without arguments.
+        stand_in: That object.
         tool: The tool that the call starts again with; None for the call that the client made.
     """
 
-    repairs: tuple[Repair, ...] = ()
-    violation: Violation | None = None
-    arguments: dict[str, Any] | None = None
+    sent: Any = None
+    stand_in: Mapping[str, Any] | None = None
     tool: str | None = None
 
-    @property
-    def left_out(self) -> bool:
-        """Whether the text means that there are no arguments."""
-        return any(repair.after == "absent" for repair in self.repairs)
+    def arguments(self, seen: Mapping[str, Any] | None) -> Any:
+        """Return the arguments to decide about, unless another middleware has changed them."""
+        return self.sent if self.stand_in is not None and seen == self.stand_in else seen
 
 
-AS_SENT = RawArguments()
-"""Arguments that came as an object."""
-_raw: ContextVar[RawArguments] = ContextVar("mcp_lenient_raw_arguments", default=AS_SENT)
+AS_SENT = RawCall()
+"""A call that is seen as it was sent."""
+_raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
 _hooked_session: ContextVar[object] = ContextVar("mcp_lenient_hooked_session", default=None)
 
 
@@ -119,8 +108,8 @@ class RawRequests:
         self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self.last: Callable[[], FastMCP | None] = _no_server
 
-    def claim(self, tool: str) -> RawArguments:
-        """Return how the arguments of this request were read, once: for the call that the client made."""
+    def claim(self, tool: str) -> RawCall:
+        """Return what this request was sent with, once: for the call that the client made."""
         raw = _raw.get()
         if raw is AS_SENT:
             return raw
@@ -183,14 +172,11 @@ class RawRequests:
             return await call_next(ctx)
         started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
-        if read is None:
-            raw, arguments = RawArguments(violation=not_an_object(sent)), {"arguments": sent}
-        else:
-            raw, arguments = RawArguments((read[1],), None, read[0]), plain(read[0])
         if policy.mode == "observe":
-            await self._observed(owner, ctx, name, raw, started)
+            await self._observed(owner, ctx, HostCall(name, sent, started, dict), read)
             return await call_next(ctx)
-        token = _raw.set(raw)
+        arguments = {"arguments": sent} if read is None else plain(read[0])
+        token = _raw.set(RawCall(sent, arguments))
         try:
             return await call_next(replace(ctx, params={**params, "arguments": arguments}))
         finally:
@@ -200,18 +186,17 @@ class RawRequests:
         self,
         server: FastMCP,
         ctx: ServerRequestContext[Any, Any],
-        name: str,
-        raw: RawArguments,
-        started: int,
+        call: HostCall,
+        read: tuple[dict[str, Any], Repair] | None,
     ) -> None:
-        violations = () if raw.violation is None else (raw.violation,)
+        repairs, violations = ((), (not_an_object(call.arguments),)) if read is None else ((read[1],), ())
         async with Context(fastmcp=server, session=ctx.session) as context:
-            exists = await server.get_tool(name) is not None
-            info = RecordedCall(name, started, partial(caller_fields, context, None), exists)
-            self._telemetry.record("call_observed", info, repairs=raw.repairs, violations=violations)
+            exists = await server.get_tool(call.name) is not None
+            who = partial(caller_fields, context, None)
+            told = RecordedCall(call.name, call.started, who, exists)
+            self._telemetry.record("call_observed", told, repairs=repairs, violations=violations)
 
 
-RENAMED_TOOL: Final = Repair("rename_tool", "", "string", "string")
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
 """What FastMCP raises of an accepted call whose tool was replaced or removed meanwhile."""
 
@@ -249,17 +234,15 @@ class LenientMiddleware(Middleware):
     def __init__(
         self, policy: Policy | None = None, *, warm: bool = False, **settings: Unpack[HostSettings]
     ) -> None:
-        self._operator = Operator(
-            policy, unrepairable=self.unrepairable, own_spans=host.SPAN_IS_INSIDE, **settings
-        )
-        self._telemetry = self._operator.telemetry
-        self._tools = self._cache(self._operator.policies)
+        self._gate = Gate(policy, unrepairable=self.unrepairable, own_spans=host.SPAN_IS_INSIDE, **settings)
+        self._telemetry = self._gate.telemetry
+        self._compiled: dict[Any, CompiledTool] = {}
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
         hooks = (type(self).on_message, type(self).on_request)
         overrides_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
         # A file that may change is checked with every message.
-        self._goes_straight = overrides_none and not self._operator.reloads
+        self._goes_straight = overrides_none and not self._gate.operator.reloads
 
     @classmethod
     @takes_settings
@@ -285,27 +268,27 @@ class LenientMiddleware(Middleware):
         settings["definitions"] = path
         return cls(policy, warm=warm, **settings)
 
-    def _cache(self, policies: Policies) -> ToolCache:
-        return ToolCache(policies, self._telemetry.log.warn_once)
+    def _caller(self) -> bytes:
+        """Return what distinguishes callers for whom the same name may be another tool."""
+        return b""
+
+    def _source(self, server: FastMCP, message: RequestParams) -> ServerSource:
+        """Return the tools of a server, as the sender of a request sees them."""
+        logged_as = self._telemetry.names.get(server.name)
+        return ServerSource(self._compiled, server, message, self._caller(), logged_as)
 
     async def _reload(self, server: FastMCP) -> None:
         """Load a changed file, if it is valid and does not contradict a tool of this server."""
-        if await self._operator.reload(partial(self._check, server)):
-            self._tools = self._cache(self._operator.policies)
+        if await self._gate.reload(self._source(server, RequestParams())):
+            self._compiled.clear()
             # What the file declares of no tool is logged when the tools are listed, and clients that know them do not
             # list them again. What others do to a list must not fail the call that came first after the change.
             with suppress(Exception), spans.aside():
                 await server.list_tools()
 
-    async def _check(self, server: FastMCP, policies: Policies) -> None:
-        """Raise a DefinitionError where a changed file contradicts a function of a server."""
-        tools = self._cache(policies)
-        for name in policies.stated:
-            await tools.look_up(server, CallToolRequestParams(name=name))
-
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's."""
-        return self._operator.policies.named(tool)
+        return self._gate.policy_for(tool)
 
     def __call__(
         self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]
@@ -317,13 +300,20 @@ class LenientMiddleware(Middleware):
             return host.masked(self.on_call_tool(context, call_next))
         return host.masked(super().__call__(context, call_next))
 
-    async def known(self, server: FastMCP, tool: str) -> CachedTool | None:
+    async def known(self, server: FastMCP, tool: str) -> CompiledTool | None:
         """Return a tool as this middleware validates it on a server; None if the server does not have it."""
-        return await self._tools.look_up(server, CallToolRequestParams(name=tool))
+        source = self._source(server, RequestParams())
+        found = await source.tool(tool, fresh=True)
+        return None if found is None else self._gate.compiled(found, source.compiled)
+
+    async def meant(self, server: FastMCP, tool: str) -> CompiledTool | None:
+        """Return the listed tool that a name in another spelling means, as far as its policy allows."""
+        source = self._source(server, RequestParams())
+        return await self._gate.meant(tool, await source.names(), source)
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Reload a changed definitions file, and read arguments sent as one text; pass every message on."""
-        if self._operator.reloads and context.fastmcp_context is not None:
+        if self._gate.operator.reloads and context.fastmcp_context is not None:
             await self._reload(context.fastmcp_context.fastmcp)
         if self._raw_requests.concern(context):
             await self._warm_up(context)
@@ -337,7 +327,15 @@ class LenientMiddleware(Middleware):
         if self._warm is not None and own is not None and own.fastmcp not in self._warm:
             self._warm.add(own.fastmcp)
             self._telemetry.log.warm()
-            await self._tools.warm(own.fastmcp)
+            with spans.aside():
+                # Another middleware may refuse a list, and must not refuse the client's first message.
+                tools = await own.fastmcp.list_tools(run_middleware=False)
+            for tool in tools:
+                with suppress(DefinitionError):  # the first list of tools or call raises it
+                    compiled = await self.known(own.fastmcp, tool.name)
+                    # mutant: without a rehearsal the first refusal is slower; that none runs an author's code is tested
+                    if compiled is not None and not (compiled.tool.in_thread or compiled.normalizers):
+                        await anyio.to_thread.run_sync(compiled.rehearse)
 
     async def on_list_tools(
         self,
@@ -351,7 +349,7 @@ class LenientMiddleware(Middleware):
         """
         tools = await call_next(context)
         if tools:
-            self._operator.warn_of_unused({tool.name: tool.parameters for tool in tools})
+            self._gate.operator.warn_of_unused({tool.name: tool.parameters for tool in tools})
             if context.fastmcp_context is not None:
                 await self.check_statements(context.fastmcp_context.fastmcp)
         return tools
@@ -362,8 +360,7 @@ class LenientMiddleware(Middleware):
         Raises:
             DefinitionError: When it contradicts a function; names file and line.
         """
-        for name in self._operator.policies.stated:
-            await self._tools.look_up(server, CallToolRequestParams(name=name))
+        await self._gate.check(self._source(server, RequestParams()))
 
     async def on_get_prompt(
         self,
@@ -397,36 +394,32 @@ class LenientMiddleware(Middleware):
         handled, parent = (False, None) if running is None else self._reentry(context, running)
         if own is None or handled:
             return await call_next(context)
-        server = own.fastmcp
+        server, arguments = own.fastmcp, message.arguments or {}
         raw = self._raw_requests.claim(message.name)
-        call = Call(context, call_next, own.request_context, parent, started, raw.repairs, raw.arguments)
-        answer = None if raw is AS_SENT else await self._not_an_object(call, server, raw)
-        if answer is not None:
-            return answer
-        cached = self._tools.get(server, message)
-        if cached is None or cached.normalizers:
-            # Another tool's normalizers must not run on this tool's arguments.
-            cached = await self._tools.look_up(server, message)
-        if cached is None:
-            return await self._not_found(call, server)
-        if cached.mode == "off":
-            return await run(call, cached, context)
-        arguments = message.arguments or {}
-        if not (await cached.accepts(arguments) if cached.in_thread else cached.validator.accepts(arguments)):
-            return await self._not_accepted(call, server, cached, arguments)
-        if cached.normalizers or call.sent_as_text:
-            return await self._accepted(call, server, cached, arguments)
-        if self._telemetry.count_accepted(message.name, started, arguments, cached.mode):
-            self._log_accepted(call, cached, arguments)
-        # Like `run`, but without another coroutine: this is the path of every accepted call.
+        call = Call(context, call_next, own.request_context, parent)
+        kept = kept_tool(self._compiled, server, message, self._caller())
+        accepts = None if kept is None or raw is not AS_SENT else kept.accepts_at_once
+        rejected_by = None if accepts is None else kept
+        if kept is None or accepts is None or not accepts(arguments):
+            asked = self._asked(context, raw, started)
+            return await self._decided(call, asked, self._source(server, message), rejected_by)
+        if self._telemetry.count_accepted(message.name, started, arguments, kept.mode):
+            self._gate.write_accepted(self._asked(context, raw, started), kept, arguments)
+        # This is the path of every accepted call: no further coroutine, object or look-up.
         try:
-            token = call.enter(cached)
+            token = call.enter(kept)
             try:
                 return await call_next(context)
             finally:
                 current.reset(token)
         except _NOT_RUN as error:
-            return await self._not_run(error, call, server, cached, arguments)
+            asked = self._asked(context, raw, started)
+            return await self._not_run(error, call, asked, self._source(server, message), Verdict(kept))
+
+    def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
+        message, who = context.message, partial(caller_fields, context.fastmcp_context, None)
+        repairs = () if raw.tool is None else (RENAMED_TOOL,)
+        return HostCall(message.name, raw.arguments(message.arguments), started, who, repairs)
 
     def _reentry(self, context: CallContext, running: Call) -> tuple[bool, Call | None]:
         """Detect re-entry; return (already_handled, parent call)."""
@@ -438,206 +431,86 @@ class LenientMiddleware(Middleware):
             return False, running
         return running.handles_mode(self.policy_for(name).mode), None
 
-    async def _not_an_object(self, call: Call, server: FastMCP, raw: RawArguments) -> ToolResult | None:
-        """Refuse arguments that are not an object, or in a destructive tool a text that leaves them out."""
-        if raw.violation is None and not raw.left_out:
-            return None
-        cached = await self._tools.look_up(server, call.context.message)
-        if cached is None:
-            return await self._unknown(call, server)
-        violation = raw.violation or (not_an_object("") if cached.plan.destructive else None)
-        if violation is None:
-            return None
-        self._record("call_rejected", call, cached, violations=(violation,))
-        return cached.refusal(call.name, (violation,))
-
-    async def _not_accepted(
-        self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
+    async def _decided(
+        self, call: Call, asked: HostCall, source: ServerSource, rejected_by: CompiledTool | None = None
     ) -> ToolResult:
-        decision: Decision | None = None
-        if judged.mode == "repair" and await self._tools.is_current(server, judged):
-            decision = await judged.decide_rejected(call.parsed or arguments)
-            if decision.status == "repaired" or await is_visible(judged):
-                return await self._rejected(call, server, judged, arguments, decision)
-        return await self._judged_anew(call, server, judged, arguments, decision)
-
-    async def _judged_anew(
-        self,
-        call: Call,
-        server: FastMCP,
-        judged: CachedTool,
-        arguments: Mapping[str, Any],
-        decision: Decision | None = None,
-    ) -> ToolResult:
-        # Never change a call by the schema of a replaced tool, nor refuse one by a schema that its client may not see.
-        cached = await self._tools.look_up(server, call.context.message)
-        if cached is None:
-            return await self._not_found(call, server)
-        if cached is not judged and await cached.accepts(arguments):
-            return await self._accepted(call, server, cached, arguments)
-        return await self._rejected(call, server, cached, arguments, decision if cached is judged else None)
-
-    async def _accepted(
-        self,
-        call: Call,
-        server: FastMCP,
-        cached: CachedTool,
-        arguments: Mapping[str, Any],
-        decision: Decision | None = None,
-    ) -> ToolResult:
-        """Run the tool with arguments that it accepts, as sent or repaired."""
-        accepted, repairs = (arguments, ()) if decision is None else (decision.arguments, decision.repairs)
-        try:
-            return await self._run(call, cached, accepted, repairs)
-        except _NOT_RUN as error:
-            return await self._not_run(error, call, server, cached, arguments, accepted)
-
-    async def _not_run(
-        self,
-        error: Exception,
-        call: Call,
-        server: FastMCP,
-        cached: CachedTool,
-        arguments: Mapping[str, Any],
-        accepted: Mapping[str, Any] | None = None,
-    ) -> ToolResult:
-        """Answer a call whose tool was replaced or removed; raise again what the tool's body raised."""
-        if not compat.refused_before_running(error, call.name) or error is call.leaked:
-            raise error
-        if isinstance(error, ValidationError):
-            accepted = arguments if accepted is None else accepted
-            if not await self._tools.is_replaced(server, call.context.message, cached, accepted):
-                raise error
-            return await self._judged_anew(call, server, cached, arguments)
-        gone = await self._tools.look_up(server, call.context.message) is None
-        if not gone or not self._answers_unknown(call):
-            raise error
-        return await self._unknown(call, server)
-
-    async def _rejected(
-        self,
-        call: Call,
-        server: FastMCP,
-        cached: CachedTool,
-        arguments: Mapping[str, Any],
-        decision: Decision | None = None,
-    ) -> ToolResult:
-        decision = decision or await cached.decide_rejected(call.parsed or arguments)
-        if cached.mode == "observe":
-            return await self._observed(call, cached, decision)
-        if decision.status == "repaired":
-            return await self._accepted(call, server, cached, arguments, decision)
-        if not cached.certain and cached.policy.unrepairable == "forward":
-            return await self._forwarded(call, cached, decision)
-        return await self._refused(call, cached, decision)
-
-    async def _run(
-        self, call: Call, cached: CachedTool, arguments: Mapping[str, Any], repairs: tuple[Repair, ...]
-    ) -> ToolResult:
-        """Run the tool with arguments that it accepts, after the normalizers that its author declared."""
-        context = call.context
-        if cached.normalizers:
-            final = cached.settled(arguments)
-            arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        if repairs and cached.mode == "observe":
-            self._record("call_observed", call, cached, repairs=repairs)
-            return await run(call, cached, context)
-        if repairs:
-            context = context.copy(message=context.message.model_copy(update={"arguments": dict(arguments)}))
-        repairs = (*call.sent_as_text, *repairs)
-        if repairs:
-            self._record("call_repaired", call, cached, repairs=repairs, kept_in=(cached.plan.top, arguments))
-            note = note_language(cached.policy)
-            return repaired_result(await run(call, cached, context), repairs, note_language=note)
-        if self._telemetry.count_accepted(call.name, call.started, arguments, cached.mode):
-            self._log_accepted(call, cached, arguments)
-        return await run(call, cached, context)
-
-    async def _refused(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
-        violations, repairs = decision.violations, (*call.sent_as_text, *decision.repairs)
-        self._record("call_rejected", call, cached, repairs=repairs, violations=violations)
-        if call.parent is not None:
-            # An envelope would look like success to a tool's body, so raise FastMCP's error.
-            return await run_raising(call, cached, call.parent)
-        return cached.refusal(call.name, violations, repairs)
-
-    async def _forwarded(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
-        self._record("call_forwarded", call, cached, violations=decision.violations)
-        try:
-            return await run(call, cached, call.context)
-        except ValidationError as error:
-            if call.parent is not None or error is call.leaked:
-                raise
-            return cached.refusal(call.name, decision.violations)
-
-    async def _observed(self, call: Call, cached: CachedTool, decision: Decision) -> ToolResult:
-        self._record("call_observed", call, cached, repairs=decision.repairs, violations=decision.violations)
-        return await run(call, cached, call.context)
-
-    async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
-        meant = await self.meant(server, call.context.message)
-        if meant is not None and meant.mode == "repair":
-            return await self._restarted(call, server, meant)
-        if meant is not None:
-            self._record("call_observed", call, meant, repairs=(RENAMED_TOOL,))
-            return await call.call_next(call.context)
-        if shown_name(call.name) != call.name and self._answers_unknown(call):
+        """Act on the verdict about a call that does not go straight."""
+        verdict = await self._gate.decide(asked, source, rejected_by=rejected_by)
+        if verdict.name is not None:
+            return await self._restarted(call, asked, source, verdict.name)
+        if verdict.refusal is not None and (verdict.tool is None or call.parent is None):
+            return refused(verdict.refusal)
+        if verdict.if_unknown is not None and shown_name(asked.name) != asked.name and call.parent is None:
             # FastMCP would write the name, which may contain values, into an exception on its span.
-            return await self._unknown(call, server)
-        try:
+            refusal = verdict.if_unknown()
+            if refusal is not None:
+                return refused(refusal)
             return await call.call_next(call.context)
-        except (NotFoundError, DisabledError):
-            if not self._answers_unknown(call):
-                raise
-            return await self._unknown(call, server)
-
-    async def meant(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """Return the tool in this client's list that a differently spelled name means, as far as its policy allows."""
-        with spans.aside():
-            listed = {tool.name for tool in await server.list_tools()}
-        names = {server.name, self._telemetry.names.get(server.name, server.name)}
-        target = None if message.name in listed else tool_target(message.name, listed, names)
-        if target is None:
-            return None
-        cached = await self._tools.look_up(server, message.model_copy(update={"name": target.name}))
-        if cached is None or cached.mode == "off" or cached.plan.destructive:
-            return None
-        behind = cached.target.route[0][0].name if cached.target.route else ""
-        is_there = target.upstream is None or same_tool_name(target.upstream, behind)
-        return cached if is_there and cached.policy.allows(RENAMED_TOOL.rule) else None
-
-    async def _restarted(self, call: Call, server: FastMCP, meant: CachedTool) -> ToolResult:
-        """Start a call again under the tool's own name, so that every middleware sees that name."""
-        message, name = call.context.message, meant.tool.name
-        token = _raw.set(RawArguments((*call.sent_as_text, RENAMED_TOOL), None, call.parsed, name))
+        context = call.context
+        if verdict.arguments is not None:
+            context = context.copy(
+                message=context.message.model_copy(update={"arguments": verdict.arguments})
+            )
         try:
-            return await server.call_tool(name, message.arguments or {}, version=version_asked(message))
+            result = await _run(call, verdict, context)
+        except _NOT_RUN as error:
+            return await self._not_run(error, call, asked, source, verdict)
+        return repaired_result(result, verdict.repairs, note_language=verdict.note_language)
+
+    async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
+        """Start a call again under the tool's own name, so that every middleware sees that name."""
+        message = call.context.message
+        token = _raw.set(RawCall(asked.arguments, message.arguments, name))
+        try:
+            return await source.server.call_tool(
+                name, message.arguments or {}, version=version_asked(message)
+            )
         finally:
             _raw.reset(token)
 
-    def _answers_unknown(self, call: Call) -> bool:
-        """Return whether the caller of an unknown tool gets an envelope; in observe mode, record it."""
-        mode = self.policy_for(call.name).mode
-        if mode == "observe":
-            self._record("call_observed", call, None, code="UNKNOWN_TOOL")
-        return mode == "repair" and call.parent is None
+    async def _not_run(
+        self, error: Exception, call: Call, asked: HostCall, source: ServerSource, verdict: Verdict
+    ) -> ToolResult:
+        """Answer a call that FastMCP refused; raise again what the tool's body raised, or what a nested call raises."""
+        judged, parent, is_invalid = verdict.tool, call.parent, isinstance(error, ValidationError)
+        if verdict.refusal is not None and parent is not None and is_invalid:
+            parent.leaked = error
+        if verdict.refusal is not None or error is call.leaked:
+            raise error
+        if is_invalid and verdict.if_refused is not None and parent is None:
+            return refused(verdict.if_refused())
+        if judged is not None:
+            if judged.mode == "off" or not compat.refused_before_running(error, asked.name):
+                raise error
+            sent = call.context.message.arguments or {} if verdict.arguments is None else verdict.arguments
+            if is_invalid and await self._is_replaced(source, asked.name, judged, sent):
+                return await self._decided(call, asked, source)
+            if is_invalid or await source.tool(asked.name, fresh=True) is not None:
+                raise error
+            verdict = await self._gate.decide(asked, source)
+        refusal = None if verdict.if_unknown is None or parent is not None else verdict.if_unknown()
+        if refusal is None:
+            raise error
+        return refused(refusal)
 
-    async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
-        name = call.name
-        with spans.aside():
-            names = {tool.name for tool in await server.list_tools()}
-        similar, language = near(name, names - {name}), self.policy_for(name).language
-        answer = unknown_tool(name, similar, has_versions=name in names, language=language)
-        self._record("call_rejected", call, None, code=answer["error_code"])
-        return as_result(answer, has_output_schema=False)
+    async def _is_replaced(
+        self, source: ServerSource, name: str, judged: CompiledTool, arguments: Mapping[str, Any]
+    ) -> bool:
+        """Return whether the call was refused by another tool that has since taken the name, so that no body ran."""
+        fresh = await source.tool(name, fresh=True)
+        other = judged if fresh is None else self._gate.compiled(fresh, source.compiled)
+        return other is not judged and not await other.accepts(arguments)
 
-    def _log_accepted(self, call: Call, cached: CachedTool, arguments: Mapping[str, Any]) -> None:
-        own = recorded(call.context, cached, call.started)
-        self._telemetry.write_accepted(own, cached.plan.top, arguments)
 
-    def _record(self, event: EventName, call: Call, cached: CachedTool | None, **outcome: Any) -> None:
-        """Record in the log, on the span and in the metrics what becomes of a call."""
-        self._telemetry.record(event, recorded(call.context, cached, call.started), **outcome)
+async def _run(call: Call, verdict: Verdict, context: CallContext) -> ToolResult:
+    """Run the tool with the arguments in the context."""
+    if verdict.tool is None:
+        return await call.call_next(context)
+    token = call.enter(verdict.tool)
+    try:
+        return await call.call_next(context)
+    finally:
+        current.reset(token)
 
 
 async def check_statements(server: FastMCP) -> None:
@@ -659,7 +532,7 @@ def standing_before(server: FastMCP, target: Target) -> Iterator[tuple[LenientMi
                 yield middleware, below, name
 
 
-async def judged_by(server: FastMCP, target: Target) -> list[CachedTool]:
+async def judged_by(server: FastMCP, target: Target) -> list[CompiledTool]:
     """Return a tool as each middleware of this package before it validates it, outermost first.
 
     Must run where the tool was looked up, as :func:`mcp_lenient.adapters.fastmcp.tools.find_target`.

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-import anyio.to_thread
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import ToolError, ValidationError
-from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
-from fastmcp.server.providers import LocalProvider
-from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
+from fastmcp.exceptions import ToolError
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
@@ -23,28 +17,23 @@ from pydantic_core import ValidationError as PydanticError
 from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.gate import HostTool, contract_of, decided_aside, is_destructive, is_read_only
+from mcp_lenient.adapters.gate import (
+    CompiledTool,
+    HostTool,
+    ToolSource,
+    is_destructive,
+    is_read_only,
+    refusal_result,
+)
 from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
-from mcp_lenient.engine.contract import Decision, ToolContract
-from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
-from mcp_lenient.errors import DefinitionError, SchemaError, check_code
-from mcp_lenient.refusal.envelope import (
-    META_KEY,
-    as_text,
-    envelope,
-    error_envelope,
-    repairs_note,
-    repairs_told,
-    written,
-)
+from mcp_lenient.errors import SchemaError, check_code
+from mcp_lenient.refusal.envelope import META_KEY, as_text, error_envelope, repairs_note, repairs_told
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, ValidationIssue, Validator
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import holds_many, json_type
@@ -56,12 +45,7 @@ if TYPE_CHECKING:
     from mcp.types import RequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
-    from mcp_lenient.declare.policies import Policies
-    from mcp_lenient.engine.declared import Normalizers
-    from mcp_lenient.engine.reader import Plan
     from mcp_lenient.rules.policy import Mode
-    from mcp_lenient.telemetry.log import LibraryEventName
-    from mcp_lenient.types import Violation
 
     CallContext = MiddlewareContext[CallToolRequestParams]
     Next = CallNext[CallToolRequestParams, ToolResult]
@@ -237,17 +221,17 @@ def _published(
 ResultT = TypeVar("ResultT")
 
 
-def as_result(refusal: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
-    """Return an envelope as the result of a call.
+def as_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> ToolResult:
+    """Return an envelope as the result of a call, as :func:`mcp_lenient.adapters.gate.refusal_result`."""
+    return refused(refusal_result(answer, has_output_schema=has_output_schema))
 
-    Some clients check ``structuredContent`` against the output schema even on errors and discard the envelope, so
-    it is only set if the tool has no output schema.
-    """
-    safe, text = written(refusal)
+
+def refused(refusal: Mapping[str, Any]) -> ToolResult:
+    """Return the result that refuses a call, given in the protocol's form, as FastMCP has it."""
     return ToolResult(
-        content=[TextContent(type="text", text=text)],
-        structured_content=None if has_output_schema else safe,
-        meta={META_KEY: safe},
+        content=[TextContent(type="text", text=refusal["content"][0]["text"])],
+        structured_content=refusal.get("structuredContent"),
+        meta=refusal["_meta"],
         is_error=True,
     )
 
@@ -288,7 +272,13 @@ def _called_tool() -> str | None:
     """Return the name of the called tool in a form safe to show; None outside of a call."""
     call, context = current.get(), current_context()
     request = None if context is None else host.raw_request(context)
-    name = call.name if call is not None else None if request is None else (request.params or {}).get("name")
+    name = (
+        call.context.message.name
+        if call is not None
+        else None
+        if request is None
+        else (request.params or {}).get("name")
+    )
     return None if name is None else shown_name(name)
 
 
@@ -400,245 +390,128 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     )
 
 
-_MOST = 10_000
 # mutant: a bound; it takes a tool that changes at each look-up
-_TRIES = 3
+_TRIES: Final = 3
 Key = tuple[int, str, str | None, bytes]
 
 
-_WRONG: Final = [{"\x00": [None]}]
-"""A list that almost no parameter accepts, not even once it is repaired."""
-
-
-@dataclass(frozen=True, slots=True)
-class CachedTool:
-    """A tool with what it accepts.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTool(HostTool):
+    """A tool of a FastMCP server.
 
     Attributes:
-        server: The server that has it, as a weak reference.
-        tool: The tool as that server sees it.
+        route: As for :class:`Target`.
         target: What validates its arguments.
-        contract: What decides its calls.
-        validator: The contract's validator, which every call asks.
-        in_thread: Whether validation runs author's code that must not block the event loop.
-        normalizers: Normalizers declared by the author or operator, which run first.
-        mode: The mode of the policy in force.
+        server: The server that has it, as a weak reference.
     """
 
-    server: weakref.ref[FastMCP]
-    tool: Tool
-    target: Target
-    contract: ToolContract
-    validator: Validator
-    in_thread: bool = False
-    normalizers: Normalizers = field(default_factory=dict)
-    mode: Mode = "repair"
+    route: tuple[tuple[FastMCP, str], ...]
+    target: Target = field(compare=False)
+    server: weakref.ref[FastMCP] = field(compare=False)
 
     @property
-    def plan(self) -> Plan:
-        """The published schema under the policy in force."""
-        return self.contract.plan
-
-    @property
-    def policy(self) -> Policy:
-        """The policy in force for this tool."""
-        return self.plan.policy
-
-    @property
-    def certain(self) -> bool:
-        """Whether the tool's own validator is asked, and not its published schema alone."""
-        return self.target.certain
+    def mounted(self) -> tuple[str, ...]:
+        """The names of the mounted servers down to the tool's own."""
+        return tuple(server.name for server, _ in self.route)
 
     def is_of(self, server: FastMCP, tool: Tool) -> bool:
         """Return whether a server's own tool, looked up again, is the same one and is validated as before."""
-        own = self.target.validator
         return (
-            tool is self.tool
+            tool is self.target.tool
             and isinstance(tool, FunctionTool)
-            and isinstance(own, FunctionValidator)
-            and own.still_validates(tool, strict=host.is_strict(server))
+            and isinstance(self.validator, FunctionValidator)
+            and self.validator.still_validates(tool, strict=host.is_strict(server))
         )
 
-    async def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments; slow validators run in a thread."""
-        if self.in_thread:
-            return await anyio.to_thread.run_sync(self.validator.accepts, arguments)
-        return self.validator.accepts(arguments)
 
-    def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
-        """Return accepted arguments after the declared normalizers."""
-        if isinstance(self.validator, NormalizingValidator):
-            return self.validator.settled(arguments)
-        return NormalizedArguments(arguments)
-
-    async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """Decide about rejected arguments, in a thread if that may take long."""
-        contract = self.contract
-        return await decided_aside(contract, contract.decide_rejected, arguments, always=self.in_thread)
-
-    @property
-    def runs_code_of_author(self) -> bool:
-        """Whether validation runs validators or normalizers that the author wrote."""
-        return self.in_thread or bool(self.normalizers)
-
-    def rehearse(self) -> None:
-        """Decide about a call without arguments and one whose arguments are all wrong, and word the refusals."""
-        wrong = dict.fromkeys(self.plan.top.properties, _WRONG)
-        for arguments in ({}, wrong):
-            decision = self.contract.decide(arguments)
-            self.refusal(self.tool.name, decision.violations)
-
-    def refusal(
-        self, name: str, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
-    ) -> ToolResult:
-        """Return the envelope for a call under this name, as this tool's callers can read it."""
-        answer = envelope(name, self.plan.top, found, repairs, language=self.policy.language)
-        return as_result(answer, has_output_schema=self.tool.output_schema is not None)
-
-
-class ToolCache:
-    """Tools by server, name and version, compiled on first use and looked up again before a call is changed or refused.
+class ServerSource(ToolSource):
+    """The tools of a server as the caller of one request sees them.
 
     Args:
-        policies: The policies by tool name.
-        warn: Called with an event, the tool's name and a sentence where part of its schema cannot be read, or where
-            a definitions file contradicts it.
-        caller: Returns what distinguishes callers for whom the same name may be another tool.
+        compiled: The contracts of all servers, kept between calls.
+        server: The server.
+        message: The request, which may ask for a version.
+        caller: What distinguishes callers for whom the same name may be another tool.
+        logged_as: The name under which the server is logged.
     """
+
+    certain_names = None
 
     def __init__(
         self,
-        policies: Policies,
-        warn: Callable[[LibraryEventName, str, str], None],
-        caller: Callable[[], bytes] = bytes,
+        compiled: dict[Any, CompiledTool],
+        server: FastMCP,
+        message: RequestParams,
+        caller: bytes = b"",
+        logged_as: str | None = None,
     ) -> None:
-        self._policies = policies
-        self._warn = warn
+        self.compiled = compiled
+        self.server = server
+        self.server_names = {server.name, logged_as or server.name}
+        self._message = message
+        self._version = _version_key(message)
         self._caller = caller
-        self._cached: dict[Key, CachedTool] = {}
 
-    def _key(self, server: FastMCP, message: CallToolRequestParams) -> Key:
-        return id(server), message.name, _version_key(message), self._caller()
+    def kept(self, name: str) -> CompiledTool | None:
+        """Return a tool as it was compiled last; it may have been replaced since."""
+        kept = self.compiled.get(self._key(name))
+        return kept if kept is not None and own_tool(kept).server() is self.server else None
 
-    def get(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """Return the cached tool that a message names; it may have been replaced since."""
-        cached = self._cached.get(self._key(server, message))
-        return cached if cached is not None and cached.server() is server else None
+    def _key(self, name: str) -> Key:
+        return id(self.server), name, self._version, self._caller
 
-    async def look_up(self, server: FastMCP, message: CallToolRequestParams) -> CachedTool | None:
-        """Look the tool up as this client sees it now; compile it again only if it has changed.
+    async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
+        """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
+        kept = self.kept(name)
+        if kept is not None and not fresh and not kept.normalizers:
+            return own_tool(kept)
+        return await self._look_up(name, kept)
 
-        Returns:
-            The tool, or None if this client does not have it.
-        """
-        cached = self.get(server, message)
+    async def _look_up(self, name: str, kept: CompiledTool | None) -> ServerTool | None:
+        known = None if kept is None else own_tool(kept)
         for _ in range(_TRIES):
-            tool = await server.get_tool(message.name, version_asked(message))
+            tool = await self.server.get_tool(name, version_asked(self._message))
             if tool is None:
+                self.compiled.pop(self._key(name), None)
                 return None
-            if cached is not None and cached.is_of(server, tool):
-                return cached
-            target = await find_target(server, tool)
+            if known is not None and known.is_of(self.server, tool):
+                return known
+            target = await find_target(self.server, tool)
             if target.settled:
                 break
-        cached = self.get(server, message)
-        if cached is not None and _same(cached, target):
-            return cached
-        compiled = self._compiled(server, message.name, target)
-        if len(self._cached) >= _MOST:
-            self._cached.pop(next(iter(self._cached)))
-        self._cached[self._key(server, message)] = compiled
-        return compiled
-
-    async def is_current(self, server: FastMCP, cached: CachedTool) -> bool:
-        """Return whether a call under this tool's name runs this tool or none, as far as can be told without a look-up.
-
-        A look-up also applies authorization and the session's visibility, at many times the cost.
-        """
-        known, provider = cached.tool, _sole_provider(server)
-        # mutant: to say no costs a look-up only; that yes is not said wrongly is tested
-        if provider is None or known.version is not None or known.auth is not None:
-            return False
-        tool = await provider.get_tool(known.name)
-        # mutant: as above
-        return tool is not None and cached.is_of(server, tool)
-
-    async def warm(self, server: FastMCP) -> None:
-        """Compile every tool of a server and rehearse a refusal for each, so that no later call waits for this."""
-        with spans.aside():
-            # Another middleware may refuse a list, and must not refuse the client's first message.
-            tools = await server.list_tools(run_middleware=False)
-        for tool in tools:
-            with suppress(DefinitionError):  # the first list of tools or call raises it
-                cached = await self.look_up(server, CallToolRequestParams(name=tool.name))
-                # mutant: without a rehearsal the first refusal is slower; that none runs an author's code is tested
-                if cached is not None and not cached.runs_code_of_author:
-                    await anyio.to_thread.run_sync(cached.rehearse)
-
-    async def is_replaced(
-        self,
-        server: FastMCP,
-        message: CallToolRequestParams,
-        judged: CachedTool,
-        arguments: Mapping[str, Any],
-    ) -> bool:
-        """Return whether the call was refused by another tool that has since taken the name, so that no body ran."""
-        fresh = await self.look_up(server, message)
-        return fresh is not None and fresh is not judged and not await fresh.accepts(arguments)
-
-    def _compiled(self, server: FastMCP, name: str, target: Target) -> CachedTool:
-        tool = HostTool(
+        return ServerTool(
             name,
             target.schema or target.tool.parameters,
             destructive=is_destructive(target.tool.annotations),
             read_only=is_read_only(target.tool.annotations),
+            has_output_schema=target.tool.output_schema is not None,
             validator=target.validator,
             declared=target.declared,
             policy=target.policy,
-        )
-        contract = contract_of(tool, self._policies, self._warn)
-        validator = contract.validator
-        return CachedTool(
-            weakref.ref(server),
-            target.tool,
-            target,
-            contract,
-            validator,
             in_thread=target.has_validators,
-            normalizers=validator.normalizers if isinstance(validator, NormalizingValidator) else {},
-            mode=contract.plan.policy.mode,
+            key=self._key(name),
+            route=target.route,
+            target=target,
+            server=weakref.ref(self.server),
         )
 
-
-async def is_visible(cached: CachedTool) -> bool:
-    """Return whether the session of this call has not hidden a current tool."""
-    return all(map(is_enabled, await apply_session_transforms([cached.tool])))
-
-
-def _sole_provider(server: FastMCP) -> LocalProvider | None:
-    """Return the provider of all tools of a server; None if a tool may come from elsewhere or be transformed."""
-    if server.transforms or type(server).get_tool is not FastMCP.get_tool:
-        return None
-    for middleware in server.middleware:
-        if isinstance(middleware, ToolInjectionMiddleware):
-            return None
-    provider = server.providers[0] if len(server.providers) == 1 else None
-    return provider if isinstance(provider, LocalProvider) else None
+    async def names(self) -> Collection[str]:
+        """Return the names of the tools that the client is listed."""
+        with spans.aside():
+            return {tool.name for tool in await self.server.list_tools()}
 
 
-def _same(cached: CachedTool, target: Target) -> bool:
-    """Return whether a tool looked up again is validated and described as before."""
-    tool, fresh = cached.tool, target.tool
-    return (
-        cached.target.validator == target.validator
-        and cached.target.route == target.route
-        and cached.target.declared == target.declared
-        and cached.target.policy == target.policy
-        and cached.target.schema == target.schema
-        and tool.annotations == fresh.annotations
-        and tool.output_schema == fresh.output_schema
-        and tool.parameters == fresh.parameters
-    )
+def own_tool(compiled: CompiledTool) -> ServerTool:
+    """Return a tool that a :class:`ServerSource` found."""
+    return cast("ServerTool", compiled.tool)
+
+
+def kept_tool(
+    compiled: Mapping[Any, CompiledTool], server: FastMCP, message: CallToolRequestParams, caller: bytes
+) -> CompiledTool | None:
+    """Return the tool that a message calls as it was compiled last; it may have been replaced since."""
+    kept: Any = compiled.get((id(server), message.name, _version_key(message), caller))
+    return kept if kept is not None and kept.tool.server() is server else None
 
 
 def _version_request(message: RequestParams) -> Any:
@@ -646,8 +519,8 @@ def _version_request(message: RequestParams) -> Any:
     return own.get("version") if isinstance(own, dict) else None
 
 
-def _version_key(message: CallToolRequestParams) -> str | None:
-    asked = _version_request(message)
+def _version_key(message: RequestParams) -> str | None:
+    asked = None if message.meta is None else _version_request(message)
     return None if asked is None else repr(asked)
 
 
@@ -670,9 +543,6 @@ class Call:
         call_next: What runs the tool.
         request: The request it belongs to.
         parent: The call whose tool's body makes this one.
-        started: When it came, by ``perf_counter_ns``.
-        sent_as_text: How its arguments were read, if they were sent as one text.
-        parsed: The arguments that were read from that text, with the source spelling of their numbers.
         mode: The mode of the policy in force.
         route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
             same request is made by a tool's body.
@@ -683,17 +553,9 @@ class Call:
     call_next: Next
     request: object
     parent: Call | None
-    started: int
-    sent_as_text: tuple[Repair, ...] = ()
-    parsed: dict[str, Any] | None = None
     mode: Mode = "repair"
     route: tuple[tuple[FastMCP, str], ...] = ()
     leaked: BaseException | None = None
-
-    @property
-    def name(self) -> str:
-        """The tool that is called."""
-        return self.context.message.name
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
@@ -703,14 +565,14 @@ class Call:
                 return True
         return False
 
-    def enter(self, cached: CachedTool) -> Token[Call | None]:
+    def enter(self, compiled: CompiledTool) -> Token[Call | None]:
         """Make this the current call, to distinguish re-entries from calls of the tool's body.
 
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        self.mode = cached.mode
-        self.route = cached.target.route
+        self.mode = compiled.mode
+        self.route = own_tool(compiled).route
         return current.set(self)
 
     def handles_mode(self, mode: Mode) -> bool:
@@ -718,39 +580,5 @@ class Call:
         return self.mode in ("repair", mode)
 
 
-def recorded(context: CallContext, cached: CachedTool | None, started: int) -> RecordedCall:
-    """Return the record of a call of this tool; None means a tool that does not exist."""
-    own, message = context.fastmcp_context, context.message
-    if cached is None:
-        return RecordedCall(message.name, started, partial(caller_fields, own, None), exists=False)
-    plan = cached.contract.plan
-    return RecordedCall(
-        message.name,
-        started,
-        partial(caller_fields, own, cached.target.mounted),
-        secret=plan.policy.secret,
-        sent=shown(plan.policy, plan.top, message.arguments),
-        arguments=message.arguments,
-    )
-
-
 current: ContextVar[Call | None] = ContextVar("mcp_lenient_call", default=None)
 """The call that is being run here; None outside of one."""
-
-
-async def run(call: Call, cached: CachedTool, context: CallContext) -> ToolResult:
-    """Run the tool with the arguments in the context."""
-    token = call.enter(cached)
-    try:
-        return await call.call_next(context)
-    finally:
-        current.reset(token)
-
-
-async def run_raising(call: Call, cached: CachedTool, parent: Call) -> ToolResult:
-    """Run the tool with refused arguments; the body of the parent call may let through what this raises."""
-    try:
-        return await run(call, cached, call.context)
-    except ValidationError as error:
-        parent.leaked = error
-        raise

@@ -11,7 +11,7 @@ from langchain_mcp_adapters.tools import load_mcp_tools
 from mcp.types import CallToolResult
 
 from mcp_lenient.adapters.gate import Gate, HostCall
-from mcp_lenient.adapters.mcp_sdk.tools import ListedTools, ServerTools
+from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.telemetry.otel import trace_fields
 
@@ -65,9 +65,10 @@ class LenientInterceptor:
         verdict = await self._gate.verdict(call, source)
         if verdict.refusal is not None:
             return CallToolResult.model_validate(verdict.refusal)
-        if verdict.arguments is None:
+        changed = verdict.changed(arguments="args")
+        if not changed:
             return await handler(request)
-        result = await handler(request.override(args=verdict.arguments))
+        result = await handler(request.override(**changed))
         if not isinstance(result, CallToolResult):
             return result
         told = verdict.with_repairs(result.model_dump(by_alias=True, exclude_none=True, mode="json"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, final
 
 from litellm.integrations.custom_logger import CustomLogger
 
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool, ToolSource
 from mcp_lenient.adapters.litellm import compat
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.telemetry.otel import trace_fields
@@ -30,15 +30,13 @@ class _EvenEmpty(dict[str, Any]):
         return True
 
 
-class _OneTool:
+class _OneTool(ToolSource):
     """The tool of one call; the gateway has looked it up and shows the hook no other tool.
 
     Args:
         tool: The tool.
         compiled: The contracts of all tools, by name.
     """
-
-    certain_names = False
 
     def __init__(self, tool: HostTool, compiled: dict[str, CompiledTool]) -> None:
         self._tool = tool
@@ -47,9 +45,6 @@ class _OneTool:
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:  # noqa: ARG002 - there is no other
         """Return the tool."""
         return self._tool
-
-    async def names(self) -> None:
-        """Return None, since other tools are unknown."""
 
 
 @final

@@ -12,9 +12,8 @@ from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any, Final
 
-from mcp_lenient.adapters.gate import HostTool, is_destructive, is_read_only
 from mcp_lenient.adapters.mcp_sdk.arguments import ArgumentsValidator
-from mcp_lenient.declare.decorator_metadata import as_written, declared_of, marks_of
+from mcp_lenient.declare.decorator_metadata import as_written
 
 _MOST_MIDDLEWARE: Final = 1_000
 _FUNCTION_SERVERS: Final = (
@@ -71,22 +70,8 @@ def function_tool(server: Any, name: str) -> Any:
     return server._tool_manager.get_tool(name)  # noqa: SLF001 - see above
 
 
-def host_tool(tool: Any) -> HostTool:
-    """Return a function tool of the SDK, validated by its own arguments model."""
-    marks = marks_of(tool.fn)
-    return HostTool(
-        tool.name,
-        tool.parameters,
-        destructive=is_destructive(tool.annotations),
-        read_only=is_read_only(tool.annotations),
-        has_output_schema=tool.output_schema is not None,
-        validator=_validator(tool),
-        declared=declared_of(tool.fn),
-        policy=marks.policy if marks is not None else None,
-    )
-
-
-def _validator(tool: Any) -> ArgumentsValidator | None:
+def validator(tool: Any) -> ArgumentsValidator | None:
+    """Return the validator of a function tool by the SDK's own arguments model; None for any other tool."""
     if not _runs_its_function(tool):
         return None
     written, metadata = as_written(tool.fn), tool.fn_metadata

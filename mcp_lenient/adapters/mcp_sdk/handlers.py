@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from mcp import types
 
 from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
-from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
+from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
 from mcp_lenient.adapters.settings import takes_settings
 
 if TYPE_CHECKING:
@@ -101,9 +102,10 @@ class LenientHandler:
         verdict = await self._gate.verdict(call, self._source())
         if verdict.refusal is not None:
             return _SDK.ServerResult(_SDK.CallToolResult.model_validate(verdict.refusal))
-        if verdict.arguments is None:
+        changed = verdict.changed()
+        if not changed:
             return await self._handler(request)
-        repaired = params.model_copy(update={"arguments": verdict.arguments})
+        repaired = params.model_copy(update=changed)
         return _with_repairs(await self._handler(request.model_copy(update={"params": repaired})), verdict)
 
     def _who(self) -> dict[str, str | None]:
@@ -112,7 +114,7 @@ class LenientHandler:
     def _source(self) -> ToolSource:
         if self._functions is not None:
             return FunctionTools(self._kept, self._functions)
-        return ListedTools(self._kept, self._list_page, self._validator)
+        return ListedTools(self._kept, self._list_page, self._validator, (self._server.name,))
 
     async def _list_page(self, cursor: str | None) -> Mapping[str, Any]:
         handler = self._handlers[_SDK.ListToolsRequest]

@@ -14,11 +14,13 @@ from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import BaseModel
 
-from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
-from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools, ListedTools, ServerTools
+from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
 from mcp_lenient.adapters.settings import takes_settings
+from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -60,20 +62,36 @@ class LenientServerMiddleware:
 
     async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """Validate one call, repair or refuse it, and record it; pass every other message on."""
+        return await self._answer(ctx, call_next)
+
+    async def _answer(
+        self, ctx: Request, call_next: CallNext, repairs: tuple[Repair, ...] = ()
+    ) -> HandlerResult:
         params = ctx.params
         name = params.get("name") if params is not None else None
         if ctx.method != _CALL or ctx.request_id is None or params is None or not isinstance(name, str):
             return await call_next(ctx)
         server = compat.server_behind(call_next)
         who = partial(who_called, server, ctx)
-        call = HostCall(name, params.get("arguments"), perf_counter_ns(), who)
-        verdict = await self._gate.verdict(call, self._source(server, ctx, call_next))
+        call = HostCall(name, params.get("arguments"), perf_counter_ns(), who, repairs)
+        verdict = await self._gate.verdict(call, self._source(server, ctx, call_next), restarts=True)
+        if verdict.name is not None:
+            return await self._restarted(
+                replace(ctx, params={**params, "name": verdict.name}), call_next, server
+            )
         if verdict.refusal is not None:
             return _answer(ctx, verdict.refusal, server)
         if verdict.arguments is None:
             return await call_next(ctx)
         result = await call_next(replace(ctx, params={**params, "arguments": verdict.arguments}))
         return _with_repairs(result, verdict)
+
+    async def _restarted(self, ctx: Request, call_next: CallNext, server: Any) -> HandlerResult:
+        """Start a call again under another name at the outermost middleware, so that each sees this name."""
+        again: CallNext = partial(self._answer, call_next=call_next, repairs=(RENAMED_TOOL,))
+        for outer in reversed(server.middleware[: server.middleware.index(self)]):
+            again = partial(outer, call_next=again)
+        return await again(ctx)
 
     def _source(self, server: Any, ctx: Request, call_next: CallNext) -> ToolSource:
         """Return the tool source of this call; without the server nothing is cached between calls."""
@@ -92,7 +110,8 @@ class LenientServerMiddleware:
             page = await call_next(replace(ctx, method="tools/list", params=asked))
             return page.model_dump(by_alias=True) if isinstance(page, BaseModel) else page or {}
 
-        return ListedTools(kept, list_page)
+        names = () if server is None else (server.name,)
+        return ListedTools(kept, list_page, server_names=names)
 
 
 def _answer(ctx: Request, refusal: dict[str, Any], server: Any) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from fastmcp import Context, FastMCP
-from mcp.types import CallToolRequestParams
 
-from mcp_lenient.adapters.fastmcp.middleware import RENAMED_TOOL, LenientMiddleware, judged_by
-from mcp_lenient.adapters.fastmcp.tools import CachedTool, find_target
+from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, judged_by
+from mcp_lenient.adapters.fastmcp.tools import find_target, own_tool
+from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
@@ -143,7 +143,7 @@ async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True)
 async def _under_another_name(server: FastMCP, tool: str, sent: Any, *, guards: bool) -> Explanation:
     """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
     own = next((each for each in server.middleware if isinstance(each, LenientMiddleware)), None)
-    meant = await (own or LenientMiddleware()).meant(server, CallToolRequestParams(name=tool))
+    meant = await (own or LenientMiddleware()).meant(server, tool)
     if meant is None or meant.mode != "repair":
         return await _no_such_tool(server, tool)
     name = meant.tool.name
@@ -165,7 +165,7 @@ async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
 
 
 class _Explainer:
-    def __init__(self, tool: str, known: CachedTool, *, is_protected: bool, guards: bool) -> None:
+    def __init__(self, tool: str, known: CompiledTool, *, is_protected: bool, guards: bool) -> None:
         self.tool = tool
         self.known = known
         self.mask = Mask(known.contract)
@@ -207,7 +207,7 @@ class _Explainer:
             yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "This tool has no LenientMiddleware; this is what it would do."
-            if marks_of(known.target.function) is not None:
+            if marks_of(own_tool(known).target.function) is not None:
                 yield "@lenient on its function repairs only values, not names or wrapped arguments."
         if known.plan.destructive:
             yield "The tool is destructive, so only rules of tiers 1 and 2 may act."

@@ -19,14 +19,14 @@ from mcp_lenient.adapters.fastmcp.compat import Forwarding
 from mcp_lenient.adapters.fastmcp.tools import (
     Call,
     FunctionValidator,
+    ServerSource,
     Target,
-    ToolCache,
     TransformedValidator,
     as_result,
     repaired_result,
     version_asked,
 )
-from mcp_lenient.declare.policies import Policies
+from mcp_lenient.adapters.gate import Gate
 from mcp_lenient.types import Repair, ValidationIssue
 
 REPAIR = Repair("text_to_integer", "/n", "string", "integer")
@@ -63,40 +63,45 @@ def test_the_requested_version_is_text_or_bounds(version, asked):
     assert version_asked(_request(version)) == asked
 
 
-async def _looked_up(cache: ToolCache, server, version: object = None):
-    return await cache.look_up(server, _request(version))
+def _source(compiled, server, version: object = None) -> ServerSource:
+    return ServerSource(compiled, server, _request(version))
+
+
+async def _looked_up(compiled, server, version: object = None):
+    tool = await _source(compiled, server, version).tool("count", fresh=True)
+    assert tool is not None
+    return Gate().compiled(tool, compiled).tool
 
 
 async def test_a_tool_is_cached_by_server_name_and_version():
     """A message gets the cached tool for the same version on the same server."""
     server, other = plain(count), plain(count)
-    cache = ToolCache(Policies(None, {}, None), lambda *_: None)
-    kept = await _looked_up(cache, server)
-    assert cache.get(server, _request(None)) is kept
-    assert await _looked_up(cache, server) is kept
-    assert cache.get(server, _request("1.0")) is None
-    assert cache.get(other, _request(None)) is None
+    compiled = {}
+    tool = await _looked_up(compiled, server)
+    kept = _source(compiled, server).kept("count")
+    assert kept is not None
+    assert kept.tool is tool
+    assert await _looked_up(compiled, server) is tool
+    assert _source(compiled, server, "1.0").kept("count") is None
+    assert _source(compiled, other).kept("count") is None
 
 
 async def test_only_a_function_tool_is_reused_without_a_look_up():
     """A mounted tool is looked up again, since it may be replaced at any time."""
     server, child = plain(), plain(count)
     server.mount(child)
-    cache = ToolCache(Policies(None, {}, None), lambda *_: None)
-    mounted, own = await _looked_up(cache, server), await _looked_up(cache, child)
-    assert mounted is not None
-    assert own is not None
-    assert own.is_of(child, own.tool)
-    assert not mounted.is_of(server, mounted.tool)
+    mounted, own = await _looked_up({}, server), await _looked_up({}, child)
+    assert own.is_of(child, own.target.tool)
+    assert not mounted.is_of(server, mounted.target.tool)
 
 
 async def test_other_meta_does_not_change_the_tool():
     """A message with other entries in ``_meta`` gets the same cached tool."""
     server = plain(count)
-    cache = ToolCache(Policies(None, {}, None), lambda *_: None)
-    kept = await _looked_up(cache, server)
+    compiled = {}
+    kept = await _looked_up(compiled, server)
     message = CallToolRequestParams.model_validate({"name": "count", "_meta": {"progressToken": 1}})
-    assert cache.get(server, message) is kept
+    assert await ServerSource(compiled, server, message).tool("count", fresh=False) is kept
 
 
 def test_a_validator_is_kept_for_the_same_function_and_strictness():
@@ -229,7 +234,7 @@ def test_a_result_of_another_kind_is_the_same_object():
 
 
 def _call(**changes) -> Call:
-    return Call(context=None, call_next=None, request=None, parent=None, started=0, **changes)  # type: ignore[arg-type]
+    return Call(context=None, call_next=None, request=None, parent=None, **changes)  # type: ignore[arg-type]
 
 
 def test_each_hop_of_a_route_counts_once():

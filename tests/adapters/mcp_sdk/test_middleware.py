@@ -18,8 +18,8 @@ from pydantic import AfterValidator, BaseModel, Field
 from strategies import LAW, LOOSE_JSON
 
 from mcp_lenient import Policy, aliases, lenient, tags
+from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
-from mcp_lenient.adapters.mcp_sdk.tools import ListedTools, ServerTools
 
 SCHEMA = {
     "type": "object",

@@ -81,10 +81,12 @@ def test_a_function_is_found_with_its_own_model():
     """The validator validates as the SDK itself does."""
     server = MCPServer("notes")
     server.tool()(note)
-    tool = compat.host_tool(compat.function_tool(server, "note"))
-    assert tool.schema is server._tool_manager.get_tool("note").parameters
-    assert tool.validator.accepts({"text": "x", "labels": '["a"]'})
-    assert not tool.validator.accepts({"text": "x", "labels": "a"})
+    record = compat.function_tool(server, "note")
+    assert record is server._tool_manager.get_tool("note")
+    validator = compat.validator(record)
+    assert validator is not None
+    assert validator.accepts({"text": "x", "labels": '["a"]'})
+    assert not validator.accepts({"text": "x", "labels": "a"})
     assert compat.function_tool(server, "other") is None
 
 
@@ -95,7 +97,7 @@ def test_a_custom_tool_is_validated_by_its_schema():
         async def run(self, *_args: Any, **_named: Any) -> Any: ...
 
     own = Own(**dict(Tool.from_function(note)))
-    assert compat.host_tool(own).validator is None
+    assert compat.validator(own) is None
 
 
 @each_row(
@@ -111,7 +113,7 @@ def test_a_custom_tool_is_validated_by_its_schema():
 def test_the_validator_agrees_with_the_sdk(arguments):
     """The validator refuses exactly the arguments for which the SDK raises."""
     record = Tool.from_function(note)
-    validator = compat.host_tool(record).validator
+    validator = compat.validator(record)
     try:
         record.fn_metadata.validate_arguments(arguments)
         accepted = True

@@ -25,7 +25,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError as PydanticError
 
-from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
+from mcp_lenient.adapters.fastmcp.middleware import AS_SENT, LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, OVER_HTTP, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     MALFORMED,
@@ -36,7 +36,7 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     credentials_refused,
 )
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failure, Reason, is_noting, noting_failures
-from mcp_lenient.adapters.fastmcp.tools import ToolCache, as_result, recorded, run
+from mcp_lenient.adapters.fastmcp.tools import ServerSource, as_result, kept_tool, own_tool
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     UPSTREAM_KEY,
@@ -51,16 +51,17 @@ from mcp_lenient.values.language import ENGLISH
 from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from fastmcp import FastMCP
     from fastmcp.server.middleware import CallNext, MiddlewareContext
+    from mcp_types import RequestParams
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
-    from mcp_lenient.adapters.fastmcp.tools import CachedTool, Call, CallContext, Next
+    from mcp_lenient.adapters.fastmcp.tools import Call, CallContext, Next, ServerTool
+    from mcp_lenient.adapters.gate import CompiledTool, HostCall
     from mcp_lenient.adapters.settings import HostSettings
-    from mcp_lenient.declare.policies import Policies
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
 
@@ -133,6 +134,37 @@ class PlainErrors(Middleware):
         return result.model_copy(update={"structured_content": None})
 
 
+class UpstreamSource(ServerSource):
+    """The tools of a proxy; before a call is changed or refused, its upstream server is asked for them once.
+
+    Attributes:
+        proxy: The proxy's middleware.
+        call: The call.
+        asked: The same call as the gate is asked about it; its time does not include the list.
+    """
+
+    proxy: ProxyMiddleware
+    call: Call | None = None
+    asked: HostCall
+    _is_new = False
+
+    async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
+        """Return a tool; with ``fresh``, from a new list."""
+        if fresh and self.call is not None and not self._is_new:
+            self._is_new, began, kept = True, perf_counter_ns(), self.kept(name)
+            route = own_tool(kept).route if kept is not None else ()
+            await self.proxy._list_anew(self.call, route[-1][0] if route else self.server)  # noqa: SLF001 - one module
+            self.asked.started += perf_counter_ns() - began
+        return await super().tool(name, fresh=fresh)
+
+    def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
+        """Return the envelope for an unknown tool, which may be one of a server that lists none."""
+        reasons = {upstream.failed for upstream in self.proxy._upstream.values()} - {None}  # noqa: SLF001
+        if not reasons:
+            return super().unknown(name, names, language)
+        return _without_list(name, language, answered="silent" not in reasons)
+
+
 class ProxyMiddleware(LenientMiddleware):
     """The middleware of a proxy for upstream servers.
 
@@ -163,8 +195,11 @@ class ProxyMiddleware(LenientMiddleware):
         self._times = times
         self._is_nameless = is_nameless
 
-    def _cache(self, policies: Policies) -> ToolCache:
-        return ToolCache(policies, self._telemetry.log.warn_once, self._caller)
+    def _source(self, server: FastMCP, message: RequestParams) -> UpstreamSource:
+        logged_as = self._telemetry.names.get(server.name)
+        source = UpstreamSource(self._compiled, server, message, self._caller(), logged_as)
+        source.proxy = self
+        return source
 
     def _caller(self) -> bytes:
         return b"".join(upstream.caller() for upstream in self._upstream.values())
@@ -177,8 +212,8 @@ class ProxyMiddleware(LenientMiddleware):
 
     def schema_of(self, server: FastMCP, tool: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool that has been called, as it was last listed for this caller."""
-        cached = self._tools.get(server, CallToolRequestParams(name=tool))
-        return None if cached is None else cached.tool.parameters
+        cached = kept_tool(self._compiled, server, CallToolRequestParams(name=tool), self._caller())
+        return None if cached is None else own_tool(cached).target.tool.parameters
 
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
@@ -221,7 +256,7 @@ class ProxyMiddleware(LenientMiddleware):
             for tool in tools:
                 known = self.schema_of(server, tool.name)
                 if known is not None and known != tool.parameters:
-                    await self._tools.look_up(server, CallToolRequestParams(name=tool.name))
+                    await self.known(server, tool.name)
         return tools
 
     async def _list_unchanged(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
@@ -317,12 +352,14 @@ class ProxyMiddleware(LenientMiddleware):
         else:
             return None
         cached = self._cached(context)
-        return as_result(told, has_output_schema=bool(cached and cached.tool.output_schema is not None))
+        has_output_schema = cached is not None and cached.tool.has_output_schema
+        return as_result(told, has_output_schema=has_output_schema)
 
-    def _cached(self, context: CallContext) -> CachedTool | None:
+    def _cached(self, context: CallContext) -> CompiledTool | None:
         if context.fastmcp_context is None:
             return None
-        return self._tools.get(context.fastmcp_context.fastmcp, context.message)
+        server = context.fastmcp_context.fastmcp
+        return kept_tool(self._compiled, server, context.message, self._caller())
 
     async def _answered(
         self, context: CallContext, sent: Mapping[str, Any], answer: ToolResult, result: ToolResult
@@ -334,7 +371,8 @@ class ProxyMiddleware(LenientMiddleware):
         if cached is None or cached.mode == "off":
             return result
         name = context.message.name
-        text = refusal_in(answer, cached.target.route[-1][1] if cached.target.route else name)
+        route = own_tool(cached).route
+        text = refusal_in(answer, route[-1][1] if route else name)
         if text is None:
             return _apart(answer, result)
         self._record_upstream("call_refused_upstream", context, REFUSED_UPSTREAM)
@@ -348,37 +386,14 @@ class ProxyMiddleware(LenientMiddleware):
             text if cached.policy.echo_values else "",
             language=language,
         )
-        return as_result(refusal, has_output_schema=cached.tool.output_schema is not None)
+        return as_result(refusal, has_output_schema=cached.tool.has_output_schema)
 
-    async def _not_accepted(
-        self, call: Call, server: FastMCP, judged: CachedTool, arguments: Mapping[str, Any]
+    async def _decided(
+        self, call: Call, asked: HostCall, source: ServerSource, rejected_by: CompiledTool | None = None
     ) -> ToolResult:
-        began = perf_counter_ns()
-        await self._list_anew(call, judged.target.route[-1][0] if judged.target.route else server)
-        call.started += perf_counter_ns() - began
-        return await super()._not_accepted(call, server, judged, arguments)
-
-    async def _not_found(self, call: Call, server: FastMCP) -> ToolResult:
-        """Ask the server for a tool that FastMCP's cached list lacks; it may be new."""
-        await self._list_anew(call, server)
-        cached = await self._tools.look_up(server, call.context.message)
-        if cached is None:
-            return await super()._not_found(call, server)
-        if cached.mode == "off":
-            return await run(call, cached, call.context)
-        arguments = call.context.message.arguments or {}
-        if await cached.accepts(arguments):
-            return await self._accepted(call, server, cached, arguments)
-        return await self._rejected(call, server, cached, arguments)
-
-    async def _unknown(self, call: Call, server: FastMCP) -> ToolResult:
-        reasons = {upstream.failed for upstream in self._upstream.values()} - {None}
-        if not reasons:
-            return await super()._unknown(call, server)
-        language = self.policy_for(call.name).language
-        answer = _without_list(call.name, language, answered="silent" not in reasons)
-        self._record("call_rejected", call, None, code=answer["error_code"])
-        return as_result(answer, has_output_schema=False)
+        if isinstance(source, UpstreamSource):
+            source.call, source.asked = call, asked
+        return await super()._decided(call, asked, source, rejected_by)
 
     async def close(self) -> None:
         """End the connections to all servers."""
@@ -399,8 +414,8 @@ class ProxyMiddleware(LenientMiddleware):
             raise credentials_refused()
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
-        call = recorded(context, self._cached(context), perf_counter_ns())
-        self._telemetry.record(event, call, code=code)
+        asked = self._asked(context, AS_SENT, perf_counter_ns())
+        self._gate.record(event, asked, self._cached(context), code=code)
 
 
 _SAID: Final[Mapping[Reason, str]] = {

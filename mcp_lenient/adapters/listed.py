@@ -1,0 +1,89 @@
+"""The tools that a server lists, for hosts that know no more of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any, Final
+
+from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource, ToolsUnknownError
+
+_MOST_PAGES: Final = 100
+
+ListPage = Callable[[str | None], Awaitable[Mapping[str, Any]]]
+"""Returns a page of ``tools/list``, starting at a cursor."""
+
+
+class ServerTools:
+    """The tools of one server, kept between calls.
+
+    Attributes:
+        compiled: Their contracts.
+        listed: The tools as last listed; None before the first listing.
+    """
+
+    __slots__ = ("__weakref__", "compiled", "listed")
+
+    def __init__(self) -> None:
+        self.compiled: dict[Any, CompiledTool] = {}
+        self.listed: dict[str, HostTool] | None = None
+
+
+class ListedTools(ToolSource):
+    """The tools that a server lists to the caller of one call.
+
+    Args:
+        kept: The state kept between calls.
+        list_page: Requests a page from the server.
+        as_validator: Returns the server's own validator for a schema; None if the server has none.
+        server_names: The names of the server.
+    """
+
+    def __init__(
+        self,
+        kept: ServerTools,
+        list_page: ListPage,
+        as_validator: Callable[[Mapping[str, Any]], Any] | None = None,
+        server_names: Collection[str] = (),
+    ) -> None:
+        self.compiled = kept.compiled
+        self.server_names = server_names
+        self._kept = kept
+        self._list_page = list_page
+        self._as_validator = as_validator
+        self._own: dict[str, HostTool] | None = None
+
+    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
+        """Return a listed tool; the list is refreshed at most once per call."""
+        return (await self._listed(fresh=fresh)).get(name)
+
+    async def names(self) -> Collection[str]:
+        """Return the names of all tools."""
+        return await self._listed(fresh=True)
+
+    async def _listed(self, *, fresh: bool) -> dict[str, HostTool]:
+        # Meanwhile the server may have listed other tools to another caller.
+        known = self._kept.listed if self._own is None else self._own
+        if known is not None and (self._own is not None or not fresh):
+            return known
+        listed: dict[str, HostTool] = {}
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            page = await self._page(cursor)
+            for tool in page.get("tools", ()):
+                own = None if self._as_validator is None else self._as_validator(tool["inputSchema"])
+                listed[tool["name"]] = HostTool.listed(tool, own)
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                break
+        if known is not None:
+            # An unchanged tool stays the same object and keeps its contract.
+            listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
+        self._kept.listed = self._own = listed
+        return listed
+
+    async def _page(self, cursor: str | None) -> Mapping[str, Any]:
+        try:
+            return await self._list_page(cursor)
+        except Exception as error:
+            # Whatever the server raises while listing, its calls must run as without the middleware.
+            raise ToolsUnknownError from error
