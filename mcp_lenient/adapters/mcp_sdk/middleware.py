@@ -76,9 +76,7 @@ class LenientServerMiddleware:
         call = HostCall(name, params.get("arguments"), perf_counter_ns(), who, repairs)
         verdict = await self._gate.verdict(call, self._source(server, ctx, call_next), restarts=True)
         if verdict.name is not None:
-            return await self._restarted(
-                replace(ctx, params={**params, "name": verdict.name}), call_next, server
-            )
+            return await self._restarted(ctx, verdict.name, call_next, server)
         if verdict.refusal is not None:
             return _answer(ctx, verdict.refusal, server)
         if verdict.arguments is None:
@@ -86,12 +84,14 @@ class LenientServerMiddleware:
         result = await call_next(replace(ctx, params={**params, "arguments": verdict.arguments}))
         return _with_repairs(result, verdict)
 
-    async def _restarted(self, ctx: Request, call_next: CallNext, server: Any) -> HandlerResult:
+    async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
         """Start a call again under another name at the outermost middleware, so that each sees this name."""
+        if server is None or self not in server.middleware:
+            return await call_next(ctx)
         again: CallNext = partial(self._answer, call_next=call_next, repairs=(RENAMED_TOOL,))
         for outer in reversed(server.middleware[: server.middleware.index(self)]):
             again = partial(outer, call_next=again)
-        return await again(ctx)
+        return await again(replace(ctx, params={**(ctx.params or {}), "name": name}))
 
     def _source(self, server: Any, ctx: Request, call_next: CallNext) -> ToolSource:
         """Return the tool source of this call; without the server nothing is cached between calls."""

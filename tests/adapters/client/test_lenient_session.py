@@ -146,6 +146,16 @@ async def test_a_tool_error_is_not_a_refusal(server):
             await session.call_tool("nothing", {"n": "2"})
 
 
+async def test_a_tool_name_in_another_spelling_is_repaired(server, events):
+    """The listed tool is called; a destructive one is not."""
+    async with lenient_session(Client(server)) as session:
+        result = await session.call_tool("Bazi", {"year": 1990, "gender": 1})
+        assert rules(result) == ["rename_tool"]
+        assert [(each["event"], each["tool"]) for each in events] == [("call_repaired", "bazi")]
+        with pytest.raises(ToolError, match="Unknown tool: 'Erase'"):
+            await session.call_tool("Erase", {"names": ["a"]})
+
+
 async def test_destructive_tools_get_fewer_repairs(server):
     """No scalar becomes a list for a destructive tool, unless the policy says that it is not destructive."""
     async with lenient_session(Client(server)) as session:

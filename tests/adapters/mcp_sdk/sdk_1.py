@@ -173,6 +173,14 @@ async def test_an_unknown_tool_gets_the_envelope() -> None:
     assert reported["details"]["did_you_mean"] == ["note"]
 
 
+async def test_a_tool_name_in_another_spelling_is_repaired() -> None:
+    """The tool of the listed name runs, on both kinds of servers."""
+    assert rules(await call(functions(), "mcp__notes__Note", {"text": "x"})) == ["rename_tool"]
+    low = Low()
+    assert rules(await call(low.server, "Note", {"text": "x"})) == ["rename_tool"]
+    assert low.got == [{"text": "x"}]
+
+
 async def test_non_object_arguments_never_reach_the_handler() -> None:
     """The SDK refuses the request before it calls a handler."""
     params = types.CallToolRequestParams.model_construct(name="note", arguments='{"text": "x"}')
@@ -287,9 +295,10 @@ async def test_private_sdk_handler_attributes_exist() -> None:
     assert compat.low_level(server).name == "notes"
     assert compat.function_server(handler) is server
     assert compat.validates_input(handler) is False
-    tool = compat.host_tool(compat.function_tool(server, "note"))
-    assert tool.validator.accepts({"text": "x", "labels": '["a"]'})
-    assert not tool.validator.accepts({"text": "x", "labels": "a"})
+    validator = compat.validator(compat.function_tool(server, "note"))
+    assert validator is not None
+    assert validator.accepts({"text": "x", "labels": '["a"]'})
+    assert not validator.accepts({"text": "x", "labels": "a"})
 
 
 async def test_handler_validation_is_detected() -> None:
@@ -329,13 +338,13 @@ async def _reloads(made: Any) -> None:
         built = made(definitions=file, reload=True)
         server = getattr(built, "server", built)
         assert rules(await call(server, "note", {"body": "x"})) == ["rename_alias"]
-        changed = "tools: {note: {parameters: {text: {aliases: [words]}}}, nota: {}}"
+        changed = "tools: {note: {parameters: {text: {aliases: [words]}}}, notes: {}}"
         file.write_text(changed, encoding="utf-8")
         await asyncio.sleep(1.05)
         assert rules(await call(server, "note", {"words": "x"})) == ["rename_alias"]
         assert (await call(server, "note", {"body": "x"})).isError
     reported = [each["reason"] for each in events if each["event"] == "definition_unused"]
-    assert reported == ["There is no tool 'nota'; did you mean 'note'?"]
+    assert reported == ["There is no tool 'notes'; did you mean 'note'?"]
 
 
 if __name__ == "__main__":

@@ -189,6 +189,57 @@ async def test_an_unknown_tool_gets_the_envelope(events):
     assert events.names == ["call_rejected"]
 
 
+@VERSIONS
+@pytest.mark.parametrize("name", ["Note", "mcp__notes__note"])
+async def test_a_tool_name_in_another_spelling_is_repaired(mode, name, events):
+    """The function of the listed name runs; the result and the log name the repair."""
+    result = await call(functions(), name, {"text": "x", "limit": None}, mode)
+    assert got(result)["limit"] == 10
+    assert rules(result) == ["rename_tool", "null_to_absent"]
+    assert [(each["event"], each["tool"]) for each in events] == [("call_repaired", "note")]
+
+
+async def test_a_tool_name_of_a_low_level_server_is_repaired():
+    """The server is called with the listed name."""
+    low = Low()
+    assert rules(await call(low.server, "Note", {"text": "x"})) == ["rename_tool"]
+    assert low.got == [{"text": "x"}]
+
+
+async def test_outer_middleware_sees_the_repaired_tool_name():
+    """A renamed call starts again at the outermost middleware, so that a guard by name sees the tool that runs."""
+    seen: list[str] = []
+
+    async def guard(ctx: Any, call_next: Any) -> Any:
+        if ctx.method == "tools/call":
+            seen.append(ctx.params["name"])
+            if ctx.params["name"] == "note":
+                return CallToolResult(content=[TextContent(type="text", text="not allowed")])
+        return await call_next(ctx)
+
+    result = await call(functions(middleware=[guard, LenientServerMiddleware()]), "Note", {"text": "x"})
+    assert result.content[0].text == "not allowed"
+    assert seen == ["Note", "note"]
+
+
+async def test_a_wrapped_middleware_repairs_no_tool_name():
+    """Middleware before one that the server does not list is unknown, and could not see the repaired name."""
+    own = LenientServerMiddleware()
+
+    async def wrapped(ctx: Any, call_next: Any) -> Any:
+        return await own(ctx, call_next)
+
+    assert (await call(functions(middleware=[wrapped]), "Note", {"text": "x"})).is_error
+
+
+async def test_the_name_of_a_destructive_tool_is_not_repaired():
+    """The envelope names the tool."""
+    server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
+    server.tool(annotations=ToolAnnotations(destructiveHint=True))(note)
+    reported = refusal(await call(server, "Note", {"text": "x"}))
+    assert (reported["error_code"], reported["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["note"])
+
+
 async def test_the_tool_list_is_unchanged():
     """The list is the same as without the middleware."""
     async with Client(functions()) as ours, Client(functions(middleware=())) as alone:
