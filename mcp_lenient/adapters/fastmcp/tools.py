@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from fastmcp.tools.tool_transform import TransformedTool
     from mcp.types import RequestParams
 
-    from mcp_lenient.adapters.fastmcp.compat import Forwarding, Probe
+    from mcp_lenient.adapters.fastmcp.compat import Forwarding
     from mcp_lenient.rules.policy import Mode
 
     CallContext = MiddlewareContext[CallToolRequestParams]
@@ -81,7 +81,7 @@ class FunctionValidator:
         self._function, self._run_in_thread, self._strict = tool.fn, tool.run_in_thread, strict
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
         self._validate = probe.strict if strict else probe.lax
-        self._is_surely_right = _quick_check(probe, strict=strict)
+        self._is_surely_right = None if strict else probe.is_surely_right
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 
@@ -104,8 +104,10 @@ class FunctionValidator:
         If an author's validator raises anything but ``ValueError`` or ``AssertionError``, the arguments count as
         accepted, so that FastMCP answers with its tool error.
         """
+        # Pydantic would build an object for each entry, and FastMCP builds them once more.
         # mutant: saves time only
-        if self._is_surely_right is not None and self._is_surely_right(arguments):
+        quick = self._is_surely_right
+        if quick is not None and holds_many(arguments) and quick(arguments):
             return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
@@ -117,9 +119,6 @@ class FunctionValidator:
 
     def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
         """Return all issues in the order of the arguments, then missing names."""
-        # mutant: saves time only
-        if self._is_surely_right is not None and self._is_surely_right(arguments):
-            return ()
         try:
             self._validate(dict(arguments))
         except PydanticError as error:
@@ -136,18 +135,6 @@ class FunctionValidator:
         If validation returns a new value each time (such as the current time), it shows nothing.
         """
         return makes_a_difference(self._validate, dict(one), dict(other))
-
-
-def _quick_check(probe: Probe, *, strict: bool) -> Callable[[Mapping[str, Any]], bool] | None:
-    """Return a check for valid arguments that is faster than validation, or None."""
-    # Lax, Pydantic is as quick where it builds nothing; strict, FastMCP writes JSON for it to read.
-    # mutant: saves time only, and is fixed for one version of FastMCP
-    pays = host.STRICT_READS_JSON if strict else probe.builds_many
-    is_plain = (probe.plain.strict if strict else probe.plain.lax) if pays else None
-    if is_plain is None:
-        return None
-    # mutant: the quick check saves time only
-    return lambda arguments: holds_many(arguments) and is_plain(arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from pydantic_core import ValidationError as PydanticValidationError
 
 from mcp_lenient.adapters.fastmcp.compat.running import local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
-from mcp_lenient.adapters.pydantic.plain_types import PlainTypes
+from mcp_lenient.adapters.pydantic.plain_types import Check, quick_check
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.declare.normalizers.annotation import Chain, Custom
 from mcp_lenient.errors import SchemaError
@@ -64,8 +64,7 @@ class Probe:
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter itself requires strict integers.
-        plain: Quick checks for plain types; True means that ``lax`` or ``strict`` would not raise.
-        builds_many: Whether validating a long container builds an object for each entry.
+        is_surely_right: A quick check for long lists of plain types: True means that ``lax`` would not raise; or None.
     """
 
     lax: Validate
@@ -73,8 +72,7 @@ class Probe:
     in_thread: bool
     has_validators: bool
     exact_integers: bool
-    plain: PlainTypes
-    builds_many: bool
+    is_surely_right: Check | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +118,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
-        plain=PlainTypes(arguments),
-        builds_many=any(map(_builds_many, nodes)),
+        is_surely_right=quick_check(arguments) if any(map(_builds_many, nodes)) else None,
     )
 
 
