@@ -78,7 +78,7 @@ class LenientServerMiddleware:
         if verdict.name is not None:
             return await self._restarted(ctx, verdict.name, call_next, server)
         if verdict.refusal is not None:
-            return _answer(ctx, verdict.refusal, server)
+            return complete(ctx, verdict.refusal, server)
         if verdict.arguments is None:
             return await call_next(ctx)
         result = await call_next(replace(ctx, params={**params, "arguments": verdict.arguments}))
@@ -114,14 +114,14 @@ class LenientServerMiddleware:
         return ListedTools(kept, list_page, server_names=names)
 
 
-def _answer(ctx: Request, refusal: dict[str, Any], server: Any) -> dict[str, Any]:
-    """Return a refusal as a complete SDK result for the protocol version."""
-    whole = {"resultType": "complete", **refusal}
-    result = serialize_server_result(_CALL, ctx.protocol_version, whole)
+def complete(ctx: Request, result: Mapping[str, Any], server: Any) -> dict[str, Any]:
+    """Return a result that answers a call in place of the SDK's handler, as the protocol's version has it."""
+    whole = {"resultType": "complete", **result}
+    answer = serialize_server_result(_CALL, ctx.protocol_version, whole)
     stamp = getattr(server, "server_info_stamp", None)
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or stamp is None:
-        return result
-    return {**result, "_meta": {**result["_meta"], SERVER_INFO_META_KEY: stamp}}
+        return answer
+    return {**answer, "_meta": {**answer.get("_meta", {}), SERVER_INFO_META_KEY: stamp}}
 
 
 def _with_repairs(result: HandlerResult, verdict: Verdict) -> HandlerResult:

@@ -11,7 +11,6 @@ from fastmcp.server import dependencies
 from fastmcp.tools import FunctionTool, function_tool
 from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities import types as fastmcp_types
-from mcp.server.runner import ServerRunner
 from mcp.shared import exceptions
 from mcp.types import INVALID_PARAMS, CallToolRequestParams
 
@@ -110,13 +109,14 @@ def install(server: FastMCP, hook: Any) -> str | None:
 
 def handler(server: FastMCP) -> Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]:
     """Return FastMCP's handler of tool calls, for a request whose parameters were repaired."""
+    # Deferred: few servers need it.
+    from mcp_lenient.adapters.mcp_sdk.middleware import complete
 
     async def call_tool(ctx: ServerRequestContext[Any, Any]) -> Any:
         params = CallToolRequestParams.model_validate(ctx.params, by_name=False)
         result = await server._on_call_tool(ctx, params)  # noqa: SLF001
-        # The SDK sends a middleware's own answer unchanged, so it must have the form of the protocol's version.
-        runner: ServerRunner[Any] = ServerRunner(server._mcp_server, cast("Any", None), None)  # noqa: SLF001
-        return runner._serialize(ctx.method, ctx.protocol_version, result)  # noqa: SLF001
+        told = result.model_dump(by_alias=True, exclude_none=True, mode="json")
+        return complete(ctx, told, server._mcp_server)  # noqa: SLF001
 
     return call_tool
 
