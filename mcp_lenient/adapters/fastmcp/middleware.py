@@ -86,10 +86,6 @@ _raw: ContextVar[RawCall] = ContextVar("mcp_lenient_raw_call", default=AS_SENT)
 _hooked_session: ContextVar[object] = ContextVar("mcp_lenient_hooked_session", default=None)
 
 
-def _no_server() -> None:
-    """Stand for a weak reference to no server."""
-
-
 class RawRequests:
     """Let arguments that are not an object reach ``on_call_tool``, read or with their violation.
 
@@ -98,15 +94,14 @@ class RawRequests:
         telemetry: Where outcomes are recorded.
 
     Attributes:
-        last: The server of the latest message, as a weak reference.
+        seen: The servers that have the hook, or cannot have it.
     """
 
     def __init__(self, policy_for: Callable[[str], Policy], telemetry: CallTelemetry) -> None:
         self._policy_for = policy_for
         self._telemetry = telemetry
-        self._seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
+        self.seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
         self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
-        self.last: Callable[[], FastMCP | None] = _no_server
 
     def claim(self, tool: str) -> RawCall:
         """Return what this request was sent with, once: for the call that the client made."""
@@ -124,14 +119,7 @@ class RawRequests:
             return False
         if context.method == "tools/call" and isinstance(context.message, dict):
             return True
-        server = context.fastmcp_context.fastmcp
-        return self.last() is not server and self._is_new(server)
-
-    def _is_new(self, server: FastMCP) -> bool:
-        if server not in self._seen:
-            return True
-        self.last = weakref.ref(server)
-        return False
+        return context.fastmcp_context.fastmcp not in self.seen
 
     async def on_message(self, context: MiddlewareContext[Any]) -> Any:
         """Install the hook on a server's first message; answer a call that came before the hook.
@@ -143,8 +131,8 @@ class RawRequests:
             return None
         server = context.fastmcp_context.fastmcp
         hook = partial(self._read_request, weakref.ref(server))
-        if server not in self._seen:
-            self._seen.add(server)
+        if server not in self.seen:
+            self.seen.add(server)
             reason = host.install(server, hook)
             if reason is None:
                 self._hooked.add(server)
@@ -296,7 +284,7 @@ class LenientMiddleware(Middleware):
         """Dispatch a message; a tool call goes straight to ``on_call_tool``, without the unused hooks."""
         own = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
-        if is_call and self._goes_straight and own is not None and self._raw_requests.last() is own.fastmcp:
+        if is_call and self._goes_straight and own is not None and own.fastmcp in self._raw_requests.seen:
             return host.masked(self.on_call_tool(context, call_next))
         return host.masked(super().__call__(context, call_next))
 
