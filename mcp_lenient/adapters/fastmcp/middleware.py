@@ -68,16 +68,20 @@ class RawCall:
         sent: Arguments that are not an object. An object stands for them until the call is decided, so that no
             middleware mistakes this for a call without arguments.
         stand_in: That object.
+        read: How their text was read.
         tool: The tool that the call starts again with; None for the call that the client made.
     """
 
     sent: Any = None
     stand_in: Mapping[str, Any] | None = None
+    read: tuple[Repair, ...] = ()
     tool: str | None = None
 
-    def arguments(self, seen: Mapping[str, Any] | None) -> Any:
-        """Return the arguments to decide about, unless another middleware has changed them."""
-        return self.sent if self.stand_in is not None and seen == self.stand_in else seen
+    def asked(self, seen: Mapping[str, Any] | None) -> tuple[Any, tuple[Repair, ...]]:
+        """Return the arguments to decide about, which another middleware may have changed, and repairs made before."""
+        renamed = () if self.tool is None else (RENAMED_TOOL,)
+        is_changed = self.stand_in is None or seen != self.stand_in
+        return (seen, (*renamed, *self.read)) if is_changed else (self.sent, renamed)
 
 
 AS_SENT = RawCall()
@@ -164,7 +168,7 @@ class RawRequests:
             await self._observed(owner, ctx, HostCall(name, sent, started, dict), read)
             return await call_next(ctx)
         arguments = {"arguments": sent} if read is None else plain(read[0])
-        token = _raw.set(RawCall(sent, arguments))
+        token = _raw.set(RawCall(sent, arguments, () if read is None else (read[1],)))
         try:
             return await call_next(replace(ctx, params={**params, "arguments": arguments}))
         finally:
@@ -406,8 +410,8 @@ class LenientMiddleware(Middleware):
 
     def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context, None)
-        repairs = () if raw.tool is None else (RENAMED_TOOL,)
-        return HostCall(message.name, raw.arguments(message.arguments), started, who, repairs)
+        arguments, repairs = raw.asked(message.arguments)
+        return HostCall(message.name, arguments, started, who, repairs)
 
     def _reentry(self, context: CallContext, running: Call) -> tuple[bool, Call | None]:
         """Detect re-entry; return (already_handled, parent call)."""
@@ -448,7 +452,7 @@ class LenientMiddleware(Middleware):
     async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
         """Start a call again under the tool's own name, so that every middleware sees that name."""
         message = call.context.message
-        token = _raw.set(RawCall(asked.arguments, message.arguments, name))
+        token = _raw.set(RawCall(asked.arguments, message.arguments, tool=name))
         try:
             return await source.server.call_tool(
                 name, message.arguments or {}, version=version_asked(message)

@@ -379,6 +379,28 @@ class _Hiding(Middleware):
         return await call_next(context)
 
 
+class _Filling(Middleware):
+    async def on_call_tool(
+        self, context: MiddlewareContext[CallToolRequestParams], call_next: CallNext[Any, ToolResult]
+    ) -> ToolResult:
+        arguments = {**(context.message.arguments or {}), "priority": 3}
+        message = context.message.model_copy(update={"arguments": arguments})
+        return await call_next(context.copy(message=message))
+
+
+def test_what_another_middleware_adds_to_a_text_is_kept(connect):
+    """The tool gets what an outer middleware added; the repairs tell of the text, too."""
+    server = build(None)
+    server.add_middleware(_Filling())
+    server.add_middleware(LenientMiddleware())
+    wire = connect(server)
+    for _ in range(2):
+        answer = call(wire, "add_note", _JSON)
+        assert value(answer) == {**_KEPT, "priority": 3}
+        told = result(answer)["_meta"]["mcp_lenient"]["repairs"]
+        assert [each["rule"] for each in told] == ["json_text_to_object"]
+
+
 @pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
 def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
     """A tool hidden by an outer middleware gets the same answer for raw arguments as for an object."""
