@@ -111,11 +111,13 @@ class ToolSource:
         certain_names: Whether a name that is not listed is certainly not a tool; None if the host itself finds out, and
             then asks ``if_unknown`` of the verdict.
         server_names: Names of the server that a prefix ``mcp__server__`` may have.
+        renames: Whether a call may be given the name of another tool.
     """
 
     compiled: dict[Any, CompiledTool]
     certain_names: bool | None = False
     server_names: Collection[str] = ()
+    renames: bool = True
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; with ``fresh``, look it up again.
@@ -494,7 +496,7 @@ class Gate:
     async def _not_found(self, call: HostCall, source: ToolSource) -> Verdict:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
         names = await source.names()
-        meant = None if names is None else await self.meant(call.name, names, source)
+        meant = await self.meant(call.name, names, source) if names is not None and source.renames else None
         if meant is not None and meant.mode == "observe":
             self.record("call_observed", call, meant, repairs=(RENAMED_TOOL,))
             return AS_SENT

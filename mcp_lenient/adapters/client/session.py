@@ -186,9 +186,10 @@ class LenientSession:
         )
         if verdict.refusal is not None:
             return verdict.refusal
+        name = verdict.name or name
         try:
             sent = arguments if verdict.arguments is None else verdict.arguments
-            answer = await call(verdict.name or name, sent, *rest, **options)
+            answer = await call(name, sent, *rest, **options)
         except compat.errors_of(self._session) as error:
             if verdict.if_refused is None or not _refuses(error, name):
                 raise

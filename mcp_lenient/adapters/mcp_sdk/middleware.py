@@ -74,20 +74,21 @@ class LenientServerMiddleware:
         server = compat.server_behind(call_next)
         who = partial(who_called, server, ctx)
         call = HostCall(name, params.get("arguments"), perf_counter_ns(), who, repairs)
-        verdict = await self._gate.verdict(call, self._source(server, ctx, call_next), restarts=True)
+        source = self._source(server, ctx, call_next)
+        # Otherwise middleware before this one is unknown, and could not see the other name.
+        source.renames = server is not None and self in server.middleware
+        verdict = await self._gate.verdict(call, source, restarts=True)
         if verdict.name is not None:
             return await self._restarted(ctx, verdict.name, call_next, server)
         if verdict.refusal is not None:
             return complete(ctx, verdict.refusal, server)
-        if verdict.arguments is None:
+        if not verdict.repairs:
             return await call_next(ctx)
-        result = await call_next(replace(ctx, params={**params, "arguments": verdict.arguments}))
+        result = await call_next(replace(ctx, params={**params, **verdict.changed()}))
         return _with_repairs(result, verdict)
 
     async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
         """Start a call again under another name at the outermost middleware, so that each sees this name."""
-        if server is None or self not in server.middleware:
-            return await call_next(ctx)
         again: CallNext = partial(self._answer, call_next=call_next, repairs=(RENAMED_TOOL,))
         for outer in reversed(server.middleware[: server.middleware.index(self)]):
             again = partial(outer, call_next=again)

@@ -229,7 +229,15 @@ async def test_a_wrapped_middleware_repairs_no_tool_name():
     async def wrapped(ctx: Any, call_next: Any) -> Any:
         return await own(ctx, call_next)
 
-    assert (await call(functions(middleware=[wrapped]), "Note", {"text": "x"})).is_error
+    reported = refusal(await call(functions(middleware=[wrapped]), "Note", {"text": "x"}))
+    assert (reported["error_code"], reported["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["note"])
+
+
+async def test_a_forwarded_call_names_the_repaired_tool_name():
+    """The result names the repair, although the arguments are forwarded as sent."""
+    low = Low()
+    assert rules(await call(low.server, "Note", {"text": "x", "n": "many"})) == ["rename_tool"]
+    assert low.got == [{"text": "x", "n": "many"}]
 
 
 async def test_the_name_of_a_destructive_tool_is_not_repaired():
