@@ -93,14 +93,14 @@ class ToolContract:
             SchemaError: When the schema is not a JSON object.
         """
         read = readable(schema)
-        if validator is None:
-            from mcp_lenient.schema.defaults import with_defaults
-
-            read = with_defaults(read)
         if policy.closed:
             from mcp_lenient.schema.closing import closed
 
             read = closed(read)
+        if validator is None:
+            from mcp_lenient.schema.defaults import with_defaults
+
+            read = with_defaults(read)
         plan = Plan(
             read,
             policy,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from mcp_lenient.rules.rules import in_other_case, says_nothing_of_others
+from mcp_lenient.rules.rules import names_in_other_style
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
 from mcp_lenient.values.json_values import pointer, same_json
@@ -64,10 +64,10 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
         inside: Iterable[tuple[Any, Any]] = enumerate(value)
     else:
         inside = value.items()
-        if says_nothing_of_others(node) and not value.keys() <= node.properties.keys():
-            found = in_other_case(node, undeclared(node, value))
-            uses = Counter(found.values())
-            yield from ((*path, key) for key, name in found.items() if name not in value and uses[name] == 1)
+        unknown = undeclared(node, value)
+        found = names_in_other_style(node, value, unknown) if unknown else {}
+        uses = Counter(found.values())
+        yield from ((*path, key) for key, name in found.items() if uses[name] == 1)
     for key, entry in inside:
         child = node.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:

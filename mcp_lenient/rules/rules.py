@@ -379,8 +379,7 @@ def _guards_empty(node: Node, *, read_only: bool) -> bool:
 
 
 def _members(node: Node) -> tuple[Any, ...]:
-    # A branch may be there for a default alone, see `with_defaults`.
-    return tuple(member for way in node.ways for member in way.enum or () if way.enum != node.default)
+    return tuple(member for way in node.ways for member in way.enum or ())
 
 
 def _texts(values: Iterable[Any]) -> tuple[str, ...]:
@@ -577,37 +576,41 @@ def _folded_names(node: Node) -> Mapping[str, str | None]:
 
 
 def _targets(place: Place, value: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names that an undeclared one may mean: absent, and in an open object required.
-
-    An object that only the schema judges, and of which it does not say that other names are read, counts as closed.
-    """
+    """Return the names that an undeclared one may mean: absent, and in an open object required."""
     node = place.node
     absent = frozenset(name for name in node.properties if name not in value)
-    is_closed = node.closed or (place.call.by_schema and says_nothing_of_others(node))
-    return absent if is_closed else absent & node.required
-
-
-def says_nothing_of_others(node: Node) -> bool:
-    """Return whether an object declares properties, and neither forbids nor describes other names."""
-    return bool(node.properties) and node.extra is None and not node.patterns and not node.closed
+    return absent if node.closed else absent & node.required
 
 
 def rename_case(place: Place, value: dict[str, Any]) -> Names:
     """``maxResults`` to ``max_results``, the only declared name that differs in case style alone."""
-    targets = _targets(place, value)
-    if not targets:
+    node = place.node
+    if value.keys() >= node.properties.keys():
         return
-    meant = in_other_case(place.node, place.unknown)
+    targets = _targets(place, value)
+    meant = {key: name for key, name in _in_other_case(node, place.unknown).items() if name not in value}
     found = {key: name for key, name in meant.items() if name in targets}
-    if found and place.node.extra in (None, True, {}):
+    if place.call.by_schema:
+        found |= names_in_other_style(node, value, place.unknown)
+    if found and node.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
-        found |= {
-            key: name for key, name in meant.items() if name not in value and share_style([*found, key])
-        }
+        found |= {key: name for key, name in meant.items() if share_style([*found, key])}
     yield from found.items()
 
 
-def in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
+def names_in_other_style(node: Node, value: Mapping[str, Any], unknown: Iterable[str]) -> dict[str, str]:
+    """Return the declared, absent name for each undeclared one in another usual case style.
+
+    Only where the schema declares properties, and does not say whether others are read. It may read ``windspeed`` beside
+    ``wind_speed``, so no other style counts.
+    """
+    if not node.properties or node.extra is not None or node.patterns or node.closed:
+        return {}
+    meant = _in_other_case(node, unknown)
+    return {key: name for key, name in meant.items() if name not in value and renders(key, name)}
+
+
+def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
     """Return the declared name for each undeclared one that differs from it in case style alone."""
     folded = node.once(_folded_names)
     alike = ((key, case_target(key, folded)) for key in unknown if len(key) > 1)

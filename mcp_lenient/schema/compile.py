@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
@@ -26,6 +26,9 @@ from mcp_lenient.schema.drafts import (
 from mcp_lenient.schema.references import pointed_at
 from mcp_lenient.values.display import encodable
 from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
+
+if TYPE_CHECKING:
+    from mcp_lenient.schema.defaults import Widening
 
 _MAX_DEPTH: Final = 200
 """Levels of JSON in a schema, and nested schemas for one value; the validator's limit is 255."""
@@ -69,12 +72,14 @@ class ReadableSchema:
         unread: The parts taken out of it.
         accepts: The compiled check; may raise ValueError for a value that is not JSON.
         recursive: Whether the check may go as deep as a value.
+        widening: The copies of its parts whose checks accept their defaults; None where a default is like any value.
     """
 
     root: Mapping[str, Any]
     unread: tuple[UnreadPlace, ...]
     accepts: Callable[[Any], bool]
     recursive: bool = False
+    widening: Widening | None = None
 
     def may_enter(self, value: object) -> bool:
         """Return whether a value is shallow enough for the check."""

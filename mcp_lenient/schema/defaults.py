@@ -1,13 +1,14 @@
-"""Let a published schema accept the defaults that it states itself."""
+"""Let the checks of a published schema accept the defaults that it states itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from mcp_lenient.schema.checks import PartChecks, compiled
 from mcp_lenient.schema.compile import ReadableSchema
-from mcp_lenient.schema.drafts import ANNOTATIONS, ASSERTIONS, with_subschemas
+from mcp_lenient.schema.drafts import ASSERTIONS, with_subschemas
 from mcp_lenient.values.json_values import json_type
 
 _CONDITIONS: Final = frozenset("not if contains propertyNames".split())
@@ -15,28 +16,33 @@ _CONDITIONS: Final = frozenset("not if contains propertyNames".split())
 
 
 def with_defaults(read: ReadableSchema) -> ReadableSchema:
-    """Return a schema that accepts the ``default`` of each property; the same object if it does.
+    """Return a schema whose checks accept the ``default`` of each property; the same object if they do.
 
     Many servers publish ``{"type": "string", "default": null}`` for a text that may be null.
 
     >>> from mcp_lenient.schema.compile import readable
     >>> name = {"type": "object", "properties": {"name": {"type": "string", "default": None}}}
-    >>> with_defaults(readable(name)).root["properties"]["name"]["anyOf"]
-    [{'type': 'string'}, {'type': 'null'}]
+    >>> with_defaults(readable(name)).accepts({"name": None})
+    True
     """
-    copy = _Copy(read.root)
-    root = copy.of(read.root)
-    if not copy.widened:
-        return read
-    return ReadableSchema(root, read.unread, compiled(root).is_valid, recursive=read.recursive)
+    widening = Widening(read.root)
+    root = widening.of(read.root)
+    return replace(read, accepts=compiled(root).is_valid, widening=widening) if widening.found else read
 
 
-class _Copy:
+class Widening:
+    """Copies of the parts of a schema that also accept the defaults in them.
+
+    Attributes:
+        found: Whether a default was refused so far.
+    """
+
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._checks = PartChecks(root)
-        self.widened = False
+        self.found = False
 
     def of(self, schema: Any) -> Any:
+        """Return a copy of a part."""
         if not isinstance(schema, Mapping):
             return schema
         new = with_subschemas(schema, self.of) | {each: schema[each] for each in _CONDITIONS & schema.keys()}
@@ -47,11 +53,8 @@ class _Copy:
     def _widened(self, schema: Any) -> Any:
         if not isinstance(schema, Mapping) or "default" not in schema or self._accepts(schema):
             return schema
-        self.widened = True
-        default = schema["default"]
-        outside = {name: value for name, value in schema.items() if name in ANNOTATIONS}
-        inside = {name: value for name, value in schema.items() if name not in ANNOTATIONS}
-        return {**outside, "anyOf": [inside, {"type": "null"} if default is None else {"const": default}]}
+        self.found = True
+        return {"anyOf": [schema, {"const": schema["default"]}]}
 
     def _accepts(self, schema: Mapping[str, Any]) -> bool:
         default = schema["default"]

@@ -39,6 +39,7 @@ class Tree:
         read = readable(schema)
         self.root = read.root
         self.unread = read.unread
+        self.widening = read.widening
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
@@ -64,7 +65,7 @@ class Tree:
     @cached_property
     def checks(self) -> PartChecks:
         """Validators for parts of the schema."""
-        return PartChecks(self.root)
+        return PartChecks(self.root if self.widening is None else self.widening.of(self.root))
 
     @cached_property
     def objects(self) -> Sequence[Mapping[str, Any]]:
@@ -140,6 +141,13 @@ class Node:
     # What it accepts
 
     def _check(self) -> Callable[[Any], bool]:
+        accepts = self._own_check()
+        if self.tree.widening is None or not self.default:
+            return accepts
+        (default,) = self.default
+        return lambda value: accepts(value) or same_json(value, default)
+
+    def _own_check(self) -> Callable[[Any], bool]:
         schema = self.schema
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
@@ -157,7 +165,8 @@ class Node:
     def is_valid(self) -> Callable[[Any], bool]:
         """The compiled check."""
         try:
-            return self.tree.checks.of(self.schema).is_valid
+            widening = self.tree.widening
+            return self.tree.checks.of(self.schema if widening is None else widening.of(self.schema)).is_valid
         except SchemaError:
             # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
             # repaired.
