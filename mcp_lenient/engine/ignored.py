@@ -64,8 +64,7 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
         inside: Iterable[tuple[Any, Any]] = enumerate(value)
     else:
         inside = value.items()
-        unknown = undeclared(node, value)
-        found = names_in_other_style(node, value, unknown) if unknown else {}
+        found = names_in_other_style(node, value)
         uses = Counter(found.values())
         yield from ((*path, key) for key, name in found.items() if uses[name] == 1)
     for key, entry in inside:

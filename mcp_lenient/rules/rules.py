@@ -16,7 +16,7 @@ from mcp_lenient.rules.words import (
     case_matters,
     is_identifier,
     is_null_text,
-    renders,
+    renderings,
     says_nothing,
     split_members,
     split_numbers,
@@ -591,14 +591,15 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
     meant = {key: name for key, name in _in_other_case(node, place.unknown).items() if name not in value}
     found = {key: name for key, name in meant.items() if name in targets}
     if place.call.by_schema:
-        found |= names_in_other_style(node, value, place.unknown)
+        other = names_in_other_style(node, value)
+        found |= {key: other[key] for key in place.unknown if key in other}
     if found and node.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
         found |= {key: name for key, name in meant.items() if share_style([*found, key])}
     yield from found.items()
 
 
-def names_in_other_style(node: Node, value: Mapping[str, Any], unknown: Iterable[str]) -> dict[str, str]:
+def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]:
     """Return the declared, absent name for each undeclared one in another usual case style.
 
     Only where the schema declares properties, and does not say whether others are read. It may read ``windspeed`` beside
@@ -606,8 +607,16 @@ def names_in_other_style(node: Node, value: Mapping[str, Any], unknown: Iterable
     """
     if not node.properties or node.extra is not None or node.patterns or node.closed:
         return {}
-    meant = _in_other_case(node, unknown)
-    return {key: name for key, name in meant.items() if name not in value and renders(key, name)}
+    names = node.once(_by_rendering)
+    keys = value if len(value) < len(names) else [key for key in names if key in value]
+    return {key: name for key in keys if (name := names.get(key)) and name not in value}
+
+
+def _by_rendering(node: Node) -> Mapping[str, str | None]:
+    found: dict[str, str | None] = {}
+    for name in node.properties:
+        found.update({each: None if each in found else name for each in renderings(name) if len(each) > 1})
+    return found | dict.fromkeys(node.properties)
 
 
 def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
@@ -619,7 +628,7 @@ def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
 
 def _is_same(node: Node, sent: str, name: str) -> bool:
     kinds = [way.kinds for way in node.property_nodes[name].ways]
-    return renders(sent, name) or not any(each and each & _NUMBERS for each in kinds)
+    return sent in renderings(name) or not any(each and each & _NUMBERS for each in kinds)
 
 
 def _has_same_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:

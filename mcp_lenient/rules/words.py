@@ -10,7 +10,7 @@ from typing import Final
 
 from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
-from mcp_lenient.values.names import fold_case, words_in
+from mcp_lenient.values.names import fold_case
 
 _EMPTY_WORDS: Final = frozenset({"", "-", "n/a", "nan", "nil", "none", "null", "undefined"})
 
@@ -42,7 +42,7 @@ _INITIALS: Final = re.compile(r"[^\W\d_](?:\+\+|#|(?:[./&][^\W\d_])+\.?)")
 _REPEATED: Final = re.compile(r"(?:(.)\1+)+|.*(.)\2\2.*")
 # `mbit` and `Mbit`; no word begins with an `m` and another consonant.
 _MILLI_OR_MEGA: Final = re.compile(r"[mM][^aeiouyAEIOUY]")
-_AROUND_DIGITS: Final = re.compile(r"[-_ ](?=\d)|(?<=\d)[-_ ]")
+_WORD: Final = re.compile(r"[A-Z]+(?![a-z])\d*|[A-Z]?[^\W\dA-Z_]+\d*|\d+")
 _SHORT: Final = 3
 _LONG: Final = 6
 
@@ -127,24 +127,23 @@ def _is_code(one: str, two: str, members: Collection[str]) -> bool:
     return one.isupper() and max(map(len, listed)) >= _SHORT and 2 * short > len(listed)
 
 
-def renders(sent: str, name: str) -> bool:
-    """Return whether the whole of a sent name is a declared one in a usual case style, so that no case is a unit's.
+def renderings(name: str) -> frozenset[str]:
+    """Return a name as a whole in the other usual case styles, so that no case in it is a unit's.
 
-    >>> renders("maxAge", "max_age"), renders("POWER_MW", "power_mw"), renders("user_id", "userID")
-    (True, True, True)
-    >>> renders("powerMW", "power_mw"), renders("sizeKb", "sizeKB"), renders("expires", "expire_s")
-    (False, False, False)
+    >>> {"maxAge", "MaxAge", "MAX_AGE", "max-age", "maxage"} <= renderings("max_age")
+    True
+    >>> "POWER_MW" in renderings("power_mw"), "powerMW" in renderings("power_mw"), "sizeKb" in renderings("sizeKB")
+    (True, False, False)
     """
-    words = [fold_case(word) for word in words_in(name)]
+    bare = name.lstrip("_-")
+    words = [fold_case(word) for word in _WORD.findall(bare)]
     title = [word.capitalize() for word in words]
     plain = {each.join(words) for each in "_- "}
-    plain |= {"".join(words)} if all(len(each) > 1 or each.isdigit() for each in words) else set()
-    styled = {each.join(title) for each in ("", "_", "-", " ")} | {"".join([*words[:1], *title[1:]])}
-    # A name may have a separator beside its digits.
-    plain = {_AROUND_DIGITS.sub("", each) for each in (*plain, *map(str.upper, plain))}
-    styled = {_AROUND_DIGITS.sub("", each) for each in styled} | plain
-    one, other = _AROUND_DIGITS.sub("", sent), _AROUND_DIGITS.sub("", name)
-    return one in plain or (one in styled and other in styled)
+    plain |= {"".join(words)} if all(len(each) > 1 for each in words) else set()  # `expires` is no `expire_s`
+    plain |= set(map(str.upper, plain))
+    styled = {each.join(title) for each in ("", "_", "-", " ")} | {"".join([*words[:1], *title[1:]])} | plain
+    found = styled if bare in styled else plain
+    return frozenset(found | {name[: len(name) - len(bare)] + each for each in found}) - {name}
 
 
 # --- one item or several ----------------------------------------------------------------------------------
