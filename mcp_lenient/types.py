@@ -1,4 +1,4 @@
-"""The public types: validation issues, repairs, outcomes and violations."""
+"""The public types: validation faults, repairs, outcomes and violations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Path = tuple[str | int, ...]
 """The path of a value in the arguments: property names and list indices from the top."""
 
 FaultKind = Literal["type", "value", "missing", "unknown", "overlooked", "key", "size"]
-"""The kind of an issue: a wrong JSON type, a wrong value, a missing, unknown or ignored (``overlooked``) name, a wrong
+"""The kind of a fault: a wrong JSON type, a wrong value, a missing, unknown or ignored (``overlooked``) name, a wrong
 key of a map, or arguments that are too large."""
 
 ViolationCode = Literal[
@@ -46,8 +46,8 @@ class Repair(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ValidationIssue:
-    """One issue that a validator reports.
+class Fault:
+    """One fault that a validator reports.
 
     ``path`` leads to the value; for ``missing``, ``unknown``, ``overlooked`` and ``key`` its last element is the name.
     ``detail`` is the tool author's own sentence (a validator's ``ValueError``), when there is one, and
@@ -76,9 +76,6 @@ class ValidationIssue:
         return self.path[:-1] if self.of_name else self.path
 
 
-Fault = ValidationIssue
-
-
 Status = Literal["accepted", "repaired", "refused"]
 """The status of a decision."""
 
@@ -92,13 +89,13 @@ class Outcome:
         arguments: The same object if ``accepted`` and the repaired ones if ``repaired``. If ``refused``, they include
             every certain repair.
         repairs: The changes made.
-        issues: What is still wrong with refused arguments.
+        faults: What is still wrong with refused arguments.
     """
 
     status: Status
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
-    issues: tuple[ValidationIssue, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 class Validator(Protocol):
@@ -118,8 +115,8 @@ class Validator(Protocol):
         """Return whether the tool accepts these arguments."""
         ...
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return all issues; empty if the arguments are accepted."""
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return all faults; empty if the arguments are accepted."""
         ...
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -129,10 +126,10 @@ class Validator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One issue with a message that a model can act on.
+    """One fault with a message that a model can act on.
 
     ``fixes`` are JSON Patches (RFC 6902), likeliest first, three at most; with each, the validator accepts the call or,
-    if the call has other issues, this parameter. ``error_code`` is the author's code, if a normalizer gave one.
+    if the call has other faults, this parameter. ``error_code`` is the author's code, if a normalizer gave one.
     """
 
     pointer: str

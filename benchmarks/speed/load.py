@@ -102,7 +102,7 @@ def _sent(number: int, kind: int) -> tuple[str, Any]:
     )[kind]
 
 
-def _issue(number: int, kind: int, result: Any) -> str | None:
+def _fault(number: int, kind: int, result: Any) -> str | None:
     """Return what is wrong with the answer to a call, if anything."""
     details: Mapping[str, Any] = (result.meta or {}).get("mcp_lenient", {}).get("details", {})
     expected: object = {"number": number, "tags": [f"w{number}"]}
@@ -123,9 +123,9 @@ async def _load(url: str, pid: int, calls: int, *, bare: bool) -> Load:
     async def work(caller: Caller) -> None:
         for number in numbers:
             kind = kinds[number]
-            issue = _issue(number, kind, await caller.send(*_sent(number, kind)))
-            if issue is not None and len(found.wrong) < 10:
-                found.wrong.append(issue)
+            fault = _fault(number, kind, await caller.send(*_sent(number, kind)))
+            if fault is not None and len(found.wrong) < 10:
+                found.wrong.append(fault)
             found.answered += 1
             if found.answered % every == 0:
                 found.memory_kib.append(_resident_kib(pid))

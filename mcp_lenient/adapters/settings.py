@@ -73,10 +73,10 @@ def settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        issue = error.errors()[0]
-        name = str(issue["loc"][0])
+        fault = error.errors()[0]
+        name = str(fault["loc"][0])
         allowed = ", ".join(map(repr, {"mode": _LEAST_FIRST, "destructive": get_args(Unsaid)}[name]))
-        msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {issue['input']!r}."
+        msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {fault['input']!r}."
         raise PolicyError(msg) from None
 
 

@@ -105,7 +105,7 @@ def _configured(path: Path) -> MCPConfigTransport:
     except FileNotFoundError:
         fail(f"{path}: no such file")
     except ValidationError as error:
-        places = "; ".join(".".join(map(str, issue["loc"])) + ": " + issue["msg"] for issue in error.errors())
+        places = "; ".join(".".join(map(str, fault["loc"])) + ": " + fault["msg"] for fault in error.errors())
         fail(f"{path}: not a client configuration: {places}")
     except ValueError as error:
         fail(f"{path}: not JSON: {error}")

@@ -15,7 +15,7 @@ from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.rules import ABSENT
-from mcp_lenient.types import FaultKind, Repair, ValidationIssue
+from mcp_lenient.types import Fault, FaultKind, Repair
 from mcp_lenient.values.json_values import json_type, pointer, same_json
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class NormalizedArguments:
 
     arguments: Mapping[str, Any]
     repairs: tuple[Repair, ...] = ()
-    issues: tuple[ValidationIssue, ...] = ()
+    faults: tuple[Fault, ...] = ()
 
 
 def normalized(
@@ -42,13 +42,13 @@ def normalized(
 ) -> NormalizedArguments:
     """Run the normalizers of the parameters that were sent, and fill in declared defaults of others.
 
-    A refused value stays unchanged and becomes an issue with the normalizer's code and message.
+    A refused value stays unchanged and becomes a fault with the normalizer's code and message.
 
     ``log_errors`` is off by default because a call is normalized more than once.
     """
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []
-    issues: list[ValidationIssue] = []
+    faults: list[Fault] = []
     for name in normalizers:
         if name not in arguments:
             for default in _defaults(normalizers[name], arguments):
@@ -56,18 +56,18 @@ def normalized(
                 repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default)))
             continue
         sent = arguments[name]
-        value, rules, issue = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
-        if issue is not None:
-            issues.append(issue)
+        value, rules, fault = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
+        if fault is not None:
+            faults.append(fault)
         elif value is ABSENT or not _same(value, sent):
             changed[name] = value
             after = "absent" if value is ABSENT else json_type(value)
             repairs += [Repair(rule, pointer((name,)), json_type(sent), after) for rule in rules]
     if not changed:
-        return NormalizedArguments(arguments, (), tuple(issues))
+        return NormalizedArguments(arguments, (), tuple(faults))
     together = {**arguments, **changed}
     kept = {name: value for name, value in together.items() if value is not ABSENT}
-    return NormalizedArguments(kept, tuple(repairs), tuple(issues))
+    return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
 def _defaults(normalizers: tuple[Normalize, ...], arguments: Mapping[str, Any]) -> Iterator[Any]:
@@ -101,18 +101,18 @@ def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
 
 def _normalize_one(
     name: str, value: Any, normalizers: tuple[Normalize, ...], *, log_errors: bool
-) -> tuple[Any, list[str], ValidationIssue | None]:
+) -> tuple[Any, list[str], Fault | None]:
     rules: list[str] = []
     for normalize in normalizers:
         try:
             result = normalize(value)
         except NormalizationError as error:
-            issue = ValidationIssue((name,), kind_of(error.code), error.message, error.code)
-            return value, [], replace(issue, expected_types=error.expected_types)
+            fault = Fault((name,), kind_of(error.code), error.message, error.code)
+            return value, [], replace(fault, expected_types=error.expected_types)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
             if log_errors:
                 _log_error(name, normalize, error)
-            return value, [], ValidationIssue((name,), "value")
+            return value, [], Fault((name,), "value")
         if result is None and isinstance(normalize, ValueNormalizer) and normalize.null_is_absent:
             return ABSENT, [*rules, rule_name(normalize)], None
         if not _same(result, value):
@@ -162,7 +162,7 @@ class NormalizingValidator(WrappedValidator):
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments, normalized or unchanged."""
         result = normalized(arguments, self.normalizers)
-        if result.issues:
+        if result.faults:
             return False
         if self.validator.accepts(result.arguments):
             return True
@@ -170,7 +170,7 @@ class NormalizingValidator(WrappedValidator):
 
     def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
         """Return the normalized arguments, except parameters whose normalized value is refused."""
-        refused = {issue.path[0] for issue in self.validator.issues(result.arguments) if issue.path}
+        refused = {fault.path[0] for fault in self.validator.faults(result.arguments) if fault.path}
         return normalized(
             arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
         )
@@ -178,8 +178,8 @@ class NormalizingValidator(WrappedValidator):
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, once normalized."""
         first, second = normalized(one, self.normalizers), normalized(other, self.normalizers)
-        if first.issues or second.issues:
-            return first.issues != second.issues
+        if first.faults or second.faults:
+            return first.faults != second.faults
         return self.validator.tells_apart(first.arguments, second.arguments)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
@@ -189,13 +189,13 @@ class NormalizingValidator(WrappedValidator):
             return self._reverted(arguments, result)
         return result
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return the issues of the normalizers and of the validator; log the normalizers' exceptions."""
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return the faults of the normalizers and of the validator; log the normalizers' exceptions."""
         result = normalized(arguments, self.normalizers, log_errors=True)
-        refused = {issue.path[0] for issue in result.issues}
+        refused = {fault.path[0] for fault in result.faults}
         others = (
-            issue
-            for issue in self.validator.issues(result.arguments)
-            if not issue.path or issue.path[0] not in refused
+            fault
+            for fault in self.validator.faults(result.arguments)
+            if not fault.path or fault.path[0] not in refused
         )
-        return (*result.issues, *others)
+        return (*result.faults, *others)

@@ -11,7 +11,7 @@ from mcp_lenient.schema.checks import holds
 from mcp_lenient.schema.node import Node, discriminator_of, fits
 from mcp_lenient.types import Fault, FaultKind, Path
 from mcp_lenient.values.json_values import has_whole_float, json_type, same_json
-from mcp_lenient.values.limits import MOST_ISSUES
+from mcp_lenient.values.limits import MOST_FAULTS
 
 if TYPE_CHECKING:
     from mcp_lenient.refusal.locations import Location, Refused
@@ -51,7 +51,7 @@ def faults(
     """
     search = _FaultSearch(exact=exact)
     found = search.explained(node, value, path) if known else search.found(node, value, path)
-    return tuple(islice({(each, each.keyword): each for each in found}.values(), MOST_ISSUES))
+    return tuple(islice({(each, each.keyword): each for each in found}.values(), MOST_FAULTS))
 
 
 class _FaultSearch:

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.rules.rules import Place, Rule
-from mcp_lenient.types import Outcome, ValidationIssue
+from mcp_lenient.types import Fault, Outcome
 
 
 class Observer(Protocol):
@@ -18,10 +18,8 @@ class Observer(Protocol):
         """Record what a rule made of the value at a place."""
         ...
 
-    def judged(
-        self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
-    ) -> None:
-        """Record whether the validator accepts the arguments, and its issues if not."""
+    def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
+        """Record whether the validator accepts the arguments, and its faults if not."""
         ...
 
     def decided(self, outcome: Outcome) -> None:
@@ -38,10 +36,10 @@ class ObservedValidator(WrappedValidator):
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Delegate to the validator and report its answer."""
         accepted = self.validator.accepts(arguments)
-        issues = () if accepted else self.validator.issues(arguments)
-        self.observer.judged(arguments, issues, accepted=accepted)
+        faults = () if accepted else self.validator.faults(arguments)
+        self.observer.judged(arguments, faults, accepted=accepted)
         return accepted
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Delegate to the validator."""
-        return self.validator.issues(arguments)
+        return self.validator.faults(arguments)

@@ -36,10 +36,10 @@ def violations_of(
     """Return what the caller is told of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
     refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
-    groups, more = grouped(refused, leading(refused, outcome.issues), partial(explained, refused))
+    groups, more = grouped(refused, leading(refused, outcome.faults), partial(explained, refused))
     kept = groups[:MAX_VIOLATIONS]
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    fixes = Offers(refused, plain(sent), outcome.issues, validator, reader).of(kept)
+    fixes = Offers(refused, plain(sent), outcome.faults, validator, reader).of(kept)
     return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)
 
 
@@ -179,7 +179,7 @@ class Offers:
         )
         return all(
             (fault.path, fault.kind) in before and not any(_related(fault.path, path) for path in paths)
-            for fault in self._validator.issues(arguments)
+            for fault in self._validator.faults(arguments)
         )
 
     # What may be said

@@ -20,7 +20,7 @@ from mcp_lenient.engine.ignored import (
 )
 from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, allows_one_value, worst_tier
 from mcp_lenient.schema.node import Node, Tree
-from mcp_lenient.types import Path, Repair, ValidationIssue
+from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
     PYTHON_TYPES,
     SPELLED,
@@ -203,17 +203,17 @@ class Scope:
     below: dict[str | int, Scope] = field(default_factory=dict)
 
     @staticmethod
-    def of(issues: Iterable[ValidationIssue]) -> Scope:
-        """Return the scope of issues: the whole of a wrong value, the names of an object with a wrong name."""
+    def of(faults: Iterable[Fault]) -> Scope:
+        """Return the scope of faults: the whole of a wrong value, the names of an object with a wrong name."""
         top = Scope()
-        for issue in issues:
+        for fault in faults:
             scope = top
-            for part in issue.place:
+            for part in fault.place:
                 scope = scope.below.setdefault(part, Scope())
-            scope.names = scope.names or issue.of_name
-            scope.full = scope.full or not issue.of_name
-            if issue.kind == "unknown" and isinstance(issue.path[-1], str):
-                scope.unknown.add(issue.path[-1])
+            scope.names = scope.names or fault.of_name
+            scope.full = scope.full or not fault.of_name
+            if fault.kind == "unknown" and isinstance(fault.path[-1], str):
+                scope.unknown.add(fault.path[-1])
         return top
 
     @property

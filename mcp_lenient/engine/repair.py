@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.reader import Plan, Reader, Reading, ReadingStep, Scope
-from mcp_lenient.types import Outcome, Path, Status, ValidationIssue, Validator
+from mcp_lenient.types import Fault, Outcome, Path, Status, Validator
 from mcp_lenient.values.json_values import measured, plain
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def repair(
 ) -> Outcome:
     """Repair arguments that can be read only one way.
 
-    The outcome has the same arguments if they are accepted, and the issues if no repair is certain. Numbers that were
+    The outcome has the same arguments if they are accepted, and the faults if no repair is certain. Numbers that were
     parsed from text may keep their source spelling in ``arguments``; in the outcome they are plain.
     """
     sent = plain(arguments)
@@ -39,7 +39,7 @@ def repair_rejected(
     """Repair arguments that the validator has already refused."""
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
-        return Outcome("refused", arguments, issues=(ValidationIssue((), "size", size.beyond),))
+        return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     reader = Reader(plan, exact_integers=validator.exact_integers, steps=steps, observer=observer)
     try:
@@ -50,36 +50,34 @@ def repair_rejected(
         ignored = ignored_names(plan.top, outcome.arguments, validator, changed)
     except OutOfSteps:
         sent = plain(dict(arguments))
-        return Outcome("refused", sent, issues=validator.issues(sent))
+        return Outcome("refused", sent, faults=validator.faults(sent))
     return Outcome("refused", outcome.arguments, outcome.repairs, ignored) if ignored else outcome
 
 
 def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outcome:
-    issues = () if validator.by_schema else validator.issues(plain(sent))
-    reading = reader.arguments(sent, Scope.of(issues) if issues else None)
+    faults = () if validator.by_schema else validator.faults(plain(sent))
+    reading = reader.arguments(sent, Scope.of(faults) if faults else None)
     value = plain(reading.value)
     # What only the schema refuses in a repaired container, the tool may read itself.
     is_read = reading.whole or not (validator.by_schema or reading.ties)
     if is_read and reading.steps and validator.accepts(value):
-        needed = _needed(reading._replace(value=value), validator, issues)
+        needed = _needed(reading._replace(value=value), validator, faults)
         if needed is not None:
             return _told("repaired", needed)
         reading, value = Reading(sent), plain(sent)
-    left = validator.issues(value)
-    ties = tuple(
-        ValidationIssue(tie.path, "value", keyword="ambiguous", bound=tie.values) for tie in reading.ties
-    )
+    left = validator.faults(value)
+    ties = tuple(Fault(tie.path, "value", keyword="ambiguous", bound=tie.values) for tie in reading.ties)
     if not left and not ties:
         # The tool would accept the partial repairs, but a guard forbids using them.
-        return _told("refused", Reading(plain(sent)), validator.issues(plain(sent)))
+        return _told("refused", Reading(plain(sent)), validator.faults(plain(sent)))
     return _told("refused", reading._replace(value=value), (*ties, *left))
 
 
-def _told(status: Status, reading: Reading, issues: tuple[ValidationIssue, ...] = ()) -> Outcome:
-    return Outcome(status, reading.value, tuple(step.repair for step in reading.steps), issues)
+def _told(status: Status, reading: Reading, faults: tuple[Fault, ...] = ()) -> Outcome:
+    return Outcome(status, reading.value, tuple(step.repair for step in reading.steps), faults)
 
 
-def _needed(reading: Reading, validator: Validator, issues: Sequence[ValidationIssue]) -> Reading | None:
+def _needed(reading: Reading, validator: Validator, faults: Sequence[Fault]) -> Reading | None:
     """Return a reading with only those changes of values that the tool's own validator needs.
 
     In a changed container the schema decided, and the tool may read a value there itself: it is asked, from the outside
@@ -89,7 +87,7 @@ def _needed(reading: Reading, validator: Validator, issues: Sequence[ValidationI
         return reading
     steps = dict(enumerate(reading.steps))
     unsure = {at: step for at, step in steps.items() if step.path and step.changes_value}
-    refused = _by_place(issues)
+    refused = _by_place(faults)
     needed = _outermost({at: step for at, step in unsure.items() if step.path in refused})
     while True:
         paths = [path for step in needed.values() for path in _above(step) if path in refused]
@@ -97,7 +95,7 @@ def _needed(reading: Reading, validator: Validator, issues: Sequence[ValidationI
             return None
         unsure = {at: step for at, step in unsure.items() if at not in needed}
         value = _undone(reading.value, list(unsure.values()))
-        refused = _by_place(validator.issues(value))
+        refused = _by_place(validator.faults(value))
         if not refused:
             kept = tuple(step for at, step in steps.items() if at not in unsure)
             return reading._replace(value=value, steps=kept)
@@ -108,9 +106,9 @@ def _needed(reading: Reading, validator: Validator, issues: Sequence[ValidationI
             return reading
 
 
-def _by_place(issues: Iterable[ValidationIssue]) -> dict[Path, ValidationIssue]:
-    """Return the first issue of each value; a name's is that of its object."""
-    return {issue.place: issue for issue in reversed(tuple(issues))}
+def _by_place(faults: Iterable[Fault]) -> dict[Path, Fault]:
+    """Return the first fault of each value; a name's is that of its object."""
+    return {fault.place: fault for fault in reversed(tuple(faults))}
 
 
 def _outermost(steps: Mapping[int, ReadingStep]) -> dict[int, ReadingStep]:
@@ -142,6 +140,6 @@ def _above(step: ReadingStep) -> Iterator[Path]:
         yield from (path[:length] for length in range(len(path) + 1))
 
 
-def _is_by_author(issue: ValidationIssue) -> bool:
+def _is_by_author(fault: Fault) -> bool:
     """Return whether a check of the author's refuses a value, and not its type."""
-    return issue.kind == "value" and issue.detail is not None
+    return fault.kind == "value" and fault.detail is not None

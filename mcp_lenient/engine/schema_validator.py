@@ -10,7 +10,7 @@ from mcp_lenient.engine.faults import faults
 from mcp_lenient.engine.ignored import misnamed, unread_paths
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
-from mcp_lenient.types import Path, ValidationIssue, Validator
+from mcp_lenient.types import Fault, Path, Validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class PublishedSchemaValidator:
     """A validator that uses a published schema.
 
     >>> validator = PublishedSchemaValidator({"type": "object", "properties": {"n": {"type": "integer"}}})
-    >>> validator.accepts({"n": 1}), validator.issues({"n": "1"})
-    (True, (ValidationIssue(path=('n',), kind='type', detail=None, error_code=None, reason=None, keyword='type'),))
+    >>> validator.accepts({"n": 1}), validator.faults({"n": "1"})
+    (True, (Fault(path=('n',), kind='type', detail=None, error_code=None, reason=None, keyword='type'),))
 
     Args:
         schema: The input schema of a tool, of any draft; unreadable parts accept any value.
@@ -60,10 +60,10 @@ class PublishedSchemaValidator:
         """Return whether the schema accepts these arguments; values that are not JSON are refused."""
         return self._may_enter(arguments) and self._top.takes(arguments)
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what the schema refuses of these arguments, from the top down, at most 1,000 faults."""
         if not self._may_enter(arguments):
-            return (ValidationIssue((), "size"),)
+            return (Fault((), "size"),)
         return faults(self._top, arguments)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
@@ -84,10 +84,10 @@ class CorrectingValidator(WrappedValidator):
         """Whether the schema accepts these arguments, and every name in them is as it is declared."""
         return self.validator.accepts(arguments) and next(misnamed(self.top, arguments), None) is None
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """What the schema refuses, and names in another case style."""
-        unread = (ValidationIssue(path, "unknown") for path in misnamed(self.top, arguments))
-        return (*self.validator.issues(arguments), *unread)
+        unread = (Fault(path, "unknown") for path in misnamed(self.top, arguments))
+        return (*self.validator.faults(arguments), *unread)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class ClosedValidator(WrappedValidator):
         """Whether the tool takes these arguments, and every name in them is declared or read."""
         return self.validator.accepts(arguments) and not self._unknown(arguments, accepted=True)
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """What the tool refuses, and unknown names."""
-        found = self.validator.issues(arguments)
-        known = {issue.path for issue in found}
+        found = self.validator.faults(arguments)
+        known = {fault.path for fault in found}
         unknown = self._unknown(arguments, accepted=not found)
-        return (*found, *(ValidationIssue(path, "unknown") for path in unknown if path not in known))
+        return (*found, *(Fault(path, "unknown") for path in unknown if path not in known))
 
     def _unknown(self, arguments: Mapping[str, Any], *, accepted: bool) -> tuple[Path, ...]:
         found = [each.path for each in faults(self.top, arguments) if each.kind == "unknown"]

@@ -290,14 +290,14 @@ class _Translation:
         for schema in self._schemas:
             # With its subschemas and reference replaced, only its own errors remain.
             alone = with_subschemas({k: v for k, v in schema.items() if k != "$ref"}, lambda _sub: True)
-            reason = _issue(alone)
+            reason = _fault(alone)
             if reason is None:
                 continue
-            issues = {keyword: issue for keyword, said in alone.items() if (issue := _issue({keyword: said}))}
-            for keyword in issues.keys() - _KNOWN_KEYWORDS:
+            faults = {keyword: fault for keyword, said in alone.items() if (fault := _fault({keyword: said}))}
+            for keyword in faults.keys() - _KNOWN_KEYWORDS:
                 del schema[keyword]
-            known = {keyword: issue for keyword, issue in issues.items() if keyword in _KNOWN_KEYWORDS}
-            if known or not issues:
+            known = {keyword: fault for keyword, fault in faults.items() if keyword in _KNOWN_KEYWORDS}
+            if known or not faults:
                 self._take_out(schema, next(iter(known.values()), reason), frozenset(known))
 
     def _relax(self) -> None:
@@ -339,7 +339,7 @@ def _loosen(parent: Schema, keyword: str) -> None:
         parent.pop("unevaluatedItems", None)
 
 
-def _issue(schema: Schema) -> str | None:
+def _fault(schema: Schema) -> str | None:
     try:
         compiled(schema)
     except SchemaError as error:

@@ -51,15 +51,15 @@ def assert_repairs(
     __tracebackhide__ = True
     name, (right, got) = _attempts(tool_or_server, (wanted, sent), tool, policy)
     if right.reached is None or right.repairs:
-        problem = f"The wanted call of {name} is itself wrong: {_fate(right)}"
-        raise _failure(problem, sent=sent, wanted=wanted)
+        told = f"The wanted call of {name} is itself wrong: {_fate(right)}"
+        raise _failure(told, sent=sent, wanted=wanted)
     if got.reached is None:
-        problem = f"{name} did not receive the wanted arguments: {_fate(got)}"
-        raise _failure(problem, sent=sent, wanted=wanted, envelope=got.envelope)
+        told = f"{name} did not receive the wanted arguments: {_fate(got)}"
+        raise _failure(told, sent=sent, wanted=wanted, envelope=got.envelope)
     if got.reached.is_same(right.reached):
         return got.repairs
-    problem = f"{name} received something other than the wanted arguments: {_fate(got)}"
-    raise _failure(problem, sent=sent, wanted=right.reached.shown, got=got.reached.shown)
+    told = f"{name} received something other than the wanted arguments: {_fate(got)}"
+    raise _failure(told, sent=sent, wanted=right.reached.shown, got=got.reached.shown)
 
 
 def assert_refuses(
@@ -96,16 +96,16 @@ def assert_refuses(
     name, (got,) = _attempts(tool_or_server, (sent,), tool, policy)
     if got.envelope is None:
         reached = None if got.reached is None else got.reached.shown
-        problem = f"{name} did not refuse the call: {_fate(got)}"
-        raise _failure(problem, sent=sent, got=reached)
+        told = f"{name} did not refuse the call: {_fate(got)}"
+        raise _failure(told, sent=sent, got=reached)
     envelope = got.envelope
     if code is not None and envelope["error_code"] != code:
-        problem = f"{name} refused the call with {envelope['error_code']} instead of {code}"
-        raise _failure(problem, sent=sent, envelope=envelope)
+        told = f"{name} refused the call with {envelope['error_code']} instead of {code}"
+        raise _failure(told, sent=sent, envelope=envelope)
     named = [violation.get("parameter") for violation in envelope["details"].get("violations", ())]
     if parameter is not None and parameter not in named:
-        problem = f"{name} refused the call for {', '.join(map(str, named)) or 'no parameter'} instead of {parameter}"
-        raise _failure(problem, sent=sent, envelope=envelope)
+        told = f"{name} refused the call for {', '.join(map(str, named)) or 'no parameter'} instead of {parameter}"
+        raise _failure(told, sent=sent, envelope=envelope)
     return envelope
 
 
@@ -142,9 +142,9 @@ def _fate(attempt: Attempt) -> str:
     return f"it was repaired by {each}."
 
 
-def _failure(problem: str, **calls: Any) -> AssertionError:
+def _failure(told: str, **calls: Any) -> AssertionError:
     known = {name: value for name, value in calls.items() if value is not None}
-    parts = [problem, *(f"{name}: {_on_one_line(value)}" for name, value in known.items())]
+    parts = [told, *(f"{name}: {_on_one_line(value)}" for name, value in known.items())]
     if "wanted" in known and "got" in known:
         lines = ndiff(_written(known["wanted"]).splitlines(), _written(known["got"]).splitlines())
         parts += ["difference (- wanted, + got):", *(line.rstrip() for line in lines)]

@@ -178,8 +178,8 @@ def valid_arguments(
         made = maker.object(tree.top, 0, optional)
         if validator.accepts(made):
             return made
-    issue = validator.issues(made)[0]
-    msg = f"no generated value is valid at {'/'.join(map(str, issue.path)) or 'the top'}"
+    fault = validator.faults(made)[0]
+    msg = f"no generated value is valid at {'/'.join(map(str, fault.path)) or 'the top'}"
     raise NoValueError(msg)
 
 

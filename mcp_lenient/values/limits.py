@@ -1,4 +1,4 @@
-"""Bounds on repairs and on reported issues."""
+"""Bounds on repairs and on reported faults."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Final
 
 from mcp_lenient.errors import PolicyError
 
-MOST_ISSUES: Final = 1_000
-"""Issues reported per call. Beyond this number of Pydantic errors, only the parameters are reported."""
+MOST_FAULTS: Final = 1_000
+"""Faults reported per call. Beyond this number of Pydantic errors, only the parameters are reported."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

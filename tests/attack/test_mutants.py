@@ -52,18 +52,18 @@ async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
 
 
 def test_a_declared_name_is_never_unknown():
-    """Next to an unknown name, a declared name with a wrong value has only a type issue."""
+    """Next to an unknown name, a declared name with a wrong value has only a type fault."""
     validator = contract(
         {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
     ).validator
-    found = [(issue.path, issue.kind) for issue in validator.issues({"n": "x", "other": 1})]
+    found = [(fault.path, fault.kind) for fault in validator.faults({"n": "x", "other": 1})]
     assert sorted(found) == [(("n",), "type"), (("other",), "unknown")]
 
 
 def test_a_name_that_matches_a_pattern_is_never_unknown():
-    """In a closed object, a key that matches ``patternProperties`` has no issue next to a wrong value."""
+    """In a closed object, a key that matches ``patternProperties`` has no fault next to a wrong value."""
     schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}
-    found = [(issue.path, issue.kind) for issue in contract(schema).validator.issues({"n": "x", "x-a": 1})]
+    found = [(fault.path, fault.kind) for fault in contract(schema).validator.faults({"n": "x", "x-a": 1})]
     assert found == [(("n",), "type")]
 
 
@@ -274,9 +274,9 @@ async def _transformed(hidden: Any) -> Any:
 
 
 async def test_hidden_parameters_are_not_reported():
-    """A hidden argument that the parent refuses is not an issue of a call that cannot set it."""
+    """A hidden argument that the parent refuses is not a fault of a call that cannot set it."""
     validator = await _transformed("no number")
-    assert validator.issues({"n": 1}) == ()
+    assert validator.faults({"n": 1}) == ()
     assert validator.accepts({"n": 1})
     assert not validator.accepts({"n": "x"})
 
@@ -285,7 +285,7 @@ async def test_hidden_parameters_are_not_reported():
 async def test_whole_call_errors_of_a_transformed_tool_are_reported():
     """A number that no validator can read is reported with kind ``size`` for a transformed tool too."""
     validator = await _transformed(0)
-    assert [(issue.path, issue.kind) for issue in validator.issues({"n": 10**5000})] == [((), "size")]
+    assert [(fault.path, fault.kind) for fault in validator.faults({"n": 10**5000})] == [((), "size")]
 
 
 def test_fewer_changes_decide_between_unwrapping_and_a_repair():

@@ -23,8 +23,8 @@ class Notes:
     def applied(self, rule, place, made):
         self.made.append((rule.name, place.name, made))
 
-    def judged(self, arguments, issues, *, accepted):
-        self.verdicts.append((arguments, [issue.path for issue in issues], accepted))
+    def judged(self, arguments, faults, *, accepted):
+        self.verdicts.append((arguments, [fault.path for fault in faults], accepted))
 
     def decided(self, outcome):
         self.outcomes.append(outcome.status)

@@ -76,13 +76,13 @@ def oracle(schema: Json, dialect: Any = Draft202012Validator) -> Any:
 @LAW
 @given(calls())
 def test_validator_agrees_with_the_oracle(call):
-    """Both agree on whether a call is valid and whether it has issues."""
+    """Both agree on whether a call is valid and whether it has faults."""
     schema, arguments = call
     validator = contract(schema).validator
     accepted = oracle(dict(readable(schema).root)).is_valid(arguments)
     event(f"accepted: {accepted}")
     assert validator.accepts(arguments) is accepted
-    assert (validator.issues(arguments) == ()) is accepted
+    assert (validator.faults(arguments) == ()) is accepted
 
 
 @LAW

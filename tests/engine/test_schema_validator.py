@@ -1,4 +1,4 @@
-"""Test the issues that a published schema alone reports."""
+"""Test the faults that a published schema alone reports."""
 
 from __future__ import annotations
 

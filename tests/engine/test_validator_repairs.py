@@ -1,4 +1,4 @@
-"""Test repairs by the schema after the tool's own validator reports issues."""
+"""Test repairs by the schema after the tool's own validator reports faults."""
 
 from __future__ import annotations
 

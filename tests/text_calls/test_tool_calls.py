@@ -983,7 +983,7 @@ _NATIVE_REFUSED = [
 
 @each_row(("text", "what"), _NATIVE_REFUSED)
 def test_ambiguous_native_call_is_refused(text, what):
-    """An ambiguous native call is refused. The error names the problem and its position."""
+    """An ambiguous native call is refused. The error names the fault and its position."""
     with pytest.raises(ToolCallError, match=what) as raised:
         parse_tool_calls(text)
     assert str(raised.value).startswith("At line ")
@@ -1093,7 +1093,7 @@ _CLINE_REFUSED = [
 
 @each_row(("text", "what"), _CLINE_REFUSED)
 def test_ambiguous_tags_of_known_tools_are_refused(text, what):
-    """What is not exactly a tag for each parameter is refused. The error names the problem and its position."""
+    """What is not exactly a tag for each parameter is refused. The error names the fault and its position."""
     with pytest.raises(ToolCallError, match=what) as raised:
         parse_tool_calls(text, tools=_KNOWN)
     assert str(raised.value).startswith("At line ")

@@ -27,7 +27,7 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, as_result, current
 from mcp_lenient.adapters.gate import is_destructive, is_read_only
-from mcp_lenient.adapters.pydantic.issues import faults_of, makes_a_difference
+from mcp_lenient.adapters.pydantic.faults import faults_of, makes_a_difference
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import (
@@ -49,7 +49,7 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry.events import EventName
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall, shown
-from mcp_lenient.types import Repair, ValidationIssue, Violation
+from mcp_lenient.types import Fault, Repair, Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,18 +348,18 @@ class _HandlerValidator:
     by_schema: bool = False
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        return not self.issues(arguments)
+        return not self.faults(arguments)
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         if self.name not in arguments:
-            return (ValidationIssue((self.name,), "missing"),) if self.needed else ()
+            return (Fault((self.name,), "missing"),) if self.needed else ()
         value = arguments[self.name]
         try:
             self.handler(value)
         except ValidationError as error:
             return faults_of(error, arguments, (self.name,))
         except (ValueError, RecursionError):
-            return (ValidationIssue((self.name,), "value"),)
+            return (Fault((self.name,), "value"),)
         except Exception:  # noqa: BLE001 - whatever an author's validator raises says nothing of the value
             return ()
         return ()

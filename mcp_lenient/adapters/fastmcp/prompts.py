@@ -22,7 +22,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import current, version_asked
-from mcp_lenient.adapters.pydantic.issues import passes
+from mcp_lenient.adapters.pydantic.faults import passes
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.envelope import Subject, envelope, written
 from mcp_lenient.rules.policy import Policy

@@ -27,14 +27,14 @@ from mcp_lenient.adapters.gate import (
     is_read_only,
     refusal_result,
 )
-from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, ordered, step, unwritable
+from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, ordered, step, unwritable
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import META_KEY, as_text, error_envelope, repairs_note, repairs_told
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.types import Repair, ValidationIssue, Validator
+from mcp_lenient.types import Fault, Repair, Validator
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import holds_many, json_type
 
@@ -117,12 +117,12 @@ class FunctionValidator:
             return True
         return True
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return all issues in the order of the arguments, then missing names."""
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return all faults in the order of the arguments, then missing names."""
         try:
             self._validate(dict(arguments))
         except PydanticError as error:
-            return issues_of_many(error, arguments, self._validate)
+            return faults_of_many(error, arguments, self._validate)
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
         except Exception:  # noqa: BLE001 - as in accepts
@@ -139,9 +139,9 @@ class FunctionValidator:
 
 @dataclass(frozen=True, slots=True)
 class TransformedValidator:
-    """Validates with a transformed tool's parent, and reports issues under the published names.
+    """Validates with a transformed tool's parent, and reports faults under the published names.
 
-    Issues of hidden arguments are ignored: the caller cannot send them.
+    Faults of hidden arguments are ignored: the caller cannot send them.
     """
 
     parent: Validator
@@ -160,19 +160,19 @@ class TransformedValidator:
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
         if arguments.keys() <= self.forwarding.names.keys() and not self._missing(arguments):
-            return self.parent.accepts(self._forwarded(arguments)) or not self.issues(arguments)
+            return self.parent.accepts(self._forwarded(arguments)) or not self.faults(arguments)
         return False
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return all issues, under the published names."""
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return all faults, under the published names."""
         names = self.forwarding.names
         published = {parents: name for name, parents in names.items()}
-        unknown = [ValidationIssue((step(name),), "unknown") for name in arguments if name not in names]
-        missing = [ValidationIssue((name,), "missing") for name in self._missing(arguments)]
+        unknown = [Fault((step(name),), "unknown") for name in arguments if name not in names]
+        missing = [Fault((name,), "missing") for name in self._missing(arguments)]
         below = [
-            _published(issue, published, arguments)
-            for issue in self.parent.issues(self._forwarded(arguments))
-            if not issue.path or issue.path[0] in published
+            _published(fault, published, arguments)
+            for fault in self.parent.faults(self._forwarded(arguments))
+            if not fault.path or fault.path[0] in published
         ]
         return ordered([*unknown, *below, *missing], arguments)
 
@@ -191,18 +191,12 @@ class TransformedValidator:
         return {**known, **self.forwarding.hidden}
 
 
-def _published(
-    issue: ValidationIssue, published: Mapping[Any, str], arguments: Mapping[str, Any]
-) -> ValidationIssue:
-    if not issue.path:
-        return issue
-    name = published[issue.path[0]]
+def _published(fault: Fault, published: Mapping[Any, str], arguments: Mapping[str, Any]) -> Fault:
+    if not fault.path:
+        return fault
+    name = published[fault.path[0]]
     # A filled-in default may be refused: then the caller has to send a value.
-    return (
-        replace(issue, path=(name, *issue.path[1:]))
-        if name in arguments
-        else ValidationIssue((name,), "missing")
-    )
+    return replace(fault, path=(name, *fault.path[1:])) if name in arguments else Fault((name,), "missing")
 
 
 ResultT = TypeVar("ResultT")

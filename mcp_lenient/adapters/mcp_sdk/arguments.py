@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import ValidationError
 
-from mcp_lenient.adapters.pydantic.issues import issues_of_many, makes_a_difference, passes, unwritable
+from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, passes, unwritable
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.types import ValidationIssue
+from mcp_lenient.types import Fault
 from mcp_lenient.values.language import Text
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ class ArgumentsValidator:
         """Return whether the tool accepts these arguments; a bug of a custom validator is a tool error of the SDK."""
         return passes(partial(self._validated, dict(arguments)))
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return all issues, in the order of the arguments, then missing parameters."""
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return all faults, in the order of the arguments, then missing parameters."""
         try:
             self._validated(dict(arguments))
         except ValidationError as error:
-            found = issues_of_many(error, arguments, self._validated)
-            return tuple(dict.fromkeys(self._at_its_text(issue, arguments) for issue in found))
+            found = faults_of_many(error, arguments, self._validated)
+            return tuple(dict.fromkeys(self._at_its_text(fault, arguments) for fault in found))
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
         except Exception:  # noqa: BLE001 - as in `passes`
@@ -68,17 +68,17 @@ class ArgumentsValidator:
     def _called_with(self, arguments: dict[str, Any]) -> dict[str, Any]:
         return self._validated(arguments).model_dump_one_level()
 
-    def _at_its_text(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> ValidationIssue:
-        """Move an issue inside a string that the SDK parsed as JSON to the string itself, as it was sent."""
-        if not issue.path or not isinstance(arguments.get(str(issue.path[0])), str):
-            return issue
-        name = str(issue.path[0])
-        if len(issue.path) > 1:
-            return ValidationIssue((name,), "type")
+    def _at_its_text(self, fault: Fault, arguments: Mapping[str, Any]) -> Fault:
+        """Move a fault inside a string that the SDK parsed as JSON to the string itself, as it was sent."""
+        if not fault.path or not isinstance(arguments.get(str(fault.path[0])), str):
+            return fault
+        name = str(fault.path[0])
+        if len(fault.path) > 1:
+            return Fault((name,), "type")
         read = self._metadata.pre_parse_json({name: arguments[name]})[name]
         if not isinstance(read, str) and self._takes_text(name, arguments):
-            return ValidationIssue((name,), "value", reason=_TEXT_IS_READ)
-        return issue
+            return Fault((name,), "value", reason=_TEXT_IS_READ)
+        return fault
 
     def _takes_text(self, name: str, arguments: Mapping[str, Any]) -> bool:
         """Return whether the parameter accepts the string without parsing it as JSON."""
@@ -119,8 +119,8 @@ class InputValidator(PublishedSchemaValidator):
         except Exception:  # noqa: BLE001 - a broken pattern or reference raises what the library likes
             return True
 
-    def issues(self, arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-        """Return the issues of these arguments."""
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return the faults of these arguments."""
         if self.accepts(arguments):
             return ()
-        return super().issues(arguments) or (ValidationIssue((), "value"),)
+        return super().faults(arguments) or (Fault((), "value"),)

@@ -55,14 +55,14 @@ class Document:
         file: The file.
         value: The content; None for an empty file.
         lines: The line of each place, from 1; empty for TOML, whose parser gives none.
-        issues: Values that JSON does not have, and duplicate names; ``value`` has a substitute for each.
+        faults: Values that JSON does not have, and duplicate names; ``value`` has a substitute for each.
         nodes: The number of values read so far.
     """
 
     file: FilePath
     value: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
-    issues: list[DefinitionFault] = field(default_factory=list)
+    faults: list[DefinitionFault] = field(default_factory=list)
     nodes: int = 0
 
     def line(self, path: Path) -> int | None:
@@ -132,7 +132,7 @@ def _value(document: Document, node: Node, path: Path) -> Any:
         return _scalar(document, node, path)
     if node.tag != _TAG + ("map" if isinstance(node, MappingNode) else "seq"):
         words = f"this has the tag '{shown(node.tag)}'; tags are not allowed."
-        document.issues.append(DefinitionFault(path, words))
+        document.faults.append(DefinitionFault(path, words))
     if isinstance(node, MappingNode):
         return _mapping(document, node, path)
     return [_value(document, entry, (*path, at)) for at, entry in enumerate(node.value)]
@@ -145,7 +145,7 @@ def _mapping(document: Document, node: MappingNode, path: Path) -> dict[str, Any
         below = (*path, name)
         if name in entries:
             again = f"this name is used twice, again in line {_line(key.start_mark)}."
-            document.issues.append(DefinitionFault(below, again, read=True))
+            document.faults.append(DefinitionFault(below, again, read=True))
             continue
         document.lines[below] = _line(key.start_mark)
         entries[name] = _value(document, entry, below)
@@ -157,7 +157,7 @@ def _name(document: Document, key: Node, path: Path) -> str:
     spelt = key.value if isinstance(key, ScalarNode) else f"line {_line(key.start_mark)}"
     if _kind(key) != f"{_TAG}str":
         document.lines.setdefault((*path, spelt), _line(key.start_mark))
-        document.issues.append(
+        document.faults.append(
             DefinitionFault((*path, spelt), "YAML does not read this name as a string; put it in quotes.")
         )
     return str(spelt)
@@ -176,7 +176,7 @@ def _scalar(document: Document, node: Node, path: Path) -> Any:
         if math.isfinite(number):
             return number
     words = _NOT_JSON.get(kind, "this has a tag, or a type that JSON does not have.")
-    document.issues.append(DefinitionFault(path, f"{words} Put it in quotes to make it a string."))
+    document.faults.append(DefinitionFault(path, f"{words} Put it in quotes to make it a string."))
     return node.value
 
 
@@ -234,7 +234,7 @@ def _toml(file: FilePath, text: str) -> Document:
         reason = "it is nested too deeply." if isinstance(error, RecursionError) else f"{error}."
         msg = f"{file}: this cannot be read as TOML: {reason}"
         raise DefinitionError(msg) from None
-    return Document(file, value, issues=list(_not_json(value, ())))
+    return Document(file, value, faults=list(_not_json(value, ())))
 
 
 def _not_json(value: Any, path: Path) -> Iterable[DefinitionFault]:

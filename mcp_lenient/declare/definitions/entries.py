@@ -408,7 +408,7 @@ def place_of(details: ErrorDetails) -> Path:
 
 def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> list[ErrorDetails]:
     """Return the errors of a validation, without those about values that could not be parsed."""
-    unread = {issue.path for issue in known if not issue.read}
+    unread = {fault.path for fault in known if not fault.read}
     around = {path[:end] for path in unread for end in range(len(path))}
     return [
         details

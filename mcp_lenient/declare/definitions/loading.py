@@ -50,8 +50,8 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
     try:
         entry = FileEntry.model_validate({} if document.value is None else document.value)
     except ValidationError as error:
-        raise _refusal(document, errors_beside(error, document.issues)) from None
-    if document.issues:
+        raise _refusal(document, errors_beside(error, document.faults)) from None
+    if document.faults:
         raise _refusal(document, [])
     return _definitions(entry, document)
 
@@ -134,12 +134,12 @@ def _refusal(document: Document, errors: list[ErrorDetails]) -> DefinitionError:
         return document.line(path) or 0, place(path)
 
     first = sorted(errors, key=lambda details: order(place_of(details)))[:MAX_FAULTS]
-    issues = sorted((*document.issues, *map(fault_of, first)), key=lambda issue: order(issue.path))
+    faults = sorted((*document.faults, *map(fault_of, first)), key=lambda fault: order(fault.path))
     sentences = [
-        f"{document.where(issue.path)}: {place(issue.path) or 'the whole file'}: {issue.words}"
-        for issue in issues[:MAX_FAULTS]
+        f"{document.where(fault.path)}: {place(fault.path) or 'the whole file'}: {fault.words}"
+        for fault in faults[:MAX_FAULTS]
     ]
-    more = len(document.issues) + len(errors) - len(sentences)
+    more = len(document.faults) + len(errors) - len(sentences)
     return DefinitionError("\n".join([*sentences, *([f"… and {more} more."] if more else [])]))
 
 

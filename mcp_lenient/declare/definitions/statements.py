@@ -85,8 +85,8 @@ def _types(ways: Collection[Node]) -> set[str] | None:
 
 def refuses(validator: Validator, name: str, value: Any) -> bool:
     """Return whether a tool does not take a value for one of its parameters."""
-    issues = validator.issues({name: value})
-    return any(issue.path[:1] == (name,) and issue.kind != "missing" for issue in issues)
+    faults = validator.faults({name: value})
+    return any(fault.path[:1] == (name,) and fault.kind != "missing" for fault in faults)
 
 
 def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mapping[str, Any]:

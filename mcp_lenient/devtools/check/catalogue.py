@@ -117,7 +117,7 @@ _LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
 )
 def schema_invalid(surface: Surface) -> Iterator[Hit]:
     """A keyword of the input schema has a value that JSON Schema does not allow."""
-    found = _issue(surface.input_schema)
+    found = _fault(surface.input_schema)
     if found is None:
         return
     path, words = found
@@ -130,7 +130,7 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
     )
 
 
-def _issue(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
+def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | None:
     """Return the place and message of the most relevant error in a schema, or None."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
@@ -139,14 +139,14 @@ def _issue(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | Non
     # Nothing is fetched: a meta-schema only refers to itself, and the schema's references are not followed.
     dialect = validator_for(schema, default=Draft202012Validator)
     try:
-        issue = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
+        fault = best_match(dialect(dialect.META_SCHEMA).iter_errors(schema))
     except RecursionError:
         return None  # nested too deeply to read; `schema_unusable` reports it
-    if issue is None:
+    if fault is None:
         return None
     # None of several forms is closer, and jsonschema's message for that does not describe this schema.
-    words = f"{issue.instance!r} is not allowed there" if issue.validator == "anyOf" else issue.message
-    return tuple(issue.absolute_path), words
+    words = f"{fault.instance!r} is not allowed there" if fault.validator == "anyOf" else fault.message
+    return tuple(fault.absolute_path), words
 
 
 def _place(path: Sequence[str | int]) -> str:
@@ -353,10 +353,10 @@ def default_refused(surface: Surface) -> Iterator[Hit]:
 @_check("error", "No call can be validated, so nothing is repaired and callers do not learn what is wrong.")
 def schema_unusable(surface: Surface) -> Iterator[Hit]:
     """The input schema is not valid, or refers to something outside it."""
-    if surface.issue is not None:
+    if surface.fault is not None:
         yield Hit(
             "",
-            f"Part of the input schema cannot be read: {surface.issue}.",
+            f"Part of the input schema cannot be read: {surface.fault}.",
             "Make it valid JSON Schema that refers to nothing outside itself.",
         )
 

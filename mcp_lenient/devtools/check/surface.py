@@ -111,7 +111,7 @@ class Surface:
         return Tree(self.input_schema).top
 
     @cached_property
-    def issue(self) -> str | None:
+    def fault(self) -> str | None:
         """Return which parts of its schema cannot be read, or None."""
         read = readable(self.input_schema)
         return read.told if read.unread else None

@@ -24,7 +24,7 @@ from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord
-from mcp_lenient.types import Outcome, Repair, ValidationIssue, Violation
+from mcp_lenient.types import Fault, Outcome, Repair, Violation
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
@@ -241,7 +241,7 @@ class _Explainer:
     def _on_decision(self, trace: Trace) -> None:
         """Explain how the engine came to repair or refuse."""
         first, *tried = trace.answers
-        self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.issues))
+        self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.faults))
         proposals = [self._masked(each) for each in trace.proposals]
         self._step("What the rules propose", *self._proposed(proposals, trace))
         if tried:
@@ -260,10 +260,10 @@ class _Explainer:
             return proposal
         return replace(proposal, after=self.mask.value(proposal.after, proposal.pointer))
 
-    def _fault(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> str:
-        why = self.mask.reason(issue, arguments)
+    def _fault(self, fault: Fault, arguments: Mapping[str, Any]) -> str:
+        why = self.mask.reason(fault, arguments)
         said = f" ({why})" if why else ""
-        return f"{self._where(pointer(issue.path))}: {_FAULTS[issue.kind]}{said}"
+        return f"{self._where(pointer(fault.path))}: {_FAULTS[fault.kind]}{said}"
 
     def _proposed(self, proposals: list[Proposal], trace: Trace) -> Iterator[str]:
         for each in proposals:
@@ -281,7 +281,7 @@ class _Explainer:
 
     def _choice(self, outcome: Outcome, proposals: list[Proposal]) -> Iterator[str]:
         tiers = self.tiers
-        ties = [issue for issue in outcome.issues if issue.keyword == "ambiguous"]
+        ties = [fault for fault in outcome.faults if fault.keyword == "ambiguous"]
         for tie in ties:
             place = pointer(tie.path)
             yield f"{self._where(place)}: {len(tie.bound)} readings are equally likely, so none is used:"
@@ -293,11 +293,11 @@ class _Explainer:
         if outcome.status == "repaired":
             yield "It is the only reading of the lowest tier. Higher tiers are not tried."
         elif not ties:
-            if any(issue.kind == "overlooked" for issue in outcome.issues):
+            if any(fault.kind == "overlooked" for fault in outcome.faults):
                 yield "The tool accepts that, but would ignore part of it:"
             else:
                 yield "The validator accepts none of the readings. Still wrong:"
-            yield from (f"  {self._fault(issue, outcome.arguments)}" for issue in outcome.issues)
+            yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
 
     def _settled(
         self, sent: Any, arguments: Mapping[str, Any], repairs: tuple[Repair, ...], *, repaired: bool

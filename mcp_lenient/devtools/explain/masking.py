@@ -8,7 +8,7 @@ from typing import Any
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.locations import Refused, below, marked_secret
 from mcp_lenient.schema.node import Node, fits
-from mcp_lenient.types import ValidationIssue
+from mcp_lenient.types import Fault
 from mcp_lenient.values.display import HIDDEN, is_name, secret_name
 from mcp_lenient.values.json_values import pointer, tokens_of
 
@@ -68,12 +68,12 @@ class Mask:
             node = here or node
         return pointer(tuple(path))
 
-    def reason(self, issue: ValidationIssue, arguments: Mapping[str, Any]) -> str | None:
+    def reason(self, fault: Fault, arguments: Mapping[str, Any]) -> str | None:
         """Return why a value is wrong: the author's sentence, unless it may repeat a secret, or ours."""
-        if not issue.detail:
-            return issue.reason
+        if not fault.detail:
+            return fault.reason
         refused = Refused(self._top, arguments, self._contract.plan.policy)
-        return refused.safe_sentence([refused.look(issue.path)], issue.detail, _LONGEST) or issue.reason
+        return refused.safe_sentence([refused.look(fault.path)], fault.detail, _LONGEST) or fault.reason
 
 
 def _names(node: Node | None) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules import Place, Rule
 from mcp_lenient.rules.rules import Part
-from mcp_lenient.types import Outcome, ValidationIssue
+from mcp_lenient.types import Fault, Outcome
 from mcp_lenient.values.json_values import plain, pointer
 
 _MOST: Final = 200
@@ -33,7 +33,7 @@ class ValidatorAnswer(NamedTuple):
     """What the validator said about complete arguments."""
 
     arguments: Mapping[str, Any]
-    issues: tuple[ValidationIssue, ...]
+    faults: tuple[Fault, ...]
     accepted: bool
 
 
@@ -68,11 +68,9 @@ class Trace:
         elif rule.part != "arguments":
             self._note_kept_out(rule, pointer(place.path))
 
-    def judged(
-        self, arguments: Mapping[str, Any], issues: tuple[ValidationIssue, ...], *, accepted: bool
-    ) -> None:
+    def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
         """Record what the validator said."""
-        self.answers.append(ValidatorAnswer(arguments, issues, accepted))
+        self.answers.append(ValidatorAnswer(arguments, faults, accepted))
 
     def decided(self, outcome: Outcome) -> None:
         """Record the outcome."""

@@ -28,7 +28,7 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import Target, find_target
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.types import ValidationIssue
+from mcp_lenient.types import Fault
 
 
 def _add(left: int, right: int = 2, *, exact: bool = False) -> None: ...
@@ -122,7 +122,7 @@ async def _disagreements(server: FastMCP, name: str) -> list[Any]:
     assert target.certain
     assert target.validator is not None
     assert target.function is _add
-    answers = [(target.validator.accepts(call), target.validator.issues(call) == ()) for call in CALLS]
+    answers = [(target.validator.accepts(call), target.validator.faults(call) == ()) for call in CALLS]
     ran = [await _runs(server, name, call) for call in CALLS]
     return [call for call, answer, runs in zip(CALLS, answers, ran, strict=True) if answer != (runs, runs)]
 
@@ -159,38 +159,38 @@ async def test_each_version_has_its_own_validator():
 
 
 @pytest.mark.parametrize(
-    ("changes", "arguments", "issues"),
+    ("changes", "arguments", "faults"),
     [
         (
             NAME,
             {"left": "q", "b": 1},
             [
-                ValidationIssue(("left",), "type"),
-                ValidationIssue(("b",), "unknown"),
-                ValidationIssue(("a",), "missing"),
+                Fault(("left",), "type"),
+                Fault(("b",), "unknown"),
+                Fault(("a",), "missing"),
             ],
         ),
         (
             HIDE,
             {"right": "q", "left": 1},
-            [ValidationIssue(("right",), "type"), ValidationIssue(("left",), "unknown")],
+            [Fault(("right",), "type"), Fault(("left",), "unknown")],
         ),
-        (DEFAULT, {"left": []}, [ValidationIssue(("left",), "type"), ValidationIssue(("right",), "missing")]),
+        (DEFAULT, {"left": []}, [Fault(("left",), "type"), Fault(("right",), "missing")]),
         (
             BAD_DEFAULT,
             {"right": "q"},
-            [ValidationIssue(("right",), "type"), ValidationIssue(("left",), "missing")],
+            [Fault(("right",), "type"), Fault(("left",), "missing")],
         ),
         ({"right": ArgTransformConfig(hide=True, default="bad")}, {"left": 1}, []),
     ],
     ids=["renamed", "hidden", "required", "bad_default", "bad_constant"],
 )
-async def test_issues_use_the_published_names(changes, arguments, issues):
-    """Issues have the published names of parameters, and none is about a hidden one."""
+async def test_faults_use_the_published_names(changes, arguments, faults):
+    """Faults have the published names of parameters, and none is about a hidden one."""
     validator = (await _target(_changed(_server(), changes), "changed")).validator
     assert validator is not None
-    assert validator.issues(arguments) == tuple(issues)
-    assert validator.accepts(arguments) is (issues == [])
+    assert validator.faults(arguments) == tuple(faults)
+    assert validator.accepts(arguments) is (faults == [])
 
 
 async def test_validation_creates_no_hidden_values():

@@ -27,7 +27,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     version_asked,
 )
 from mcp_lenient.adapters.gate import Gate
-from mcp_lenient.types import Repair, ValidationIssue
+from mcp_lenient.types import Fault, Repair
 
 REPAIR = Repair("text_to_integer", "/n", "string", "integer")
 
@@ -147,7 +147,7 @@ def test_only_validation_errors_refuse(error, accepted):
     validator = FunctionValidator(tool, strict=False)
     for arguments in ({"n": 1}, MappingProxyType({"n": 1})):
         assert validator.accepts(arguments) is accepted
-        assert (validator.issues(arguments) == ()) is accepted
+        assert (validator.faults(arguments) == ()) is accepted
 
 
 def test_only_a_strict_validator_refuses_whole_floats():
@@ -168,21 +168,21 @@ def _renamed() -> TransformedValidator:
 
 
 @each_row(
-    ("arguments", "issues"),
+    ("arguments", "faults"),
     [
         ({"number": 1}, ()),
         ({"number": 1, "extra": [2]}, ()),
-        ({}, (ValidationIssue(("number",), "missing"),)),
-        ({"number": "x"}, (ValidationIssue(("number",), "type"),)),
-        ({"number": 1, "n": 1}, (ValidationIssue(("n",), "unknown"),)),
-        ({"number": 1, "extra": ["x"]}, (ValidationIssue(("extra", 0), "type"),)),
+        ({}, (Fault(("number",), "missing"),)),
+        ({"number": "x"}, (Fault(("number",), "type"),)),
+        ({"number": 1, "n": 1}, (Fault(("n",), "unknown"),)),
+        ({"number": 1, "extra": ["x"]}, (Fault(("extra", 0), "type"),)),
     ],
 )
-def test_a_transformed_tool_is_validated_by_its_own_names(arguments, issues):
-    """Issues have the published names, a default counts as sent, and the parent's names are unknown."""
+def test_a_transformed_tool_is_validated_by_its_own_names(arguments, faults):
+    """Faults have the published names, a default counts as sent, and the parent's names are unknown."""
     validator = _renamed()
-    assert [*validator.issues(arguments)] == [*issues]
-    assert validator.accepts(arguments) is (not issues)
+    assert [*validator.faults(arguments)] == [*faults]
+    assert validator.accepts(arguments) is (not faults)
 
 
 def test_a_transformed_tool_distinguishes_values_by_its_own_names():

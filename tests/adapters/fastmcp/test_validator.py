@@ -20,61 +20,61 @@ from sampling import on_both_servers, pairwise, quick
 from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, TransformedValidator, find_target
-from mcp_lenient.types import ValidationIssue
+from mcp_lenient.types import Fault
 
-# (type, value, strict server, issues)
-ISSUES = [
-    ("optional_list", 12, False, [ValidationIssue(("x",), "type")]),
+# (type, value, strict server, faults)
+FAULTS = [
+    ("optional_list", 12, False, [Fault(("x",), "type")]),
     (
         "optional_list",
         [1, "a", 2],
         False,
-        [ValidationIssue(("x", 0), "type"), ValidationIssue(("x", 2), "type")],
+        [Fault(("x", 0), "type"), Fault(("x", 2), "type")],
     ),
-    ("list_or_text", [1], False, [ValidationIssue(("x", 0), "type"), ValidationIssue(("x",), "type")]),
-    ("union", [], False, [ValidationIssue(("x",), "type")]),
-    ("int", 7.0, True, [ValidationIssue(("x",), "type")]),
-    ("range", 11, False, [ValidationIssue(("x",), "value")]),
-    ("datetime", "soon", False, [ValidationIssue(("x",), "value")]),
-    ("datetime", [], False, [ValidationIssue(("x",), "type")]),
-    ("str_enum", "RED", True, [ValidationIssue(("x",), "value")]),
-    ("int_keys", {"a": 1}, False, [ValidationIssue(("x", "a"), "key")]),
-    ("dict", {1: 2, "a": "z"}, True, [ValidationIssue(("x", 1), "key"), ValidationIssue(("x", "a"), "type")]),
-    ("tagged", {"type": "Text"}, False, [ValidationIssue(("x", "type"), "value")]),
-    ("tagged", {"text": "t"}, True, [ValidationIssue(("x", "type"), "missing")]),
-    ("tagged", {"type": "text", "text": "t"}, False, [ValidationIssue(("x", "more"), "missing")]),
+    ("list_or_text", [1], False, [Fault(("x", 0), "type"), Fault(("x",), "type")]),
+    ("union", [], False, [Fault(("x",), "type")]),
+    ("int", 7.0, True, [Fault(("x",), "type")]),
+    ("range", 11, False, [Fault(("x",), "value")]),
+    ("datetime", "soon", False, [Fault(("x",), "value")]),
+    ("datetime", [], False, [Fault(("x",), "type")]),
+    ("str_enum", "RED", True, [Fault(("x",), "value")]),
+    ("int_keys", {"a": 1}, False, [Fault(("x", "a"), "key")]),
+    ("dict", {1: 2, "a": "z"}, True, [Fault(("x", 1), "key"), Fault(("x", "a"), "type")]),
+    ("tagged", {"type": "Text"}, False, [Fault(("x", "type"), "value")]),
+    ("tagged", {"text": "t"}, True, [Fault(("x", "type"), "missing")]),
+    ("tagged", {"type": "text", "text": "t"}, False, [Fault(("x", "more"), "missing")]),
     (
         "tagged",
         {"type": "text", "text": {"text": 1}, "more": 1},
         True,
-        [ValidationIssue(("x", "text"), "type")],
+        [Fault(("x", "text"), "type")],
     ),
     (
         "union_of_models",
         {"z": 1},
         False,
-        [ValidationIssue(("x", "x"), "missing"), ValidationIssue(("x", "n"), "missing")],
+        [Fault(("x", "x"), "missing"), Fault(("x", "n"), "missing")],
     ),
     (
         "closed",
         {"q": 1},
         False,
-        [ValidationIssue(("x", "q"), "unknown"), ValidationIssue(("x", "fullName"), "missing")],
+        [Fault(("x", "q"), "unknown"), Fault(("x", "fullName"), "missing")],
     ),
     (
         "recursive",
         {"value": 1, "children": [{"value": "q"}]},
         True,
-        [ValidationIssue(("x", "children", 0, "value"), "type")],
+        [Fault(("x", "children", 0, "value"), "type")],
     ),
-    ("validated", {"n": 3}, False, [ValidationIssue(("x", "n"), "value", "must be even")]),
-    ("validated", {"n": 200}, True, [ValidationIssue(("x",), "value", "must be small")]),
+    ("validated", {"n": 3}, False, [Fault(("x", "n"), "value", "must be even")]),
+    ("validated", {"n": 200}, True, [Fault(("x",), "value", "must be small")]),
     ("before", "a,b", False, []),
-    ("any", "\ud800", True, [ValidationIssue(("x",), "value")]),
-    pytest.param("any", DEEP, True, [ValidationIssue((), "size")], id="deep-strict"),
+    ("any", "\ud800", True, [Fault(("x",), "value")]),
+    pytest.param("any", DEEP, True, [Fault((), "size")], id="deep-strict"),
     pytest.param("any", DEEP, False, [], id="deep-lax"),
-    pytest.param("int", 10**5000, True, [ValidationIssue((), "size")], id="long_integer"),
-    pytest.param("int", "9" * 5000, False, [ValidationIssue(("x",), "type")], id="long_digits"),
+    pytest.param("int", 10**5000, True, [Fault((), "size")], id="long_integer"),
+    pytest.param("int", "9" * 5000, False, [Fault(("x",), "type")], id="long_digits"),
     ("fails", 1, True, []),
 ]
 
@@ -118,9 +118,9 @@ async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: boo
     wrong = []
     for arguments in calls:
         runs = await _runs(server, tool.name, arguments)
-        issues = target.validator.issues(arguments)
-        if target.validator.accepts(arguments) is not runs or (issues == ()) is not runs:
-            wrong.append((ascii(arguments)[:200], runs, issues))
+        faults = target.validator.faults(arguments)
+        if target.validator.accepts(arguments) is not runs or (faults == ()) is not runs:
+            wrong.append((ascii(arguments)[:200], runs, faults))
     return wrong
 
 
@@ -139,17 +139,17 @@ async def test_the_validator_agrees_with_fastmcp_on_functions(function, strict):
     assert await _disagreements(Tool.from_function(function, name="f"), CALLS, strict=strict) == []
 
 
-@pytest.mark.parametrize(("name", "value", "strict", "issues"), ISSUES)
+@pytest.mark.parametrize(("name", "value", "strict", "faults"), FAULTS)
 @since(4, 1, NO_JSON)
-def test_issues_have_a_kind_and_a_path(name, value, strict, issues):
+def test_faults_have_a_kind_and_a_path(name, value, strict, faults):
     """The path leads to the sent value, and skips union branches and validators."""
-    assert FunctionValidator(typed(TYPES[name]), strict=strict).issues({"x": value}) == tuple(issues)
+    assert FunctionValidator(typed(TYPES[name]), strict=strict).faults({"x": value}) == tuple(faults)
 
 
-def test_issues_have_the_order_of_the_arguments():
-    """Issues have the order of the arguments and the published aliases; missing names come last."""
+def test_faults_have_the_order_of_the_arguments():
+    """Faults have the order of the arguments and the published aliases; missing names come last."""
     validator = FunctionValidator(Tool.from_function(many), strict=False)
-    found = [(issue.path, issue.kind) for issue in validator.issues({"V": 1, "W": "q", "y": "green", 1: 2})]
+    found = [(fault.path, fault.kind) for fault in validator.faults({"V": 1, "W": "q", "y": "green", 1: 2})]
     assert found == [
         *((("V",), "unknown"), (("W",), "type"), (("y",), "value"), ((1,), "unknown")),
         *((("x",), "missing"), (("z",), "missing")),
@@ -198,11 +198,11 @@ def test_whole_floats_for_integers(name, strict, expected):
 
 
 @on_both_servers
-def test_many_valid_values_have_no_issues(strict):
-    """A long valid list has no issues, on lax and strict servers."""
+def test_many_valid_values_have_no_faults(strict):
+    """A long valid list has no faults, on lax and strict servers."""
     validator = FunctionValidator(typed(TYPES["list"]), strict=strict)
-    assert validator.issues({"x": list(range(500))}) == ()
-    assert validator.issues({"x": [*range(500), "a"]}) == (ValidationIssue(("x", 500), "type"),)
+    assert validator.faults({"x": list(range(500))}) == ()
+    assert validator.faults({"x": [*range(500), "a"]}) == (Fault(("x", 500), "type"),)
 
 
 class _Held(BaseModel):
@@ -268,16 +268,16 @@ async def test_a_published_default_is_filled_in():
 
 @on_both_servers
 async def test_a_transformed_tool_is_validated_like_its_parent(strict):
-    """The parent's validator decides with its strictness, and issues have the published names."""
+    """The parent's validator decides with its strictness, and faults have the published names."""
     validator = await _transformed(typed(TYPES["list"]), strict=strict)
     assert (validator.exact_integers, validator.by_schema) == (strict, False)
-    assert validator.issues({"z": [1, "a"]}) == (ValidationIssue(("z", 1), "type"),)
+    assert validator.faults({"z": [1, "a"]}) == (Fault(("z", 1), "type"),)
 
 
 @given(
     arguments=st.dictionaries(st.sampled_from(["x", "y", 1, None]) | st.text(max_size=2), JSON, max_size=3)
 )
 def test_validation_never_raises(arguments):
-    """For any arguments a validator answers, and ``accepts`` agrees with ``issues``."""
+    """For any arguments a validator answers, and ``accepts`` agrees with ``faults``."""
     for validator in VALIDATORS:
-        assert validator.accepts(arguments) is (validator.issues(arguments) == ())
+        assert validator.accepts(arguments) is (validator.faults(arguments) == ())

@@ -390,7 +390,7 @@ async def test_json_parsing_by_the_sdk_is_reported():
     assert "parses a text that is JSON" in reported["message"]
 
 
-async def test_issues_in_json_text_are_repaired():
+async def test_faults_in_json_text_are_repaired():
     """The recorded repairs begin with parsing the text."""
 
     class Item(BaseModel):

@@ -120,4 +120,4 @@ def test_the_validator_agrees_with_the_sdk(arguments):
     except ValueError:
         accepted = False
     assert validator.accepts(arguments) is accepted
-    assert bool(validator.issues(arguments)) is not accepted
+    assert bool(validator.faults(arguments)) is not accepted

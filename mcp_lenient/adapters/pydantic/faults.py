@@ -1,4 +1,4 @@
-"""Convert Pydantic's errors to validation issues, with paths in the arguments and reasons without values."""
+"""Convert Pydantic's errors to validation faults, with paths in the arguments and reasons without values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from typing import Any, Final
 from pydantic_core import ErrorDetails, PydanticSerializationError, ValidationError
 
 from mcp_lenient.declare.normalizers.annotation import ERROR_TYPE
-from mcp_lenient.types import FaultKind, Path, ValidationIssue
+from mcp_lenient.types import Fault, FaultKind, Path
 from mcp_lenient.values.display import in_json
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Text, marked
-from mcp_lenient.values.limits import MOST_ISSUES
+from mcp_lenient.values.limits import MOST_FAULTS
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": marked('write a number in digits, like 12.5 or "12.50"'),
@@ -137,39 +137,37 @@ _KEY_MARK = "[key]"
 _ANY = object()
 
 
-def faults_of(
-    error: ValidationError, arguments: Mapping[str, Any], below: Path = ()
-) -> tuple[ValidationIssue, ...]:
-    """Return the issues of an error in the order of the arguments, missing names last.
+def faults_of(error: ValidationError, arguments: Mapping[str, Any], below: Path = ()) -> tuple[Fault, ...]:
+    """Return the faults of an error in the order of the arguments, missing names last.
 
     ``below`` is the path of the validated value in the arguments.
     """
-    if error.error_count() > MOST_ISSUES:
+    if error.error_count() > MOST_FAULTS:
         return _by_parameter(error, arguments, below)
     details = error.errors(include_url=False)
     for detail in details:
         detail["loc"] = (*below, *detail["loc"])
-    return ordered([_issue(detail, arguments) for detail in details], arguments)
+    return ordered([_fault(detail, arguments) for detail in details], arguments)
 
 
-def issues_of_many(
+def faults_of_many(
     error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
-) -> tuple[ValidationIssue, ...]:
-    """Return the issues of a call; with very many errors, one issue per parameter.
+) -> tuple[Fault, ...]:
+    """Return the faults of a call; with very many errors, one fault per parameter.
 
     Pydantic returns either all its errors or none, and hundreds of thousands of them would be slow. So a few parameters
     at a time are validated again, and the errors of a single parameter with very many are not listed.
     """
-    if error.error_count() <= MOST_ISSUES:
+    if error.error_count() <= MOST_FAULTS:
         return faults_of(error, arguments)
     without = _error(validate, {})
     absent = 0 if without is None else without.error_count()
-    if absent > MOST_ISSUES // 2:
+    if absent > MOST_FAULTS // 2:
         return _by_parameter(error, arguments, ())
-    found: dict[ValidationIssue, None] = {}
+    found: dict[Fault, None] = {}
     if without is not None:
         found |= dict.fromkeys(
-            issue for issue in _by_parameter(without, {}, ()) if issue.path[0] not in arguments
+            fault for fault in _by_parameter(without, {}, ()) if fault.path[0] not in arguments
         )
     waiting = [list(arguments)]
     for names in waiting:
@@ -177,12 +175,12 @@ def issues_of_many(
         own = _error(validate, {name: arguments[name] for name in names})
         if own is None:
             continue
-        if own.error_count() <= MOST_ISSUES:
+        if own.error_count() <= MOST_FAULTS:
             found |= dict.fromkeys(
-                issue for issue in _by_parameter(own, arguments, ()) if issue.path[0] in own_names
+                fault for fault in _by_parameter(own, arguments, ()) if fault.path[0] in own_names
             )
         elif len(names) == 1:
-            found[ValidationIssue((step(names[0]),), "type")] = None
+            found[Fault((step(names[0]),), "type")] = None
         else:
             half = len(names) // 2
             waiting += [names[:half], names[half:]]
@@ -197,44 +195,40 @@ def _error(validate: Callable[[dict[str, Any]], object], arguments: dict[str, An
     return None
 
 
-def _by_parameter(
-    error: ValidationError, arguments: Mapping[str, Any], below: Path
-) -> tuple[ValidationIssue, ...]:
-    """Return one issue per parameter, at little more than the cost of counting the errors."""
-    found: dict[ValidationIssue, None] = {}
+def _by_parameter(error: ValidationError, arguments: Mapping[str, Any], below: Path) -> tuple[Fault, ...]:
+    """Return one fault per parameter, at little more than the cost of counting the errors."""
+    found: dict[Fault, None] = {}
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
         loc = (*below, *detail["loc"])
         kind = _kind(detail["type"], loc) if len(loc) == 1 else "type"
-        found[ValidationIssue(loc[:1], kind)] = None
+        found[Fault(loc[:1], kind)] = None
     return ordered(found, arguments)
 
 
-def _issue(error: ErrorDetails, arguments: Mapping[str, Any]) -> ValidationIssue:
-    """Return the issue of one error; without a reason in a union branch, since other branches have other reasons."""
+def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
+    """Return the fault of one error; without a reason in a union branch, since other branches have other reasons."""
     code, loc, given = error["type"], error["loc"], error["input"]
     kind = _kind(code, loc)
     if kind == "missing":
-        return ValidationIssue((*_path(arguments, loc[:-1], given), *loc[-1:]), kind)
+        return Fault((*_path(arguments, loc[:-1], given), *loc[-1:]), kind)
     if code == "invalid_key":
-        return ValidationIssue(loc, kind)
+        return Fault(loc, kind)
     if loc and loc[0] not in arguments:
-        return ValidationIssue(loc[:1], "missing")  # a default that is invalid: a value has to be sent
+        return Fault(loc[:1], "missing")  # a default that is invalid: a value has to be sent
     if code == ERROR_TYPE:
         own = error["ctx"]
         told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
-        issue = ValidationIssue(_path(arguments, loc, given), told, own["message"], own["code"])
-        return replace(issue, expected_types=tuple(own["expected_types"]))
+        fault = Fault(_path(arguments, loc, given), told, own["message"], own["code"])
+        return replace(fault, expected_types=tuple(own["expected_types"]))
     detail, context = _detail(error), error.get("ctx", {})
     keyed = _key_path(arguments, loc, given)
     if keyed is not None:
-        return ValidationIssue(
-            keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == _KEY_MARK else None
-        )
+        return Fault(keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == _KEY_MARK else None)
     if code.startswith("union_tag_"):
         return _tag_fault(_path(arguments, loc, given), given, context["discriminator"])
     path = _path(arguments, loc, given)
     of_branch = not path or loc[-1] != path[-1]
-    return ValidationIssue(path, kind, detail, reason=None if of_branch else reason_of(code, context, given))
+    return Fault(path, kind, detail, reason=None if of_branch else reason_of(code, context, given))
 
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
@@ -260,12 +254,12 @@ def _kind(code: str, loc: Path) -> FaultKind:
     return _KINDS.get(code) or ("type" if code.endswith("_type") else "value")
 
 
-def _tag_fault(path: Path, given: object, discriminator: str) -> ValidationIssue:
-    """Return the issue of a discriminated union, at the discriminator if that is a property."""
+def _tag_fault(path: Path, given: object, discriminator: str) -> Fault:
+    """Return the fault of a discriminated union, at the discriminator if that is a property."""
     name = _PROPERTY.fullmatch(discriminator)
     if name is None or not isinstance(given, dict):
-        return ValidationIssue(path, "value")
-    return ValidationIssue((*path, name[1]), "value" if name[1] in given else "missing")
+        return Fault(path, "value")
+    return Fault((*path, name[1]), "value" if name[1] in given else "missing")
 
 
 def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
@@ -344,15 +338,15 @@ def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) 
         return True
 
 
-def ordered(issues: Collection[ValidationIssue], arguments: Mapping[str, Any]) -> tuple[ValidationIssue, ...]:
-    """Return the issues, each once, in the order of the arguments, missing names last."""
-    if len(issues) < 2:
-        return tuple(issues)
-    found = dict.fromkeys(issues)
+def ordered(faults: Collection[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """Return the faults, each once, in the order of the arguments, missing names last."""
+    if len(faults) < 2:
+        return tuple(faults)
+    found = dict.fromkeys(faults)
     positions = {step(name): at for at, name in enumerate(arguments)}
 
-    def place(issue: ValidationIssue) -> tuple[bool, int]:
-        return issue.kind == "missing", positions.get(issue.path[0], -1) if issue.path else -1
+    def place(fault: Fault) -> tuple[bool, int]:
+        return fault.kind == "missing", positions.get(fault.path[0], -1) if fault.path else -1
 
     return tuple(sorted(found, key=place))
 
@@ -366,16 +360,16 @@ _SURROGATE: Final = re.compile("[\\ud800-\\udfff]")
 _NO_CHARACTER: Final = Text("it contains half of a surrogate pair, which is not a character")
 
 
-def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> ValidationIssue:
-    """Return the issue of arguments that a strict server cannot write as JSON: depth or a lone surrogate."""
+def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any]) -> Fault:
+    """Return the fault of arguments that a strict server cannot write as JSON: depth or a lone surrogate."""
     if not isinstance(error, PydanticSerializationError) or "surrogate" not in str(error):
-        return ValidationIssue((), "size")
+        return Fault((), "size")
     waiting: list[tuple[Path, Any]] = [((), arguments)]
     for path, value in waiting:
         if isinstance(value, str) and _SURROGATE.search(value):
-            return ValidationIssue(path, "value", reason=_NO_CHARACTER)
+            return Fault(path, "value", reason=_NO_CHARACTER)
         if isinstance(value, Mapping):
             waiting += [((*path, step(key)), each) for key, each in value.items()]
         elif isinstance(value, list):
             waiting += [((*path, at), each) for at, each in enumerate(value)]
-    return ValidationIssue((), "value", reason=_NO_CHARACTER)
+    return Fault((), "value", reason=_NO_CHARACTER)
