@@ -208,6 +208,8 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
     said = {each for way in place.node.ways for each in way.says("description")}
     held: Any = value
     for _ in range(_MAX_HOLDERS if place.name is not None or place.item else 0):
+        if not isinstance(held, Mapping):  # no JSON at all
+            return
         kind = held.get("type")
         is_typed = len(held) == 2 and isinstance(kind, str) and kind in _TYPES
         names = [key for key in held if isinstance(key, str) and not (is_typed and key == "type")]

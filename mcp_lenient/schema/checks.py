@@ -30,7 +30,7 @@ def _schema_error(failure: Exception | None) -> SchemaError:
     return SchemaError(f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}")
 
 
-class Check(Protocol):
+class CompiledCheck(Protocol):
     """A compiled schema."""
 
     def is_valid(self, value: Any, /) -> bool:
@@ -53,7 +53,7 @@ class PartChecks:
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             raise _schema_error(error) from error
 
-    def of(self, part: Any) -> Check:
+    def of(self, part: Any) -> CompiledCheck:
         """Return a validator for a part of the schema."""
         absolute = _absolute(part)
         try:
@@ -114,7 +114,7 @@ FORMATS: Final[Formats] = {
 for a date, since a server that accepts it may read another day, and a word for null where no word can be meant."""
 
 
-def fallback(schema: Any, root: Mapping[str, Any] | None = None, formats: Formats = FORMATS) -> Check:
+def fallback(schema: Any, root: Mapping[str, Any] | None = None, formats: Formats = FORMATS) -> CompiledCheck:
     """Return a 2020-12 validator by jsonschema, without patterns that may be costly."""
     from mcp_lenient.schema.fallback import FallbackValidator
 
@@ -123,7 +123,7 @@ def fallback(schema: Any, root: Mapping[str, Any] | None = None, formats: Format
 
 def compiled(
     schema: Any, registry: jsonschema_rs.Registry | None = None, formats: Formats = FORMATS
-) -> Check:
+) -> CompiledCheck:
     """Return a 2020-12 validator; offline, with linear or bounded pattern matching."""
     if not has_jsonschema_rs():
         return fallback(schema, formats=formats)
@@ -159,5 +159,5 @@ def holds(keyword: str, bound: object, value: object) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _check_of(schema: str) -> Check:
+def _check_of(schema: str) -> CompiledCheck:
     return compiled(json.loads(schema), formats={})

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import Check, compiled, fallback
+from mcp_lenient.schema.checks import CompiledCheck, compiled, fallback
 from mcp_lenient.schema.drafts import (
     ANNOTATIONS,
     ASSERTIONS,
@@ -26,9 +26,6 @@ from mcp_lenient.schema.drafts import (
 from mcp_lenient.schema.references import pointed_at
 from mcp_lenient.values.display import encodable
 from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
-
-if TYPE_CHECKING:
-    from mcp_lenient.schema.defaults import Widening
 
 _MAX_DEPTH: Final = 200
 """Levels of JSON in a schema, and nested schemas for one value; the validator's limit is 255."""
@@ -72,14 +69,14 @@ class ReadableSchema:
         unread: The parts taken out of it.
         accepts: The compiled check; may raise ValueError for a value that is not JSON.
         recursive: Whether the check may go as deep as a value.
-        widening: The copies of its parts whose checks accept their defaults; None where a default is like any value.
+        widened: Returns a copy of a part whose check accepts the defaults in it; None where it does.
     """
 
     root: Mapping[str, Any]
     unread: tuple[UnreadPlace, ...]
     accepts: Callable[[Any], bool]
     recursive: bool = False
-    widening: Widening | None = None
+    widened: Callable[[Any], Any] | None = None
 
     def may_enter(self, value: object) -> bool:
         """Return whether a value is shallow enough for the check."""
@@ -140,7 +137,7 @@ class _Translation:
                 reason = str(error)
         return ReadableSchema({UNREAD: True}, (UnreadPlace("", reason),), compiled({}).is_valid)
 
-    def _ready(self, judge: Callable[[Schema], Check] = compiled) -> ReadableSchema:
+    def _ready(self, judge: Callable[[Schema], CompiledCheck] = compiled) -> ReadableSchema:
         self._relax()
         accepts = judge(self._root).is_valid
         unread = tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())

@@ -25,12 +25,12 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
     >>> with_defaults(readable(name)).accepts({"name": None})
     True
     """
-    widening = Widening(read.root)
+    widening = _Widening(read.root)
     root = widening.of(read.root)
-    return replace(read, accepts=compiled(root).is_valid, widening=widening) if widening.found else read
+    return replace(read, accepts=compiled(root).is_valid, widened=widening.of) if widening.found else read
 
 
-class Widening:
+class _Widening:
     """Copies of the parts of a schema that also accept the defaults in them.
 
     Attributes:

@@ -39,7 +39,7 @@ class Tree:
         read = readable(schema)
         self.root = read.root
         self.unread = read.unread
-        self.widening = read.widening
+        self.widened = read.widened
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
@@ -65,7 +65,7 @@ class Tree:
     @cached_property
     def checks(self) -> PartChecks:
         """Validators for parts of the schema."""
-        return PartChecks(self.root if self.widening is None else self.widening.of(self.root))
+        return PartChecks(self.root if self.widened is None else self.widened(self.root))
 
     @cached_property
     def objects(self) -> Sequence[Mapping[str, Any]]:
@@ -142,7 +142,7 @@ class Node:
 
     def _check(self) -> Callable[[Any], bool]:
         accepts = self._own_check()
-        if self.tree.widening is None or not self.default:
+        if self.tree.widened is None or not self.default:
             return accepts
         (default,) = self.default
         return lambda value: accepts(value) or same_json(value, default)
@@ -165,8 +165,8 @@ class Node:
     def is_valid(self) -> Callable[[Any], bool]:
         """The compiled check."""
         try:
-            widening = self.tree.widening
-            return self.tree.checks.of(self.schema if widening is None else widening.of(self.schema)).is_valid
+            widened = self.tree.widened
+            return self.tree.checks.of(self.schema if widened is None else widened(self.schema)).is_valid
         except SchemaError:
             # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
             # repaired.

@@ -174,7 +174,7 @@ async def test_an_unrepairable_call_is_refused_on_request():
         pytest.param({"tags": "a"}, None, id="scalar_to_array"),
         pytest.param({"tags": [], "limit": [5]}, None, id="array_to_scalar"),
         pytest.param({"TAGS": ["a"]}, ["rename_case"], id="rename_case"),
-        pytest.param({"input": {"tags": ["a"]}}, None, id="unwrap"),
+        pytest.param({"input": {"tags": ["a"]}}, ["unwrap_arguments"], id="unwrap"),
         pytest.param({"tags": ["a"], "limit": None}, None, id="null_for_a_default"),
     ],
 )
