@@ -12,18 +12,20 @@ import json
 import re
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 from fastmcp import FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.tools import ToolResult
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from mcp_lenient import LenientMiddleware, tool_error
-from shared.documents import tokens, transaction
 from shared.transcript import DATA, Call, Scene, run_example
 
 SYSTEM = (
@@ -39,7 +41,9 @@ CREATE VIRTUAL TABLE IF NOT EXISTS devices USING fts5(
     tokenize = 'porter unicode61'
 )
 """
-SEARCH = "SELECT * FROM devices WHERE devices MATCH ? ORDER BY bm25(devices), rowid LIMIT ?"
+SEARCH = "SELECT id FROM devices WHERE devices MATCH ?"
+
+JOINING = frozenset("a an and at for in it me my of on please the to with 的 了 把 在 和 请".split())
 
 READS = {"readOnlyHint": True}
 DeviceId = Annotated[str, "The fullId of a device."]
@@ -63,7 +67,7 @@ DEVICES = (
                {"switch": {"switch": "on"}, "switchLevel": {"level": 60}, "colorTemperature": {"colorTemperature": 4000}}),
     DeviceSeed("std001", "Studio lamp", "studio", "switch", "light 书房 工作室 落地灯",
                {"switch": {"switch": "off"}, "switchLevel": {"level": 50}}),
-    DeviceSeed("air001", "客厅空调", "客厅", "thermostat", "living room air conditioner climate heating",
+    DeviceSeed("air001", "客厅空调", "客厅", "thermostat", "living room air conditioner ac aircon climate heating thermostat 冷气 暖气",
                {"switch": {"switch": "off"}, "thermostatHeatingSetpoint": {"heatingSetpoint": 20.0}}),
     DeviceSeed("bld001", "Kitchen blind", "kitchen", "windowShade", "shade 厨房 窗帘 百叶窗",
                {"windowShade": {"windowShade": "open"}, "windowShadeLevel": {"shadeLevel": 100}}),
@@ -71,6 +75,7 @@ DEVICES = (
                {"lock": {"lock": "locked"}}),
 )  # fmt: skip
 
+TIME = r"^(?:[01]?\d|2[0-3])(?::[0-5]\d)?$"
 NOTHING: TypeAdapter[Any] = TypeAdapter(tuple[()])
 PERCENT: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=100)]])
 KELVIN: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=2200, le=6500)]])
@@ -130,7 +135,8 @@ class Home:
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Open the file, which begins with the devices above; other calls wait until the block ends."""
-        with transaction(self.file) as connection:
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.file)) as connection, connection:
             connection.row_factory = sqlite3.Row
             connection.execute("BEGIN IMMEDIATE")
             connection.execute(TABLE)
@@ -143,11 +149,22 @@ class Home:
         query: Annotated[str, "A place and a kind of device, such as '客厅 灯'."],
         limit: Annotated[int, Field(description="The most devices to return.", ge=1, le=50)] = 5,
     ) -> list[Device]:
-        """Find devices by room, name or kind, in Chinese or English; all words must be found."""
-        wanted = " ".join(f'"{token}"' for token in tokens(query)) or '""'
+        """Find devices by room, name or kind, in Chinese or English; those with most of the words come first."""
+        found = Counter[str]()
         with self._transaction() as connection:
-            rows = connection.execute(SEARCH, (wanted, limit)).fetchall()
-        return [Device(capabilities=list(json.loads(row["state"])), **row) for row in rows]
+            rows = {row["id"]: row for row in connection.execute("SELECT * FROM devices ORDER BY rowid")}
+            for token in dict.fromkeys(tokens(query)):
+                found.update(row["id"] for row in connection.execute(SEARCH, (f'"{token}"',)))
+        if not found:
+            has = ", ".join(f"{row['name']} ({row['room']}, {row['type']})" for row in rows.values())
+            told = ToolResult(
+                f"No device is called so. The home has: {has}.", structured_content={"result": []}
+            )
+            return cast(
+                "list[Device]", told
+            )  # an empty list with words; the output schema is that of the list
+        best = sorted(found, key=lambda key: (-found[key], [*rows].index(key)))[:limit]
+        return [Device(capabilities=list(json.loads(rows[key]["state"])), **rows[key]) for key in best]
 
     def get_status(self, device_id: DeviceId) -> dict[str, dict[str, Any]]:
         """Return the state of a device, by capability."""
@@ -161,8 +178,7 @@ class Home:
             for at, command in enumerate(commands):
                 attribute, value = _effect(command, state, f"commands[{at}]")
                 state[command.capability][attribute] = value
-            changed = (json.dumps(state), device_id)
-            connection.execute("UPDATE devices SET state = ? WHERE ? IN (id, fullId)", changed)
+            _keep(connection, device_id, state)
         return {"status": "ACCEPTED"}
 
     def set_climate(
@@ -171,13 +187,32 @@ class Home:
         temperature: Annotated[float, Field(description="In degrees Celsius.", ge=5, le=35)],
         power: Annotated[Literal["on", "off"], "Whether it runs."] = "on",
         quiet: Annotated[bool, "Whether it blows slowly."] = False,  # noqa: FBT002 - a tool is called by name
-        until: Annotated[str | None, "When it ends, such as '22:00'; null for never."] = None,
+        until: Annotated[
+            str | None, Field(description="When it ends, such as '22:00'; null for never.", pattern=TIME)
+        ] = None,
     ) -> dict[str, Any]:
         """Set an air conditioner in one call."""
         capability, command = "thermostatHeatingSetpoint", "setHeatingSetpoint"
         heat = Command(capability=capability, command=command, arguments=[temperature])
         self.execute_commands(device_id, [heat, Command(capability="switch", command=power)])
+        with self._transaction() as connection:
+            state = _state(connection, device_id)
+            state[capability] |= {"quiet": quiet, "until": until}
+            _keep(connection, device_id, state)
         return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
+
+
+def tokens(text: str) -> list[str]:
+    """Split a text into words, without those that only join others; each Han character is one.
+
+    >>> tokens("客厅的 ceiling light")
+    ['客', '厅', 'ceiling', 'light']
+    """
+    return [
+        word
+        for word in re.findall(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+", text.casefold())
+        if word not in JOINING
+    ]
 
 
 def _row(seed: DeviceSeed) -> tuple[str, ...]:
@@ -191,6 +226,10 @@ def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str
         message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
         raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
     return dict(json.loads(row["state"]))
+
+
+def _keep(connection: sqlite3.Connection, device_id: str, state: dict[str, Any]) -> None:
+    connection.execute("UPDATE devices SET state = ? WHERE ? IN (id, fullId)", (json.dumps(state), device_id))
 
 
 def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, Any]:
@@ -218,37 +257,103 @@ def _known(what: str, sent: str, known: dict[str, Any], where: str) -> Any:
     raise tool_error(code, message, f"{where}.{what}", received_value=sent, allowed_values=allowed)
 
 
-class Wording(NamedTuple):
-    """What people say, and the command they mean: with the number they say, or ``step`` on from the current value."""
-
-    said: str
-    capability: str
-    command: str
-    step: int = 0
-    otherwise: int | None = None
-
-
-_WARMER, _COOLER = "warm|heat|暖|热", "cool|cold|冷|凉"
-WORDINGS = (
-    Wording("unlock|解锁|开锁", "lock", "unlock"),
-    Wording("lock|锁", "lock", "lock"),
-    Wording("柔和|暗|dim|soft|darker", "switchLevel", "setLevel", -30, 30),
-    Wording("亮(?!度)|bright(?!ness)", "switchLevel", "setLevel", 30, 80),
-    Wording("亮度|brightness|level|%", "switchLevel", "setLevel"),
-    Wording(_WARMER, "thermostatHeatingSetpoint", "setHeatingSetpoint", 1, 22),
-    Wording(_COOLER, "thermostatHeatingSetpoint", "setHeatingSetpoint", -1, 18),
-    Wording("度|degree|°", "thermostatHeatingSetpoint", "setHeatingSetpoint"),
-    Wording(_WARMER, "colorTemperature", "setColorTemperature", -800, 2700),
-    Wording(_COOLER, "colorTemperature", "setColorTemperature", 800, 5000),
-    Wording("%", "windowShadeLevel", "setShadeLevel"),
-    Wording(r"\boff\b|(?<!开)关", "switch", "off"),
-    Wording(r"\bon\b|开(?!关)", "switch", "on"),
-    Wording("close|关|拉上", "windowShade", "close"),
-    Wording("open|开", "windowShade", "open"),
+# What people say, by what it stands for. At each place of a sentence the first one that fits is read.
+WORDS = {
+    "later": r"\b(?:in|after|for|every)\b[^,.]*?\b(?:second|minute|hour|day)s?\b|\bat \d+(?::\d+| ?[ap]m\b| o'clock)"
+    r"|\b(?:when|if|unless|until|while|later|tomorrow|tonight)\b|分钟|小时|点钟|秒后|以后|之后|明天|今晚|等会|如果|要是|的话|每",
+    "you": r"\b(?:can|could|would|will) you\b|能|可不可以|可以|请|\bplease\b",
+    "ask": r"[?？吗呢]|^(?:is|are|what|how|why|which|does|did)\b|为什么|怎么|是不是",
+    "see_little": r"(?:can't|cannot|can not) (?:even |really )?see|看不[清见到]",
+    "see_much": r"hurts? (?:my|the|our) eyes?|刺眼|晃眼|伤眼|glaring|blinding",
+    "not_so": r"(?:别|不要|不用|没)(?:那么|这么|太)|(?<!is )(?<!'s )\b(?:not|don't)(?: be| make it)? (?:so|that)\b|\bless\b(?! light)",
+    "not_enough": r"不够|(?:\bnot|n't)(?: \w+)?(?= \w+ enough)",
+    "not": r"不|别|没|\b(?:not|never|no)\b|(?<!ca)n't\b",
+    "fine": r"\benough\b|\b(?:nice|good|perfect|fine)\b|够|正好|刚好",
+    "too": r"\b(?:too|so|very|pretty|quite|really|rather)\b|\ba (?:bit|little)(?: too)?(?= (?:dark|dim|bright|cold|cool|chilly|hot|warm)\b)"
+    r"|太|好(?=[亮暗黑冷热凉])|很|真|这么|那么|有点儿?|有些",
+    "little": r"\ba (?:little|bit)\b|\bslightly\b|一?点儿?|一?些|稍微?|一下",
+    "on": r"\b(?:turn|switch|put|power)(?: \w+){0,6}? on\b|^on\b|\bon(?=$| again|[.!,])|\bopen\b|(?:打开|开启|开(?!关|着|锁|[高低大小亮暗暖]))",
+    "off": r"\b(?:turn|switch|power|shut)(?: \w+){0,6}? off\b|^off\b|\boff(?=$| again|[.!,])|lights? out\b|\b(?:close|shut)\b"
+    r"|(?<!开)关(?!于|着|系|小)|熄|拉上|放下",
+    "unlock": r"\bunlock\b|解锁|开锁",
+    "lock": r"(?:^|\b(?:please|and|to|you|then) )lock\b|上锁|锁(?=[上好住门了]|$)",
+    "most": r"\b(?:full|max|maximum|brightest)\b|最亮|全亮",
+    "level": r"\bbrightness\b|亮度",
+    "heat": r"\b(?:temperature|heating|thermostat|the heat)\b|温度|暖气",
+    "color": "colou?r temperature|色温",
+    "percent": r"%|\bpercent\b",
+    "degree": r"度|°(?! ?f)c?|\bdegrees?\b",
+    "kelvin": r"(?<=\d) ?k\b|\bkelvin\b",
+    "other_unit": r"\bf\b|fahrenheit|华氏",
+    "number": r"\d+(?:\.\d+)?",
+    "brighter": r"\b(?:brighter|lighter|brighten|more light)\b",
+    "darker": r"\b(?:darker|dimmer|softer|soften|darken|less light)\b",
+    "hotter": r"\b(?:warmer|hotter)\b",
+    "colder": r"\b(?:cooler|colder)\b",
+    "bright": r"\bbright\b|亮",
+    "dark": r"\b(?:dark|gloomy)\b|暗|黑",
+    "dim": r"\b(?:dim|soft)\b|柔和|弱",
+    "hot": r"\b(?:hot|boiling|sweating)\b|热",
+    "warm": r"\b(?:warm|heat)\b|暖和?",
+    "cold": r"\b(?:cold|chilly|freezing)\b|冷|冻",
+    "cool": r"\bcool\b|凉快?",
+    "up": r"\bup\b|\b(?:higher|increase|raise|high)\b|高|升|调大|开大",
+    "down": r"\bdown\b|\b(?:lower|decrease|reduce|low)\b|低|降|调小|关小",
+    "dead": "死|坏",
+    "to": r"\b(?:to|at)\b|到|至|成|=",
+    "me": r"\b(?:i|we)(?:'m|'re| am| are| feel)?\b|我们?",
+    "is": r"\b(?:is|are|feels?|looks?|it's|getting)\b|觉得|感觉",
+    "make": r"\b(?:make|turn|set|keep|get|want|need|like|let|more)\b|调|弄|变|让|使|要|更|再",
+}
+LEXER = re.compile("|".join(f"(?P<{tag}>{said})" for tag, said in WORDS.items()), re.IGNORECASE)
+PLUS, MINUS = "bright|brighter|hot|hotter|warm|up", "dark|darker|dim|cold|colder|cool|down"
+ADJECTIVE = f"(?:{PLUS}|{MINUS})"
+# Of a clause, written as what its words stand for: these ask for the opposite of the adjective, or for less of it.
+COMPLAINS = re.compile(
+    rf"\b(?:too|not_so)(?: is| make| too)* ({ADJECTIVE})\b|\b(?:is|me) (bright|dark|dim|hot|warm|cold|cool)\b"
+    r"|\b(hot|cold) dead\b|^(bright|dark|hot|cold)$"
 )
-_NOT = re.compile("不要|别|don't|do not|never", re.IGNORECASE)
-_TO = re.compile(r"\bto\b|到|至", re.IGNORECASE)
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+WISHES = re.compile(
+    r"\b(?:not_enough|make)(?: \w+)*? (bright|dark|dim|hot|warm|cold|cool|up|down)\b|\b(brighter|darker|hotter|colder|up|down)\b"
+    r"|\b(bright|dark|dim|hot|warm|cold|cool) little\b|^(?:you )?(?:little )?(dim|warm|cool)\b"
+)
+STOPS = {"later", "not", "fine", "other_unit"}
+HAN_DIGITS = "零一二三四五六七八九"
+HAN_NUMBER = re.compile(
+    r"百分之([零一二三四五六七八九十百]+)|(?<=[到至成])([零一二三四五六七八九十]+)|([零一二两三四五六七八九十]+)(?=度)"
+)
+
+
+class Scale(NamedTuple):
+    """A value that people ask to be more or less of."""
+
+    command: str
+    nouns: set[str]
+    step: float
+    usual: dict[int, int] = {}  # noqa: RUF012 - a named tuple; what more and less mean where the state is not known
+
+
+SCALES = {
+    "switchLevel": Scale("setLevel", {"level", "percent", "most"}, 30, {1: 80, -1: 30}),
+    "thermostatHeatingSetpoint": Scale("setHeatingSetpoint", {"heat", "degree"}, 1),
+    "colorTemperature": Scale("setColorTemperature", {"color", "kelvin"}, 800, {1: 5000, -1: 2700}),
+    "windowShadeLevel": Scale("setShadeLevel", {"percent", "most"}, 20),
+}
+TURNS = {
+    "lock": {"lock": "lock", "unlock": "unlock"},
+    "switch": {"on": "on", "off": "off"},
+    "windowShade": {"on": "open", "off": "close"},
+}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a sentence asks for: a capability, and which way, to which number or what to turn it to."""
+
+    capability: str
+    way: int = 0
+    number: float | None = None
+    turn: str = ""
 
 
 def interpret_command(
@@ -256,35 +361,146 @@ def interpret_command(
     device_capabilities: Annotated[list[str], "The capabilities of the device."],
     current_state: Annotated[dict[str, Any] | None, "What get_status has returned, if it was called."] = None,
 ) -> Command:
-    """Choose the command that a sentence means, in Chinese or English, for execute_commands."""
-    known = [wording for wording in WORDINGS if wording.capability in device_capabilities]
-    for wording in () if _NOT.search(user_input) else known:
-        if re.search(wording.said, user_input, re.IGNORECASE):
-            arguments = _arguments(user_input, wording, current_state or {})
-            if None in arguments:
-                break
-            return Command(capability=wording.capability, command=wording.command, arguments=arguments)
-    has = ", ".join(device_capabilities) or "nothing"
-    message = f"It is not clear what to do. The device has: {has}. Ask the user."
-    raise tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=device_capabilities)
+    """Choose the command that a sentence means, in Chinese or English, for execute_commands.
+
+    A complaint ("too dark") asks for the opposite, and "a little" is a step. What is not understood is an error.
+    """
+    clauses = [*map(_read, re.split(r"[,;.!，；。！]\s*(?!\d)|\bbut\b", _digits(user_input.casefold())))]  # noqa: RUF001 - as people type it
+    wishes = {wish for tags in clauses if tags for wish in _wishes(tags, device_capabilities)}
+    kinds = {tag for tags in clauses for tag, _ in tags}
+    stopped = kinds & (STOPS - {"fine"} if "not_enough" in kinds else STOPS)
+    wishes = _narrowed(wishes)
+    if stopped or len(wishes) != 1:
+        has = ", ".join(device_capabilities) or "nothing"
+        raise _unclear(
+            f"It is not clear what to do. The device has: {has}. Ask the user.", device_capabilities
+        )
+    (wish,) = wishes
+    return _command(wish, current_state or {}, device_capabilities)
 
 
-def _arguments(said: str, wording: Wording, state: dict[str, Any]) -> list[float | None]:
-    """Return what is meant; "2 degrees warmer" and "warmer" need the current number to go on from."""
-    effect = CAPABILITIES[wording.capability][wording.command]
-    if effect.takes is NOTHING:
-        return []
-    named = _NUMBER.search(said)
-    number = None if named is None else float(named[0]) if "." in named[0] else int(named[0])
-    if not wording.step or (number is not None and _TO.search(said)):
-        return [number]
-    part = state.get(wording.capability)  # a state is written by capability, as get_status does, or flat
+def _narrowed(wishes: set[Wish]) -> set[Wish]:
+    """Leave out a complaint that only gives the reason: "too cold, set it to 23", "too hot, turn it off"."""
+    exact = {wish for wish in wishes if wish.number is not None or wish.turn}
+    if len(exact) != 1:
+        return wishes
+    (only,) = exact
+    way = {"on": 1, "open": 1, "off": -1, "close": -1}.get(only.turn)
+    fits = all(wish.way == way if way else wish.capability == only.capability for wish in wishes - exact)
+    return exact if fits else wishes
+
+
+def _digits(said: str) -> str:
+    """Write the numbers of a Chinese sentence as digits: "百分之五十" is "50%", "一半" too."""
+
+    def number(found: re.Match[str]) -> str:
+        han = found[1] or found[2] or found[3]
+        tens, ten, ones = han.replace("两", "二").replace("百", "十零").rpartition("十")
+        value = int("".join(str(HAN_DIGITS.index(digit)) for digit in ones) or 0)
+        value += 10 * (HAN_DIGITS.index(tens[-1]) if tens else 1) if ten else 0
+        return f"{100 if han in {'百', '一百'} else value}{'%' if found[1] else ''}"
+
+    return HAN_NUMBER.sub(number, re.sub(r"一半|\bhalf(?:way)?\b", " 50% ", said))
+
+
+def _read(clause: str) -> list[tuple[str, str]]:
+    """Return what the words of a clause stand for; the others are passed over."""
+    return [(found.lastgroup or "", found[0]) for found in LEXER.finditer(clause.strip())]
+
+
+def _wishes(tags: list[tuple[str, str]], capabilities: list[str]) -> set[Wish]:
+    """Return what a clause may ask of a device: nothing where it is a question, several where it contradicts itself."""
+    kinds = [tag for tag, _ in tags]
+    said, ways = " ".join(kinds), set[Wish]()
+    for pole, way in _poles(said):
+        if scale := _scale_of(pole, kinds, capabilities):
+            reverse = scale == "colorTemperature" and pole not in {
+                "up",
+                "down",
+            }  # warm light has fewer kelvins
+            ways.add(Wish(scale, -way if reverse else way))
+    if "ask" in kinds and not {"you", "too", "see_little", "see_much", "not_so"} & {*kinds}:
+        return set()
+    numbers = [float(text) if "." in text else int(text) for tag, text in tags if tag == "number"]
+    if "most" in kinds:
+        numbers.append(100)
+    if numbers:
+        scale = _scale_of("", kinds, capabilities)
+        relative = {wish.way for wish in ways if "to" not in kinds} or {0}
+        return {Wish(scale, way, number) for way in relative for number in numbers} if scale else set()
+    turned = [kind for before, kind in zip(["", *kinds], kinds, strict=False) if before != "is"]
+    for capability, turns in TURNS.items():
+        for kind in turns.keys() & {*turned} if capability in capabilities else ():
+            by_steps = (
+                "little" in kinds and capability == "windowShade" and "windowShadeLevel" in capabilities
+            )
+            step = Wish("windowShadeLevel", 1 if kind == "on" else -1)
+            ways.add(step if by_steps else Wish(capability, turn=turns[kind]))
+    return ways
+
+
+def _poles(said: str) -> Iterator[tuple[str, int]]:
+    """Yield the adjectives of a clause, with 1 where more is asked for and -1 where less."""
+    complaints = [*COMPLAINS.finditer(said)]
+    rest = COMPLAINS.sub(" ", said)
+    for found, sign in (*((one, -1) for one in complaints), *((one, 1) for one in WISHES.finditer(rest))):
+        pole = next(filter(None, found.groups()))
+        yield pole, sign if pole in PLUS.split("|") else -sign
+    if "see_little" in said or "see_much" in said:
+        yield "bright", 1 if "see_little" in said else -1
+
+
+def _scale_of(pole: str, kinds: list[str], capabilities: list[str]) -> str:
+    """Return the capability that an adjective or a number is about; empty where the device has none."""
+    known = [name for name in SCALES if name in capabilities]
+    named = [name for name in known if SCALES[name].nouns & {*kinds}]
+    if pole in {"up", "down"} or not pole:
+        a_unit_of_none = not named and not pole and {"percent", "degree", "kelvin"} & {*kinds}
+        without_anything = not named and not pole and "to" not in kinds
+        return "" if a_unit_of_none or without_anything else next(iter([*named, *known]), "")
+    if pole in {"bright", "brighter", "dark", "darker", "dim"}:
+        return "switchLevel" if "switchLevel" in known else ""
+    if "thermostatHeatingSetpoint" in known:
+        return "thermostatHeatingSetpoint"
+    of_a_light = pole != "hot" and "me" not in kinds
+    return "colorTemperature" if of_a_light and "colorTemperature" in known else ""
+
+
+def _command(wish: Wish, state: dict[str, Any], capabilities: list[str]) -> Command:
+    """Return the command for a wish; one that is relative goes on from the current value."""
+    if wish.turn:
+        return Command(capability=wish.capability, command=wish.turn)
+    scale = SCALES[wish.capability]
+    effect = CAPABILITIES[wish.capability][scale.command]
+    part = state.get(wish.capability)  # a state is written by capability, as get_status does, or flat
     current = (part if isinstance(part, dict) else state).get(effect.attribute)
-    if not isinstance(current, (int, float)):
-        return [wording.otherwise if number is None else None]
-    step = wording.step if number is None else number * (1 if wording.step > 0 else -1)
     (bounds,) = effect.takes.json_schema()["prefixItems"]
-    return [min(max(current + step, bounds["minimum"]), bounds["maximum"])]
+    least, most = bounds["minimum"], bounds["maximum"]
+    if not wish.way:
+        value = wish.number
+    elif isinstance(current, (int, float)):
+        step = scale.step if wish.number is None else wish.number
+        value = current + wish.way * step
+        if wish.number is None and not least < value < most:  # a step never jumps to the end: half of the way
+            room = (most - current if wish.way > 0 else current - least) / 2
+            value = current + wish.way * (int(room) if isinstance(current, int) else round(room, 1))
+            value = None if value == current else value
+    else:
+        value = scale.usual.get(wish.way) if wish.number is None else None
+    if value is None or not least <= value <= most:
+        told = (
+            f"It is {current}"
+            if isinstance(current, (int, float))
+            else "Its state is not known: call get_status first"
+        )
+        raise _unclear(
+            f"It cannot be set so. {told}; it goes from {least} to {most}. Ask the user.", capabilities
+        )
+    return Command(capability=wish.capability, command=scale.command, arguments=[value])
+
+
+def _unclear(message: str, capabilities: list[str]) -> ToolError:
+    return tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=capabilities)
 
 
 def build(folder: Path, *, lenient: bool, strict: bool = False) -> FastMCP:

@@ -13,7 +13,7 @@ from sampling import lax_and_strict, on_both_servers, quick
 
 from shared.agent import Agent, ModelError
 from shared.transcript import connected
-from smart_home import CAPABILITIES, DEVICES, Home, build, tokens
+from smart_home import DEVICES, Home, build, tokens
 
 pytestmark = pytest.mark.slow
 
@@ -71,32 +71,45 @@ def envelope(result):
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        pytest.param("客厅 灯", ["abc123"], id="words"),
-        pytest.param("客厅灯", ["abc123"], id="one-word"),
-        pytest.param("客厅的灯", ["abc123"], id="particle"),
-        pytest.param("living room light", ["abc123"], id="english"),
-        pytest.param("the Living Room lights", ["abc123"], id="english-plural"),
-        pytest.param("客厅", ["abc123", "air001"], id="room"),
-        pytest.param("灯", ["abc123", "bed001", "std001"], id="one-character"),
-        pytest.param("studio lamp", ["std001"], id="english-name"),
-        pytest.param("书房 灯", ["std001"], id="chinese-for-an-english-name"),
+        pytest.param("客厅 灯", ["abc123", "air001"], id="words"),
+        pytest.param("客厅灯", ["abc123", "air001"], id="one-word"),
+        pytest.param("打开客厅的灯", ["abc123", "air001"], id="sentence"),
+        pytest.param("turn on the living room light", ["abc123", "air001"], id="english-sentence"),
+        pytest.param("the Living Room lights", ["abc123", "air001"], id="english-plural"),
+        pytest.param("灯光", ["abc123", "bed001"], id="one-of-two-characters"),
+        pytest.param("灯", ["abc123", "bed001"], id="one-character"),
+        pytest.param("AC", ["air001"], id="short-name"),
+        pytest.param("studio lamp", ["std001", "abc123"], id="english-name"),
+        pytest.param("书房 灯", ["std001", "abc123"], id="chinese-for-an-english-name"),
         pytest.param("kitchen 窗帘", ["bld001"], id="both-languages"),
         pytest.param("front door", ["dor001"], id="lock"),
-        pytest.param("厨房 灯", [], id="no-such-light"),
-        pytest.param('"灯" OR -NEAR(*', [], id="operators-are-words"),
-        pytest.param("?!", [], id="no-words"),
     ],
 )
-async def test_devices_are_found_by_their_words(home, query, found):
-    """A device is found by its room, its name and its kind, in Chinese and English."""
+async def test_devices_are_found_by_any_of_their_words(home, query, found):
+    """A device is found by its room, its name or its kind, in Chinese and English, the best one first."""
+    result = await answer(home, "search_devices", {"query": query, "limit": 2})
+    assert [device["id"] for device in result.structured_content["result"]] == found
+
+
+@pytest.mark.parametrize("query", ["", "?!", "toaster", '"NEAR(*'])
+async def test_a_search_without_a_result_says_what_there_is(home, query):
+    """Where nothing fits, the answer names the devices with their rooms."""
     result = await answer(home, "search_devices", {"query": query})
-    assert sorted(device["id"] for device in result.structured_content["result"]) == found
+    assert (result.is_error, result.structured_content) == (False, {"result": []})
+    assert "客厅吸顶灯 (客厅, switch)" in result.content[0].text
+
+
+async def test_a_climate_is_kept(home):
+    """What set_climate confirms is in the state of the device."""
+    await answer(home, "set_climate", CLIMATE | {"until": "22:00", "quiet": True})
+    kept = (await state(home, "uuid-air001"))["thermostatHeatingSetpoint"]
+    assert kept == {"heatingSetpoint": 24.5, "quiet": True, "until": "22:00"}
 
 
 async def test_a_device_has_the_form_of_smartthings(home):
     """What is found has the six fields that callers of SmartThings know."""
     result = await answer(home, "search_devices", {"query": "客厅 灯"})
-    assert result.structured_content["result"] == [
+    assert result.structured_content["result"][:1] == [
         {
             "id": "abc123",
             "fullId": "uuid-abc123",
@@ -164,46 +177,6 @@ async def test_a_wrong_command_changes_nothing_and_gets_an_envelope(home, device
     assert reported == {"status": "error", "error_code": code, "details": whole}
     assert message.endswith(("Nothing was changed.", "of what search_devices finds."))
     assert await state(home, "abc123") == before
-
-
-@pytest.mark.parametrize(
-    ("said", "capabilities", "current", "chosen"),
-    [
-        pytest.param("柔和一些", "switch switchLevel", None, ("setLevel", [30]), id="softer"),
-        pytest.param("柔和一些", "switch switchLevel", {"level": 80}, ("setLevel", [50]), id="softer-than-now"),
-        pytest.param("dimmer please", "switchLevel", {"switchLevel": {"level": 10}}, ("setLevel", [0]), id="least"),
-        pytest.param("再亮一点", "switch switchLevel", {"level": 95}, ("setLevel", [100]), id="most"),
-        pytest.param("亮度调到 45%", "switch switchLevel", None, ("setLevel", [45]), id="percent"),
-        pytest.param("warmer", "switch thermostatHeatingSetpoint", {"heatingSetpoint": 20.5}, ("setHeatingSetpoint", [21.5]), id="warmer-room"),
-        pytest.param("warmer", "switch switchLevel colorTemperature", {"colorTemperature": 4000}, ("setColorTemperature", [3200]), id="warmer-light"),
-        pytest.param("亮度45%", "switch switchLevel", {"level": 10}, ("setLevel", [45]), id="level"),
-        pytest.param("dim to 20%", "switchLevel", {"level": 60}, ("setLevel", [20]), id="dim-to"),
-        pytest.param("20% dimmer", "switchLevel", {"level": 60}, ("setLevel", [40]), id="dim-by"),
-        pytest.param("2 degrees warmer", "thermostatHeatingSetpoint", {"heatingSetpoint": 20.5}, ("setHeatingSetpoint", [22.5]), id="warmer-by"),
-        pytest.param("2 degrees warmer", "thermostatHeatingSetpoint", None, None, id="warmer-than-what"),
-        pytest.param("温度调到22度", "thermostatHeatingSetpoint", None, ("setHeatingSetpoint", [22]), id="degrees"),
-        pytest.param("凉一点", "thermostatHeatingSetpoint", None, ("setHeatingSetpoint", [18]), id="cooler"),
-        pytest.param("关掉", "switch", None, ("off", []), id="off"),
-        pytest.param("turn it off", "switch switchLevel", None, ("off", []), id="off-english"),
-        pytest.param("打开开关", "switch", None, ("on", []), id="on"),
-        pytest.param("关上窗帘", "windowShade", None, ("close", []), id="close"),
-        pytest.param("Unlock the door", "lock", None, ("unlock", []), id="unlock"),
-        pytest.param("锁门", "lock", None, ("lock", []), id="lock"),
-        pytest.param("唱首歌", "switch", None, None, id="nothing"),
-        pytest.param("不要关灯", "switch", None, None, id="not"),
-        pytest.param("关掉", "lock", None, None, id="other-device"),
-    ],
-)  # fmt: skip
-async def test_sentences_choose_a_command(home, said, capabilities, current, chosen):
-    """A sentence chooses a command that the device has; where it is not clear, the user is to be asked."""
-    sent = {"user_input": said, "device_capabilities": capabilities.split(), "current_state": current}
-    result = await answer(home, "interpret_command", sent)
-    if chosen is None:
-        assert envelope(result)["error_code"] == "UNCLEAR_COMMAND"
-        return
-    command = result.structured_content
-    assert (command["command"], command["arguments"]) == chosen
-    assert command["command"] in CAPABILITIES[command["capability"]]
 
 
 async def test_each_chosen_command_is_accepted(home):
@@ -297,6 +270,7 @@ REFUSED = [
     ("set_climate", CLIMATE | {"power": ""}, "INVALID_POWER_VALUE", "must be one of", "literal-empty"),
     # a string or null
     ("set_climate", CLIMATE | {"until": {"at": "22:00"}}, "INVALID_UNTIL_TYPE", "must be a string or null", "optional-str-object"),
+    ("set_climate", CLIMATE | {"until": "banana"}, "INVALID_UNTIL_VALUE", "until", "optional-str-pattern"),
     # a list of objects
     ("execute_commands", LIGHT | {"commands": "开灯"}, "INVALID_COMMANDS_TYPE", "must be an array of objects", "dicts-words"),
     ("execute_commands", LIGHT | {"commands": '[{"command": "on"'}, "INVALID_COMMANDS_TYPE", "must be an array", "dicts-cut-off"),
