@@ -7,10 +7,6 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 # What `make bench` measures; `make bench BENCH=cases` replays recorded calls, see benchmarks/README.md.
 BENCH ?= overhead growth hostile
 
-# What `make examples` runs, in this order.
-EXAMPLES := examples/smart_home.py examples/context_store.py examples/agent_platform/server.py \
-	examples/langchain_agent/agent.py examples/type_conversion.py
-
 # The pages that hold tables from the code.
 COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md $(wildcard docs/rules/*.md)
 
@@ -76,7 +72,7 @@ bench: $(READY) ## Measure what the middleware and a repair cost
 
 .PHONY: examples
 examples: $(READY) ## See each example as a transcript: what was said, called, repaired, done
-	@for each in $(EXAMPLES); do $(BIN)/python $$each || exit 1; done
+	@$(BIN)/python examples/transcripts/play.py
 
 clean: ## Remove what was made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .cache dist build site

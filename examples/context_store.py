@@ -1,26 +1,56 @@
 """A context store: a small MCP server that keeps notes with tags in an SQLite file.
 
-python examples/context_store.py            a transcript of a few conversations
+python examples/context_store.py            a chat in the terminal; --model NAME lets a model answer
+python examples/context_store.py --page     the same, and a page that shows the notes and the last calls
 python examples/context_store.py --serve    the server over stdio, with the file of the data folder
-python examples/context_store.py notes.db   the server over stdio, with this file; --bare after it as below
+python examples/context_store.py notes.db   the server over stdio, with this file; --bare after it leaves mcp-lenient out
+
+This file needs mcp-lenient and nothing else.
 """
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
+import logging
 import os
+import re
 import sqlite3
 import sys
-from collections.abc import Iterable
-from contextlib import closing
+import urllib.error
+import urllib.request
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from html import escape
 from pathlib import Path
+from secrets import token_urlsafe
+from threading import Thread
 from typing import Annotated, Any
 
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
+from fastmcp.server.middleware import Middleware
 from pydantic import BaseModel, Field
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from mcp_lenient import LenientMiddleware, tags, tool_error
+from mcp_lenient import (
+    Decision,
+    LenientMiddleware,
+    Policy,
+    configure_logging,
+    dispatch,
+    lenient_session,
+    tags,
+    tool_error,
+)
+
+DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data")
+SYSTEM = "You keep the user's notes. Search before you update or delete; delete with confirm true only if asked to."
 
 Tags = Annotated[Any, tags(), Field(description="Labels: an array of strings, or null.")]
 """For an author who writes ``tags: Any``: what a call sends is checked by ``tags()``, not by the type."""
@@ -80,11 +110,21 @@ class ContextStore:
         return sorted(one.context_id for one in self._run(DELETE, (json.dumps(context_ids),)))
 
     def _run(self, statement: str, values: Any) -> list[StoredContext]:
-        """Run a statement on the file, which is made where it is not there yet; return the rows."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.file)) as connection, connection:
-            connection.execute(TABLE)
-            rows = connection.execute(statement, values).fetchall()
+        """Run a statement on the file, which is made where it is not there yet; return the rows.
+
+        Raises:
+            ToolError: When the file cannot be used; its path is not told.
+        """
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.file)) as connection, connection:
+                connection.execute(TABLE)
+                rows = connection.execute(statement, values).fetchall()
+        except (sqlite3.Error, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise tool_error(
+                "STORE_UNAVAILABLE", f"The notes cannot be used: {reason}. Nothing was changed."
+            ) from error
         return [StoredContext(context_id=key, content=text, tags=json.loads(own)) for key, text, own in rows]
 
 
@@ -92,11 +132,12 @@ def _json(tags: Iterable[str]) -> str:
     return json.dumps(sorted(set(tags)))
 
 
-def build_server(file: Path, *, lenient: bool = True) -> FastMCP:
+def build_server(file: Path, *, lenient: bool = True, page: Page | None = None) -> FastMCP:
     """Make a server for the contexts in a file, which the first call creates; by default it repairs calls."""
     mcp = FastMCP("context-store")
     if lenient:
-        mcp.add_middleware(LenientMiddleware(warm=True))
+        seen = None if page is None else page.record
+        mcp.add_middleware(LenientMiddleware(warm=True, on_decision=seen, decision_values=page is not None))
     store = ContextStore(file)
     mcp.tool(store.store_context)
     mcp.tool(store.update_context)
@@ -110,41 +151,379 @@ def build(folder: Path, *, lenient: bool) -> FastMCP:
     return build_server(folder / "context_store.db", lenient=lenient)
 
 
-def transcript() -> int:
-    """Play a few conversations in the terminal."""
-    from shared.transcript import Call, Scene, run_example
-
-    scenes = (
-        Scene("Remember that the release is on Friday, for work",
-            Call("store_context", {"content": "The release is on Friday", "tags": '["work", "release"]'},
-                 "json_text_to_array", gives='["release", "work"]'),
-            answer="I will remember it."),
-        Scene("Note my trip to Lisbon, too, under travel",
-            Call("store_context", {"content": "A trip to Lisbon", "tags": 123}, "INVALID_TAGS_TYPE"),
-            Call("store_context", {"content": "A trip to Lisbon", "tags": "travel"}, "scalar_to_array", gives='"tags": ["travel"]'),
-            answer="Noted."),
-        Scene("What do I have for work?",
-            Call("search_context", {"query": "", "tags": "work", "limit": None}, "scalar_to_array null_to_absent",
-                 gives='"context_id": 1'),
-            answer="The release is on Friday."),
-        Scene("The trip is off: tag it so",
-            Call("update_context", {"contextId": 7, "tags": "off"}, "UNKNOWN_CONTEXT"),
-            Call("update_context", {"contextId": 2, "tags": ["travel", 1]}, "INVALID_TAGS_TYPE"),
-            Call("update_context", {"contextId": 2, "tags": "['travel', 'off']"}, "rename_case tags", gives='["off", "travel"]'),
-            answer="The trip is tagged as off."),
-        Scene("Then delete it",
-            Call("delete_context", {"context_ids": "2", "confirm": True}, "INVALID_CONTEXT_IDS_TYPE"),
-            Call("delete_context", {"context_ids": "[2]", "confirm": False}, "NOT_CONFIRMED"),
-            Call("delete_context", {"context_ids": "[2]", "confirm": True}, "json_text_to_array", gives="[2]"),
-            answer="It is gone."),
-    )  # fmt: skip
-    return run_example("Context store", build, scenes, system="You keep the user's notes.")
+def with_page() -> FastMCP:
+    """Make the server with a page that shows the notes."""
+    store = ContextStore(DATA / "context_store.db")
+    page = Page("Context store", lambda: [one.model_dump() for one in store.search_context("", limit=100)])
+    return page.serve_on(build_server(store.file, page=page))
 
 
-mcp = build(Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data"), lenient=True)
+async def reply(line: str, call: Call) -> str:
+    """Answer a line without a model: remember, find, tag and delete notes."""
+    for pattern, answer in REPLIES:
+        if found := re.fullmatch(pattern, line.strip().rstrip(".?!。？！"), re.IGNORECASE):  # noqa: RUF001 - as people type it
+            return await answer(call, *filter(None, found.groups()))
+    return f"I understand: {UNDERSTOOD}"
+
+
+async def _remember(call: Call, text: str) -> str:
+    labels = re.findall(r"#(\w+)", text)
+    content = " ".join(re.sub(r"#\w+", "", text).split())
+    kept = await call("store_context", content=content, tags=labels)
+    return f"Noted as {kept['context_id']}."
+
+
+async def _find(call: Call, text: str = "") -> str:
+    labels = re.findall(r"#(\w+)", text)
+    words = " ".join(re.sub(r"#\w+", "", text).split())
+    found = await call("search_context", query=words, tags=labels)
+    lines = [
+        f"{one['context_id']}: {one['content']} {' '.join('#' + tag for tag in one['tags'])}" for one in found
+    ]
+    return "\n".join(lines) if isinstance(found, list) and found else "There is no such note."
+
+
+async def _tag(call: Call, number: str, labels: str) -> str:
+    names = re.findall(r"\w+", labels)
+    kept = await call("update_context", context_id=int(number), tags=names)
+    return f"{number} has the tags {', '.join(kept['tags'])}."
+
+
+async def _change(call: Call, number: str, text: str) -> str:
+    await call("update_context", context_id=int(number), content=text)
+    return f"{number} is changed."
+
+
+async def _delete(call: Call, numbers: str) -> str:
+    gone = await call("delete_context", context_ids=[*map(int, re.findall(r"\d+", numbers))], confirm=True)
+    return (
+        f"Deleted: {', '.join(map(str, gone))}."
+        if isinstance(gone, list) and gone
+        else "There was no such note."
+    )
+
+
+UNDERSTOOD = "remember TEXT #tag; find TEXT #tag; list; change 1 to TEXT; tag 1 as a, b; delete 1, 2. 记住 ...; 查找 ...; 删除 1"
+REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
+    (r"(?:list|show)(?: (?:all|everything|my notes|notes))?|列出()", _find),
+    (r"(?:remember|note|store|save|keep)(?: that|:)? (.+)|记住[:：]?\s*(.+)", _remember),
+    (r"(?:find|search(?: for)?|look for|what do i have (?:for|about)|show me) (.+)|查找\s*(.+)", _find),
+    (r"tag (\d+) (?:as|with) (.+)", _tag),
+    (r"change (\d+) to (.+)", _change),
+    (r"(?:delete|remove|forget)(?: notes?)? ([\d, and]+)|删除\s*([\d, 和]+)", _delete),
+)
+
+
+# --- The chat: the same lines in each example, so that each can be copied alone -------------------------------
+
+Call = Callable[..., Awaitable[Any]]
+"""Calls a tool by its name with arguments; returns its value, or raises ToolError with what the server says."""
+Reply = Callable[[str, Call], Awaitable[str]]
+"""Answers a line without a model: by calls, or by saying what it understands."""
+MOST_TURNS = 20
+
+
+class ModelError(Exception):
+    """A model gives no answer; says why in one line."""
+
+
+def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any] = ()) -> dict[str, Any]:
+    """Ask a model for its next message, at OPENAI_BASE_URL with the key in OPENAI_API_KEY.
+
+    Raises:
+        ModelError: When it gives none.
+    """
+    base = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+    listed = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+    offered = [
+        {"name": one["name"], "description": one.get("description", ""), "parameters": one["inputSchema"]}
+        for one in listed
+    ]
+    body: dict[str, Any] = {"model": model, "messages": [*messages]}
+    body |= {"tools": [{"type": "function", "function": one} for one in offered]} if offered else {}
+    headers = {
+        "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}",
+        "Content-Type": "application/json",
+    }
+    request = urllib.request.Request(f"{base}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310 - the user's own
+    try:
+        with urllib.request.urlopen(request, timeout=300) as answer:  # noqa: S310 - as above
+            return dict(json.load(answer)["choices"][0]["message"])
+    except urllib.error.HTTPError as error:
+        told = error.read().decode("utf-8", "replace").strip()
+        raise ModelError(f"{model} gave no answer: {error.code} {told[:300].splitlines()[:1]}") from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ModelError(f"{model} gave no answer at {base}: {error}") from error
+
+
+class Approval(Middleware):
+    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Run the tool, if the person allows it."""
+        name, arguments = context.message.name, context.message.arguments or {}
+        tool = await context.fastmcp_context.fastmcp.get_tool(name)
+        hints = tool.annotations.model_dump(by_alias=True) if tool is not None and tool.annotations else {}
+        if hints.get("destructiveHint"):
+            said = await ask(f"{name}({in_json(arguments)}) is destructive. Run it? [y/N] ")
+            if (said or "").strip().casefold() not in {"y", "yes", "是"}:
+                raise ToolError("The user did not allow it.")
+        return await call_next(context)
+
+
+async def ask(prompt: str) -> str | None:
+    """Read a line from the person; None at the end of the input."""
+    loop = asyncio.get_running_loop()
+    said: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        try:
+            line = input(prompt)
+        except EOFError:
+            line = None
+        loop.call_soon_threadsafe(said.set_result, line)
+
+    Thread(target=read, daemon=True).start()  # a thread of asyncio's own would keep the program from ending
+    line = await said
+    if not sys.stdin.isatty():  # what is piped in does not show
+        print(line or "")
+    return line
+
+
+def configure(folder: Path) -> None:
+    """Write the events to a file, since the terminal is for the chat."""
+    folder.mkdir(parents=True, exist_ok=True)
+    configure_logging(file=folder / "chat.jsonl")
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
+
+
+async def chat(server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "") -> None:
+    """Answer each line that is typed, until the input ends; the events go to a file of the data folder."""
+    configure(DATA)
+    server.add_middleware(Approval())
+    messages: list[dict[str, Any]] = [{"role": "system", "content": system}]
+    async with Client(server) as client:
+
+        async def call(name: str, **arguments: Any) -> Any:
+            return value_of(shown(name, arguments, await client.call_tool_mcp(name, arguments)))
+
+        while (line := await ask("you     ")) is not None:
+            if not line.strip():
+                continue
+            try:
+                print(
+                    "answer ", await (_modeled(client, model, messages, line) if model else reply(line, call))
+                )
+            except (ModelError, ToolError) as error:
+                print("answer ", error)
+
+
+async def _modeled(client: Client[Any], model: str, messages: list[dict[str, Any]], line: str) -> str:
+    """Let a model answer: it calls tools until it says something; the server repairs its calls."""
+    messages.append({"role": "user", "content": line})
+    session = lenient_session(client, Policy(mode="off"))
+    for _ in range(MOST_TURNS):
+        message = await asyncio.to_thread(complete, model, messages, await client.list_tools())
+        messages.append(message)
+        if not message.get("tool_calls"):
+            return str(message.get("content") or "(no answer)")
+        calls = [
+            {**one, "function": {**one["function"], "arguments": as_object(one["function"]["arguments"])}}
+            for one in message["tool_calls"]
+        ]
+        done = await dispatch(session, {"choices": [{"message": {**message, "tool_calls": calls}}]})
+        for one in done.calls:
+            shown(one.tool, one.arguments, one.result)
+        messages += done.messages
+    raise ModelError(f"{model} asked for tools {MOST_TURNS} times without an answer.")
+
+
+def as_object(written: str) -> dict[str, Any]:
+    """Read the arguments that a model wrote; a text that is no object is left to the server, which refuses it."""
+    with suppress(ValueError):
+        if isinstance(value := json.loads(written), dict):
+            return value
+    return {"arguments": written}
+
+
+def shown(name: str, arguments: Any, result: Any) -> Any:
+    """Print a call and what became of it; return its result."""
+    print(f"call    {name}({in_json(arguments)})")
+    told = result.model_dump(by_alias=True)
+    for each in ((told.get("_meta") or {}).get("mcp_lenient") or {}).get("repairs", ()):
+        print(f"repair  {each['pointer'] or 'whole call'}: {each['rule']}")
+    try:
+        print(f"result  {in_json(value_of(result))[:400]}")
+    except ToolError as error:
+        print(f"error   {error}")
+    return result
+
+
+def value_of(result: Any) -> Any:
+    """Return the value of a result, or its text.
+
+    Raises:
+        ToolError: With the message of an error.
+    """
+    told = result.model_dump(by_alias=True)
+    text = "\n".join(block.get("text", f"[{block['type']}]") for block in told["content"])
+    if told.get("isError"):
+        raise ToolError(json.loads(text)["message"] if text.startswith('{"status"') else text)
+    value = told.get("structuredContent") or text
+    value = value["result"] if isinstance(value, dict) and value.keys() == {"result"} else value
+    return value or text  # an empty list comes with words
+
+
+def in_json(value: Any) -> str:
+    """Write a value as JSON, for the terminal."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def main(
+    server: FastMCP, reply: Reply, *, system: str = "", page: Callable[[], FastMCP] | None = None
+) -> None:
+    """Run an example as the command line says: a chat, or a server over stdio.
+
+    Args:
+        server: What is talked to.
+        reply: Answers where no model is named.
+        system: The system prompt of a model.
+        page: Makes the server with a page that shows what it does.
+    """
+    about = sys.modules["__main__"].__doc__ or ""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chat", action="store_true", help="talk to it in the terminal; this is the default")
+    parser.add_argument("--serve", action="store_true", help="serve over stdio")
+    parser.add_argument(
+        "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers; its key: OPENAI_API_KEY"
+    )
+    if page is not None:
+        about = "show a page on this port (8350), beside the chat; other clients connect to /mcp"
+        parser.add_argument("--page", nargs="?", type=int, const=8350, metavar="PORT", help=about)
+    options = parser.parse_args()
+    port = getattr(options, "page", None)
+    with suppress(KeyboardInterrupt):
+        if options.serve:
+            server.run(show_banner=False)
+        elif page is None or port is None:
+            asyncio.run(chat(server, reply, model=options.model, system=system))
+        else:
+            asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+
+
+async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:
+    """Serve a page and the tools over HTTP on loopback, until interrupted, with a chat in the terminal."""
+    serving = server.run_http_async(
+        host="127.0.0.1", port=port, show_banner=False, uvicorn_config={"log_level": "error"}
+    )
+    print(f"page    http://127.0.0.1:{port}/", flush=True)
+    await asyncio.gather(serving, chat(server, reply, model=model, system=system))
+
+
+# --- The end of the chat --------------------------------------------------------------------------------------
+
+# --- The page: the same lines in each example that has one ----------------------------------------------------
+
+
+class Page:
+    """A page that shows the state of a server, and its last calls: which were repaired or refused, and why.
+
+    ``LenientMiddleware(on_decision=page.record, decision_values=True)`` tells it of each call.
+
+    Args:
+        title: Its title.
+        state: Returns the state as the rows of a table.
+    """
+
+    def __init__(self, title: str, state: Callable[[], list[dict[str, Any]]]) -> None:
+        self._title, self._state = title, state
+        self._calls: deque[str] = deque(maxlen=20)
+        self._nonce = token_urlsafe(16)
+
+    def record(self, decision: Decision) -> None:
+        """Keep a call for the page."""
+        why = [
+            f"{each.pointer or 'whole call'}: {each.rule} ({each.before} → {each.after})"
+            for each in decision.repairs
+        ]
+        why += [each.message for each in decision.violations]
+        lines = "".join(f"<li>{escape(line)}</li>" for line in why)
+        called = f"{decision.tool}({json.dumps(dict(decision.arguments), ensure_ascii=False, default=str)})"
+        moment = datetime.now(tz=timezone.utc).astimezone().strftime("%H:%M:%S")
+        head = f"<b>{decision.status}</b> <time>{moment}</time> <code>{escape(called[:300])}</code>"
+        self._calls.appendleft(f'<div class="{decision.status}">{head}<ul>{lines}</ul></div>')
+
+    def serve_on(self, server: FastMCP) -> FastMCP:
+        """Add the page to a server that is served over HTTP: / is the page, /changes its events."""
+        server.custom_route("/", ["GET"])(self._whole)
+        server.custom_route("/changes", ["GET"])(self._changes)
+        return server
+
+    def _body(self) -> str:
+        rows = self._state()
+        heads = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
+        cells = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in rows)
+        table = "".join(f"<tr>{row}</tr>" for row in cells)
+        calls = "".join(self._calls) or "<p>No calls yet.</p>"
+        return f"<h2>State</h2><table><tr>{heads}</tr>{table}</table><h2>Calls</h2>{calls}"
+
+    async def _whole(self, request: Request) -> Response:
+        if not _is_local(request):
+            return Response("Open this page as 127.0.0.1.", 403)
+        policy = f"default-src 'none'; connect-src 'self'; style-src 'nonce-{self._nonce}'; script-src 'nonce-{self._nonce}'"
+        html = TEMPLATE.format(title=escape(self._title), nonce=self._nonce, body=self._body())
+        return HTMLResponse(html, headers={"Content-Security-Policy": policy})
+
+    async def _changes(self, request: Request) -> Response:
+        if not _is_local(request):
+            return Response("Open this page as 127.0.0.1.", 403)
+
+        async def events() -> AsyncIterator[str]:
+            shown = ""
+            while not await request.is_disconnected():
+                body = await asyncio.to_thread(self._body)
+                if body != shown:
+                    yield f"data: {json.dumps(body)}\n\n"
+                shown = body
+                await asyncio.sleep(0.3)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+
+def _is_local(request: Request) -> bool:
+    """Return whether the browser asked for this machine: another site's name may lead here, too."""
+    return request.url.hostname in {"127.0.0.1", "localhost"}
+
+
+TEMPLATE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<style nonce="{nonce}">
+  body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222 }}
+  table {{ border-collapse: collapse; width: 100% }}
+  th, td {{ text-align: left; padding: .3em .8em .3em 0; border-bottom: 1px solid #ddd }}
+  div {{ border-left: 4px solid; padding: .2em .8em; margin: .6em 0 }}
+  .accepted {{ border-color: #2a7 }} .repaired {{ border-color: #c90 }} .refused {{ border-color: #c33 }}
+  ul {{ margin: .2em 0 }} time {{ color: #666; margin: 0 .5em }} code {{ overflow-wrap: anywhere }}
+</style>
+<h1>{title}</h1>
+<main>{body}</main>
+<script nonce="{nonce}">
+  new EventSource("/changes").onmessage = event => {{
+    document.querySelector("main").innerHTML = JSON.parse(event.data) // escaped by the server
+  }}
+</script>
+</html>
+"""
+
+# --- The end of the page --------------------------------------------------------------------------------------
+
+
+mcp = build(DATA, lenient=True)
 
 if __name__ == "__main__":
     if sys.argv[1:] and not sys.argv[1].startswith("-"):
         build_server(Path(sys.argv[1]), lenient="--bare" not in sys.argv[2:]).run(show_banner=False)
     else:
-        sys.exit(transcript())
+        main(mcp, reply, system=SYSTEM, page=with_page)

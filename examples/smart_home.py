@@ -1,33 +1,55 @@
 """A smart home: finds devices, runs commands, and understands what people say in Chinese and English.
 
-python examples/smart_home.py           a transcript of a few conversations
+python examples/smart_home.py           a chat in the terminal; --model NAME lets a model answer
+python examples/smart_home.py --page    the same, and a page that shows the home and the last calls
 python examples/smart_home.py --serve   the server over stdio
 
-The house is an SQLite file. Devices and commands look as in SmartThings.
+The house is an SQLite file. Devices and commands look as in SmartThings. This file needs mcp-lenient and nothing else.
 """
 
 from __future__ import annotations
 
+import argparse
+import asyncio
 import json
+import logging
+import os
 import re
 import sqlite3
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import urllib.error
+import urllib.request
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from difflib import get_close_matches
+from html import escape
 from pathlib import Path
+from secrets import token_urlsafe
+from threading import Thread
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 
-from mcp_lenient import LenientMiddleware, tool_error
-from shared.transcript import DATA, Call, Scene, run_example
+from mcp_lenient import (
+    Decision,
+    LenientMiddleware,
+    Policy,
+    configure_logging,
+    dispatch,
+    lenient_session,
+    tool_error,
+)
 
+DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data")
 SYSTEM = (
     "You control a smart home. When the user names a place and a kind of device, call search_devices with both, "
     "such as '客厅 灯'. Use the fullId of what it finds. Call interpret_command where it is not clear which command "
@@ -144,17 +166,27 @@ class Home:
                 connection.executemany("INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, DEVICES))
             yield connection
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all devices."""
+        with self._transaction() as connection:
+            return [*map(dict, connection.execute("SELECT * FROM devices ORDER BY rowid"))]
+
+    def ranked(self, query: str) -> Counter[str]:
+        """Count how many words of a text each device is known by; the ids of those with any."""
+        found = Counter[str]()
+        with self._transaction() as connection:
+            for token in dict.fromkeys(tokens(query)):
+                found.update(row["id"] for row in connection.execute(SEARCH, (f'"{token}"',)))
+        return found
+
     def search_devices(
         self,
         query: Annotated[str, "A place and a kind of device, such as '客厅 灯'."],
         limit: Annotated[int, Field(description="The most devices to return.", ge=1, le=50)] = 5,
     ) -> list[Device]:
         """Find devices by room, name or kind, in Chinese or English; those with most of the words come first."""
-        found = Counter[str]()
-        with self._transaction() as connection:
-            rows = {row["id"]: row for row in connection.execute("SELECT * FROM devices ORDER BY rowid")}
-            for token in dict.fromkeys(tokens(query)):
-                found.update(row["id"] for row in connection.execute(SEARCH, (f'"{token}"',)))
+        rows = {row["id"]: row for row in self.rows()}
+        found = self.ranked(query)
         if not found:
             has = ", ".join(f"{row['name']} ({row['room']}, {row['type']})" for row in rows.values())
             told = ToolResult(
@@ -503,63 +535,406 @@ def _unclear(message: str, capabilities: list[str]) -> ToolError:
     return tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=capabilities)
 
 
-def build(folder: Path, *, lenient: bool, strict: bool = False) -> FastMCP:
-    """Make a server for the home in a folder; strict is FastMCP's strict input validation."""
+@dataclass
+class Conversation:
+    """Answers what is typed, without a model: by the calls that a model would make.
+
+    Attributes:
+        home: Where the devices are looked up.
+        last: The ids of the device that was spoken of last.
+        wish: What was asked for before it was clear of which device.
+    """
+
+    home: Home
+    last: str = ""
+    wish: str = ""
+
+    async def reply(self, line: str, call: Call) -> str:
+        """Find the device that a line is about, choose a command for it and run it; ask where that is not clear."""
+        ranked = self.home.ranked(line)
+        best = [key for key, count in ranked.items() if count == max(ranked.values())]
+        about = best or ([self.last] if self.last else [])
+        said = [self.wish, line] if self.wish and best else [line]  # the answer to "Which one do you mean?"
+        for text in reversed(said):
+            for keys in (about, [row["id"] for row in self.home.rows()] if not best else []):
+                fits = {key: command for key in keys if (command := self._meant(text, key))}
+                if len(fits) == 1:
+                    self.wish = ""
+                    return await self._run(*fits.popitem(), text, call)
+                if fits:
+                    self.wish = text
+                    return f"Which one do you mean: {self._named(fits)}?"
+        if _QUESTION.search(line) and len(best) == 1:
+            return f"{self._named(best)}: {json.dumps(await call('get_status', device_id=best[0]), ensure_ascii=False)}"
+        await call("search_devices", query=line)
+        found = f" I found {self._named(best)}, but" if best else ""
+        return f"I am not sure what to do.{found} I understand: {UNDERSTOOD}"
+
+    def _meant(self, text: str, key: str) -> Command | None:
+        state = self.home.get_status(key)
+        with suppress(ToolError):
+            return interpret_command(text, list(state), state)
+        return None
+
+    async def _run(self, key: str, command: Command, said: str, call: Call) -> str:
+        device = next(row for row in self.home.rows() if row["id"] == key)
+        self.last, full_id = key, device["fullId"]
+        state = await call("get_status", device_id=full_id)
+        chosen = await call(
+            "interpret_command", user_input=said, device_capabilities=list(state), current_state=state
+        )
+        await call("execute_commands", device_id=full_id, commands=[chosen])
+        return f"{device['name']} ({device['room']}): {' '.join(map(str, (command.command, *command.arguments)))}."
+
+    def _named(self, keys: Iterable[str]) -> str:
+        return ", ".join(f"{row['name']} ({row['room']})" for row in self.home.rows() if row["id"] in {*keys})
+
+
+UNDERSTOOD = "turn the studio lamp on, 打开客厅的灯, it is too dark, dim it to 20%, I'm cold, close the blind a little."
+_QUESTION = re.compile(WORDS["ask"], re.IGNORECASE)
+
+
+def build(folder: Path, *, lenient: bool, strict: bool = False, page: Page | None = None) -> FastMCP:
+    """Make a server for the home in a folder; strict is FastMCP's strict input validation, a page sees each call."""
     server = FastMCP("smart-home", strict_input_validation=strict)
     if lenient:
-        server.add_middleware(LenientMiddleware())
+        server.add_middleware(
+            LenientMiddleware(
+                on_decision=None if page is None else page.record, decision_values=page is not None
+            )
+        )
     home = Home(folder / "smart_home.db")
     for reading in (home.search_devices, home.get_status, interpret_command):
         server.tool(annotations=READS)(reading)
-    for changing in (home.execute_commands, home.set_climate):
-        server.tool(changing)
+    server.tool(home.execute_commands)
+    server.tool(home.set_climate)
     return server
 
 
-LIGHT, LAMP = "uuid-abc123", "uuid-bed001"
-ON = {"component": "main", "capability": "switch", "command": "on"}
-WARM = {"capability": "colorTemperature", "command": "setColorTemperature"}
-SCENES = (
-    Scene("打开客厅的灯",
-        Call("search_devices", {"query": "客厅 灯", "limit": None}, "null_to_absent", gives='"id": "abc123"'),
-        Call("execute_commands", lambda found: {"deviceId": json.loads(found[0])[0]["fullId"], "commands": json.dumps([ON])},
-             "rename_case json_text_to_array", gives="ACCEPTED"),
-        Call("get_status", {"device_id": [LIGHT]}, "array_to_scalar", gives='"switch": "on"'),
-        answer="已成功打开客厅吸顶灯", english="Turn on the living room light."),
-    Scene("让灯光柔和一些",
-        Call("interpret_command",
-             {"user_input": "柔和一些", "device_capabilities": "['switch', 'switchLevel']", "current_state": '{"level": 80}'},
-             "json5_text_to_array json_text_to_object",
-             gives='"command": "setLevel", "arguments": [50]'),
-        Call("execute_commands", lambda found: {"device_id": LIGHT, "commands": json.loads(found[0])}, "object_to_array", gives="ACCEPTED"),
-        answer="客厅吸顶灯的亮度已调到 50%。", english="Make the light softer."),
-    Scene("Make the bedroom lamp warmer, and turn the studio lamp on",
-        [
-            Call("search_devices", {"arguments": {"query": "bedroom lamp"}}, "unwrap_arguments", gives="卧室台灯"),
-            Call("search_devices", '{"query": "studio lamp"}', "json_text_to_object", gives="studio"),
-        ],
-        Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"capability": "color", "arguments": [3200]}]},
-             "UNSUPPORTED_CAPABILITY"),
-        [
-            Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"args": [3200]}]}, "INVALID_COMMANDS_TYPE"),
-            Call("execute_commands", {"device_id": "uuid-std001", "commands": [json.dumps(ON)]}, "json_text_to_object"),
-        ],
-        Call("execute_commands", {"device_id": LAMP, "commands": [WARM | {"arguments": "[3200]"}]},
-             "json_text_to_array", gives="ACCEPTED"),
-        answer="The bedroom lamp is at 3200 K now, and the studio lamp is on."),
-    Scene("把卧室的灯关掉",
-        Call("search_devices", {"query": "卧室灯", "limit": "两"}, "INVALID_LIMIT_TYPE"),
-        Call("search_devices", {"query": "卧室灯", "limit": 2}, gives=LAMP),
-        Call("interpret_command",
-             {"userInput": "关掉", "deviceCapabilities": {"item": ["switch", "switchLevel"]}, "currentState": None},
-             "rename_case rename_case rename_case item_wrapper_to_array",
-             gives='"command": "off"'),
-        Call("execute_commands", lambda found: {"device_id": LAMP, "commands": [json.loads(found[-1])]}, gives="ACCEPTED"),
-        answer="卧室台灯已关闭。", english="Turn off the bedroom light."),
-)  # fmt: skip
+def _in_words(state: dict[str, dict[str, Any]]) -> str:
+    return ", ".join(f"{name} {value}" for part in state.values() for name, value in part.items())
+
+
+def with_page() -> FastMCP:
+    """Make the server with a page that shows the devices."""
+
+    def state() -> list[dict[str, Any]]:
+        return [
+            {"device": row["name"], "room": row["room"], "state": _in_words(json.loads(row["state"]))}
+            for row in Home(DATA / "smart_home.db").rows()
+        ]
+
+    page = Page("Smart home", state)
+    return page.serve_on(build(DATA, lenient=True, page=page))
+
+
+# --- The chat: the same lines in each example, so that each can be copied alone -------------------------------
+
+Call = Callable[..., Awaitable[Any]]
+"""Calls a tool by its name with arguments; returns its value, or raises ToolError with what the server says."""
+Reply = Callable[[str, Call], Awaitable[str]]
+"""Answers a line without a model: by calls, or by saying what it understands."""
+MOST_TURNS = 20
+
+
+class ModelError(Exception):
+    """A model gives no answer; says why in one line."""
+
+
+def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any] = ()) -> dict[str, Any]:
+    """Ask a model for its next message, at OPENAI_BASE_URL with the key in OPENAI_API_KEY.
+
+    Raises:
+        ModelError: When it gives none.
+    """
+    base = os.environ.get("OPENAI_BASE_URL", "https://api.openai.com/v1").rstrip("/")
+    listed = [tool.model_dump(by_alias=True, exclude_none=True) for tool in tools]
+    offered = [
+        {"name": one["name"], "description": one.get("description", ""), "parameters": one["inputSchema"]}
+        for one in listed
+    ]
+    body: dict[str, Any] = {"model": model, "messages": [*messages]}
+    body |= {"tools": [{"type": "function", "function": one} for one in offered]} if offered else {}
+    headers = {
+        "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}",
+        "Content-Type": "application/json",
+    }
+    request = urllib.request.Request(f"{base}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310 - the user's own
+    try:
+        with urllib.request.urlopen(request, timeout=300) as answer:  # noqa: S310 - as above
+            return dict(json.load(answer)["choices"][0]["message"])
+    except urllib.error.HTTPError as error:
+        told = error.read().decode("utf-8", "replace").strip()
+        raise ModelError(f"{model} gave no answer: {error.code} {told[:300].splitlines()[:1]}") from error
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise ModelError(f"{model} gave no answer at {base}: {error}") from error
+
+
+class Approval(Middleware):
+    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far."""
+
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        """Run the tool, if the person allows it."""
+        name, arguments = context.message.name, context.message.arguments or {}
+        tool = await context.fastmcp_context.fastmcp.get_tool(name)
+        hints = tool.annotations.model_dump(by_alias=True) if tool is not None and tool.annotations else {}
+        if hints.get("destructiveHint"):
+            said = await ask(f"{name}({in_json(arguments)}) is destructive. Run it? [y/N] ")
+            if (said or "").strip().casefold() not in {"y", "yes", "是"}:
+                raise ToolError("The user did not allow it.")
+        return await call_next(context)
+
+
+async def ask(prompt: str) -> str | None:
+    """Read a line from the person; None at the end of the input."""
+    loop = asyncio.get_running_loop()
+    said: asyncio.Future[str | None] = loop.create_future()
+
+    def read() -> None:
+        try:
+            line = input(prompt)
+        except EOFError:
+            line = None
+        loop.call_soon_threadsafe(said.set_result, line)
+
+    Thread(target=read, daemon=True).start()  # a thread of asyncio's own would keep the program from ending
+    line = await said
+    if not sys.stdin.isatty():  # what is piped in does not show
+        print(line or "")
+    return line
+
+
+def configure(folder: Path) -> None:
+    """Write the events to a file, since the terminal is for the chat."""
+    folder.mkdir(parents=True, exist_ok=True)
+    configure_logging(file=folder / "chat.jsonl")
+    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
+
+
+async def chat(server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "") -> None:
+    """Answer each line that is typed, until the input ends; the events go to a file of the data folder."""
+    configure(DATA)
+    server.add_middleware(Approval())
+    messages: list[dict[str, Any]] = [{"role": "system", "content": system}]
+    async with Client(server) as client:
+
+        async def call(name: str, **arguments: Any) -> Any:
+            return value_of(shown(name, arguments, await client.call_tool_mcp(name, arguments)))
+
+        while (line := await ask("you     ")) is not None:
+            if not line.strip():
+                continue
+            try:
+                print(
+                    "answer ", await (_modeled(client, model, messages, line) if model else reply(line, call))
+                )
+            except (ModelError, ToolError) as error:
+                print("answer ", error)
+
+
+async def _modeled(client: Client[Any], model: str, messages: list[dict[str, Any]], line: str) -> str:
+    """Let a model answer: it calls tools until it says something; the server repairs its calls."""
+    messages.append({"role": "user", "content": line})
+    session = lenient_session(client, Policy(mode="off"))
+    for _ in range(MOST_TURNS):
+        message = await asyncio.to_thread(complete, model, messages, await client.list_tools())
+        messages.append(message)
+        if not message.get("tool_calls"):
+            return str(message.get("content") or "(no answer)")
+        calls = [
+            {**one, "function": {**one["function"], "arguments": as_object(one["function"]["arguments"])}}
+            for one in message["tool_calls"]
+        ]
+        done = await dispatch(session, {"choices": [{"message": {**message, "tool_calls": calls}}]})
+        for one in done.calls:
+            shown(one.tool, one.arguments, one.result)
+        messages += done.messages
+    raise ModelError(f"{model} asked for tools {MOST_TURNS} times without an answer.")
+
+
+def as_object(written: str) -> dict[str, Any]:
+    """Read the arguments that a model wrote; a text that is no object is left to the server, which refuses it."""
+    with suppress(ValueError):
+        if isinstance(value := json.loads(written), dict):
+            return value
+    return {"arguments": written}
+
+
+def shown(name: str, arguments: Any, result: Any) -> Any:
+    """Print a call and what became of it; return its result."""
+    print(f"call    {name}({in_json(arguments)})")
+    told = result.model_dump(by_alias=True)
+    for each in ((told.get("_meta") or {}).get("mcp_lenient") or {}).get("repairs", ()):
+        print(f"repair  {each['pointer'] or 'whole call'}: {each['rule']}")
+    try:
+        print(f"result  {in_json(value_of(result))[:400]}")
+    except ToolError as error:
+        print(f"error   {error}")
+    return result
+
+
+def value_of(result: Any) -> Any:
+    """Return the value of a result, or its text.
+
+    Raises:
+        ToolError: With the message of an error.
+    """
+    told = result.model_dump(by_alias=True)
+    text = "\n".join(block.get("text", f"[{block['type']}]") for block in told["content"])
+    if told.get("isError"):
+        raise ToolError(json.loads(text)["message"] if text.startswith('{"status"') else text)
+    value = told.get("structuredContent") or text
+    value = value["result"] if isinstance(value, dict) and value.keys() == {"result"} else value
+    return value or text  # an empty list comes with words
+
+
+def in_json(value: Any) -> str:
+    """Write a value as JSON, for the terminal."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def main(
+    server: FastMCP, reply: Reply, *, system: str = "", page: Callable[[], FastMCP] | None = None
+) -> None:
+    """Run an example as the command line says: a chat, or a server over stdio.
+
+    Args:
+        server: What is talked to.
+        reply: Answers where no model is named.
+        system: The system prompt of a model.
+        page: Makes the server with a page that shows what it does.
+    """
+    about = sys.modules["__main__"].__doc__ or ""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--chat", action="store_true", help="talk to it in the terminal; this is the default")
+    parser.add_argument("--serve", action="store_true", help="serve over stdio")
+    parser.add_argument(
+        "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers; its key: OPENAI_API_KEY"
+    )
+    if page is not None:
+        about = "show a page on this port (8350), beside the chat; other clients connect to /mcp"
+        parser.add_argument("--page", nargs="?", type=int, const=8350, metavar="PORT", help=about)
+    options = parser.parse_args()
+    port = getattr(options, "page", None)
+    with suppress(KeyboardInterrupt):
+        if options.serve:
+            server.run(show_banner=False)
+        elif page is None or port is None:
+            asyncio.run(chat(server, reply, model=options.model, system=system))
+        else:
+            asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+
+
+async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:
+    """Serve a page and the tools over HTTP on loopback, until interrupted, with a chat in the terminal."""
+    serving = server.run_http_async(
+        host="127.0.0.1", port=port, show_banner=False, uvicorn_config={"log_level": "error"}
+    )
+    print(f"page    http://127.0.0.1:{port}/", flush=True)
+    await asyncio.gather(serving, chat(server, reply, model=model, system=system))
+
+
+# --- The end of the chat --------------------------------------------------------------------------------------
+
+# --- The page: the same lines in each example that has one ----------------------------------------------------
+
+
+class Page:
+    """A page that shows the state of a server, and its last calls: which were repaired or refused, and why.
+
+    ``LenientMiddleware(on_decision=page.record, decision_values=True)`` tells it of each call.
+
+    Args:
+        title: Its title.
+        state: Returns the state as the rows of a table.
+    """
+
+    def __init__(self, title: str, state: Callable[[], list[dict[str, Any]]]) -> None:
+        self._title, self._state = title, state
+        self._calls: deque[str] = deque(maxlen=20)
+        self._nonce = token_urlsafe(16)
+
+    def record(self, decision: Decision) -> None:
+        """Keep a call for the page."""
+        why = [
+            f"{each.pointer or 'whole call'}: {each.rule} ({each.before} → {each.after})"
+            for each in decision.repairs
+        ]
+        why += [each.message for each in decision.violations]
+        lines = "".join(f"<li>{escape(line)}</li>" for line in why)
+        called = f"{decision.tool}({json.dumps(dict(decision.arguments), ensure_ascii=False, default=str)})"
+        moment = datetime.now(tz=timezone.utc).astimezone().strftime("%H:%M:%S")
+        head = f"<b>{decision.status}</b> <time>{moment}</time> <code>{escape(called[:300])}</code>"
+        self._calls.appendleft(f'<div class="{decision.status}">{head}<ul>{lines}</ul></div>')
+
+    def serve_on(self, server: FastMCP) -> FastMCP:
+        """Add the page to a server that is served over HTTP: / is the page, /changes its events."""
+        server.custom_route("/", ["GET"])(self._whole)
+        server.custom_route("/changes", ["GET"])(self._changes)
+        return server
+
+    def _body(self) -> str:
+        rows = self._state()
+        heads = "".join(f"<th>{escape(name)}</th>" for name in (rows[0] if rows else ()))
+        cells = ("".join(f"<td>{escape(str(value))}</td>" for value in row.values()) for row in rows)
+        table = "".join(f"<tr>{row}</tr>" for row in cells)
+        calls = "".join(self._calls) or "<p>No calls yet.</p>"
+        return f"<h2>State</h2><table><tr>{heads}</tr>{table}</table><h2>Calls</h2>{calls}"
+
+    async def _whole(self, request: Request) -> Response:
+        if not _is_local(request):
+            return Response("Open this page as 127.0.0.1.", 403)
+        policy = f"default-src 'none'; connect-src 'self'; style-src 'nonce-{self._nonce}'; script-src 'nonce-{self._nonce}'"
+        html = TEMPLATE.format(title=escape(self._title), nonce=self._nonce, body=self._body())
+        return HTMLResponse(html, headers={"Content-Security-Policy": policy})
+
+    async def _changes(self, request: Request) -> Response:
+        if not _is_local(request):
+            return Response("Open this page as 127.0.0.1.", 403)
+
+        async def events() -> AsyncIterator[str]:
+            shown = ""
+            while not await request.is_disconnected():
+                body = await asyncio.to_thread(self._body)
+                if body != shown:
+                    yield f"data: {json.dumps(body)}\n\n"
+                shown = body
+                await asyncio.sleep(0.3)
+
+        return StreamingResponse(events(), media_type="text/event-stream")
+
+
+def _is_local(request: Request) -> bool:
+    """Return whether the browser asked for this machine: another site's name may lead here, too."""
+    return request.url.hostname in {"127.0.0.1", "localhost"}
+
+
+TEMPLATE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<style nonce="{nonce}">
+  body {{ font: 15px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222 }}
+  table {{ border-collapse: collapse; width: 100% }}
+  th, td {{ text-align: left; padding: .3em .8em .3em 0; border-bottom: 1px solid #ddd }}
+  div {{ border-left: 4px solid; padding: .2em .8em; margin: .6em 0 }}
+  .accepted {{ border-color: #2a7 }} .repaired {{ border-color: #c90 }} .refused {{ border-color: #c33 }}
+  ul {{ margin: .2em 0 }} time {{ color: #666; margin: 0 .5em }} code {{ overflow-wrap: anywhere }}
+</style>
+<h1>{title}</h1>
+<main>{body}</main>
+<script nonce="{nonce}">
+  new EventSource("/changes").onmessage = event => {{
+    document.querySelector("main").innerHTML = JSON.parse(event.data) // escaped by the server
+  }}
+</script>
+</html>
+"""
+
+# --- The end of the page --------------------------------------------------------------------------------------
 
 
 mcp = build(DATA, lenient=True)
 
 if __name__ == "__main__":
-    sys.exit(run_example("Smart home", build, SCENES, system=SYSTEM))
+    main(mcp, Conversation(Home(DATA / "smart_home.db")).reply, system=SYSTEM, page=with_page)

@@ -5,23 +5,25 @@ from __future__ import annotations
 import asyncio
 import functools
 import importlib.util
+import json
 import os
 import re
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from html import escape
 from pathlib import Path
 from time import strftime
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from fastmcp.exceptions import ToolError
-from pydantic import Field
+from pydantic import BaseModel, Field, ValidationError
 
 from agent_platform import Group
-from shared.documents import Library, Passage, best_sentences
+from agent_platform.documents import Library, Passage, best_sentences
+from agent_platform.talk import ModelError, complete
 
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, Locator, Page, Route
@@ -41,7 +43,9 @@ DESCRIBE = """elements => elements.map(each => [
 LINKS = "links => links.map(link => [link.innerText, link.href])"
 SCROLL = "amount => { scrollBy(0, amount); return [scrollY, document.body.scrollHeight - innerHeight] }"
 
-Task = Annotated[str, "What to do: search, open, click, type, press, scroll. 要执行的任务描述。"]
+Task = Annotated[
+    str, "Steps in words: search for, open, click, type ... into, press, scroll down. 要执行的任务描述。"
+]
 MaxSteps = Annotated[int, Field(ge=1, le=100, description="Most steps to take. 最大执行步骤数。")]
 UseVision = Annotated[bool, "Whether a screenshot is taken at the end. 是否使用视觉理解。"]
 Url = Annotated[str, "Address, or a path such as /about.html of the example's site. 要访问的 URL 地址。"]
@@ -91,10 +95,16 @@ def executable() -> str | None:
 
 
 class BrowserUse(Group):
-    """A browser with its tabs, started by the first call; ``data`` is the folder for pictures and PDF files."""
+    """A browser with its tabs, started by the first call.
 
-    def __init__(self, data: Path, library: Library) -> None:
-        self._data, self._library = data / "browser", library
+    Args:
+        data: The folder for pictures and PDF files.
+        library: What the search page of the example's site searches.
+        model: The model that plans tasks; without one, a task is read by patterns.
+    """
+
+    def __init__(self, data: Path, library: Library, model: str | None = None) -> None:
+        self._data, self._library, self._model = data / "browser", library, model
         self._opening, self._running = asyncio.Lock(), AsyncExitStack()
         self._context: BrowserContext | None = None
         self._page = cast("Page", None)  # every tool that needs it finds it open
@@ -128,33 +138,56 @@ class BrowserUse(Group):
     async def browser_use_execute_task(
         self, task: Task, max_steps: MaxSteps = 50, *, use_vision: UseVision = True
     ) -> State:
-        """Carry out a task in words, step by step, and return what was done and found (执行复杂的浏览器任务)."""
-        steps, done, error = plan(task), list[State](), None
+        """Carry out a task in words, step by step; when a part cannot be read, nothing is done (执行复杂的浏览器任务)."""
+        steps, unread = await self._planned(task)
+        if unread or not steps:
+            told = f"These parts of the task cannot be read, so nothing was done: {unread}. {READABLE}"
+            return {"success": False, "steps": [], "unread": unread, "error": told}
+        done, error = list[State](), None
         try:
-            for name, given in steps[:max_steps]:
-                await self._guarded(self._step)(name, *given)
-                done.append({"action": name, "given": given, "url": (await self._state())["url"]})
+            for step in steps[:max_steps]:
+                await self._guarded(self._step)(step)
+                done.append({"action": step.action, "given": step.given, "url": (await self._state())["url"]})
         except ToolError as failed:
-            error = str(failed)
+            error = f"Step {len(done) + 1}, {steps[len(done)].action}, failed: {failed}"
+        if error is None and len(done) < len(steps):
+            error = f"Stopped after {max_steps} of {len(steps)} steps."
         found = (await self.browser_extract_content(task))["content"]
         picture = await self.browser_screenshot() if use_vision else {}
-        return {"success": len(done) == len(steps), "steps": done, "error": error, "found": found, **picture}
+        return {"success": error is None, "steps": done, "error": error, "found": found, **picture}
+
+    async def _planned(self, task: str) -> tuple[list[Step], list[str]]:
+        """Return the steps of a task, and the parts that no step was found for."""
+        if self._model is None:
+            return plan(task)
+        asked = [{"role": "system", "content": PLANNING}, {"role": "user", "content": task}]
+        try:
+            told = (await asyncio.to_thread(complete, self._model, asked)).get("content") or ""
+            steps = Plan.model_validate(parse(told)).steps
+        except ModelError as error:
+            raise ToolError(str(error)) from error
+        except (ValidationError, ValueError):
+            steps = []
+        return steps, [] if steps else [task]
 
     async def browser_navigate(self, url: Url) -> State:
         """Open an address in the current tab (导航到指定网址)."""
         if urlsplit(url).scheme not in {"http", "https"} and not url.startswith("/"):
             raise ToolError(f"{url!r} is neither an http(s) address nor a path.")
-        await self._page.goto(url)
+        await self._goto(self._page, url)
         return await self._state()
 
     async def browser_search_google(self, query: Query) -> State:
-        """Search with the engine of AGENT_PLATFORM_SEARCH, by default the example's own (在 Google 中搜索)."""
+        """Search with the engine of AGENT_PLATFORM_SEARCH, by default the example's own page (在 Google 中搜索)."""
         engine = os.environ.get("AGENT_PLATFORM_SEARCH", "/search?q=")
         return await self.browser_navigate(engine + quote(query))
 
     async def browser_go_back(self) -> State:
         """Go back to the previous page (返回上一页)."""
+        here = self._page.url
         await self._page.go_back()
+        if self._page.url == here:
+            raise ToolError("There is no page to go back to.")
         return await self._state()
 
     async def browser_click_element(self, index: Index) -> State:
@@ -194,8 +227,13 @@ class BrowserUse(Group):
 
     async def browser_open_tab(self, url: Url) -> State:
         """Open an address in a new tab (在新标签中打开 URL)."""
-        self._page = await self._page.context.new_page()
-        return await self.browser_navigate(url)
+        before, self._page = self._page, await self._page.context.new_page()
+        try:
+            return await self.browser_navigate(url)
+        except BaseException:
+            opened, self._page = self._page, before
+            await opened.close()
+            raise
 
     async def browser_close_tab(self, page_id: Tab) -> State:
         """Close a tab; the last one left becomes the current tab (关闭指定标签)."""
@@ -313,6 +351,20 @@ class BrowserUse(Group):
                 if self._page.url == "about:blank":
                     await self._page.goto("/")
 
+    async def _goto(self, page: Page, url: str) -> None:
+        """Open an address; where that fails, the page before stays, and the history with it."""
+        from playwright.async_api import Error
+
+        try:
+            await page.goto(url)
+        except Error as error:
+            if "net::ERR" in error.message and "ERR_ABORTED" not in error.message:
+                # Chromium opens its own error page, which would interrupt the next navigation.
+                with suppress(Error):
+                    await page.wait_for_url("chrome-error://**", timeout=2000)
+                    await page.go_back()
+            raise
+
     async def _launched(self) -> BrowserContext:
         from playwright.async_api import async_playwright
 
@@ -331,7 +383,7 @@ class BrowserUse(Group):
         if address.path == "/search":
             query = dict(parse_qsl(address.query)).get("q", "")
             found = await asyncio.to_thread(self._library.search, query, 10)
-            await route.fulfill(content_type=HTML, body=_results(query, found))
+            await route.fulfill(content_type=HTML, body=_results(query, found, self._library.name))
         elif path := await asyncio.to_thread(_file_at, address.path, self._library):
             await route.fulfill(content_type=HTML if path.suffix == ".html" else TEXT, path=path)
         else:
@@ -368,47 +420,113 @@ class BrowserUse(Group):
         self._data.mkdir(parents=True, exist_ok=True)
         return self._data / Path(name).name
 
-    async def _step(self, name: str, *given: str) -> None:
-        page = self._page
+    async def _step(self, step: Step) -> None:
+        page, given = self._page, step.given
         actions: dict[str, Callable[..., Awaitable[Any]]] = {
             "open": self.browser_navigate,
-            "open_first": page.locator("a.result, a[href]").first.click,
-            "search": self.browser_search_google,
+            "open_first": self._open_first,
+            "search": self._search,
             "click": lambda text: page.get_by_text(text).first.click(),
             "type": lambda text, at: page.get_by_label(at).or_(page.get_by_placeholder(at)).first.fill(text),
             "press": self.browser_send_keys,
             "scroll": self.browser_scroll_down,
         }
-        await actions[name](*given)
+        await actions[step.action](*given)
+
+    async def _open_first(self) -> None:
+        links = self._page.locator("a.result")
+        await (links if await links.count() else self._page.locator("a[href]")).first.click()
+
+    async def _search(self, query: str) -> None:
+        """Search; on the example's own site, an empty result is a failure."""
+        await self.browser_search_google(query)
+        own = self._page.url.startswith(f"{SITE}/search")
+        if own and not await self._page.locator("a.result").count():
+            raise ToolError(f"Nothing was found for {query!r} in {self._library.name}.")
 
 
 def _checked(what: str, index: int, count: int) -> int:
     if index >= count:
-        raise ToolError(f"There is no {what} {index}; the {what}s are 0 to {count - 1}.")
+        there = (
+            f"the {what}s are 0 to {count - 1}"
+            if count > 1
+            else f"{what} 0 is the only one"
+            if count
+            else f"the page has no {what}s"
+        )
+        raise ToolError(f"There is no {what} {index}; {there}.")
     return index
 
 
-QUOTED = r"[\"'“「]?(.+?)[\"'”」]?"
+class Step(BaseModel):
+    """One step of a task: an action, and what it is given."""
+
+    action: Literal["open", "open_first", "search", "click", "type", "press", "scroll"]
+    given: list[str] = []
+
+
+class Plan(BaseModel):
+    """The steps that a model plans for a task."""
+
+    steps: list[Step]
+
+
+READABLE = (
+    "Write steps such as: open /about.html; search for tea; open the first result; click Order; "
+    "type Li into Name; press Enter; scroll down."
+)
+PLANNING = (
+    "Plan a task for a browser. Answer with one JSON object and nothing else: "
+    '{"steps": [{"action": "open", "given": ["/about.html"]}]}. Actions and what they are given: open [url], '
+    "search [query], open_first [], click [text on the page], type [text, label of the field], press [key], scroll []. "
+    'Where these cannot do the task, answer {"steps": []}.'
+)
+QUOTED = r"(?:[\"'“「](.+?)[\"'”」]|(.+?))"
 STEPS = (
-    ("open_first", "open|click|打开|点击", r"(?:on )?(?:the )?(?:first|第一).*"),
+    ("open_first", "open|click|打开|点击", r"(?:on\s+)?(?:the\s+)?(?:first|第一)\s*(?:result|link|one|个|条)?\s*(?:结果|链接)?"),
     ("open", "open|go to|visit|打开|访问", r"(https?://\S+|/\S*)"),
     ("type", "type|enter|输入", rf"{QUOTED}\s*(?:into|in|到)\s*(?:the )?{QUOTED}"),
     ("click", "click|点击", rf"(?:on )?{QUOTED}"),
-    ("press", "press|按下?", QUOTED),
-    ("scroll", "scroll down|向下滚动", ".*"),
-    ("search", "search for|search|find|look up|搜索|查找|", QUOTED),
-)
-VERBS = "|".join(verbs.strip("|") for _, verbs, _ in STEPS)
-BREAK = rf"(?:\s*(?:[,;，；。]|\.(?=\s)|\bthen\b|\band\b|然后|并且|并|再))+\s*(?={VERBS})|[.。]?\s*$"
+    ("press", "press|按下?", r"[\"'“「]?([\w+]+)[\"'”」]?"),
+    ("scroll", "scroll down|向下滚动", "(?:a (?:bit|little)|to the (?:end|bottom)|一点|到底)?"),
+    ("search", "search for|search|find|look up|搜索|查找", QUOTED),
+)  # fmt: skip
+VERBS = "|".join(verbs for _, verbs, _ in STEPS)
+# Where a task is split: always at a full stop or "then", at "and" only before a verb, so that "bread and butter" stays.
+OTHER_VERBS = "buy|order|delete|remove|log|sign|submit|pay|send|download|save|book|add|post|买|订|删|登录|提交|付|发|下载|保存"
+BREAK = rf"\s*(?:[;；。\n]|,|，|\.(?=\s|$)|(?:\band\s+)?\bthen\b|然后)\s*|\s*(?:\band\b|并且?|再)\s*(?=(?:{VERBS}|{OTHER_VERBS}))"
 
 
-def plan(task: str) -> list[tuple[str, tuple[str, ...]]]:
-    """Read a task as steps; what names no step is searched for."""
+def plan(task: str) -> tuple[list[Step], list[str]]:
+    """Read a task as steps; returns them, and the parts that cannot be read."""
+    quoted = list[str]()
+
+    def hidden(found: re.Match[str]) -> str:
+        quoted.append(found[0])
+        return f"\0{len(quoted) - 1}\0"
+
+    def shown(part: str) -> str:
+        return re.sub(r"\0(\d+)\0", lambda found: quoted[int(found[1])], part)
+
+    masked = re.sub(r"\"[^\"]*\"|'[^']*'(?!\w)|“[^”]*”|「[^」]*」", hidden, task)
+    parts = [shown(part).strip() for part in re.split(BREAK, masked, flags=re.IGNORECASE)]
     flags = re.IGNORECASE | re.DOTALL
-    parts = [part.strip() for part in re.split(BREAK, task, flags=re.IGNORECASE) if part.strip()]
-    patterns = [(name, re.compile(rf"(?:{verbs})\s*{rest}", flags)) for name, verbs, rest in STEPS]
-    readings = ([(name, pattern.fullmatch(part)) for name, pattern in patterns] for part in parts)
-    return [next((name, found.groups()) for name, found in each if found) for each in readings]
+    patterns = [
+        (name, re.compile(rf"(?:please )?(?:{verbs})\s*{rest}", flags)) for name, verbs, rest in STEPS
+    ]
+    steps, unread = list[Step](), list[str]()
+    for part in filter(None, parts):
+        read = next(((name, found) for name, pattern in patterns if (found := pattern.fullmatch(part))), None)
+        if read is None:
+            unread.append(part)
+        else:
+            steps.append(Step(action=cast("Any", read[0]), given=[text for text in read[1].groups() if text]))
+    return steps, unread
+
+
+def parse(told: str) -> Any:
+    """Read the JSON object in a model's answer."""
+    return json.loads(told[told.index("{") : told.rindex("}") + 1])
 
 
 def _file_at(address: str, library: Library) -> Path | None:
@@ -418,12 +536,17 @@ def _file_at(address: str, library: Library) -> Path | None:
     return files.get(unquote(address))
 
 
-def _results(query: str, found: list[Passage]) -> str:
+def _address(source: str) -> str:
+    return escape(source) if source.startswith("http") else f"/document/{quote(source)}"
+
+
+def _results(query: str, found: list[Passage], where: str) -> str:
     """Write the page of a search."""
     results = "".join(
-        f'<p><a class="result" href="/document/{quote(hit.source)}">{escape(hit.heading)}</a> '
+        f'<p><a class="result" href="{_address(hit.source)}">{escape(hit.heading)}</a> '
         f"{escape(' '.join(best_sentences(hit.text, query)))}</p>"
         for hit in found
     )
     title = escape(f"Search: {query}")
-    return f"<!doctype html><title>{title}</title><h1>{title}</h1>{results or '<p>Nothing was found.</p>'}"
+    nothing = f"<p>Nothing was found in {escape(where)}.</p>"
+    return f"<!doctype html><title>{title}</title><h1>{title}</h1>{results or nothing}"

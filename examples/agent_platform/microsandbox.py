@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +28,10 @@ WORKER = Path(__file__).with_name("worker.py")
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))  # without the packages of a venv
 MEGABYTES_OF_MEMORY, MEGABYTES_OF_A_FILE, OPEN_FILES = 1024, 64, 128
 MOST_SESSIONS = 16
+UNSAFE = (
+    "Code would run without isolation: bubblewrap is missing or may not be used here (apt install bubblewrap). "
+    "The sandbox refuses to run code; start the server with --unsafe to run it all the same, with limits only."
+)
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix)
 
 Code = Annotated[str, "Python code to run. 要执行的 Python 代码。"]
@@ -52,15 +59,44 @@ class Session:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-class Microsandbox(Group):
-    """Sandboxes; ``data`` is the folder for sessions and packages."""
+def missing() -> str | None:
+    """Say in one line that code cannot be isolated on this machine; None where it can."""
+    return None if isolates(shutil.which("bwrap")) else UNSAFE
 
-    def __init__(self, data: Path) -> None:
-        self._data = data.resolve()
+
+@functools.cache
+def isolates(bwrap: str | None) -> bool:
+    """Return whether a program is bubblewrap, and may be used here."""
+    if bwrap is None:
+        return False
+    options = "--unshare-all --die-with-parent --ro-bind / / --proc /proc --dev /dev".split()
+    return subprocess.run([bwrap, *options, PYTHON, "-V"], capture_output=True, check=False).returncode == 0  # noqa: S603 - as PATH has it
+
+
+def sweep(sessions: Path) -> None:
+    """Remove the folders of sessions whose server has died."""
+    for folder in sessions.glob("*-*-*") if sessions.is_dir() else ():
+        with suppress(ValueError, PermissionError):
+            try:
+                os.kill(int(folder.name.rsplit("-", 2)[1]), 0)
+            except ProcessLookupError:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+class Microsandbox(Group):
+    """Sandboxes, isolated by bubblewrap.
+
+    Args:
+        data: The folder for sessions and packages.
+        unsafe: Whether code runs without isolation where there is no bubblewrap.
+    """
+
+    def __init__(self, data: Path, *, unsafe: bool = False) -> None:
+        self._data, self._unsafe = data.resolve(), unsafe
         self._sessions: dict[str, Session] = {}
         self._seconds: list[float] = []
         self._counts = {"runs": 0, "errors": 0, "timeouts": 0}
-        self._isolation = ""
+        self._isolation, self._swept = "", False
 
     async def close(self) -> None:
         """Stop all sandboxes; a session's files go with it."""
@@ -69,6 +105,7 @@ class Microsandbox(Group):
 
     async def microsandbox_execute(self, code: Code, session_id: Id = None, timeout: Timeout = None) -> Reply:  # noqa: ASYNC109 - a parameter of the tool
         """Run Python code in a sandbox; return its output and the value of its last expression (执行 Python 代码)."""
+        await self._require_isolation()
         name = session_id or f"once-{uuid4().hex[:8]}"
         session = self._session(name)
         try:
@@ -130,9 +167,13 @@ class Microsandbox(Group):
 
     async def microsandbox_get_health_status(self) -> Reply:
         """Start a sandbox and say whether it answers, how it is isolated and what its limits are (获取健康状态)."""
-        answer = await self.microsandbox_execute("6 * 7", timeout=20)
+        try:
+            answer = await self.microsandbox_execute("6 * 7", timeout=20)
+        except ToolError as error:
+            answer = {"result": str(error)}
         return {
             "healthy": answer["result"] == "42",
+            "error": None if answer["result"] == "42" else answer["result"],
             "isolation": self._isolation,
             "sessions": len(self._sessions),
             "most_sessions": MOST_SESSIONS,
@@ -141,11 +182,23 @@ class Microsandbox(Group):
             "disk_free_mb": shutil.disk_usage(self._data).free >> 20,
         }
 
+    async def _require_isolation(self) -> None:
+        if await asyncio.to_thread(missing) is None:
+            self._isolation = "bubblewrap"
+        elif self._unsafe:
+            self._isolation = "none"
+        else:
+            raise ToolError(UNSAFE)
+
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
             if len(self._sessions) >= MOST_SESSIONS:
                 raise ToolError(f"{MOST_SESSIONS} sessions are open. Close one first.")
-            self._sessions[name] = Session(self._data / "sessions" / f"{name}-{uuid4().hex[:8]}")
+            if not self._swept:
+                sweep(self._data / "sessions")
+                self._swept = True
+            own = f"{name}-{os.getpid()}-{uuid4().hex[:8]}"
+            self._sessions[name] = Session(self._data / "sessions" / own)
             self._sessions[name].folder.mkdir(parents=True)
         self._sessions[name].used = time.time()
         return self._sessions[name]
@@ -176,13 +229,11 @@ class Microsandbox(Group):
     async def _start(self, session: Session) -> Process:
         shared, own = self._data / "packages", session.folder / "packages"
         shared.mkdir(parents=True, exist_ok=True)
-        sandbox = _bubblewrap(session.folder, shared)
-        if not self._isolation:
-            works = shutil.which("bwrap") and await anyio.run_process([*sandbox, PYTHON, "-V"], check=False)
-            self._isolation = "bubblewrap" if works and not works.returncode else "process"
+        isolated = self._isolation == "bubblewrap"
+        sandbox = [str(shutil.which("bwrap")), *_bubblewrap(session.folder, shared)] if isolated else []
         limits = map(str, (MEGABYTES_OF_MEMORY << 20, MEGABYTES_OF_A_FILE << 20, OPEN_FILES))
         return await asyncio.create_subprocess_exec(
-            *(sandbox if self._isolation == "bubblewrap" else ()),
+            *sandbox,
             *(PYTHON, "-I", str(WORKER), *limits, str(own), str(shared)),
             cwd=session.folder,
             env={"PATH": os.defpath, "LANG": "C.UTF-8", "HOME": str(session.folder)},
@@ -215,11 +266,11 @@ async def install(requirement: str, folder: Path) -> list[str]:
 
 
 def _bubblewrap(folder: Path, shared: Path) -> list[str]:
-    """Build the start of a command: no network, no other processes, and of the disk Python and its own folder."""
+    """Build the options of bubblewrap: no network, no other processes, and of the disk Python and its own folder."""
     seen = [part for path in SYSTEM for part in ("--ro-bind-try", path, path)]
     seen += [part for path in (WORKER, shared) for part in ("--ro-bind", str(path), str(path))]
     options = "--unshare-all --die-with-parent --new-session --proc /proc --dev /dev --tmpfs /tmp".split()
-    return ["bwrap", *options, *seen, "--bind", str(folder), str(folder), "--chdir", str(folder)]
+    return [*options, *seen, "--bind", str(folder), str(folder), "--chdir", str(folder)]
 
 
 async def _end(session: Session) -> None:

@@ -18,9 +18,9 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
+from agent_platform.documents import Library, Passage, best_sentences, fits, stem, terms
 from agent_platform.microsandbox import install
-from shared.agent import ModelError, langchain_model, said
-from shared.documents import Library, Passage, best_sentences, terms
+from agent_platform.talk import ModelError, complete
 
 MOST = 200
 SEARCH = """
@@ -31,12 +31,15 @@ for path in map(pathlib.Path, sys.argv[2:]):
         if pattern.search(line):
             print(path, number, line[:300], sep="\\0")
 """
-NEEDS = yaml.safe_load(Path(__file__).with_name("needs.yaml").read_text("utf-8"))
+NEEDS: dict[str, list[str]] = yaml.safe_load(Path(__file__).with_name("needs.yaml").read_text("utf-8"))
+INDEX = Path(__file__).with_name("packages.tsv")
 
 Question = Annotated[str, Field(min_length=1, description="What is to be found out. 研究问题或查询。")]
 Queries = Annotated[list[str] | None, "Searches to make beside the question. 初始查询列表。"]
 Loops = Annotated[int | None, Field(ge=1, le=20, description="Most rounds, 3 by default. 最大循环次数。")]
-Model = Annotated[str | None, "Model that writes the answer, by default excerpts: provider:name. 推理模型。"]
+Model = Annotated[
+    str | None, "Model that writes the answer, at OPENAI_BASE_URL; by default excerpts. 推理模型。"
+]
 Focus = Annotated[str | None, "The side of the question that matters most. 主题焦点。"]
 Task = Annotated[str, Field(min_length=1, description="What is to be done. 任务描述。")]
 Reason = Annotated[str | None, "Why the tools at hand are not enough. 安装原因。"]
@@ -67,7 +70,7 @@ class DeepSearch(Group):
         """Search in rounds, each following up the one before, and answer with sources (专业级深度研究)."""
         queries = [question, *(initial_queries or ())]
         report = await asyncio.to_thread(self._report, question, queries, max_loops or 3)
-        if reasoning_model is not None:
+        if reasoning_model is not None and report["sources"]:
             report["answer"] = await asyncio.to_thread(_written, reasoning_model, question, report["answer"])
         return report
 
@@ -76,52 +79,65 @@ class DeepSearch(Group):
         return await asyncio.to_thread(self._report, question, [question], 1)
 
     async def comprehensive_research(self, question: Question, topic_focus: Focus = None) -> Report:
-        """Search in many rounds, and write the report to a file as well (全面深入研究)."""
+        """Search in many rounds, and write the report to a file, unless nothing was found (全面深入研究)."""
         queries = [question] if topic_focus is None else [f"{question} {topic_focus}", question, topic_focus]
         report = await asyncio.to_thread(self._report, question, queries, 6)
+        if not report["sources"]:
+            return report
         self._data.mkdir(parents=True, exist_ok=True)
         path = self._data / f"{re.sub(r'[^0-9A-Za-z_一-鿿]+', '-', question)[:60]}.md"
         path.write_text(report["answer"], "utf-8")
         return {**report, "file": str(path)}
 
     def _report(self, question: str, queries: list[str], most: int) -> Report:
-        """Search, and search on for the headings of what was found, until nothing new turns up."""
-        asked, found, loops = list[str](), dict[Passage, None](), 0
+        """Search, and search on for the headings of what was found, as long as what turns up fits what was asked."""
+        wanted, asked, found, loops = [*queries], list[str](), dict[Passage, None](), 0
         while queries and loops < most:
             loops += 1
             asked += queries
             hits = [hit for query in queries for hit in self._library.search(query, 4) if hit not in found]
+            hits = [hit for hit in hits if any(fits(hit, query) for query in wanted)]
             found |= dict.fromkeys(hits)
             headings = dict.fromkeys(" ".join(terms(hit.heading)[:6]) for hit in hits[:3])
             queries = [heading for heading in headings if heading and heading not in asked]
-        return {**_answer(question, list(found)), "queries": asked, "loops": loops}
+        told = {"queries": asked, "loops": loops, "searched": self._library.name}
+        return {**_answer(question, wanted, list(found), self._library.name), **told}
 
 
-def _answer(question: str, found: list[Passage]) -> Report:
+def _answer(question: str, queries: list[str], found: list[Passage], where: str) -> Report:
     """Write a report in Markdown: of each passage the sentences that fit the question, with its source."""
-    excerpts = [(passage, best_sentences(passage.text, question)) for passage in found]
+    excerpts = [(passage, best_sentences(passage.text, " ".join(queries))) for passage in found]
     fitting = [(passage, " ".join(sentences)) for passage, sentences in excerpts if sentences]
+    if not fitting:
+        return {"answer": f"Nothing about this was found in {where}.", "sources": []}
     points = [f"- {one.heading}: {text} [{number}]" for number, (one, text) in enumerate(fitting, 1)]
-    sources = [f"{one.source}:{one.line}" for one, _ in fitting]
+    sources = [one.source if "://" in one.source else f"{one.source}:{one.line}" for one, _ in fitting]
     listed = [f"{number}. {source}" for number, source in enumerate(sources, 1)]
-    lines = [f"# {question}", "", *(points or ["Nothing was found."]), "", "## Sources", "", *listed, ""]
+    lines = [f"# {question}", "", *points, "", "## Sources", "", *listed, ""]
     return {"answer": "\n".join(lines), "sources": sources}
 
 
 def _written(model: str, question: str, report: str) -> str:
     """Have a model answer from a report; raise ToolError where it cannot be used."""
+    told = "Answer from this report alone, and cite its sources by number."
+    asked = [{"role": "system", "content": told}, {"role": "user", "content": f"{question}\n\n{report}"}]
     try:
-        ask = langchain_model(model, "Answer from this report alone, and cite its sources by number.")
-        return said(ask([{"role": "user", "content": f"{question}\n\n{report}"}], [])["content"])
+        return str(complete(model, asked)["content"])
     except ModelError as error:
         raise ToolError(str(error)) from error
 
 
 class SearchTool(Group):
-    """Searches below ``root``, the folder that paths are relative to; ``data`` is the folder for packages."""
+    """Searches below a folder, and finds packages for a task.
 
-    def __init__(self, data: Path, root: Path) -> None:
-        self._packages, self._root = data / "packages", root.resolve()
+    Args:
+        data: The folder for packages.
+        root: The folder that paths are relative to.
+        installs: Whether packages that are found may be installed; otherwise it is said what would be done.
+    """
+
+    def __init__(self, data: Path, root: Path, *, installs: bool = False) -> None:
+        self._packages, self._root, self._installs = data / "packages", root.resolve(), installs
 
     async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> Report:
         """Find the lines of a file, or of all files in a folder, that match a pattern (搜索文件内容)."""
@@ -147,13 +163,26 @@ class SearchTool(Group):
 
     def analyze_tool_needs(self, task_description: Task) -> Report:
         """Say which tools of the platform a task needs, and which packages would help (分析任务的工具需求)."""
-        return {what: _fitting(what, task_description) for what in ("tools", "packages")}
+        return {
+            "tools": _tools_for(task_description),
+            "packages": [one["package"] for one in _packages_for(task_description)],
+        }
 
     async def search_and_install_tools(self, task_description: Task, reason: Reason = None) -> Report:
-        """Find Python packages for a task and install them for all sandboxes (搜索并安装新工具)."""
-        wanted = _fitting("packages", f"{task_description} {reason or ''}")
-        installed = [one for package in wanted for one in await install(package, self._packages)]
-        return {"packages": wanted, "installed": installed, "reason": reason}
+        """Find Python packages for a task in an index, and say what would be installed or install it (搜索并安装新工具)."""
+        found = _packages_for(task_description) or _packages_for(reason or "")
+        calls = [f"microsandbox_install_package(package_name={one['package']!r})" for one in found]
+        told: Report = {
+            "searched": INDEX.name,
+            "found": found,
+            "would_run": calls,
+            "installed": [],
+            "reason": reason,
+        }
+        if found and self._installs:
+            installed = [each for one in found for each in await install(one["package"], self._packages)]
+            told |= {"would_run": [], "installed": installed}
+        return told
 
     def _path(self, path: str) -> Path:
         found = (self._root / path).resolve()
@@ -186,6 +215,16 @@ def _definitions(file: Path) -> Iterator[Report]:
                     yield {"line": child.lineno, "name": owner + child.name, "kind": kind}
 
 
-def _fitting(what: str, text: str) -> list[str]:
-    fitting = [each for words, each in NEEDS[what].items() if re.search(words, text, re.IGNORECASE)]
+def _tools_for(task: str) -> list[str]:
+    fitting = [tools for words, tools in NEEDS.items() if re.search(words, task, re.IGNORECASE)]
     return [*dict.fromkeys(chain.from_iterable(fitting))]
+
+
+def _packages_for(task: str) -> list[dict[str, str]]:
+    """Search the index of packages; returns those with the most words of a task."""
+    rows = [line.split("\t") for line in INDEX.read_text("utf-8").splitlines() if line[:1] != "#"]
+    words = [stem(term) for term in terms(task) if len(term) > 1]
+    scores = [sum(word in " ".join(row).casefold() for word in words) for row in rows]
+    best = max(scores, default=0)
+    found = [row for row, score in zip(rows, scores, strict=True) if score == best > 0]
+    return [{"package": name, "summary": summary} for name, summary, _ in found[:3]]

@@ -1,17 +1,23 @@
 """An agent platform: forty tools that run code, drive a browser, search files, and research questions.
 
-python examples/agent_platform/server.py            a transcript of calls as models make them
+python examples/agent_platform/server.py            a chat in the terminal; --model NAME lets a model answer
 python examples/agent_platform/server.py --serve    all forty tools over stdio
-python examples/agent_platform/server.py --http     four servers over HTTP, on ports 8090 8082 8086 8080 or four you add
+python examples/agent_platform/server.py --http     four servers over HTTP, on ports 8090 8082 8086 8080
+python examples/agent_platform/server.py --folder . search this folder; by default the example's own
 
-tools.yaml lists other names for the parameters, in English and Chinese, and bounds for their values.
+tools.yaml has what the model reads of each parameter, and other names for them, in English and Chinese.
+--unsafe runs code without isolation where bubblewrap is missing; --install installs the packages that are found.
+AGENT_PLATFORM_SEARCH is the address of a search engine up to the query, such as https://www.google.com/search?q=
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
+import os
+import re
 import sys
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,25 +27,46 @@ from fastmcp import FastMCP
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
-from agent_platform import Group, browser_use
-from agent_platform.microsandbox import Microsandbox
+from agent_platform import Group, browser_use, microsandbox, talk
+from agent_platform.documents import HERE, Library
 from agent_platform.research import DeepSearch, SearchTool
+from agent_platform.talk import DATA
 from mcp_lenient import LenientMiddleware
-from shared.documents import PARTS, PROJECT, Library
-from shared.transcript import DATA, Call, Scene, run_example
 
 DEFINITIONS = Path(__file__).with_name("tools.yaml")
+EFFECTS = {
+    "microsandbox_close_session": {"destructiveHint": True},
+    "browser_send_keys": {"destructiveHint": False},
+}
 PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
 
 
-def groups(folder: Path = DATA, root: Path = PROJECT, parts: tuple[str, ...] = PARTS) -> dict[str, Group]:
-    """Make the groups of tools by the id of their server: they write to a folder, and search in root."""
-    data, library = folder / "agent_platform", Library(root, parts)
+def groups(
+    folder: Path = DATA,
+    root: Path = HERE,
+    parts: tuple[str, ...] = (".",),
+    *,
+    unsafe: bool = False,
+    installs: bool = False,
+    model: str | None = None,
+) -> dict[str, Group]:
+    """Make the groups of tools by the id of their server.
+
+    Args:
+        folder: Where they write.
+        root: The folder that they search.
+        parts: The parts of it that research reads.
+        unsafe: Whether code runs without isolation where there is no bubblewrap.
+        installs: Whether packages that are found may be installed.
+        model: The model that plans tasks for the browser.
+    """
+    data = folder / "agent_platform"
+    library = Library(root, parts, os.environ.get("AGENT_PLATFORM_SEARCH", ""))
     return {
-        "microsandbox": Microsandbox(data),
-        "browser_use": browser_use.BrowserUse(data, library),
+        "microsandbox": microsandbox.Microsandbox(data, unsafe=unsafe),
+        "browser_use": browser_use.BrowserUse(data, library, model),
         "deepsearch": DeepSearch(data, library),
-        "mcp-search-tool": SearchTool(data, root),
+        "mcp-search-tool": SearchTool(data, root, installs=installs),
     }
 
 
@@ -58,7 +85,7 @@ def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMC
     if lenient:
         mcp.add_middleware(_middleware({tool.__name__ for tool in tools}))
     for tool in tools:
-        mcp.tool(tool)
+        mcp.tool(tool, annotations=EFFECTS.get(tool.__name__))
     return mcp
 
 
@@ -72,59 +99,91 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
         return LenientMiddleware.from_file(path)
 
 
-async def serve(ports: Sequence[int]) -> None:
+def report_missing() -> None:
+    """Say at the start, a line each, what does not work on this machine."""
+    for problem in filter(None, (browser_use.missing(), microsandbox.missing())):
+        print(problem, file=sys.stderr)
+
+
+async def serve(served: Mapping[str, Group], ports: Collection[int]) -> None:
     """Serve each group over HTTP on its port, until interrupted."""
-    browser_use.report_missing()
     running = []
-    for (name, group), port in zip(groups().items(), ports or PORTS.values(), strict=True):
+    for (name, group), port in zip(served.items(), ports or PORTS.values(), strict=True):
         print(f"{name}: http://127.0.0.1:{port}/mcp", flush=True)
         running.append(build_server({name: group}).run_http_async(port=port, show_banner=False))
     await asyncio.gather(*running)
 
 
-SCENES = [
-    Scene("计算 1 到 100 的和, 再取平方根。",
-        Call("microsandbox_execute", {"代码": "total = sum(range(101)); total", "session": "sums", "timeout": "30"},
-             "rename_alias rename_alias", gives="5050"),
-        Call("microsandbox_execute", {"session_id": "sums", "timeout": 30}, "MISSING_CODE"),
-        Call("microsandbox_execute", {"args": {"code": "round(total ** 0.5, 2)", "session_id": "sums"}},
-             "unwrap_arguments", gives="71.06"),
-        answer="和是 5050, 平方根约为 71.06。", english="Add up 1 to 100, then take the square root."),
-    Scene("Why does mcp-lenient sometimes leave null out? Find the code, too.",
-        Call("research", {"query": "Why is null sometimes left out?", "initialQueries": '["null_to_absent"]', "max_loops": 2.0},
-             "rename_alias rename_case json_text_to_array", gives="## Sources"),
-        Call("search_file_content", {"path": "mcp_lenient/rules", "regex": "^def null_", "toolCallId": "call_7"},
-             "rename_alias rename_alias drop_injected"),
-        answer="It leaves null out where a schema forbids it: null_to_absent in mcp_lenient/rules/rules.py."),
-    Scene("我要把数据画成图表, 需要哪些工具?",
-        Call("analyze_tool_needs", {"任务": "把数据画成图表"}, "rename_alias", gives="matplotlib"),
-        answer="microsandbox_execute 可以运行代码, 并需要安装 matplotlib。", english="I want to chart data; which tools do I need?"),
-]  # fmt: skip
-BROWSER_SCENES = [
-    Scene("Order oolong for Li in the tea shop.",
-        Call("browser_navigate", {"link": " / "}, "rename_alias strip", gives="Tea shop"),
-        Call("browser_get_page_info", {}, gives="4 button[submit] Order"),
-        Call("browser_input_text", {"index": "2", "value": "Li"}, "rename_alias", gives='"value": "Li"'),
-        Call("browser_select_dropdown_option", {"index": [3], "text": "Oolong 乌龙"}, "array_to_scalar"),
-        Call("browser_click_element", {"element": 4}, "rename_alias", gives="Order received"),
-        Call("browser_get_content", {"css": "#order"}, "rename_alias", gives="Oolong 乌龙 for Li."),
-        answer="The oolong is ordered."),
-    Scene("打开 /about.html, 说说这家店。",
-        Call("browser_use_execute_task", {"query": "打开 /about.html", "max_steps": 500, "wait_for_previous": True},
-             "rename_alias clamp drop_injected", gives='"success": true'),
-        Call("browser_extract_content", {"goal": "founded in Hangzhou", "links": "no"}, "rename_alias", gives="1987"),
-        answer="1987 年由两姐妹在杭州开店。", english="Open /about.html and tell me about the shop."),
-]  # fmt: skip
+async def reply(line: str, call: talk.Call) -> str:
+    """Answer a line by its first words: run, research, find, packages for; anything else is a task for the browser."""
+    for pattern, answer in REPLIES:
+        if found := re.fullmatch(pattern, line.strip(), re.IGNORECASE | re.DOTALL):
+            return await answer(found[1].strip(), call)
+    done = await call("browser_use_execute_task", task=line, use_vision=False)
+    if done["success"]:
+        return f"Done in {len(done['steps'])} steps. {done['found'][0]}"
+    return f"{done['error']} Or say: {UNDERSTOOD}"
 
 
-def build(folder: Path, *, lenient: bool) -> FastMCP:
-    """Make a server of all four groups, whose data is in a folder, to run it."""
-    browser_use.report_missing()
-    return build_server(groups(folder), lenient=lenient)
+async def _run(code: str, call: talk.Call) -> str:
+    done = await call("microsandbox_execute", code=code, session_id="chat")
+    return str(done["error"] or done["stdout"] or done["result"])
 
+
+async def _research(question: str, call: talk.Call) -> str:
+    return str((await call("quick_research", question=question))["answer"])
+
+
+async def _find(words: str, call: talk.Call) -> str:
+    found = await call("search_file_content", file_path=".", regex_pattern=re.escape(words))
+    lines = [f"{one['file']}:{one['line']} {one['text'].strip()}" for one in found["matches"][:5]]
+    return "\n".join([f"{found['count']} lines hold it.", *lines])
+
+
+async def _packages(task: str, call: talk.Call) -> str:
+    found = await call("search_and_install_tools", task_description=task)
+    named = [f"{one['package']}: {one['summary']}" for one in found["found"]]
+    return "\n".join(named) or "The index has no package for this."
+
+
+UNDERSTOOD = "run CODE; research QUESTION; find TEXT; packages for TASK; or steps for the browser, such as: open /, click Order."
+REPLIES = (
+    (r"(?:run|execute|运行|执行)[:：\s]+(.+)", _run),
+    (r"(?:research|why|what|how|研究|调查)[:：\s]+(.+)", _research),
+    (r"(?:find|grep|查找文件)[:：\s]+(.+)", _find),
+    (r"(?:packages? for|install|安装)[:：\s]+(.+)", _packages),
+)
 
 mcp = build_server(groups())
 
+
+def main() -> None:
+    """Run the platform as the command line says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--chat", action="store_true", help="talk to it in the terminal; this is the default")
+    parser.add_argument("--serve", action="store_true", help="serve over stdio")
+    parser.add_argument("--http", nargs="*", type=int, metavar="PORT", help="serve over HTTP")
+    parser.add_argument("--folder", type=Path, default=HERE, help="the folder to search")
+    parser.add_argument(
+        "--unsafe", action="store_true", help="run code without isolation if there is no bubblewrap"
+    )
+    parser.add_argument("--install", action="store_true", help="install the packages that are found")
+    parser.add_argument(
+        "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers and plans; key: OPENAI_API_KEY"
+    )
+    options = parser.parse_args()
+    switches = {"unsafe": options.unsafe, "installs": options.install, "model": options.model}
+    served = groups(root=options.folder, **switches)
+    report_missing()
+    if options.http is not None:
+        asyncio.run(serve(served, options.http))
+    elif options.serve:
+        build_server(served).run(show_banner=False)
+    else:
+        asyncio.run(talk.chat(build_server(served), reply, model=options.model))
+
+
 if __name__ == "__main__":
-    scenes = SCENES if browser_use.missing() else SCENES + BROWSER_SCENES
-    sys.exit(run_example("Agent platform", build, scenes, http=serve))
+    main()

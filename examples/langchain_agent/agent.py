@@ -1,47 +1,61 @@
 """A LangGraph agent that uses three MCP servers, two over stdio and one over HTTP, which know nothing of mcp-lenient.
 
-python examples/langchain_agent/agent.py            a transcript; the HTTP server is started, and restarted in the middle
-python examples/langchain_agent/agent.py --serve    the tools of all three over stdio, made lenient
+python examples/langchain_agent/agent.py               a chat in the terminal, without a model
+python examples/langchain_agent/agent.py --model NAME  the LangGraph agent answers, with a model at OPENAI_BASE_URL
+python examples/langchain_agent/agent.py --serve       the tools of all three over stdio, made lenient
 
 config.json lists the servers; mcp-lenient is a proxy in front of them. The graph stops and asks the user before it runs
-a destructive tool.
+a destructive tool. It needs: pip install "mcp-lenient[langchain]" langgraph
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from time import sleep
 from typing import Any
-from uuid import uuid4
 
-from fastmcp import FastMCP
+try:
+    from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+    from langchain_core.messages.utils import convert_to_openai_messages
+    from langgraph.checkpoint.memory import InMemorySaver
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.prebuilt import ToolNode, tools_condition
+except ModuleNotFoundError as missing:
+    sys.exit(f'This example needs LangGraph ({missing}): pip install "mcp-lenient[langchain]" langgraph')
+
+from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
-from langchain_core.tools import BaseTool
-from langgraph.checkpoint.memory import InMemorySaver
-from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
-from mcp.types import CallToolResult, Tool
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
-from mcp_lenient import create_lenient_proxy
+from langchain_agent import talk
+from langchain_agent.talk import DATA
+from mcp_lenient import Policy, normalize
 from mcp_lenient.adapters.langchain import to_langchain
-from shared.agent import ENDLESS, MOST_TURNS, Executor, Model, ModelError, object_input, said
-from shared.transcript import DATA, Call, Scene, run_example
+
+try:
+    from mcp_lenient import create_lenient_proxy
+except ImportError as missing:
+    sys.exit(f"This example needs FastMCP 4: {missing}")
 
 HERE = Path(__file__).resolve().parent
 FASTMCP = str(Path(sys.executable).with_name("fastmcp"))
 DENIED = "The user did not allow it."
-Approve = Callable[[str, Any], bool]
+Model = Callable[[Sequence[Any], Sequence[Any]], Awaitable[AIMessage]]
+"""Answers a conversation, with the MCP tools that it may call."""
+Executor = Callable[[str, Any], Awaitable[Any]]
+"""Calls a tool by its name and arguments, and returns MCP's result."""
+Approve = Callable[[str, Any], Awaitable[bool]]
 
 
 class HttpServer:
@@ -93,102 +107,145 @@ def build(folder: Path, *, lenient: bool) -> FastMCP:
 STARTED: list[HttpServer] = []
 
 
-def approved(tool: str, arguments: Any) -> bool:
-    """Say yes for the user of the transcript; an agent of your own asks its user here."""
-    print(f"guard   {tool}({json.dumps(arguments, ensure_ascii=False)}) deletes data. Run it? yes")
-    return True
-
-
 class GraphAgent:
-    """A conversation that LangGraph runs; ``approve`` is asked before a tool that says it is destructive."""
+    """A conversation that LangGraph runs.
 
-    def __init__(self, model: Model, tools: Sequence[Tool], approve: Approve = approved) -> None:
-        self._model, self._tools, self._approve = model, tools, approve
+    Args:
+        model: What answers the messages.
+        tools: The tools, as an MCP server lists them.
+        approve: Asked once before each call of a destructive tool, unless the call is refused anyway.
+    """
+
+    def __init__(self, model: Model, tools: Sequence[Any], approve: Approve) -> None:
+        self._model, self._approve = model, approve
+        self._tools = {tool.name: tool for tool in tools}
         self._saver = InMemorySaver()
 
-    def chat(self, text: str, *, mcp_executor: Executor) -> str:
-        """Send a user's message to the model, run the tools it asks for, and return its answer."""
-        return asyncio.run(self._chat(text, mcp_executor))
+    async def reply(self, text: str, call: Executor) -> str:
+        """Send a user's message to the model, run the tools it asks for, and return its answer.
 
-    async def _chat(self, text: str, executor: Executor) -> str:
-        one_by_one = asyncio.Lock()
-
-        async def call(name: str, arguments: Any) -> CallToolResult:
-            async with one_by_one:
-                result: CallToolResult = await asyncio.to_thread(executor, name, arguments)
-            return result
-
-        tools = [to_langchain(tool, call) for tool in self._tools]
-        graph = self._graph(tools)
-        guarded = {tool.name for tool in tools if (tool.metadata or {}).get("destructiveHint")}
+        Raises:
+            ModelError: When the model gives no answer.
+        """
+        graph = self._graph(call)
         thread: Any = {"configurable": {"thread_id": "1"}}
         news: Any = {"messages": [HumanMessage(text)]}
-        for _ in range(MOST_TURNS):
+        for _ in range(talk.MOST_TURNS):
             last = (await graph.ainvoke(news, thread))["messages"][-1]
             if not last.tool_calls:
                 return str(last.text)
-            asked = [one for one in last.tool_calls if one["name"] in guarded]
-            if not all(self._approve(one["name"], one["args"]) for one in asked):
-                ids = [one["id"] for one in last.tool_calls]
-                answers = [ToolMessage(DENIED, tool_call_id=one, status="error") for one in ids]
-                await graph.aupdate_state(thread, {"messages": answers}, as_node="tools")
+            allowed = [await self._allowed(one["name"], one["args"]) for one in last.tool_calls]
+            if not all(allowed):
+                denied = [
+                    ToolMessage(DENIED, tool_call_id=one["id"], status="error") for one in last.tool_calls
+                ]
+                await graph.aupdate_state(thread, {"messages": denied}, as_node="tools")
             news = None  # the graph goes on where it has stopped
-        raise ModelError(ENDLESS)
+        raise talk.ModelError(f"The model asked for tools {talk.MOST_TURNS} times without an answer.")
 
-    def _graph(self, tools: Sequence[BaseTool]) -> Any:
+    async def _allowed(self, name: str, arguments: Any) -> bool:
+        tool = self._tools[name].model_dump(by_alias=True) if name in self._tools else {}
+        if not (tool.get("annotations") or {}).get("destructiveHint"):
+            return True
+        runs = not normalize(tool["inputSchema"], arguments, Policy(destructive=True)).violations
+        return not runs or await self._approve(name, arguments)
+
+    def _graph(self, call: Executor) -> Any:
         """Let the model and the tools take turns; the graph stops before each turn of the tools."""
+
+        async def ask(state: MessagesState) -> dict[str, Any]:
+            return {"messages": [await self._model(state["messages"], [*self._tools.values()])]}
+
         graph = StateGraph(MessagesState)
-        graph.add_node("model", self._ask).add_node("tools", ToolNode(tools))
+        tools = [to_langchain(tool, call) for tool in self._tools.values()]
+        graph.add_node("model", ask).add_node("tools", ToolNode(tools))
         graph.add_edge(START, "model").add_edge("tools", "model")
         graph.add_conditional_edges("model", tools_condition)
         return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
 
-    def _ask(self, state: MessagesState) -> dict[str, Any]:
-        content = self._model(state["messages"], self._tools)["content"]
+
+async def chat_by_graph(server: FastMCP, name: str) -> None:
+    """Answer each line that is typed with a model that LangGraph runs, until the input ends."""
+
+    async def model(messages: Sequence[Any], tools: Sequence[Any]) -> AIMessage:
+        asked: Any = convert_to_openai_messages(messages)
+        told = await asyncio.to_thread(talk.complete, name, asked, tools)
         calls: Any = [
-            {"name": use["name"], "args": object_input(use["input"]), "id": use.get("id") or uuid4().hex}
-            for use in content
-            if use["type"] == "tool_use"
+            {
+                "id": one["id"],
+                "name": one["function"]["name"],
+                "args": talk.as_object(one["function"]["arguments"]),
+            }
+            for one in told.get("tool_calls") or ()
         ]
-        return {"messages": [AIMessage(said(content), tool_calls=calls)]}
+        return AIMessage(told.get("content") or "", tool_calls=calls)
+
+    async def approve(tool: str, arguments: Any) -> bool:
+        asked = f"{tool}({json.dumps(arguments, ensure_ascii=False)}) is destructive. Run it? [y/N] "
+        return (await talk.ask(asked) or "").casefold() in {"y", "yes"}
+
+    talk.configure(DATA)
+    async with Client(server) as client:
+
+        async def call(tool: str, arguments: Any) -> Any:
+            return talk.shown(tool, arguments, await client.call_tool_mcp(tool, arguments))
+
+        agent = GraphAgent(model, await client.list_tools(), approve)
+        while (line := await talk.ask("you     ")) is not None:
+            try:
+                print("answer ", await agent.reply(line, call))
+            except talk.ModelError as error:
+                print("answer ", error)
 
 
-def restarted(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Restart the HTTP server, then send these arguments."""
-    STARTED[-1].stop()
-    STARTED[-1].start()
-    print("server  the library server was restarted")
-    return arguments
+UNDERSTOOD = "time in Europe/Lisbon; 6 times 7; mean of 1, 4, 9; plot 1, 4, 9; what about TOPIC; keep TITLE: TEXT; remove TITLE."
 
 
-SCENES = [
-    Scene("What time is it in Lisbon and in Seoul?",
-        [
-            Call("time_get_current_time", {"args": {"timezone": "Europe/Lisbon"}}, "unwrap_arguments", gives="in Europe/Lisbon"),
-            Call("time_get_current_time", {"timezone": None, "toolCallId": "call_1"}, "null_to_absent drop_injected", gives="in Asia/Seoul"),
-        ],
-        answer="It is eight or nine hours later in Seoul than in Lisbon."),
-    Scene("What is 6 by 7, and the mean of 1, 4, 9 and 16? Draw them.",
-        Call("math_multiply", {"a": "6", "b": [7]}, "text_to_integer array_to_scalar", gives="42"),
-        Call("math_mean", {"numbers": "[1, 4, 9, 16]"}, "json_text_to_array", gives="7.5"),
-        Call("math_plot", {"numbers": "1, 4, 9, 16"}, "delimited_text_to_array", gives="4 bars"),
-        Call("math_mean", {"numbers": "a few"}, "INVALID_NUMBERS_TYPE"),
-        answer="42 and 7.5; the picture shows four bars."),
-    Scene("What happens to a call that can be read two ways? Keep a note for me.",
-        Call("library_retrieve", {"query": "call with two readings refused", "limit": "2"}, "text_to_integer", gives="readings"),
-        Call("library_keep", {"Title": "My note", "text": "A tie is refused, and both readings are named."}, "rename_case",
-             gives="My note is kept."),
-        answer="It is refused, and both readings are named. I kept a note."),
-    Scene("Is my note still there?",
-        Call("library_retrieve", lambda _: restarted({"query": "my note", "limit": [1]}), "array_to_scalar", gives="My note"),
-        answer="It is."),
-    Scene("Then remove it.",
-        Call("library_remove", {"titles": "My note"}, "INVALID_TITLES_TYPE"),
-        Call("library_remove", {"titles": '["My note"]'}, "json_text_to_array", gives="1"),
-        answer="It is gone."),
-]  # fmt: skip
+async def reply(line: str, call: talk.Call) -> str:
+    """Answer a line without a model; numbers are sent as the texts that they are."""
+    numbers = re.findall(r"-?\d+(?:\.\d+)?", line)
+    if found := re.search(r"\btime\b.*?\b(?:in|at) ([\w/+-]+)", line, re.IGNORECASE):
+        return str(await call("time_get_current_time", timezone=found[1]))
+    if len(numbers) == 2 and re.search("times|multiply|product|[*]| by ", line, re.IGNORECASE):
+        return str(await call("math_multiply", a=numbers[0], b=numbers[1]))
+    if len(numbers) == 2 and re.search(r"add|plus|sum|\+", line, re.IGNORECASE):
+        return str(await call("math_add", a=numbers[0], b=numbers[1]))
+    if numbers and (tool := re.search("mean|average|plot|draw", line, re.IGNORECASE)):
+        name = "math_mean" if tool[0].casefold() in {"mean", "average"} else "math_plot"
+        return str(await call(name, numbers=json.dumps([*map(float, numbers)])))
+    if found := re.fullmatch(r"keep ([^:]+):\s*(.+)", line.strip(), re.IGNORECASE):
+        return str(await call("library_keep", Title=found[1], text=found[2]))
+    if found := re.fullmatch(r"(?:remove|delete) (.+)", line.strip(), re.IGNORECASE):
+        return f"{await call('library_remove', titles=json.dumps([found[1]]))} removed."
+    if found := re.fullmatch(
+        r"(?:what about|what is|find|look up|search for) (.+?)\??", line.strip(), re.IGNORECASE
+    ):
+        documents = await call("library_retrieve", query=found[1])
+        named = [f"{one['title']}: {one['text']}" for one in documents] if isinstance(documents, list) else []
+        return "\n".join(named) or "The library has nothing about this."
+    return f"I understand: {UNDERSTOOD}"
+
 
 mcp = build(DATA, lenient=True)
 
+
+def main() -> None:
+    """Run the example as the command line says."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--chat", action="store_true", help="talk to it in the terminal; this is the default")
+    parser.add_argument("--serve", action="store_true", help="serve over stdio")
+    parser.add_argument(
+        "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers; its key: OPENAI_API_KEY"
+    )
+    options = parser.parse_args()
+    with suppress(KeyboardInterrupt):
+        if options.serve:
+            mcp.run(show_banner=False)
+        else:
+            asyncio.run(chat_by_graph(mcp, options.model) if options.model else talk.chat(mcp, reply))
+
+
 if __name__ == "__main__":
-    sys.exit(run_example("LangChain agent", build, SCENES, agent=GraphAgent))
+    main()

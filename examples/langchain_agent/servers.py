@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import struct
-import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
@@ -21,13 +21,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
+from fastmcp.prompts import Message
 from fastmcp.utilities.types import Image
 from pydantic import Field
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from shared.documents import PROJECT, Passage, search, split, store, transaction
-
+DOCUMENTS = Path(__file__).with_name("library.md")
+TABLE = "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(title, text, tokenize='porter unicode61')"
+SEARCH = "SELECT title, text FROM documents WHERE documents MATCH ? ORDER BY bm25(documents, 4, 1) LIMIT ?"
 READS = {"readOnlyHint": True}
 time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMCP("library")
 
@@ -42,6 +42,12 @@ def get_current_time(timezone: Annotated[str, "An IANA name, such as Asia/Seoul.
 
 
 Numbers = Annotated[list[float], Field(min_length=1, description="The numbers.")]
+
+
+@math.tool(annotations=READS)
+def add(a: Annotated[int, "One number."], b: Annotated[int, "The other."]) -> int:
+    """Add two whole numbers."""
+    return a + b
 
 
 @math.tool(annotations=READS)
@@ -65,6 +71,15 @@ def plot(numbers: Numbers) -> list[Any]:
     return [f"{len(numbers)} bars", Image(data=_png(rows), format="png")]
 
 
+@math.prompt
+def configure_assistant(skills: Annotated[str, "What the assistant can do."]) -> list[Message]:
+    """Tell an assistant what it can do."""
+    told = (
+        f"You are a helpful assistant. You have these skills: {skills}. Always use only one tool at a time."
+    )
+    return [Message(told, role="assistant")]
+
+
 def _png(rows: list[bytes]) -> bytes:
     """Write rows of gray pixels as a PNG image."""
     head = struct.pack(">2I5B", len(rows[0]), len(rows), 8, 0, 0, 0, 0)
@@ -76,12 +91,14 @@ def _png(rows: list[bytes]) -> bytes:
 
 @contextmanager
 def _documents() -> Iterator[sqlite3.Connection]:
-    """Open the library's file; a new one begins with the pages of the documentation."""
-    with transaction(os.environ.get("LIBRARY_DB", ":memory:")) as database:
-        if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
-            for page in sorted((PROJECT / "docs").glob("*.md")):
-                parts = split(page.name, page.read_text("utf-8"))
-                store(database, (part._replace(heading=f"{page.stem}: {part.heading}") for part in parts))
+    """Open the library's file; a new one begins with the documents of library.md, each below a heading."""
+    with closing(sqlite3.connect(os.environ.get("LIBRARY_DB", ":memory:"))) as database, database:
+        database.execute(TABLE)
+        if not database.execute("SELECT 1 FROM documents").fetchone():
+            parts = re.split(r"^# ", DOCUMENTS.read_text("utf-8"), flags=re.MULTILINE)[1:]
+            database.executemany(
+                "INSERT INTO documents VALUES (?, ?)", (part.split("\n", 1) for part in parts)
+            )
         yield database
 
 
@@ -91,16 +108,17 @@ def retrieve(
     limit: Annotated[int, Field(ge=1, le=20, description="The most documents to return.")] = 3,
 ) -> list[dict[str, str]]:
     """Find the documents that answer a question best."""
+    wanted = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", query)) or '""'
     with _documents() as database:
-        found = search(database, query, limit)
-    return [{"title": hit.heading, "text": shorten(hit.text, 160, placeholder=" ...")} for hit in found]
+        found = database.execute(SEARCH, (wanted, limit)).fetchall()
+    return [{"title": title, "text": shorten(text, 160, placeholder=" ...")} for title, text in found]
 
 
 @library.tool
 def keep(title: Annotated[str, "Its title."], text: Annotated[str, "Its text."]) -> str:
     """Keep a document."""
     with _documents() as database:
-        store(database, [Passage("kept", 1, title, text)])
+        database.execute("INSERT INTO documents VALUES (?, ?)", (title, text))
     return f"{title} is kept."
 
 
@@ -109,4 +127,4 @@ def remove(titles: Annotated[list[str], "The titles of the documents."]) -> int:
     """Remove documents for good; returns how many there were."""
     with _documents() as database:
         rows = [(title,) for title in titles]
-        return database.executemany("DELETE FROM passage WHERE heading = ?", rows).rowcount
+        return database.executemany("DELETE FROM documents WHERE title = ?", rows).rowcount

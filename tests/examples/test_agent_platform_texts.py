@@ -5,27 +5,78 @@ from __future__ import annotations
 import pytest
 
 from agent_platform.browser_use import plan
-from shared.documents import Library, best_sentences, terms
+from agent_platform.documents import Library, best_sentences, page_text, terms
+from agent_platform.research import _packages_for
 
 
 @pytest.mark.parametrize(
     ("task", "steps"),
     [
-        pytest.param("天气", [("search", ("天气",))], id="words"),
         pytest.param(
-            "搜索Python教程并打开第一个结果", [("search", ("Python教程",)), ("open_first", ())], id="chinese"
+            "搜索Python教程并打开第一个结果", [("search", ["Python教程"]), ("open_first", [])], id="chinese"
         ),
-        pytest.param("search for bread and butter.", [("search", ("bread and butter",))], id="and"),
+        pytest.param("search for bread and butter.", [("search", ["bread and butter"])], id="and"),
+        pytest.param("search for 'tea, then milk'", [("search", ["tea, then milk"])], id="quoted"),
         pytest.param(
             "Open /, type 'Li' into Name and then click \"Order\".\nPress Enter",
-            [("open", ("/",)), ("type", ("Li", "Name")), ("click", ("Order",)), ("press", ("Enter",))],
+            [("open", ["/"]), ("type", ["Li", "Name"]), ("click", ["Order"]), ("press", ["Enter"])],
             id="form",
+        ),
+        pytest.param(
+            "please open the first result; scroll down a bit",
+            [("open_first", []), ("scroll", [])],
+            id="please",
         ),
     ],
 )
 def test_a_task_is_read_as_steps(task, steps):
-    """A task in words becomes steps; what names none is searched for."""
-    assert plan(task) == steps
+    """A task in words becomes steps."""
+    read, unread = plan(task)
+    assert ([(step.action, step.given) for step in read], unread) == (steps, [])
+
+
+@pytest.mark.parametrize(
+    ("task", "unread"),
+    [
+        pytest.param("delete my account", ["delete my account"], id="other-verb"),
+        pytest.param(
+            "Order green tea for Mei in the tea shop",
+            ["Order green tea for Mei in the tea shop"],
+            id="no-verb",
+        ),
+        pytest.param("天气", ["天气"], id="words"),
+        pytest.param("open /about.html, then delete my account", ["delete my account"], id="after-then"),
+        pytest.param("search for tea and buy it", ["buy it"], id="after-and"),
+        pytest.param("scroll down and delete everything", ["delete everything"], id="after-scroll"),
+        pytest.param(
+            "open the first thing that I like", ["open the first thing that I like"], id="after-first"
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_named(task, unread):
+    """A part that is no step is not searched for: it is returned as it was written."""
+    assert plan(task)[1] == unread
+
+
+@pytest.mark.parametrize(
+    ("task", "package"),
+    [
+        pytest.param("需要处理PDF文件", "pypdf", id="chinese"),
+        pytest.param("draw a chart of the sales", "matplotlib", id="english"),
+        pytest.param("read an Excel workbook", "openpyxl", id="excel"),
+        pytest.param("sing a song", None, id="nothing"),
+    ],
+)
+def test_packages_are_found_in_the_index(task, package):
+    """The index has a package for what a task names, and none for what it does not know."""
+    found = [one["package"] for one in _packages_for(task)]
+    assert found[:1] == ([] if package is None else [package])
+
+
+def test_a_page_is_read_as_text():
+    """Headings start a part, scripts are left out, and links are listed."""
+    html = "<title>T</title><script>x()</script><h1>Tea</h1><p>Green <b>tea</b>.</p><a href='/a'>A</a>"
+    assert page_text(html) == ("T\n\n\n\n# Tea\n\n\n\nGreen tea.A", ["/a"])
 
 
 def test_documents_are_found_in_both_languages(tmp_path):
@@ -39,6 +90,7 @@ def test_documents_are_found_in_both_languages(tmp_path):
         query: [(hit.source, hit.line) for hit in library.search(query, 3)]
         for query in ("乌龙", "茶", "brew", "pour", "?")
     }
+    assert library.search("the price of coffee beans", 3) == []
     assert found == {
         "乌龙": [("tea.md", 1)],
         "茶": [("tea.md", 1)],

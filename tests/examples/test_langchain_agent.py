@@ -1,11 +1,11 @@
-"""The LangGraph agent of the examples: it asks before a tool destroys, and remembers what was said."""
+"""The LangGraph agent of the examples: it asks before a tool destroys, once, and only for calls that run."""
 
 from __future__ import annotations
 
 import pytest
-from fastmcp import FastMCP
+from fastmcp import Client, FastMCP
 
-from shared.transcript import connected
+from mcp_lenient import LenientMiddleware
 
 pytestmark = pytest.mark.slow  # LangGraph takes seconds to import
 
@@ -15,12 +15,13 @@ def removed():
     """What a destructive tool has removed, and its server."""
     names = []
     mcp = FastMCP("files")
+    mcp.add_middleware(LenientMiddleware())
 
     @mcp.tool(annotations={"destructiveHint": True})
-    def remove(name: str) -> str:
-        """Remove a file."""
-        names.append(name)
-        return f"{name} is gone"
+    def remove(names_of_files: list[str]) -> str:
+        """Remove files."""
+        names.extend(names_of_files)
+        return f"{names_of_files} are gone"
 
     @mcp.tool
     def look(name: str) -> str:
@@ -30,22 +31,37 @@ def removed():
     return names, mcp
 
 
+CALLS = [
+    ("look", {"name": "a"}),
+    ("remove", {"names_of_files": 7}),  # refused: nobody is asked
+    ("remove", {"names_of_files": '["a"]'}),
+]
+
+
 @pytest.mark.parametrize(("answer", "gone"), [(True, ["a"]), (False, [])])
-def test_a_destructive_tool_waits_for_the_user(removed, answer, gone):
+async def test_a_destructive_tool_waits_for_the_user(removed, answer, gone):
     """The graph stops before it, and what the user does not allow is an error that the model reads."""
+    from langchain_core.messages import AIMessage, ToolMessage
+
     from langchain_agent.agent import GraphAgent
 
     names, server = removed
-    asked = []
+    asked, read = [], []
 
-    def approve(tool, arguments):
+    async def approve(tool, arguments):
         asked.append((tool, arguments))
         return answer
 
-    uses = [{"type": "tool_use", "name": name, "input": {"name": "a"}} for name in ("look", "remove")]
-    answers = iter([*uses, {"type": "text", "text": "Done."}])
-    with connected(server) as (execute, tools):
-        agent = GraphAgent(lambda *_: {"content": [next(answers)]}, tools, approve)
-        assert agent.chat("Look, then remove.", mcp_executor=execute) == "Done."
-    assert asked == [("remove", {"name": "a"})]
+    async def model(messages, _tools):
+        read[:] = [message for message in messages if isinstance(message, ToolMessage)]
+        if len(read) == len(CALLS):
+            return AIMessage("Done.")
+        name, arguments = CALLS[len(read)]
+        return AIMessage("", tool_calls=[{"name": name, "args": arguments, "id": f"call_{len(read)}"}])
+
+    async with Client(server) as client:
+        agent = GraphAgent(model, await client.list_tools(), approve)
+        assert await agent.reply("Look, then remove.", client.call_tool_mcp) == "Done."
+    assert asked == [("remove", {"names_of_files": '["a"]'})]
     assert names == gone
+    assert [message.status for message in read] == ["success", "error", "success" if answer else "error"]

@@ -11,9 +11,9 @@ import pytest
 from fastmcp import Client
 from sampling import lax_and_strict, on_both_servers, quick
 
-from shared.agent import Agent, ModelError
-from shared.transcript import connected
 from smart_home import DEVICES, Home, build, tokens
+from transcripts.agent import Agent, ModelError
+from transcripts.play import connected
 
 pytestmark = pytest.mark.slow
 
@@ -426,6 +426,16 @@ def test_an_executor_may_be_any_function():
         ("t1", '{"二": 2}'),
         ("t2", '{"二": 4}'),
     ]
+
+
+def test_a_failing_executor_leaves_no_call_without_a_result():
+    """What an executor raises is the result of its call, and the calls beside it are made."""
+    blocks = [{"type": "tool_use", "id": f"t{at}", "name": "half", "input": {"n": at}} for at in (0, 1)]
+    agent = Agent(replies(use(*blocks), said("Done.")))
+    assert agent.chat("Halve.", mcp_executor=lambda _name, sent: 1 / sent["n"]) == "Done."
+    failed, done = agent.messages[2]["content"]
+    assert (failed["is_error"], failed["content"]) == (True, "The call failed: division by zero")
+    assert (done["tool_use_id"], done["content"]) == ("t1", "1.0")
 
 
 def test_a_truncated_call_is_not_made():

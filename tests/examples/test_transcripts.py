@@ -1,4 +1,4 @@
-"""Each example runs without a person, shows what it claims, and is a server that other commands find."""
+"""Each example has a transcript that shows what it claims, and is a server that other commands find."""
 
 from __future__ import annotations
 
@@ -16,35 +16,34 @@ from sampling import usual
 
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.telemetry.setup import reset_logging
-from shared import transcript
-from shared.agent import Agent, ModelError, from_langchain, langchain_model
-from shared.transcript import Call, Scene, run_example
+from transcripts import play
+from transcripts.play import Call, Scene, Transcript
 
 ROOT = Path(__file__).parents[2]
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", "")
-EXAMPLES = re.findall(r"^EXAMPLES := (.*)$", MAKEFILE, re.MULTILINE)[0].split()
+SERVERS = {
+    "smart_home": "examples/smart_home.py",
+    "context_store": "examples/context_store.py",
+    "agent_platform": "examples/agent_platform/server.py",
+    "langchain_agent": "examples/langchain_agent/agent.py",
+    "type_conversion": "examples/type_conversion.py",
+}
 SHOWN = dict(
     re.findall(
-        r"^```console\n\$ python (\S+)\n(.*?)^```",
+        r"^```console\n\$ python examples/transcripts/play.py (\S+)\n(.*?)^```",
         (ROOT / "examples/README.md").read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
 )
 
-every_example = pytest.mark.parametrize(
-    "example",
-    [pytest.param(each, marks=[pytest.mark.slow] if "langchain" in each else []) for each in EXAMPLES],
-)
-an_example = pytest.mark.parametrize(
-    "example", usual({example: example for example in EXAMPLES}, "examples/smart_home.py")
-)
+every_example = pytest.mark.parametrize("example", SERVERS)
+an_example = pytest.mark.parametrize("example", usual({name: name for name in SERVERS}, "smart_home"))
 
 
 @pytest.fixture(autouse=True)
 def data_folder(tmp_path, monkeypatch):
     """What examples write goes to a folder of the test."""
     monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
-    monkeypatch.setattr(transcript, "DATA", tmp_path)
+    monkeypatch.setattr(play, "DATA", tmp_path)
     yield tmp_path
     reset_logging()
 
@@ -63,12 +62,12 @@ def run(*words):
     )
 
 
-@pytest.mark.usual_rows("examples/context_store.py")
+@pytest.mark.usual_rows("context_store")
 @pytest.mark.slow
 @every_example
 def test_an_example_does_what_its_script_says(example, data_folder):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""
-    shown = run(example)
+    shown = run("examples/transcripts/play.py", example)
     assert shown.returncode == 0, shown.stdout + shown.stderr
     for who in ("user", "model", "repair", "tool", "error", "answer"):
         assert re.search(rf"^{who} ", shown.stdout, re.MULTILINE), who
@@ -85,20 +84,28 @@ def test_an_example_does_what_its_script_says(example, data_folder):
 def test_the_readme_lists_each_file():
     """Each Python, YAML and JSON file of the examples is named in the README."""
     readme = (ROOT / "examples/README.md").read_text(encoding="utf-8")
-    files = [path for kind in ("py", "yaml", "json") for path in (ROOT / "examples").rglob(f"*.{kind}")]
-    assert [path for path in files if path.name != "__init__.py" and f"`{path.name}`" not in readme] == []
+    files = [
+        path
+        for kind in ("py", "yaml", "json", "tsv", "md")
+        for path in (ROOT / "examples").rglob(f"*.{kind}")
+    ]
+    assert [
+        path
+        for path in files
+        if path.name not in {"__init__.py", "README.md"} and f"`{path.name}`" not in readme
+    ] == []
 
 
 def test_each_example_is_in_the_readme():
     """The README shows each example with its command and its output."""
-    assert sorted(SHOWN) == sorted(EXAMPLES)
+    assert sorted(SHOWN) == sorted(SERVERS) == sorted(play.NAMES)
 
 
 @pytest.mark.slow
 @an_example
 def test_without_the_library_an_example_fails(example):
     """The same script without mcp-lenient shows calls that fail."""
-    shown = run(example, "--bare")
+    shown = run("examples/transcripts/play.py", example, "--bare")
     assert shown.returncode == 1
     assert "without mcp-lenient" in shown.stdout
     assert re.search(r"^OFF +expected \w+.*, got an error$", shown.stdout, re.MULTILINE)
@@ -112,7 +119,7 @@ async def test_an_example_is_served_over_stdio(example, data_folder):
     """With ``--serve`` an example is a server over stdio."""
     environment = {"PYTHONPATH": str(ROOT), "EXAMPLES_DATA": str(data_folder)}
     served = PythonStdioTransport(
-        ROOT / example, args=["--serve"], env=environment, log_file=data_folder / "stderr.log"
+        ROOT / SERVERS[example], args=["--serve"], env=environment, log_file=data_folder / "stderr.log"
     )
     async with Client(served) as client:
         assert await client.list_tools()
@@ -134,13 +141,13 @@ async def test_the_context_store_is_served_with_a_file(tmp_path, options, refuse
     assert (tmp_path / "notes.db").exists() is not refused
 
 
-@pytest.mark.usual_rows("check-examples/smart_home.py")
+@pytest.mark.usual_rows("check-smart_home")
 @pytest.mark.slow
 @an_example
 @pytest.mark.parametrize("command", ["check", "stress"])
 def test_a_command_finds_the_server(example, command):
     """``mcp-lenient check`` finds nothing to warn of, and ``stress`` no damage done."""
-    done = run("-c", "from mcp_lenient.cli import main; main()", command, example)
+    done = run("-c", "from mcp_lenient.cli import main; main()", command, SERVERS[example])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -156,6 +163,11 @@ def build(_folder, lenient):
         return [number * 2 for number in numbers]
 
     return mcp
+
+
+def double(scene):
+    """Play one scene with this server."""
+    return Transcript("Double", "It doubles.", build, [scene]).play()
 
 
 RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives="[2, 4]")
@@ -177,7 +189,7 @@ RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives="[2, 4
 )  # fmt: skip
 def test_disabled_features_are_reported(capsys, call, reported):
     """Where a call does not do what its script says, the transcript says so and the exit code is 1."""
-    code = run_example("Double", build, [Scene("Double them", call, answer="Done.")], arguments=[])
+    code = double(Scene("Double them", call, answer="Done."))
     lines = re.findall(r"^OFF +(.*)$", capsys.readouterr().out, re.MULTILINE)
     assert (code, len(lines)) == (0, 0) if reported is None else (1, 1)
     assert all(re.search(reported, line) for line in lines)
@@ -193,7 +205,7 @@ def test_disabled_features_are_reported(capsys, call, reported):
 )  # fmt: skip
 def test_the_scripted_model_claims_nothing_that_did_not_happen(capsys, calls, answer):
     """After a call that should have run and was refused, the model does not give the answer of the script."""
-    run_example("Double", build, [Scene("Double them", *calls, answer="Done.")], arguments=[])
+    double(Scene("Double them", *calls, answer="Done."))
     assert re.findall(r"^answer +(.*)$", capsys.readouterr().out, re.MULTILINE) == [answer]
 
 
@@ -203,68 +215,14 @@ def test_a_call_may_use_what_an_earlier_one_gave(capsys):
         "double", lambda found: {"numbers": json.loads(found[0]) + json.loads(found[1])}, gives="[4, 8, 4]"
     )
     scene = Scene("Twice", [RIGHT, Call("double", {"numbers": [1]}, gives="[2]")], later, answer="Done.")
-    assert run_example("Double", build, [scene], arguments=[]) == 0
+    assert double(scene) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "3 calls: 2 ran as sent, 1 repaired, 0 refused."
 
 
 def test_arguments_that_are_one_text_are_shown_as_text(capsys):
     """A repair of the whole call is shown next to the text that the model sent."""
     call = Call("double", '{"numbers": [1]}', "json_text_to_object", gives="[2]")
-    assert run_example("Double", build, [Scene("Double 1", call, answer="2.")], arguments=[]) == 0
+    assert double(Scene("Double 1", call, answer="2.")) == 0
     lines = capsys.readouterr().out.splitlines()
     assert r'model   double("{\"numbers\": [1]}")' in lines
     assert "repair  whole call: json_text_to_object (string -> object)" in lines
-
-
-def test_an_unusable_model_is_reported_in_one_line(capsys):
-    """Without LangChain, the provider's package or a key, the exit code is 1."""
-    assert run_example("Double", build, [], arguments=["--model", "nobody:nothing"]) == 1
-    reported = capsys.readouterr().err.splitlines()
-    assert len(reported) == 1
-    assert reported[0].startswith("nobody:nothing cannot be used")
-
-
-@pytest.mark.slow  # LangChain takes seconds to import
-def test_a_langchain_model_drives_the_loop():
-    """A LangChain model gets the tools and the conversation, and its calls keep their ids."""
-    from langchain_core.messages import AIMessage
-
-    call = {"name": "double", "args": {"numbers": "[1]"}, "id": "call_7"}
-    cut = {"name": "double", "args": '{"numbers": [1', "id": "call_8", "error": "cut off"}
-    reported = []
-    chat = langchain_script(
-        [AIMessage("", tool_calls=[call], invalid_tool_calls=[cut]), AIMessage("It is 2.")], reported
-    )
-    agent = Agent(from_langchain(chat, "You count."))
-    with transcript.connected(build(None, lenient=True)) as (execute, agent.tools):
-        assert agent.chat("Double 1", mcp_executor=execute) == "It is 2."
-    tools, first, _, second = reported
-    assert tools[0].keys() == {"name", "description", "input_schema"}
-    assert tools[0]["input_schema"]["required"] == ["numbers"]
-    assert [message.type for message in first] == ["system", "human"]
-    assert [message.type for message in second] == ["system", "human", "ai", "tool", "tool"]
-    results = {message.tool_call_id: message.content for message in second[3:]}
-    assert results["call_7"] == "[2]"
-    assert "INVALID" in results["call_8"]
-
-
-def langchain_script(answers, reported):
-    """A LangChain model that answers from a script, and keeps what it was told."""
-    from langchain_core.language_models import GenericFakeChatModel
-
-    class ScriptedChat(GenericFakeChatModel):
-        def bind_tools(self, tools, **_):
-            reported.append(tools)
-            return self
-
-        def _generate(self, messages, *rest, **options):
-            reported.append(messages)
-            return super()._generate(messages, *rest, **options)
-
-    return ScriptedChat(messages=iter(answers))
-
-
-def test_a_missing_langchain_model_names_its_package():
-    """The error names the model and what to install."""
-    with pytest.raises(ModelError, match="pip install langchain"):
-        langchain_model("nobody:nothing", "")

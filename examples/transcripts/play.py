@@ -1,25 +1,31 @@
-"""Run an example as a short transcript: what the user said, what the model called, what came of it.
+"""Play the examples as short transcripts: what the user said, what the model called, what came of it.
 
-An example is a server and a few scenes. In each scene a scripted model makes the mistakes that real ones make,
+python examples/transcripts/play.py                    all of them
+python examples/transcripts/play.py smart_home         one of them
+python examples/transcripts/play.py smart_home --bare  without mcp-lenient, to see the failures
+
+A transcript is a server and a few scenes. In each scene a scripted model makes the mistakes that real ones make,
 and the script says what must come of each call; where something else comes of it, the exit code is 1.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import importlib
 import json
 import logging
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, Literal
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run by its path
 
 from anyio.from_thread import start_blocking_portal
 from fastmcp import Client
@@ -29,10 +35,11 @@ from rich.console import Console
 from rich.text import Text
 
 from mcp_lenient import configure_logging
-from shared.agent import Agent, Model, ModelError, Response, langchain_model, text_of
+from transcripts.agent import Agent, Model, Response, text_of
 
-DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent.parent / "data")
-"""The folder for what examples write; git ignores it."""
+DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parents[1] / "data")
+"""The folder for the events; git ignores it."""
+NAMES = ("smart_home", "context_store", "agent_platform", "langchain_agent", "type_conversion")
 
 Execute = Callable[[str, Any], CallToolResult]
 MakeSession = Callable[[Client[Any]], Any]
@@ -79,63 +86,61 @@ class Scene:
         self.turns = [[turn] if isinstance(turn, Call) else turn for turn in turns]
 
 
-def run_example(
-    title: str,
-    build_server: Callable[..., Any],
-    scenes: Sequence[Scene],
-    *,
-    system: str = "",
-    agent: Callable[[Model, Sequence[Tool]], Any] = Agent,
-    session: MakeSession | None = None,
-    http: Callable[[list[int]], Coroutine[Any, Any, None]] | None = None,
-    arguments: Sequence[str] | None = None,
-) -> int:
-    """Play the scenes of an example in the terminal, as one conversation, and return the exit code.
+@dataclass(frozen=True)
+class Transcript:
+    """A server and the conversation with it.
 
-    Args:
+    Attributes:
         title: Its name.
-        build_server: Called with the folder for the server's files, a new one for the transcript, and ``lenient``.
-            Returns the server, or anything else that FastMCP's client connects to.
+        about: What the server does.
+        build: Called with the folder for the server's files, a new one, and ``lenient``. Returns the server, or anything
+            else that FastMCP's client connects to.
         scenes: The conversation.
-        system: The system prompt of a real model.
-        agent: Builds the object whose ``chat`` runs a conversation, as :class:`shared.agent.Agent`.
+        agent: Builds the object whose ``chat`` runs a conversation, as :class:`transcripts.agent.Agent`.
         session: Wraps the client that calls the tools, unless ``--bare`` is given.
-        http: Serves over HTTP, on the ports that are given after ``--http``.
-        arguments: Replace those of the command line.
     """
-    about = sys.modules["__main__"].__doc__ or ""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--serve", action="store_true", help="serve over stdio, without a transcript")
-    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
-    parser.add_argument("--model", metavar="PROVIDER:NAME", help="let a real model drive, through LangChain")
-    if http:
-        parser.add_argument("--http", nargs="*", type=int, metavar="PORT", help="serve over HTTP")
-    options = parser.parse_args(arguments)
-    if http and options.http is not None:
-        asyncio.run(http(options.http))
-        return 0
-    if options.serve:
-        build_server(DATA, lenient=not options.bare).run(show_banner=False)
-        return 0
-    DATA.mkdir(parents=True, exist_ok=True)
-    configure_logging(file=DATA / f"{title.lower().replace(' ', '_')}.jsonl")
-    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
-    try:
-        model = langchain_model(options.model, system) if options.model else None
+
+    title: str
+    about: str
+    build: Callable[..., Any]
+    scenes: Sequence[Scene]
+    agent: Callable[[Model, Sequence[Tool]], Any] = Agent
+    session: MakeSession | None = None
+
+    def play(self, *, bare: bool = False) -> int:
+        """Play the scenes in the terminal, as one conversation, and return the exit code."""
+        DATA.mkdir(parents=True, exist_ok=True)
+        configure_logging(file=DATA / f"{self.title.lower().replace(' ', '_')}.jsonl")
+        logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
         console = Console(width=None if sys.stdout.isatty() else 110, highlight=False)
-        console.rule(Text(title + (", without mcp-lenient" if options.bare else ""), "bold"))
-        console.print(about.partition("\n")[0], end="\n\n")
+        console.rule(Text(self.title + (", without mcp-lenient" if bare else ""), "bold"))
+        console.print(self.about.partition("\n")[0], end="\n\n")
         with TemporaryDirectory() as folder:
-            server = build_server(Path(folder), lenient=not options.bare)
-            with connected(server, None if options.bare else session) as (execute, tools):
+            server = self.build(Path(folder), lenient=not bare)
+            with connected(server, None if bare else self.session) as (execute, tools):
                 player = Player(console, execute)
-                chatting = agent(model or player.model, tools)
-                for scene in scenes:
-                    player.play(scene, chatting, scripted=model is None)
+                agent = self.agent(player.model, tools)
+                for scene in self.scenes:
+                    player.play(scene, agent)
         return player.sum_up()
-    except ModelError as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
+
+
+def main() -> int:
+    """Play the transcripts that the command line names, and return the exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", choices=[[], *NAMES], metavar="NAME", help=", ".join(NAMES))
+    parser.add_argument("--bare", action="store_true", help="run without mcp-lenient, to see the failures")
+    options = parser.parse_args()
+    codes = [transcript(name).play(bare=options.bare) for name in options.names or NAMES]
+    return max(codes)
+
+
+def transcript(name: str) -> Transcript:
+    """Return the transcript of an example."""
+    found: Transcript = importlib.import_module(f"transcripts.{name}_scenes").TRANSCRIPT
+    return found
 
 
 @contextmanager
@@ -163,10 +168,10 @@ class Player:
         self._console, self._executor = console, execute
         self._counts, self._off = Counter[str](), 0
 
-    def play(self, scene: Scene, agent: Any, *, scripted: bool) -> None:
-        """Play one scene; only what a script calls is checked."""
+    def play(self, scene: Scene, agent: Any) -> None:
+        """Play one scene."""
         self._turns, self._answer = iter(scene.turns), scene.answer
-        self._expected = [call for turn in scene.turns for call in turn] if scripted else []
+        self._expected = [call for turn in scene.turns for call in turn]
         self._found, self._failed = list[str | None](), False
         self._print("user", "bold", scene.said + (f" ({scene.english})" if scene.english else ""))
         self._print("answer", "bold", agent.chat(scene.said, mcp_executor=self._execute))
@@ -254,3 +259,7 @@ def envelope(result: CallToolResult) -> dict[str, Any]:
 
 def _written(told: Any) -> str:
     return told if isinstance(told, str) else json.dumps(told, ensure_ascii=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

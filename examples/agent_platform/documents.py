@@ -1,0 +1,200 @@
+"""What is searched: files of a folder in a full-text index, and pages of the web where a search engine is given."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from html.parser import HTMLParser
+from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
+from urllib.parse import quote, urljoin, urlsplit
+from urllib.request import Request, urlopen
+
+HERE = Path(__file__).resolve().parent
+HAN = re.compile(r"([\u3400-\u9fff])")
+STARTS = {
+    ".md": re.compile(r"#{1,4} "),
+    ".html": re.compile(r"#{1,4} "),
+    ".py": re.compile(r"(async )?def |class "),
+}
+BEST = """
+SELECT source, line, heading, text FROM passage WHERE passage MATCH ? ORDER BY bm25(passage, 4, 1) LIMIT ?
+"""
+COMMON = frozenset(
+    "a an and are as be by can do does for from how i in is it my of on or that the this to was what when where "
+    "which who why with you your 的 了 是 在 和".split()
+)
+
+
+class Passage(NamedTuple):
+    """A part of a file, from one heading or definition to the next."""
+
+    source: str
+    line: int
+    heading: str
+    text: str
+
+
+def store(database: sqlite3.Connection, passages: Iterable[Passage]) -> None:
+    """Add passages to an index; a database without one gets one."""
+    columns = "heading_terms, terms, source UNINDEXED, line UNINDEXED, heading UNINDEXED, text UNINDEXED"
+    table = f"CREATE VIRTUAL TABLE IF NOT EXISTS passage USING fts5({columns}, tokenize='porter unicode61')"
+    database.execute(table)
+    rows = ((spaced(one.heading), spaced(one.text), *one) for one in passages)
+    database.executemany("INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def search(database: sqlite3.Connection, query: str, limit: int) -> list[Passage]:
+    """Find the passages that match a query best, the best first."""
+    wanted = " OR ".join(f'"{spaced(term)}"' for term in terms(query)) or '""'
+    return [Passage(*row) for row in database.execute(BEST, (wanted, limit))]
+
+
+class Library:
+    """The documents, pages and code below a folder, indexed when they are first asked for.
+
+    Args:
+        root: The folder; by default the example's own, with the pages of its shop.
+        parts: The parts of the folder that are searched.
+        engine: The address of a search engine, up to the query; with one, the pages that it finds are searched, too.
+    """
+
+    def __init__(self, root: Path = HERE, parts: tuple[str, ...] = (".",), engine: str = "") -> None:
+        self.root, self._parts, self._engine = root.resolve(), parts, engine
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        """What is searched, for a person."""
+        return f"the folder {self.root.name}" + (
+            f" and {urlsplit(self._engine).netloc}" if self._engine else ""
+        )
+
+    @cached_property
+    def _index(self) -> sqlite3.Connection:
+        index = sqlite3.connect(":memory:", check_same_thread=False)
+        for path in self.files():
+            source = path.relative_to(self.root).as_posix()
+            text = path.read_text("utf-8", "replace")
+            store(index, split(source, page_text(text)[0] if path.suffix == ".html" else text))
+        return index
+
+    def search(self, query: str, limit: int) -> list[Passage]:
+        """Find the passages that fit a query, the best first; none where nothing holds half of its words."""
+        with self._lock:
+            found = search(self._index, query, 4 * limit)
+        found += web_passages(self._engine, query) if self._engine else []
+        return [passage for passage in found if fits(passage, query)][:limit]
+
+    def files(self) -> list[Path]:
+        """List the files that are indexed."""
+        tops = [self.root / part for part in self._parts]
+        found = (path for top in tops for path in [top, *sorted(top.rglob("*"))])
+        seen = (path for path in found if path.suffix in STARTS and path.is_file())
+        return [
+            path for path in seen if not any(part[:1] == "." for part in path.relative_to(self.root).parts)
+        ]
+
+    def close(self) -> None:
+        """Drop the index."""
+        with self._lock:
+            if index := vars(self).pop("_index", None):
+                index.close()
+
+
+def split(source: str, text: str) -> Iterator[Passage]:
+    """Split a file where a heading or definition starts; in a code fence nothing starts."""
+    starts, fenced = STARTS.get(Path(source).suffix, STARTS[".html"]), False
+    line, heading, kept = 1, source, list[str]()
+    for number, content in enumerate([*text.splitlines(), ""], 1):
+        fenced ^= content.startswith("```")
+        if starts.match(content) and not fenced:
+            yield Passage(source, line, heading, "\n".join(kept).strip())
+            line, heading, kept = number, content.strip("#: "), []
+        else:
+            kept.append(content)
+    yield Passage(source, line, heading, "\n".join(kept).strip())
+
+
+def spaced(text: str) -> str:
+    """Put spaces around each Han character."""
+    return HAN.sub(r" \1 ", text)
+
+
+def terms(query: str) -> list[str]:
+    """Return what a query looks for: its words, and each pair of neighbors in Han text."""
+    found = []
+    for word in re.findall(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+", query.casefold()):
+        found += [word[at : at + 2] for at in range(len(word) - 1)] if HAN.match(word[1:]) else [word]
+    return [term for term in dict.fromkeys(found) if term not in COMMON]
+
+
+def best_sentences(text: str, query: str, limit: int = 2) -> list[str]:
+    """Return the sentences of a text with the most terms of a query, in the text's order."""
+    parts = re.split(r"(?<=[.!?。])\s+|\n{2,}|\n(?=[-*|#])", text)
+    sentences = [" ".join(part.split())[:300] for part in parts]
+    scores = [sum(term in sentence.casefold() for term in terms(query)) for sentence in sentences]
+    best = sorted(range(len(sentences)), key=lambda at: -scores[at])[:limit]
+    return [sentences[at] for at in sorted(best) if scores[at]]
+
+
+def fits(passage: Passage, query: str) -> bool:
+    """Return whether a passage holds at least half of what a query looks for, in any form of its words."""
+    wanted = [stem(term) for term in terms(query)]
+    text = f"{passage.heading} {passage.text}".casefold()
+    return bool(wanted) and 2 * sum(term in text for term in wanted) >= len(wanted)
+
+
+def stem(term: str) -> str:
+    """Return the part of a word that its forms share: "visualize" and "visualization"."""
+    return term if HAN.match(term) else term[: max(4, len(term) - 3)]
+
+
+class _Page(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts, self.links, self._hidden = list[str](), list[str](), 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden += tag in {"script", "style"}
+        if re.fullmatch("h[1-4]", tag):
+            self.parts.append("\n\n# ")
+        elif tag in {"p", "li", "div", "tr", "option", "br"}:
+            self.parts.append("\n\n")
+        self.links += [href for name, href in attrs if tag == "a" and name == "href" and href]
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in {"script", "style"}
+        if re.fullmatch("h[1-4]|title", tag):
+            self.parts.append("\n\n")
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.parts.append(re.sub(r"\s+", " ", data))
+
+
+def page_text(html: str) -> tuple[str, list[str]]:
+    """Return the text of a page, with # before its headings, and its links."""
+    page = _Page()
+    page.feed(html)
+    return "".join(page.parts).strip(), page.links
+
+
+def web_passages(engine: str, query: str) -> list[Passage]:
+    """Read the first pages that a search engine finds for a query; those that cannot be read are left out."""
+    address = engine + quote(query)
+    links = (urljoin(address, link) for link in page_text(_fetched(address))[1])
+    pages = [link for link in dict.fromkeys(links) if urlsplit(link).scheme in {"http", "https"}][:5]
+    return [part for page in pages for part in split(page, page_text(_fetched(page))[0]) if part.text]
+
+
+def _fetched(address: str) -> str:
+    request = Request(address, headers={"User-Agent": "agent-platform"})  # noqa: S310 - only http(s) comes here
+    try:
+        with urlopen(request, timeout=10) as answer:  # noqa: S310 - as above
+            return str(answer.read(1 << 20).decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        return ""

@@ -1,0 +1,1 @@
+"""A LangGraph agent, and the three MCP servers that it uses."""

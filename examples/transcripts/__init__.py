@@ -1,0 +1,1 @@
+"""Transcripts of the examples: a scripted model sends the calls that real models get wrong."""

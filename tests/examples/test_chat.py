@@ -1,0 +1,113 @@
+"""The examples can be talked to: what is typed is answered, and a destructive call waits for a yes."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_platform import browser_use, microsandbox
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+
+# What is typed, and the beginning of the answer to it.
+CHATS = {
+    "smart_home.py": [
+        ("打开客厅的灯", "客厅吸顶灯 (客厅): on."),
+        ("太暗了", "客厅吸顶灯 (客厅): setLevel 90."),
+        ("turn the studio lamp on", "Studio lamp (studio): on."),
+        ("it is too bright", "Studio lamp (studio): setLevel 20."),
+        ("I'm cold", "客厅空调 (客厅): setHeatingSetpoint 21.0."),
+        ("关掉所有的灯", "Which one do you mean: 客厅吸顶灯 (客厅), 卧室台灯 (卧室), Studio lamp (studio)?"),
+        ("卧室台灯", "卧室台灯 (卧室): off."),
+        ("is the front door locked?", '大门锁 (玄关): {"lock": {"lock": "locked"}}'),
+        ("turn it off in 10 minutes", "I am not sure what to do."),
+        ("唱首歌", "I am not sure what to do. I understand: "),
+    ],
+    "context_store.py": [
+        ("hello", "I understand: remember TEXT"),
+        ("remember that the release is on Friday #work", "Noted as 1."),
+        ("记住 牛奶 #家", "Noted as 2."),
+        ("what do I have for Friday?", "1: the release is on Friday #work"),
+        ("tag 1 as work, later", "1 has the tags later, work."),
+        ("change 9 to nothing", "There is no context 9."),
+        ("delete 1", ("n", "The user did not allow it.")),
+        ("delete 1", ("y", "Deleted: 1.")),
+        ("find Friday", "There is no such note."),
+        ("list", "2: 牛奶 #家"),
+    ],
+    "type_conversion.py": [
+        ("hello", "I understand: born"),
+        ("born 1990-03-01 at 12:30, a man", "庚午年 乙丑日 壬午时, 属马, 男"),
+        ("1990年3月1日出生, 女", "庚午年 乙丑日 壬午时, 属马, 女"),
+        ("born 1990-02-31, a woman", "There is no day 31 in month 2 of 1990."),
+        ("born 1990-03-01", "Was it a man or a woman?"),
+        ("1987年属什么", "1987: 兔"),
+    ],
+    "langchain_agent/agent.py": [
+        ("6 times 7", "42"),
+        ("add 3 and 4", "7"),
+        ("mean of 1, 4, 9, 16", "7.5"),
+        ("what time is it in Nowhere/Land", "There is no time zone"),
+        ("keep Tea: green is best", "Tea is kept."),
+        ("remove Tea", ("n", "The user did not allow it.")),
+        ("remove Tea", ("y", "1 removed.")),
+        ("sing", "I understand: time in"),
+    ],
+    "agent_platform/server.py": [
+        ("research when was the shop founded", "# when was the shop founded"),
+        ("research blockchain trends", "Nothing about this was found in the folder agent_platform."),
+        ("packages for merging PDF files", "pypdf: "),
+        ("packages for singing", "The index has no package for this."),
+        ("find two sisters", "1 lines hold it."),
+    ],
+}
+SANDBOX = [("run 6 * 7", "42"), ("run 1 / 0", "Traceback (most recent call last):")]
+BROWSER = [
+    ("open /about.html, scroll down", "Done in 2 steps."),
+    (
+        "delete my account",
+        "These parts of the task cannot be read, so nothing was done: ['delete my account']",
+    ),
+    ("go to http://127.0.0.1:9/", "Step 1, open, failed: "),
+    ("open /, type Mei into Name, click Order", "Done in 3 steps."),
+]
+
+
+@pytest.mark.usual_rows("context_store.py")
+@pytest.mark.parametrize("example", CHATS)
+def test_what_is_typed_is_answered(example, tmp_path):
+    """Without a model each line is answered by calls, or by what is understood; the events go to a file."""
+    chat = [*CHATS[example]]
+    if example.startswith("agent"):
+        chat += SANDBOX if microsandbox.missing() is None else []
+        chat += BROWSER if browser_use.missing() is None else []
+    said = [told if isinstance(told, tuple) else (None, told) for _, told in chat]
+    typed = [line for (first, _), (then, _) in zip(chat, said, strict=True) for line in (first, then) if line]
+    done = subprocess.run(  # noqa: S603 - our own examples
+        [sys.executable, str(ROOT / "examples" / example), "--chat"],
+        env={
+            **os.environ,
+            "EXAMPLES_DATA": str(tmp_path),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+        },
+        input="\n".join(typed),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    answers = re.findall(r"^answer +(.*)$", done.stdout, re.MULTILINE)
+    assert len(answers) == len(chat), done.stdout
+    for (line, _), (_, told), answer in zip(chat, said, answers, strict=True):
+        assert answer.startswith(told), line
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "chat.jsonl").exists()
