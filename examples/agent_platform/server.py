@@ -91,11 +91,11 @@ def build_server(served: Mapping[str, Group], *, lenient: bool = True) -> FastMC
 
 def _middleware(tools: Collection[str]) -> LenientMiddleware:
     """Read what tools.yaml says of these tools alone, since a name that a server lacks would be a warning."""
-    declared = yaml.safe_load(DEFINITIONS.read_text("utf-8"))["tools"]
-    served = {"tools": {name: declared[name] for name in tools if name in declared}}
+    declared = yaml.safe_load(DEFINITIONS.read_text("utf-8"))
+    served = {**declared, "tools": {name: own for name, own in declared["tools"].items() if name in tools}}
     with TemporaryDirectory() as folder:
         path = Path(folder, DEFINITIONS.name)
-        path.write_text(yaml.safe_dump(served))
+        path.write_text(yaml.safe_dump(served, allow_unicode=True), "utf-8")
         return LenientMiddleware.from_file(path)
 
 

@@ -63,6 +63,8 @@ class Policy:
             as they are.
         closed: Whether unknown names count as refused, and are repaired, wherever a schema declares properties and
             does not say whether others may come: servers of the official SDKs drop these in silence.
+        publish_statements: Whether ``tools/list`` of FastMCP servers has what a definitions file says of tools and their
+            parameters: descriptions, defaults, and that a parameter with a default is not required.
         log_values: What an event says of the arguments themselves: ``"none"``, or ``"shapes"``: types, lengths and kinds
             of characters, never a value.
 
@@ -83,6 +85,7 @@ class Policy:
     tell_model: bool = False
     language: str = ENGLISH
     closed: bool = False
+    publish_statements: bool = False
     log_values: LogValues = "none"
 
     def __post_init__(self) -> None:
@@ -156,7 +159,7 @@ _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
 }
 _KINDS: Final[Mapping[str, type]] = {
     "limits": Limits,
-    **dict.fromkeys(("echo_values", "tell_model", "closed"), bool),
+    **dict.fromkeys(("echo_values", "tell_model", "closed", "publish_statements"), bool),
 }
 
 

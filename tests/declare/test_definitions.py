@@ -206,6 +206,7 @@ POLICIES = [
     pytest.param("{tell_model: true}", {"tell_model": True}, id="tell_model"),
     pytest.param("{language: zh}", {"language": "zh"}, id="language"),
     pytest.param("{closed: true}", {"closed": True}, id="closed"),
+    pytest.param("{publish_statements: true}", {"publish_statements": True}, id="publish_statements"),
     pytest.param("{log_values: shapes}", {"log_values": "shapes"}, id="log_values"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),

@@ -110,7 +110,7 @@ def test_policy_is_frozen() -> None:
         Policy().changed(mode="on")
 
 
-@pytest.mark.parametrize("name", ["echo_values", "tell_model", "closed"])
+@pytest.mark.parametrize("name", ["echo_values", "tell_model", "closed", "publish_statements"])
 def test_flags_must_be_booleans(name: str) -> None:
     """Any value that is not a boolean is refused by name."""
     with pytest.raises(PolicyError, match=rf"Policy\.{name} must be a bool, got 'yes'"):

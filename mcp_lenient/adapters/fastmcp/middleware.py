@@ -33,8 +33,10 @@ from mcp_lenient.adapters.fastmcp.tools import (
 from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool, Gate, HostCall, Verdict
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 from mcp_lenient.types import Repair
@@ -334,7 +336,7 @@ class LenientMiddleware(Middleware):
         context: MiddlewareContext[ListToolsRequest],
         call_next: CallNext[ListToolsRequest, Sequence[Tool]],
     ) -> Sequence[Tool]:
-        """Pass the tools on unchanged; log once the names in a definitions file that no tool has.
+        """Pass the tools on, by the policy with what a definitions file says of them; log its unused names once.
 
         Raises:
             DefinitionError: When the file contradicts a function, with the line.
@@ -344,7 +346,18 @@ class LenientMiddleware(Middleware):
             self._gate.operator.warn_of_unused({tool.name: tool.parameters for tool in tools})
             if context.fastmcp_context is not None:
                 await self.check_statements(context.fastmcp_context.fastmcp)
-        return tools
+        return [self._as_stated(tool) for tool in tools]
+
+    def _as_stated(self, tool: Tool) -> Tool:
+        declared = self._gate.operator.policies.declared(tool.name)
+        if not (declared.stated or declared.description) or not self.policy_for(tool.name).publish_statements:
+            return tool
+        from mcp_lenient.declare.definitions.statements import published
+
+        validator = PublishedSchemaValidator(readable(tool.parameters))
+        parameters = dict(published(tool.name, tool.parameters, declared, validator))
+        description = declared.description or tool.description
+        return tool.model_copy(update={"parameters": parameters, "description": description})
 
     async def check_statements(self, server: FastMCP) -> None:
         """Compare the parameters in a definitions file with the tools of a server.

@@ -156,6 +156,7 @@ class PolicyEntry(_Entry):
     tell_model: bool = False
     language: Annotated[str, AfterValidator(_language)] = ENGLISH
     closed: bool = False
+    publish_statements: bool = False
     log_values: LogValues = "none"
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 

@@ -103,6 +103,17 @@ def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mappin
     }
 
 
+def published(
+    tool: str, schema: Mapping[str, Any], declared: Declared, validator: Validator
+) -> Mapping[str, Any]:
+    """Return a schema as a client is to read it: with the file's descriptions and defaults, unless it contradicts them."""
+    if any(contradictions(tool, declared.stated, readable(schema), validator)):
+        return schema
+    optional = {name for name, own in declared.stated.items() if own.default}
+    required = [name for name in schema.get("required", ()) if name not in optional]
+    return {**described(schema, declared.stated), **({"required": required} if "required" in schema else {})}
+
+
 def _described(schema: Mapping[str, Any], own: Stated) -> dict[str, Any]:
     description = {} if own.description is None else {"description": own.description}
     return {**schema, **description, **({"default": own.default[0]} if own.default else {})}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool
 from fastmcp_versions import PROXY, MCPError, skip_on_3
 
 from mcp_lenient import DefinitionError, LenientMiddleware
@@ -98,6 +99,52 @@ async def test_the_published_tools_stay_unchanged(served):
     async with Client(served()) as client, Client(platform()) as bare:
         with_file, without = await client.list_tools(), await bare.list_tools()
     assert [tool.model_dump() for tool in with_file] == [tool.model_dump() for tool in without]
+
+
+async def test_statements_are_published_where_the_operator_asks(served):
+    """With ``publish_statements`` a client reads the file's descriptions and defaults, and a call with them runs."""
+    server = served(FILE + "policy: {publish_statements: true}\n")
+    async with Client(server) as client:
+        (tool,) = await client.list_tools()
+    shown = tool.model_dump(by_alias=True)
+    assert shown["description"] == "Run a task in a browser."
+    properties = shown["inputSchema"]["properties"]
+    assert {name: (one.get("description"), one.get("default")) for name, one in properties.items()} == {
+        "task": ("What to do, in plain words", None),
+        "max_steps": ("Steps at most", 20),
+        "use_vision": (None, True),
+    }
+    assert shown["inputSchema"]["required"] == ["task"]
+    assert (await call(server, task="tea")).data == "tea, 20, True"
+
+
+def other(max_steps: int) -> int:
+    """Count."""
+    return max_steps
+
+
+async def test_statements_may_be_published_for_one_tool(served):
+    """The policy of a tool in the file has the last word, and does not change the other tools."""
+    server = platform()
+    server.tool(other)
+    policy = "  policy: {publish_statements: true}\n"
+    text = FILE + policy + "other:\n  description: Another\n"
+    async with Client(served(text, server)) as client:
+        told = {tool.name: tool.description for tool in await client.list_tools()}
+    assert told == {"browser_use_execute_task": "Run a task in a browser.", "other": "Count."}
+
+
+async def test_what_contradicts_a_foreign_tool_is_not_published(served):
+    """Of a tool whose schema may change, the statements are published unless its schema contradicts them."""
+    foreign = Tool(name="browser_use_execute_task", description="Do it.", parameters=FOREIGN)
+    server = FastMCP("foreign")
+    server.add_tool(foreign)
+    async with Client(served(FILE + "policy: {publish_statements: true}\n", server)) as client:
+        (tool,) = await client.list_tools()
+    assert tool.model_dump(by_alias=True)["inputSchema"] == FOREIGN
+
+
+FOREIGN = {"type": "object", "properties": {"task": {"type": "integer"}, "max_steps": {"type": "integer"}}}
 
 
 @pytest.mark.quick_rows("default")
