@@ -31,6 +31,7 @@ from fastmcp.tools import ToolResult
 from mcp.shared import tool_name_validation
 from pydantic import ValidationError
 
+from mcp_lenient.adapters.client.configuration import read_configuration
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.server_name import name_of
@@ -101,14 +102,16 @@ def _configured(path: Path) -> MCPConfigTransport:
         written = _filled_in(json.loads(path.read_text(encoding="utf-8")), path)
         if isinstance(written, dict) and "mcpServers" not in written and "servers" in written:
             written = {"mcpServers": written["servers"]}  # VS Code's key
-        config = MCPConfig.model_validate(written)
+        config = MCPConfig.model_validate(read_configuration(written))
     except FileNotFoundError:
         fail(f"{path}: no such file")
     except ValidationError as error:
         places = "; ".join(".".join(map(str, fault["loc"])) + ": " + fault["msg"] for fault in error.errors())
         fail(f"{path}: not a client configuration: {places}")
-    except ValueError as error:
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         fail(f"{path}: not JSON: {error}")
+    except ValueError as error:
+        fail(f"{path}: {error}")
     if not config.mcpServers:
         fail(f"{path}: mcpServers lists no server")
     return MCPConfigTransport(config)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -438,3 +439,69 @@ async def test_tools_convert_in_both_directions(shop):
         assert (await again.call_tool_mcp("price", {"item": "tea", "amount": "2"})).content[
             0
         ].text == '{"tea":6}'
+
+
+SERVER = """
+import os
+from fastmcp import FastMCP
+
+mcp = FastMCP("counter")
+calls = []
+
+@mcp.tool
+def add(a: int, b: int) -> int:
+    \"\"\"Add two numbers\"\"\"
+    return a + b
+
+@mcp.tool
+def count() -> str:
+    \"\"\"Count the calls of a session.\"\"\"
+    calls.append(1)
+    return f"{len(calls)}"
+
+@mcp.tool
+def nothing() -> None:
+    \"\"\"Answer nothing.\"\"\"
+
+mcp.run(show_banner=False, log_level="ERROR")
+"""
+
+
+@pytest.fixture
+def connection(tmp_path):
+    """The connection of a server over stdio."""
+    (tmp_path / "counter.py").write_text(SERVER, encoding="utf-8")
+    return {"transport": "stdio", "command": sys.executable, "args": [str(tmp_path / "counter.py")]}
+
+
+@pytest.mark.parametrize("form", ["by name", "configuration", "one"])
+async def test_tools_of_connections_open_a_session_for_each_call(connection, form):
+    """Without a session the tools are listed by their connection, and each call, repaired, has a session of its own."""
+    given = {
+        "by name": ({"counter": connection}, {}),
+        "configuration": ({"mcpServers": {"counter": connection}}, {}),
+        "one": (None, {"connection": connection}),
+    }
+    session, options = given[form]
+    tools = {one.name: one for one in await load_tools(session, **options)}
+    assert sorted(tools) == ["add", "count", "nothing"]
+    assert await tools["add"].ainvoke({"a": "2", "b": [3]}) == "5"
+    assert [await tools["count"].ainvoke({}) for _ in range(2)] == ["1", "1"]
+
+
+async def test_an_empty_result_is_an_empty_text(connection):
+    """A tool that answers nothing gives an empty text, as ``langchain-mcp-adapters`` has it."""
+    tools = {one.name: one for one in await load_tools(None, connection=connection)}
+    assert await tools["nothing"].ainvoke({}) == ""
+
+
+async def test_tools_of_nothing_are_an_error_with_both_ways():
+    """``None`` alone names a session and connections."""
+    with pytest.raises(ValueError, match=r"load_tools\(client\).*connection=\{\.\.\.\}"):
+        await load_tools(None)
+
+
+async def test_an_unknown_transport_is_one_line():
+    """A transport that nobody knows is an error before anything is connected."""
+    with pytest.raises(ValueError, match=r"^Server 'a' has the unknown transport 'pigeon'"):
+        await load_tools({"a": {"transport": "pigeon", "url": "http://127.0.0.1:9/mcp"}})

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
 from mcp_lenient.adapters.client.compat import field
+from mcp_lenient.adapters.client.configuration import read_configuration
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 
 if TYPE_CHECKING:
@@ -23,17 +24,52 @@ Content = str | list[str | dict[str, Any]]
 """The content of a message: a text, or LangChain's blocks."""
 
 
-async def load_tools(session: LenientSession | Client[Any] | ClientSession) -> list[BaseTool]:
-    """Return the tools of a connected session as LangChain tools whose calls are repaired.
+async def load_tools(
+    session: LenientSession | Client[Any] | ClientSession | Mapping[str, Any] | None,
+    *,
+    connection: Mapping[str, Any] | None = None,
+) -> list[BaseTool]:
+    """Return the tools of a session, or of servers by their connections, as LangChain tools whose calls are repaired.
 
-    All pages are loaded. The tools work as long as the session.
+    All pages are loaded. The tools of a session work as long as it does; those of a connection open a session for each
+    call.
 
     Args:
-        session: A client or session, wrapped by :func:`mcp_lenient.lenient_session`; or a lenient session with its own
-            policy.
+        session: A client or session, wrapped by :func:`mcp_lenient.lenient_session`; a lenient session with its own
+            policy; connections by the name of their server, as for ``MultiServerMCPClient`` or in a client's
+            configuration; or None with a connection.
+        connection: The connection of one server, such as ``{"transport": "streamable_http", "url": "..."}``.
+
+    Raises:
+        ValueError: When there is neither a session nor a connection, or a transport is unknown.
     """
+    if connection is not None:
+        session = {"server": connection}
+    if session is None:
+        msg = (
+            "load_tools(None) has no server. Give it a connected session, load_tools(client); or connections, "
+            'load_tools({"math": {"command": "python", "args": ["math.py"]}}) or load_tools(None, connection={...}).'
+        )
+        raise ValueError(msg)
+    if isinstance(session, Mapping):
+        servers: Mapping[str, Any] = read_configuration(session.get("mcpServers", session))
+        return [
+            tool for name, own in servers.items() for tool in await _tools_at({"mcpServers": {name: own}})
+        ]
     own = session if isinstance(session, LenientSession) else lenient_session(session)
     return [to_langchain(tool, own.call_tool_mcp) for tool in (await own.tools()).values()]
+
+
+async def _tools_at(config: dict[str, Any]) -> list[BaseTool]:
+    """Return the tools of one server; each of their calls opens a session."""
+    from fastmcp import Client
+
+    async def call(name: str, arguments: dict[str, Any]) -> CallToolResult:
+        async with lenient_session(Client(config)) as session:
+            return await session.call_tool_mcp(name, arguments)
+
+    async with lenient_session(Client(config)) as session:
+        return [to_langchain(tool, call) for tool in (await session.tools()).values()]
 
 
 def to_langchain(tool: Tool, call: Called) -> BaseTool:
@@ -78,7 +114,9 @@ def _artifact(result: CallToolResult) -> dict[str, Any] | None:
 
 
 def _content(blocks: list[ContentBlock]) -> Content:
-    """Return the content of a message: a single text as a string, else a list of LangChain blocks."""
+    """Return the content of a message: a single text or none as a string, else a list of LangChain blocks."""
+    if not blocks:
+        return ""
     if len(blocks) == 1 and isinstance(blocks[0], TextContent):
         return blocks[0].text
     return [_block(block) for block in blocks]

@@ -31,6 +31,7 @@ from fastmcp.tools.tool_transform import ToolTransformConfig
 from pydantic import BaseModel
 from starlette.responses import JSONResponse
 
+from mcp_lenient.adapters.client.configuration import read_configuration
 from mcp_lenient.adapters.fastmcp.proxy import compat
 from mcp_lenient.adapters.fastmcp.proxy.connection import (
     NO_LIMITS,
@@ -117,10 +118,11 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
 
     Raises:
         DefinitionError: When the definitions file is invalid.
-        ValueError: When ``forward_headers`` or ``forwardHeaders`` names an unknown server, an invalid header or two
+        ValueError: When a configuration has an unknown transport, ``forward_headers`` or ``forwardHeaders`` names an unknown server, an invalid header or two
             servers for ``Authorization``, or a timeout is not a positive number of seconds.
     """
     compat.refuse_other_bytes()
+    target = read_configuration(target)
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
     if forward_headers is None and isinstance(target, Client) and _is_at_url(target) and settings.get("auth"):
         forward_headers = ()  # FastMCP would forward the token that was issued for the proxy

@@ -1,0 +1,37 @@
+"""The transports of a client configuration, as FastMCP and LangChain spell them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+_KNOWN: Final = ("stdio", "http", "streamable-http", "sse")
+_SPELLINGS: Final = {"streamable_http": "http"}
+"""LangChain's names for FastMCP's transports."""
+
+
+def read_configuration(target: Any) -> Any:
+    """Return a client configuration with FastMCP's names for transports; any other target as it is.
+
+    Raises:
+        ValueError: When a transport is unknown; names the server and the known ones.
+    """
+    if not isinstance(target, Mapping):
+        return target
+    servers = target.get("mcpServers", target)
+    if not isinstance(servers, Mapping):
+        return target
+    read = {name: _read(name, own) for name, own in servers.items()}
+    return {**target, "mcpServers": read} if "mcpServers" in target else read
+
+
+def _read(name: Any, server: Any) -> Any:
+    asked = server.get("transport") if isinstance(server, Mapping) else None
+    if asked is None or asked in _KNOWN:
+        return server
+    if asked not in _SPELLINGS:
+        msg = (
+            f"Server {name!r} has the unknown transport {asked!r}; known are {', '.join(map(repr, _KNOWN))}."
+        )
+        raise ValueError(msg)
+    return {**server, "transport": _SPELLINGS[asked]}
