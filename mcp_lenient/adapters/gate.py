@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio.to_thread
 
 from mcp_lenient.adapters.settings import Operator
-from mcp_lenient.declare.declared import Declared
+from mcp_lenient.declare.declared import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
@@ -605,7 +605,7 @@ def contract_of(
             certain=tool.validator is not None,
             warn=lambda reason: warn("definition_unused", reason, reason),
         )
-    read = readable(schema)
+    read = readable(with_types(schema, declared))
     if read.unread:
         warn("tool_not_compiled", tool.name, read.told)
     policy = policies.of(tool.name, tool.policy, declared)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from mcp_lenient.values.names import fold_name
 
@@ -69,3 +69,23 @@ class Declared:
     policy: Mapping[str, Any] = field(default_factory=dict)
     stated: Mapping[str, Stated] = field(default_factory=dict)
     description: str | None = None
+
+
+def with_types(schema: Mapping[str, Any], declared: Declared) -> Mapping[str, Any]:
+    """Return a schema in which a parameter without a type has the one that its normalizer accepts."""
+    properties = schema.get("properties")
+    if not isinstance(properties, Mapping):
+        return schema
+    accepted = {
+        name: own.schema
+        for name, normalizers in declared.normalizers.items()
+        for own in normalizers
+        if hasattr(own, "schema") and name in properties and not _TYPED & {*properties[name]}
+    }
+    if not accepted:
+        return schema
+    typed = {name: {**own, **accepted.get(name, {})} for name, own in properties.items()}
+    return {**schema, "properties": typed}
+
+
+_TYPED: Final = frozenset({"type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref"})

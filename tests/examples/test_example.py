@@ -93,6 +93,8 @@ async def test_an_empty_update_gets_an_envelope(client):
         pytest.param(["tag1", "tag2", "tag3"], ["tag1", "tag2", "tag3"], id="three"),
         pytest.param("single_tag", ["single_tag"], id="text"),
         pytest.param('["a", "b"]', ["a", "b"], id="json-text"),
+        pytest.param([1, 2], ["1", "2"], id="numbers"),
+        pytest.param([["a"]], ["a"], id="nested"),
         pytest.param(123, None, id="integer"),
         pytest.param(12.34, None, id="number"),
         pytest.param(True, None, id="boolean"),
@@ -110,6 +112,35 @@ async def test_tags_of_any_type_are_checked_when_the_tool_is_called(client, sent
         assert json.loads(result.content[0].text)["error_code"] == "INVALID_TAGS_TYPE"
     else:
         assert result.structured_content["tags"] == stored
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        pytest.param(
+            lambda file: file.write_bytes(b"no database" * 100), "file is not a database", id="corrupt"
+        ),
+        pytest.param(lambda file: file.mkdir(), "unable to open database file", id="folder"),
+    ],
+)
+async def test_a_file_that_cannot_be_used_gets_an_envelope(store, client, spoil, reason):
+    """What SQLite or the disk refuses is an envelope without the path, not Python's own text."""
+    spoil(store)
+    result = await client.call_tool_mcp("store_context", {"content": "a"})
+    envelope = json.loads(result.content[0].text)
+    assert envelope["error_code"] == "STORE_UNAVAILABLE"
+    assert envelope["message"] == f"The notes cannot be used: {reason}. Nothing was changed."
+    assert str(store.parent) not in result.content[0].text
+
+
+async def test_a_folder_that_cannot_be_made_gets_an_envelope(tmp_path):
+    """Where a file stands in the way of the folder, the reason is the system's, without the path."""
+    (tmp_path / "taken").write_text("")
+    async with Client(build_server(tmp_path / "taken/contexts.db")) as client:
+        result = await client.call_tool_mcp("search_context", {"query": ""})
+    envelope = json.loads(result.content[0].text)
+    assert envelope["error_code"] == "STORE_UNAVAILABLE"
+    assert str(tmp_path) not in result.content[0].text
 
 
 async def test_the_first_call_creates_the_file(store):

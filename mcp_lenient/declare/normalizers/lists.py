@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final, Literal, NoReturn, get_args
 
@@ -136,6 +137,10 @@ class Tags(ValueNormalizer):
     """The normalizer of :func:`tags`."""
 
     __name__: ClassVar[str] = "tags"
+    schema: ClassVar[Mapping[str, Any]] = {
+        "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]
+    }
+    """What is accepted; for a parameter whose own type says nothing."""
 
     separator: str | None = None
     trim: bool = False

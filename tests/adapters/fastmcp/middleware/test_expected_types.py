@@ -73,3 +73,34 @@ async def test_a_declared_type_names_the_expected_types():
 
     details = await refused(lenient(number=odd)(typed), {"number": 2}, middleware=True)
     assert details["expected_types"] == ["integer"]
+
+
+LISTS = [[1, 2], [["a"]], {"item": ["a"]}, "['a', 'b']", ["a", 1], [None], [{}], 7, "a, b"]
+
+
+@pytest.mark.parametrize("sent", LISTS, ids=str)
+async def test_tags_of_any_type_take_the_lists_of_typed_tags(sent):
+    """``tags: Any`` with ``tags()`` runs with the lists that ``list[str] | None`` runs with, after the same repairs."""
+    server = FastMCP("notes", middleware=[LenientMiddleware()])
+
+    @server.tool
+    def typed(tags: list[str] | None = None) -> str:
+        return str(tags)
+
+    server.tool(annotated)
+    async with Client(server) as client:
+        one, other = [await client.call_tool_mcp(name, {"tags": sent}) for name in ("typed", "annotated")]
+    assert one.is_error == other.is_error
+    if not one.is_error:
+        assert one.structured_content == other.structured_content
+
+
+async def test_the_type_of_a_normalizer_is_not_published():
+    """The published schema of ``tags: Any`` stays without a type."""
+    server = FastMCP("notes", middleware=[LenientMiddleware()])
+    server.tool(annotated)
+    async with Client(server) as client:
+        (tool,) = await client.list_tools()
+    assert tool.model_dump(by_alias=True)["inputSchema"]["properties"] == {
+        "tags": {"default": None, "title": "Tags"}
+    }
