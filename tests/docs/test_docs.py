@@ -272,6 +272,30 @@ def test_contributing_names_files_that_exist():
     assert [name for name in reported if not any((folder / name).exists() for folder in folders)] == []
 
 
+def test_the_systems_page_names_tests_that_exist():
+    """Each file that the page of the five systems gives to pytest exists, and has a test for each word after ``-k``."""
+    page = (ROOT / "docs/systems.md").read_text(encoding="utf-8")
+    missing = []
+    for files, words in re.findall(
+        r"`pytest ((?:tests/[^\s`]+ ?)+?)(?: -m \"\")?(?: -k (\"[^\"]+\"|\w+))?`", page
+    ):
+        paths = [ROOT / file for file in files.split()]
+        missing += [path for path in paths if not path.exists()]
+        read = "".join(
+            each.read_text("utf-8")
+            for path in paths
+            for each in ([path] if path.is_file() else path.rglob("*.py"))
+        )
+        missing += [
+            word
+            for word in re.findall(r"\w+", words)
+            if word != "or"
+            and not re.search(rf"def test_\w*{word}", read, re.IGNORECASE)
+            and f'"{word}' not in read
+        ]
+    assert missing == []
+
+
 def test_changelog_has_this_version():
     """The newest version in the changelog is the version that is built."""
     built = re.search(
