@@ -15,7 +15,7 @@ SCENES = (
         Call("search_devices", {"query": "客厅 灯", "limit": None}, "null_to_absent", gives='"id": "abc123"'),
         Call("execute_commands", lambda found: {"deviceId": json.loads(found[0])[0]["fullId"], "commands": json.dumps([ON])},
              "rename_case json_text_to_array", gives="ACCEPTED"),
-        Call("get_status", {"device_id": [LIGHT]}, "array_to_scalar", gives='"switch": "on"'),
+        Call("get_status", {"deviceId": LIGHT, "toolCallId": "call_3"}, "rename_case drop_injected", gives='"switch": "on"'),
         answer="已成功打开客厅吸顶灯", english="Turn on the living room light."),
     Scene("让灯光柔和一些",
         Call("interpret_command",
