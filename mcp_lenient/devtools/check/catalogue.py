@@ -569,6 +569,17 @@ def effect_unsaid(surface: Surface) -> Iterator[Hit]:
         )
 
 
+@_check(
+    "warning",
+    "Missing, unknown and wrapped arguments get FastMCP's own error, without an envelope or an event.",
+)
+def decorator_alone(surface: Surface) -> Iterator[Hit]:
+    """The function has `@lenient`, and the server has no LenientMiddleware."""
+    if surface.decorated_alone and surface.spots:
+        reason = "@lenient repairs values; only the middleware sees names, missing and wrapped arguments."
+        yield Hit("", reason, "Add LenientMiddleware() to the server.")
+
+
 CHECKS: Final = (
     schema_unusable,
     schema_invalid,
@@ -576,6 +587,7 @@ CHECKS: Final = (
     tool_without_description,
     hint_misspelled,
     effect_unsaid,
+    decorator_alone,
     untyped_parameter,
     text_or_container,
     json_in_text,

@@ -18,7 +18,7 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import is_destructive
-from mcp_lenient.declare.decorator_metadata import as_written
+from mcp_lenient.declare.decorator_metadata import as_written, marks_of
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.names import fold_name
@@ -68,6 +68,7 @@ class Surface:
         drops_null: Whether a middleware leaves out a null that the schema forbids.
         judged_destructive: Whether a middleware treats the tool as destructive; None without a middleware.
         closed: Whether a middleware repairs or refuses names that open objects do not declare.
+        decorated_alone: Whether the function has ``@lenient``, and no middleware stands before the tool.
     """
 
     tool: Tool
@@ -77,6 +78,7 @@ class Surface:
     drops_null: bool = False
     judged_destructive: bool | None = None
     closed: bool = False
+    decorated_alone: bool = False
 
     @property
     def destructive(self) -> bool:
@@ -197,7 +199,8 @@ async def _known(server: FastMCP, published_tool: Tool) -> Surface:
     file, line = _origin(target.function) if target.function is not None else (None, None)
     destructive = any(known.plan.destructive for known in validators) if validators else None
     closed = any(known.mode == "repair" and known.policy.closed for known in validators)
-    return Surface(published_tool, file, line, frozenset(normalized), drops_null, destructive, closed)
+    alone = not validators and marks_of(target.function) is not None
+    return Surface(published_tool, file, line, frozenset(normalized), drops_null, destructive, closed, alone)
 
 
 def _origin(function: Callable[..., Any]) -> tuple[str | None, int | None]:

@@ -315,7 +315,9 @@ def test_a_schema_nested_too_deeply_is_unusable():
 def test_each_rule_is_in_a_table_above():
     """Each rule has a tool above in which it finds something."""
     tested = (
-        {case.values[1] for case in FOUND} | {case.values[1][0] for case in FOREIGN} | {"hint_misspelled"}
+        {case.values[1] for case in FOUND}
+        | {case.values[1][0] for case in FOREIGN}
+        | {"hint_misspelled", "decorator_alone"}
     )
     assert tested == {each.code for each in CHECKS}
 
@@ -433,7 +435,7 @@ def test_a_declared_normalizer_prevents_a_finding():
     def store(content: Any) -> Answer:
         """Store the content."""
 
-    assert findings(server_of(store)) == []
+    assert findings(server_of(store, middleware=LenientMiddleware())) == []
 
 
 def test_a_finding_has_the_location_of_the_function():
@@ -487,3 +489,17 @@ def test_the_page_lists_the_rules():
         r"^\| `(\w+)` \| (\w+) \| (.+?) \| (.+?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
     )
     assert rows == [(each.code, each.level, each.summary, each.why) for each in CHECKS]
+
+
+@pytest.mark.parametrize(
+    ("middleware", "found"), [(None, ["decorated"]), (LenientMiddleware(), [])], ids=["alone", "behind"]
+)
+def test_a_decorator_without_the_middleware_is_found(middleware, found):
+    """Where only ``@lenient`` stands before a tool, the finding says what it does not see."""
+    server = server_of(tidy, middleware=middleware)
+    server.tool(lenient(decorated))
+    assert [each.tool for each in check(server, select=["decorator_alone"])] == found
+
+
+def decorated(limit: int) -> Answer:
+    """Search."""
