@@ -34,7 +34,9 @@ _INSIDES = re.compile(rf"^\s*(from|import) mcp_lenient\.({'|'.join(_CORE)})\b", 
 _NO_CODE = frozenset(
     getattr(tokenize, name) for name in "COMMENT NL NEWLINE INDENT DEDENT ENDMARKER ENCODING".split()
 )
-_SYSTEMS = "smart_home.py context_store.py agent_platform langchain_agent type_conversion.py transcripts".split()
+_SYSTEMS = (
+    "smart_home.py context_store.py agent_platform langchain_agent type_conversion.py transcripts".split()
+)
 MOST_EXAMPLE_LINES = 4_000
 _PASSED = {
     "accepted": (8, {"content": "x", "tags": ["a"]}),
