@@ -41,7 +41,7 @@ CONVERSATIONS = {
             [("search_devices", {"query": "客厅 灯", "limit": None})],
             [
                 ("execute_commands", {"deviceId": "uuid-abc123", "commands": ON}),
-                ("get_status", {"device_id": ["uuid-abc123"]}),
+                ("get_status", {"deviceId": "uuid-abc123"}),
             ],
             "灯开了。",
             [("interpret_command", {"user_input": "柔和一些", "device_capabilities": "switchLevel"})],
