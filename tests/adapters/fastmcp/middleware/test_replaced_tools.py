@@ -9,8 +9,10 @@ from calls import Log, call, code, envelope, got, lenient, plain, published, rul
 from fastmcp import FastMCP
 from fastmcp.exceptions import NotFoundError, ToolError, ValidationError
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
+from fastmcp.server.providers import LocalProvider
 from fastmcp.server.transforms import Transform
 from fastmcp.tools import FunctionTool, Tool
+from fastmcp.utilities.versions import VersionSpec
 from fastmcp_versions import STRICT, not_on_3
 
 
@@ -330,3 +332,23 @@ async def test_a_leaked_validation_error_does_not_rerun_the_body():
     assert result.is_error
     assert "Invalid arguments for tool 'tool'" not in text(result)
     assert runs == [["a"]]
+
+
+async def test_a_lower_version_is_called_once_the_higher_is_disabled():
+    """A refused call is judged by the version that now has the name, not by the disabled one it was compiled for."""
+    server = lenient()
+    server.add_tool(Tool.from_function(words, name="tool", version="1"))
+    server.add_tool(Tool.from_function(numbers, name="tool", version="2"))
+    assert rules(await call(server, "tool", {"value": "[1]"})) == ["json_text_to_array"]
+    server.disable(version=VersionSpec(eq="2"))
+    assert got(await call(server, "tool", {"value": "[1]"})) == {"got": "[1]"}
+    assert code(await call(server, "tool", {"value": [1]})) == "INVALID_VALUE_TYPE"
+
+
+async def test_a_later_provider_may_replace_a_tool():
+    """A call is judged by the tool of a provider that is added after an earlier call."""
+    server, provider = _server(words), LocalProvider()
+    assert code(await call(server, "tool", {"value": ["a"]})) == "INVALID_VALUE_TYPE"
+    provider.add_tool(Tool.from_function(strings, name="tool", version="2"))
+    server.add_provider(provider)
+    assert got(await call(server, "tool", {"value": ["a"]})) == {"got": ["a"]}
