@@ -144,10 +144,9 @@ def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> 
         return _OPAQUE, False
     is_marked = marks_of(tool.fn) is not None
     try:
-        probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
+        validate = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict).validate
     except SchemaError:
         return _OPAQUE, is_marked
-    validate = probe.strict if strict else probe.lax
     try:
         return validate(dict(arguments)), is_marked
     except (ValueError, RecursionError):

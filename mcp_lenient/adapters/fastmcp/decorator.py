@@ -180,9 +180,9 @@ class DecoratedTool:
         tool, arguments = wrapper or self.tool, host.validated_arguments()
         refused = f"'{parameter}' of call[{_name(self.function)}]"
         if arguments is not None and isinstance(tool, FunctionTool):
-            probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
+            probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
             try:
-                (probe.strict if strict else probe.lax)(dict(arguments))
+                probe.validate(dict(arguments))
             except ValidationError as whole:
                 error, refused = whole, f"call[{_name(self.function)}]"
         text = str(error).replace(f"for {error.title}", f"for {refused}", 1)

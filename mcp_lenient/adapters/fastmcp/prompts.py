@@ -162,7 +162,7 @@ def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
 
     def validate() -> None:
         values = compat.prompt_values(prompt, arguments)
-        compat.probe(prompt.fn, run_in_thread=True).lax(values)
+        compat.probe(prompt.fn, run_in_thread=True, strict=False).validate(values)
 
     return required <= arguments.keys() and _passes(validate)
 

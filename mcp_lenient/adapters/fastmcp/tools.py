@@ -82,9 +82,8 @@ class FunctionValidator:
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         self._function, self._run_in_thread, self._strict = tool.fn, tool.run_in_thread, strict
-        probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread)
-        self._validate = probe.strict if strict else probe.lax
-        self._is_surely_right = None if strict else probe.is_surely_right
+        probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
+        self._validate, self._is_surely_right = probe.validate, probe.is_surely_right
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 

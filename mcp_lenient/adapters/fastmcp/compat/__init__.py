@@ -56,19 +56,18 @@ Validate = Callable[[dict[str, Any]], object]
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """A function tool's validator without its body.
+    """A function tool's validator without its body, at the strictness of a server.
 
     Attributes:
-        lax: Validates as a server with default settings does.
-        strict: Validates as a server with ``strict_input_validation`` does.
+        validate: Validates arguments.
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter itself requires strict integers.
-        is_surely_right: A quick check for long lists of plain types: True means that ``lax`` would not raise; or None.
+        is_surely_right: A quick check for long lists of plain types: True means that ``validate`` would not raise; or
+            None.
     """
 
-    lax: Validate
-    strict: Validate
+    validate: Validate
     in_thread: bool
     has_validators: bool
     exact_integers: bool
@@ -95,8 +94,13 @@ class Forwarding:
 
 
 @lru_cache(maxsize=5000)
-def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
+def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) -> Probe:
     """Build what ``FunctionTool.run`` would validate with; it never runs a body or a dependency.
+
+    Args:
+        function: The tool's function.
+        run_in_thread: Whether the tool runs in a worker thread, if it is not asynchronous.
+        strict: ``strict_input_validation`` of the server.
 
     Raises:
         SchemaError: When FastMCP or Pydantic cannot build a validator for the function.
@@ -106,19 +110,19 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool) -> Probe:
         called, adapter = host.adapter_of(as_written(function), run_in_thread=run_in_thread)
         schema = adapter.core_schema
         arguments = _arguments_schema(schema)
-        validator = SchemaValidator(arguments)
-        lax, strict = host.validates(validator)
+        validate = host.validates(SchemaValidator(arguments))[strict]
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
     nodes = tuple(_nodes(schema))
+    # FastMCP looks at each value of a strict call; otherwise Pydantic is as quick where it builds no objects.
+    is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
-        lax=lax,
-        strict=strict,
+        validate,
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
-        is_surely_right=quick_check(arguments) if any(map(_builds_many, nodes)) else None,
+        is_surely_right=quick_check(arguments, strict=strict) if is_slow else None,
     )
 
 
