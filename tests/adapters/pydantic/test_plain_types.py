@@ -177,3 +177,9 @@ def _keyed(a: dict[int, Row]): ...
 def test_other_types_have_no_quick_check(function):
     """Only Pydantic validates types that it takes as quickly, or that are more than plain."""
     assert _probe(function).is_surely_right is None
+
+
+@strict_reads_json
+def test_a_place_for_any_value_has_no_strict_quick_check():
+    """On strict servers FastMCP writes any value as JSON, and refuses what is too deep or no character."""
+    assert _probe(rows, strict=True).is_surely_right is None
