@@ -306,6 +306,7 @@ class CallTelemetry:
         violations: Sequence[Violation] = (),
         code: str | None = None,
         kept_in: tuple[Node, Mapping[str, Any]] | None = None,
+        **facts: Any,
     ) -> None:
         """Record a call that was not right.
 
@@ -316,6 +317,7 @@ class CallTelemetry:
             violations: The errors left after repair.
             code: The envelope's code if no argument was wrong.
             kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
+            facts: Other parts of the event, as :func:`mcp_lenient.telemetry.events.event_fields` takes them.
         """
         if self._hook is not None:
             arguments = (call.arguments or {}) if kept_in is None else kept_in[1]
@@ -341,7 +343,8 @@ class CallTelemetry:
             if recording:
                 spans.record(event, tool=call.name, secret=call.secret, **outcome)
             if wanted:
-                self._write(event, call, hints=kept_texts(*kept_in) if kept_in is not None else (), **outcome)
+                hints = kept_texts(*kept_in) if kept_in is not None else ()
+                self._write(event, call, hints=hints, **outcome, **facts)
 
     def count_accepted(self, tool: str, started: int, arguments: Mapping[str, Any], mode: Mode) -> bool:
         """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""

@@ -31,11 +31,9 @@ def test_lines_of_version_1_are_read(line):
     assert read == written
 
 
-def test_the_sample_lines_have_every_field():
-    """The sample lines contain every event and every field."""
-    kept = [json.loads(line) for line in LINES]
-    assert {line["event"] for line in kept} == set(LEVELS)
-    assert set(CallEvent.model_fields) <= {name for line in kept for name in line}
+def test_the_sample_lines_have_every_event():
+    """The sample lines contain every event; they stay as they were written, without fields that were added since."""
+    assert {json.loads(line)["event"] for line in LINES} == set(LEVELS)
 
 
 @each_row("line", LINES)
