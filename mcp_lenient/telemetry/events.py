@@ -173,7 +173,8 @@ class HintRecord(_Record):
     """A logged value that was accepted, but may be a mistake."""
 
     code: Literal["json_text_kept"] = Field(
-        description="A JSON array or object was sent as text where text is allowed as well, and stayed text."
+        description="A JSON array or object was sent as text where text is allowed as well, and stayed text; if that is"
+        " wrong, declare ``parse_json()`` for the parameter."
     )
     pointer: PointerText = Field(description="JSON Pointer of the value, escaped and shortened.")
 
@@ -209,7 +210,10 @@ class CallEvent(_Record):
         description="When the event was built; null if the log's own time format cannot be parsed.",
     )
     event: EventName = Field(description="The outcome of the call.")
-    tool: Text = Field(description="The name that was called, whether the tool exists or not.")
+    tool: Text = Field(
+        description="The name that was called, whether the tool exists or not; ``{…}`` unless it is at most 128 letters,"
+        " digits and ``_-./``."
+    )
     error_code: Text | None = Field(
         default=None, description="The envelope's code, if the call was refused or would have been."
     )
@@ -231,10 +235,12 @@ class CallEvent(_Record):
     shapes: tuple[ShapeRecord, ...] = Field(
         default=(),
         max_length=LISTED,
-        description="What was sent, without values, the first 50 places; only where a policy asks for it.",
+        description="What was sent, without values, the first 50 places; with ``Policy(log_values='shapes')``.",
     )
     duration_us: NonNegativeInt = Field(
-        default=0, description="Microseconds spent on validation and repair, without the tool itself."
+        default=0,
+        description="Microseconds spent on validation and repair, without the tool itself; the first repair of a process"
+        " takes longer, since it loads code.",
     )
     server: Text | None = Field(default=None, description="The name of the called server.")
     mounted: Text | None = Field(
@@ -257,7 +263,9 @@ class CallEvent(_Record):
     )
     trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
     span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
-    schema_version: Literal[1] = Field(description="The version of this model.")
+    schema_version: Literal[1] = Field(
+        description="The version of this model; a later form of the event has another number."
+    )
 
 
 def line_schema() -> dict[str, Any]:
