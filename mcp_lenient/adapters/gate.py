@@ -611,7 +611,12 @@ def contract_of(
     policy = policies.of(tool.name, tool.policy, declared)
     destructive = policy.is_destructive(marked=tool.destructive, read_only=tool.read_only)
     contract = ToolContract.of_schema(
-        read, policy, destructive=destructive, tool=tool.name, validator=tool.validator
+        read,
+        policy,
+        destructive=destructive,
+        read_only=tool.read_only,
+        tool=tool.name,
+        validator=tool.validator,
     )
     if not declared.normalizers:
         return contract

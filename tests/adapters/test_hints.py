@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from calls import call, lenient
+from calls import call, code, got, lenient, plain
 from fastmcp.tools import Tool
 from mcp.types import ToolAnnotations
 from tables import each_row
 
 from mcp_lenient import LenientCalls, Policy
+from mcp_lenient import lenient as decorate
 from mcp_lenient.adapters.gate import is_destructive, is_read_only
 
 
@@ -53,6 +54,7 @@ async def test_a_tool_is_destructive_in_both_spellings(spelling: str, *, as_obje
     assert not (await call(server, "purge", {"ids": "[5]"})).is_error
 
 
+READS: Any = {"readOnlyHint": True}
 SCHEMA = {"type": "object", "properties": {"ids": {"type": "array", "items": {"type": "integer"}}}}
 
 
@@ -78,3 +80,33 @@ def test_the_policy_says_which_tools_are_destructive(destructive: Any, annotatio
     tool = {"name": "purge", "inputSchema": SCHEMA, "annotations": annotations}
     assert (calls.check(tool, {"ids": 5}).refusal is None) is ran
     assert calls.check(tool, {"ids": "[5]"}).refusal is None
+
+
+def search(text: str, tags: list[str] | None = None) -> Any:
+    """Search."""
+    return {"text": text, "tags": tags}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "error"), [(ToolAnnotations(**READS), None), (None, "INVALID_TAGS_TYPE")]
+)
+@pytest.mark.parametrize("decorated", [True, False], ids=["decorator", "middleware"])
+async def test_an_empty_text_for_a_list_is_left_out_only_where_a_tool_reads(
+    annotations, error, *, decorated: bool
+):
+    """``""`` for an optional list runs in a tool with ``readOnlyHint``; without the hint it may mean an empty list."""
+    server = plain() if decorated else lenient()
+    server.tool(decorate()(search) if decorated else search, annotations=annotations)
+    result = await call(server, "search", {"text": "tea", "tags": ""})
+    assert (code(result) if result.is_error else None) == error
+    if error is None:
+        assert got(result) == {"text": "tea", "tags": None}
+
+
+@each_row(("annotations", "sent"), [(READS, {}), ({}, {"ids": ""}), ({"readOnlyHint": False}, {"ids": ""})])
+def test_an_empty_text_is_left_out_before_it_is_sent_to_a_tool_that_reads(
+    annotations: Any, sent: Any
+) -> None:
+    """Where only the listed tool is known, its annotations decide as well."""
+    listed = {"name": "find", "inputSchema": SCHEMA, "annotations": annotations}
+    assert LenientCalls().check(listed, {"ids": ""}).arguments == sent

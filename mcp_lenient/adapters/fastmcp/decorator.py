@@ -111,11 +111,12 @@ class DecoratedTool:
         required = [name for name in schema.get("required", ()) if name not in own]
         return {**schema, "properties": properties, "required": required}
 
-    @property
-    def destructive(self) -> bool:
-        """Whether only the rules of the lowest tiers may act."""
+    def contract(self, schema: Mapping[str, Any], **known: Any) -> ToolContract:
+        """Return the contract of a schema under the policy and the hints of this tool."""
         hints = self.tool.annotations
-        return self.policy.is_destructive(marked=is_destructive(hints), read_only=is_read_only(hints))
+        reads = is_read_only(hints)
+        destructive = self.policy.is_destructive(marked=is_destructive(hints), read_only=reads)
+        return ToolContract.of_schema(schema, self.policy, destructive=destructive, read_only=reads, **known)
 
     def runs_first(self, tool: FunctionTool | None) -> bool:
         """Return whether a tool calls the decorated function directly, without a wrapper around it."""
@@ -191,13 +192,8 @@ class DecoratedTool:
     def _all_violations(
         self, tool: FunctionTool, arguments: Mapping[str, Any], *, strict: bool
     ) -> tuple[Violation, ...]:
-        contract = ToolContract.of_schema(
-            tool.parameters,
-            self.policy,
-            destructive=self.destructive,
-            tool=tool.name,
-            validator=FunctionValidator(tool, strict=strict),
-        )
+        own = FunctionValidator(tool, strict=strict)
+        contract = self.contract(tool.parameters, tool=tool.name, validator=own)
         validator = NormalizingValidator(contract.validator, declared_of(tool.fn).normalizers)
         return ToolContract(contract.plan, validator).decide(arguments).violations
 
@@ -333,7 +329,7 @@ class Parameter(ParameterMark):
                 "required": [name] if name in whole["required"] else [],
                 "additionalProperties": False,
             }
-            self._plan = ToolContract.of_schema(schema, owner.policy, destructive=owner.destructive).plan
+            self._plan = owner.contract(schema).plan
         return self._plan
 
 
