@@ -67,6 +67,7 @@ class HostTool:
         declared: The author's declarations.
         policy: The policy set by ``@lenient``.
         in_thread: Whether validation runs Python code of the author that must not block the event loop.
+        drops_names: Whether the host drops arguments that the schema does not declare.
         key: The key of its contract among those of its host; None for its name.
     """
 
@@ -79,6 +80,7 @@ class HostTool:
     declared: Declared = field(default_factory=Declared)
     policy: Policy | None = None
     in_thread: bool = False
+    drops_names: bool = False
     key: Any = None
 
     @property
@@ -221,6 +223,15 @@ class CompiledTool:
         if self.tool.in_thread or is_wide or holds_many(arguments):
             return await anyio.to_thread.run_sync(decide, arguments)
         return decide(arguments)
+
+    def drops_what_is_missing(self, decision: Decision) -> bool:
+        """Return whether the host would drop an argument of a call that lacks another one, and run the tool."""
+        unread = decision.arguments.keys() - self.plan.top.properties.keys()
+        return (
+            self.tool.drops_names
+            and bool(unread)
+            and "missing" in {each.code for each in decision.violations}
+        )
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments after the declared normalizers."""
@@ -450,7 +461,8 @@ class Gate:
             (*call.repairs, *decided.question.read, *decided.decision.repairs),
         )
         if decision.status == "refused":
-            certain = compiled.certain or decided.question.is_unreadable
+            is_lost = compiled.drops_what_is_missing(decision)
+            certain = compiled.certain or decided.question.is_unreadable or is_lost
             return self._refused(call, compiled, repairs, decision.violations, certain=certain)
         final = compiled.settled(decision.arguments)
         arguments, repairs = final.arguments, (*repairs, *final.repairs)

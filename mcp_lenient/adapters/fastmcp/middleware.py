@@ -433,7 +433,7 @@ class LenientMiddleware(Middleware):
             return False, None
         name = context.message.name
         if own is not running.context.fastmcp_context and not running.consume_hop(own.fastmcp, name):
-            return False, running
+            return False, None if running.passes_on else running
         return running.handles_mode(self.policy_for(name).mode), None
 
     async def _decided(

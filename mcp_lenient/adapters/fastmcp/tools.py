@@ -298,6 +298,7 @@ class Target:
         policy: The policy that ``@lenient`` gives the tool.
         settled: Whether a mounted tool still has the schema seen on the parent; it may be replaced in between.
         schema: The schema of what the tool accepts, if it differs from the published one.
+        drops_names: As for :class:`mcp_lenient.adapters.gate.HostTool`.
     """
 
     tool: Tool
@@ -310,6 +311,7 @@ class Target:
     policy: Policy | None = None
     settled: bool = True
     schema: Mapping[str, Any] | None = None
+    drops_names: bool = False
 
     @property
     def mounted(self) -> str | None:
@@ -332,7 +334,7 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
         return await _transformed(server, transformed)
     if compat.runs_its_function(tool):
         return _reached(tool, strict=host.is_strict(server))
-    return Target(tool)
+    return Target(tool, drops_names=compat.drops_names(tool))
 
 
 async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
@@ -386,11 +388,13 @@ class ServerTool(HostTool):
         route: As for :class:`Target`.
         target: What validates its arguments.
         server: The server that has it, as a weak reference.
+        passes_on: Whether its body passes the client's call on to another tool, and the result back.
     """
 
     route: tuple[tuple[FastMCP, str], ...]
     target: Target = field(compare=False)
     server: weakref.ref[FastMCP] = field(compare=False)
+    passes_on: bool = False
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -474,10 +478,12 @@ class ServerSource(ToolSource):
             declared=target.declared,
             policy=target.policy,
             in_thread=target.has_validators,
+            drops_names=target.drops_names,
             key=self._key(name),
             route=target.route,
             target=target,
             server=weakref.ref(self.server),
+            passes_on=compat.passes_on(target.function),
         )
 
     async def _is_current(self, known: ServerTool) -> bool:
@@ -548,6 +554,7 @@ class Call:
         route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
             same request is made by a tool's body.
         leaked: The exception of such a call, which the body may let through.
+        passes_on: Whether the body passes the call on, so that such a call is the client's own.
     """
 
     context: CallContext
@@ -557,6 +564,7 @@ class Call:
     mode: Mode = "repair"
     route: tuple[tuple[FastMCP, str], ...] = ()
     leaked: BaseException | None = None
+    passes_on: bool = False
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
@@ -572,8 +580,8 @@ class Call:
         Returns:
             What :data:`current` is reset with on the way back.
         """
-        self.mode = compiled.mode
-        self.route = own_tool(compiled).route
+        tool = own_tool(compiled)
+        self.mode, self.route, self.passes_on = compiled.mode, tool.route, tool.passes_on
         return current.set(self)
 
     def handles_mode(self, mode: Mode) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -129,6 +130,18 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
 def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
     """Return whether the tool validates and calls its function like FastMCP's own function tools."""
     return isinstance(tool, FunctionTool) and _keeps(tool, FunctionTool, _ENTRY_POINTS)
+
+
+def passes_on(function: Callable[..., Any] | None) -> bool:
+    """Return whether this is the function of FastMCP's search transforms that calls a found tool for the client."""
+    return getattr(function, "__module__", None) == "fastmcp.server.transforms.search.base"
+
+
+def drops_names(tool: Tool) -> bool:
+    """Return whether a tool ignores arguments that its schema does not declare, as those of OpenAPI do."""
+    # Whoever has such a tool has imported its module, which takes long.
+    openapi: Any = sys.modules.get("fastmcp.server.providers.openapi")
+    return openapi is not None and isinstance(tool, openapi.OpenAPITool)
 
 
 def is_registered(function: Callable[..., Any]) -> bool:

@@ -70,6 +70,22 @@ def _openapi(policy: Policy | None = None) -> FastMCP:
     return server
 
 
+@pytest.mark.parametrize(
+    "sent", [{"body": {"tags": 5}}, {"payload": {"tags": []}}, {"kind": "note", "tag": ["a"]}], ids=str
+)
+async def test_an_openapi_call_is_not_sent_without_its_required_body(sent):
+    """FastMCP drops undeclared names of an OpenAPI tool: a call that lacks its body besides is refused, not forwarded."""
+    server = _openapi()
+    result = await call(server, "store", {"kind": "note", **sent})
+    assert (result.is_error, code(result)) in ((True, "MISSING_TAGS"), (True, "INVALID_ARGUMENTS"))
+
+
+async def test_an_openapi_call_with_a_wrong_value_is_forwarded():
+    """The web application decides about a value that only its description forbids."""
+    result = await call(_openapi(), "store", {"kind": "note", "tags": 5, "more": 1})
+    assert got(result)["body"] == {"tags": 5}
+
+
 async def test_an_openapi_tool_is_lenient(events: Log):
     """Calls are repaired to match the OpenAPI description before they reach the web application."""
     server = _openapi()
