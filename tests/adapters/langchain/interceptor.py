@@ -135,7 +135,7 @@ async def test_repairs_can_be_reported_to_the_model() -> None:
         message = await own.call(content="x", tags='["a"]')
     assert [block["text"] for block in message.content] == [
         "x ['a'] 10",
-        "Note: 'tags' was sent as text and read as an array. Send a JSON array.",
+        "Note: 'tags' was sent as a string and read as an array. Send an array.",
     ]
 
 
@@ -218,6 +218,41 @@ async def test_a_removed_tool_is_unknown() -> None:
         assert text(await own.call(content="x")) == "x None 10"
         server.local_provider.remove_tool("store")
         assert json.loads(text(await own.call(content="x", tags="a")))["error_code"] == "UNKNOWN_TOOL"
+
+
+class Misnaming(Seen):
+    """An interceptor that calls the tool by a name in another style, as a model does."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    async def __call__(self, request: Any, handler: Any) -> Any:
+        """Change the name."""
+        return await super().__call__(request.override(name=self._name), handler)
+
+
+async def test_a_tools_name_is_repaired() -> None:
+    """A call under a tool's name in another style is sent under its own, and the result says so."""
+    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
+        outer, inner = Misnaming("Store"), Seen()
+        between = [outer, LenientInterceptor(session, REFUSING), inner]
+        store_tool, _ = await load_mcp_tools(session, tool_interceptors=between)
+        with events_of() as events:
+            message = await store_tool.ainvoke({**CALL, "name": "store", "args": {"content": "x"}})
+    assert (text(message), inner.requests[0].name) == ("x None 10", "store")
+    assert [each["rule"] for each in outer.results[0].meta["mcp_lenient"]["repairs"]] == ["rename_tool"]
+    assert [(each["event"], each["tool"]) for each in events] == [("call_repaired", "store")]
+
+
+async def test_a_destructive_tools_name_is_not_repaired() -> None:
+    """A destructive tool runs under its own name alone."""
+    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
+        inner = Seen()
+        between = [Misnaming("Remove"), LenientInterceptor(session, REFUSING), inner]
+        _, remove = await load_mcp_tools(session, tool_interceptors=between)
+        message = await remove.ainvoke({**CALL, "name": "remove", "args": {"number": 1}})
+    assert (json.loads(text(message))["error_code"], inner.requests) == ("UNKNOWN_TOOL", [])
 
 
 class Answering(Seen):
