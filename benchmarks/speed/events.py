@@ -82,7 +82,7 @@ def _figures(context: Context) -> Iterator[tuple[tuple[str, str], float]]:
                 redirect_stderr(nowhere),
                 _set_up(way),
             ):
-                caller = partial(caller_fields, context, None)
+                caller = partial(caller_fields, context)
                 call = RecordedCall("store_context", perf_counter_ns(), caller)
                 record = partial(CallTelemetry().record, f"call_{event}", call, **found)
                 yield (event, way), _microseconds(record)

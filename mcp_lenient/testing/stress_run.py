@@ -370,7 +370,7 @@ async def _stress(trial: Trial, right: Attempt) -> list[StressCall]:
 
 def _schema_validator(trial: Trial) -> PublishedSchemaValidator | None:
     """Return the validator that distinguishes forwarded from accepted calls; None if the tool does it itself."""
-    if trial.target.certain:
+    if trial.target.validator is not None:
         return None
     try:
         return PublishedSchemaValidator(trial.target.tool.parameters)

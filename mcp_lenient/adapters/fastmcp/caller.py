@@ -13,15 +13,14 @@ if TYPE_CHECKING:
     from fastmcp import Context
 
 
-def caller_fields(context: Context | None, mounted: str | None) -> dict[str, str | None]:
+def caller_fields(context: Context | None) -> dict[str, str | None]:
     """Return the fields of an event that identify the caller; unknown ones are None, as outside of a request."""
     if context is None:
-        return {"mounted": mounted, **trace_fields()}
+        return trace_fields()
     request = context.request_context
     name, version = host.client_of(request) if request is not None else (None, None)
     return {
         "server": context.fastmcp.name,
-        "mounted": mounted,
         "client_name": name,
         "client_version": version,
         "subject": _subject(),

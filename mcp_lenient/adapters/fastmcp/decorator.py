@@ -205,7 +205,7 @@ class DecoratedTool:
         sent = (
             shown(self.policy, Tree(self.schema()).top, host.sent_arguments(self.tool.name)) if asks else None
         )
-        caller = partial(caller_fields, current_context(), None)
+        caller = partial(caller_fields, current_context())
         call = RecordedCall(self.tool.name, started, caller, secret=self.policy.secret, sent=sent)
         self._telemetry.record(event, call, repairs=repairs, violations=violations)
 

@@ -186,7 +186,7 @@ class RawRequests:
         repairs, violations = ((), (not_an_object(call.arguments),)) if read is None else ((read[1],), ())
         async with Context(fastmcp=server, session=ctx.session) as context:
             exists = await server.get_tool(call.name) is not None
-            who = partial(caller_fields, context, None)
+            who = partial(caller_fields, context)
             told = RecordedCall(call.name, call.started, who, exists)
             self._telemetry.record("call_observed", told, repairs=repairs, violations=violations)
 
@@ -422,7 +422,7 @@ class LenientMiddleware(Middleware):
             return await self._not_run(error, call, asked, self._source(server, message), Verdict(kept))
 
     def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
-        message, who = context.message, partial(caller_fields, context.fastmcp_context, None)
+        message, who = context.message, partial(caller_fields, context.fastmcp_context)
         arguments, repairs = raw.asked(message.arguments)
         return HostCall(message.name, arguments, started, who, repairs)
 

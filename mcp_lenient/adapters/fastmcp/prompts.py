@@ -142,7 +142,7 @@ def _record(
 ) -> None:
     done: EventName = "call_repaired" if decision.status == "repaired" else "call_rejected"
     event: EventName = "call_observed" if policy.mode == "observe" else done
-    caller = partial(caller_fields, own, None)
+    caller = partial(caller_fields, own)
     call = RecordedCall(name, started, caller, secret=policy.secret, arguments=decision.arguments)
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
 

@@ -16,7 +16,6 @@ from fastmcp.server.transforms.visibility import apply_session_transforms, is_en
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
-from pydantic_core import ValidationError as PydanticError
 from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp import compat
@@ -30,9 +29,11 @@ from mcp_lenient.adapters.gate import (
     is_read_only,
     refusal_result,
 )
-from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, ordered, step, unwritable
+from mcp_lenient.adapters.pydantic.faults import ordered, step
+from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
+from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import META_KEY, as_text, error_envelope, repairs_note, repairs_told
 from mcp_lenient.rules.policy import Policy
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     Next = CallNext[CallToolRequestParams, ToolResult]
 
 
-class FunctionValidator:
+class FunctionValidator(PydanticValidator):
     """A function tool's own validator, at the strictness of the server that runs it.
 
     Args:
@@ -69,31 +70,13 @@ class FunctionValidator:
         SchemaError: When FastMCP's validator for the function cannot be built.
     """
 
-    by_schema = False
-    __slots__ = (
-        "_function",
-        "_is_surely_right",
-        "_run_in_thread",
-        "_strict",
-        "_validate",
-        "exact_integers",
-        "has_validators",
-    )
-
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         self._function, self._run_in_thread, self._strict = tool.fn, tool.run_in_thread, strict
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
-        self._validate, self._is_surely_right = probe.validate, probe.is_surely_right
+        super().__init__(probe.validate)
+        self._is_surely_right = probe.is_surely_right
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether both use the same validator."""
-        return isinstance(other, FunctionValidator) and self._validate == other._validate
-
-    def __hash__(self) -> int:
-        """Hash the validator."""
-        return hash(self._validate)
 
     def still_validates(self, tool: FunctionTool, *, strict: bool) -> bool:
         """Return whether this is still a tool's validator: its function and settings can be replaced."""
@@ -101,11 +84,7 @@ class FunctionValidator:
         return same and strict is self._strict
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments.
-
-        If an author's validator raises anything but ``ValueError`` or ``AssertionError``, the arguments count as
-        accepted, so that FastMCP answers with its tool error.
-        """
+        """Return whether the tool accepts these arguments."""
         # Pydantic would build an object for each entry, and FastMCP builds them once more.
         # mutant: saves time only
         quick = self._is_surely_right
@@ -119,50 +98,20 @@ class FunctionValidator:
             return True
         return True
 
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
-        """Return all faults in the order of the arguments, then missing names."""
-        try:
-            self._validate(dict(arguments))
-        except PydanticError as error:
-            return faults_of_many(error, arguments, self._validate)
-        except (ValueError, RecursionError) as error:
-            return (unwritable(error, arguments),)
-        except Exception:  # noqa: BLE001 - as in accepts
-            return ()
-        return ()
-
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Return whether the tool would receive different values from the two, as far as validation shows.
-
-        If validation returns a new value each time (such as the current time), it shows nothing.
-        """
-        return makes_a_difference(self._validate, dict(one), dict(other))
-
 
 @dataclass(frozen=True, slots=True)
-class TransformedValidator:
-    """Validates with a transformed tool's parent, and reports faults under the published names.
+class TransformedValidator(WrappedValidator):
+    """Validates with the validator of a transformed tool's parent, and reports faults under the published names.
 
     Faults of hidden arguments are ignored: the caller cannot send them.
     """
 
-    parent: Validator
     forwarding: Forwarding
-
-    @property
-    def exact_integers(self) -> bool:
-        """Whether ``7.0`` is refused for an integer."""
-        return self.parent.exact_integers
-
-    @property
-    def by_schema(self) -> bool:
-        """Whether only the published schema is known: never, since the parent's own validator is used."""
-        return False
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
         if arguments.keys() <= self.forwarding.names.keys() and not self._missing(arguments):
-            return self.parent.accepts(self._forwarded(arguments)) or not self.faults(arguments)
+            return self.validator.accepts(self._forwarded(arguments)) or not self.faults(arguments)
         return False
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
@@ -173,14 +122,14 @@ class TransformedValidator:
         missing = [Fault((name,), "missing") for name in self._missing(arguments)]
         below = [
             _published(fault, published, arguments)
-            for fault in self.parent.faults(self._forwarded(arguments))
+            for fault in self.validator.faults(self._forwarded(arguments))
             if not fault.path or fault.path[0] in published
         ]
         return ordered([*unknown, *below, *missing], arguments)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would get different values from the two."""
-        return self.parent.tells_apart(self._forwarded(one), self._forwarded(other))
+        return self.validator.tells_apart(self._forwarded(one), self._forwarded(other))
 
     def _missing(self, arguments: Mapping[str, Any]) -> list[str]:
         names, defaults = self.forwarding.required, self.forwarding.defaults
@@ -290,7 +239,6 @@ class Target:
     Attributes:
         tool: The tool as the server that was asked sees it.
         validator: Its own validator; None if only its published schema is known.
-        certain: Whether its own validator was reached.
         has_validators: Whether validation runs Python code of the author that FastMCP runs in a worker thread.
         function: The function below all mounts and transforms.
         route: The mounted servers that a call is handed down through, with the name it has there.
@@ -303,7 +251,6 @@ class Target:
 
     tool: Tool
     validator: Validator | None = None
-    certain: bool = False
     has_validators: bool = False
     function: Callable[..., Any] | None = None
     route: tuple[tuple[FastMCP, str], ...] = ()
@@ -312,11 +259,6 @@ class Target:
     settled: bool = True
     schema: Mapping[str, Any] | None = None
     drops_names: bool = False
-
-    @property
-    def mounted(self) -> str | None:
-        """The mounted servers down to the tool's own, by name; None for a server's own tool."""
-        return "/".join([server.name for server, _ in self.route]) if self.route else None
 
 
 async def find_target(server: FastMCP, tool: Tool) -> Target:
@@ -339,7 +281,9 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
 
 async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
     below = await find_target(server, tool.parent_tool)
-    schema = compat.accepted_schema(tool, below.schema or tool.parent_tool.parameters, certain=below.certain)
+    schema = compat.accepted_schema(
+        tool, below.schema or tool.parent_tool.parameters, certain=below.validator is not None
+    )
     forwarding = compat.forwarding(tool)
     if forwarding is None:
         return Target(tool, schema=schema)
@@ -360,7 +304,7 @@ def _reached(tool: FunctionTool, *, strict: bool) -> Target:
         validator = FunctionValidator(tool, strict=strict)
     except SchemaError:
         return Target(tool)
-    target = Target(tool, validator, certain=True, has_validators=validator.has_validators, function=tool.fn)
+    target = Target(tool, validator, has_validators=validator.has_validators, function=tool.fn)
     marks = marks_of(tool.fn)
     return replace(target, declared=declared_of(tool.fn), policy=marks.policy if marks is not None else None)
 

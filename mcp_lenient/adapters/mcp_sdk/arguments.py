@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import ValidationError
 
-from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, passes, unwritable
+from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.types import Fault
 from mcp_lenient.values.language import Text
 
 if TYPE_CHECKING:
-    from mcp.server.mcpserver.utilities.func_metadata import ArgModelBase, FuncMetadata
+    from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 
 _TEXT_IS_READ = Text("this server parses a text that is JSON; send a text that is not JSON")
 
 
-class ArgumentsValidator:
+class ArgumentsValidator(PydanticValidator):
     """Validate arguments as the SDK does before it calls the function.
 
     Args:
         metadata: The SDK's metadata of the function.
     """
 
-    by_schema = False
-    exact_integers = False
     __slots__ = ("_metadata",)
 
     def __init__(self, metadata: FuncMetadata) -> None:
+        super().__init__(self._called_with)
         self._metadata = metadata
 
     def __eq__(self, other: object) -> bool:
@@ -41,32 +39,13 @@ class ArgumentsValidator:
         """Hash the function."""
         return id(self._metadata)
 
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments; a bug of a custom validator is a tool error of the SDK."""
-        return passes(partial(self._validated, dict(arguments)))
-
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults, in the order of the arguments, then missing parameters."""
-        try:
-            self._validated(dict(arguments))
-        except ValidationError as error:
-            found = faults_of_many(error, arguments, self._validated)
-            return tuple(dict.fromkeys(self._at_its_text(fault, arguments) for fault in found))
-        except (ValueError, RecursionError) as error:
-            return (unwritable(error, arguments),)
-        except Exception:  # noqa: BLE001 - as in `passes`
-            return ()
-        return ()
-
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-        """Return whether the function would receive different values."""
-        return makes_a_difference(self._called_with, dict(one), dict(other))
-
-    def _validated(self, arguments: dict[str, Any]) -> ArgModelBase:
-        return self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(arguments))
+        return tuple(dict.fromkeys(self._at_its_text(each, arguments) for each in super().faults(arguments)))
 
     def _called_with(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        return self._validated(arguments).model_dump_one_level()
+        read = self._metadata.arg_model.model_validate(self._metadata.pre_parse_json(arguments))
+        return read.model_dump_one_level()
 
     def _at_its_text(self, fault: Fault, arguments: Mapping[str, Any]) -> Fault:
         """Move a fault inside a string that the SDK parsed as JSON to the string itself, as it was sent."""

@@ -119,7 +119,7 @@ CALLS = json.loads("""[
 
 async def _disagreements(server: FastMCP, name: str) -> list[Any]:
     target = await _target(server, name)
-    assert target.certain
+    assert target.validator is not None
     assert target.validator is not None
     assert target.function is _add
     answers = [(target.validator.accepts(call), target.validator.faults(call) == ()) for call in CALLS]
@@ -238,7 +238,7 @@ async def test_other_tools_are_not_certain(tool_of):
 async def test_a_proxied_tool_is_not_certain():
     """A function behind a proxy cannot validate a call."""
     target = await _target(_mount(create_proxy(_server())), "add")
-    assert (target.validator, target.certain) == (None, False)
+    assert target.validator is None
 
 
 async def test_a_target_lists_the_servers_on_its_route():
@@ -247,8 +247,7 @@ async def test_a_target_lists_the_servers_on_its_route():
     outer = _mount(inner, namespace="b")
     target = await _target(_mount(outer, namespace="a"), "a_b_add")
     assert target.route == ((outer, "b_add"), (inner, "add"))
-    assert target.mounted == "parent/server"
-    assert (await _target(inner, "add")).mounted is None
+    assert (await _target(inner, "add")).route == ()
 
 
 async def test_a_mounted_tool_that_is_gone_is_not_certain():
@@ -258,7 +257,7 @@ async def test_a_mounted_tool_that_is_gone_is_not_certain():
     mounted = await _tool(parent, "add")
     child.local_provider.remove_tool("add")
     target = await find_target(parent, mounted)
-    assert (target.tool, target.validator, target.certain) == (mounted, None, False)
+    assert (target.tool, target.validator) == (mounted, None)
 
 
 def _unknown(x: Missing) -> None: ...  # type: ignore[name-defined]  # noqa: F821 - tested here

@@ -20,7 +20,6 @@ from mcp_lenient.adapters.fastmcp.tools import (
     Call,
     FunctionValidator,
     ServerSource,
-    Target,
     TransformedValidator,
     as_result,
     repaired_result,
@@ -262,10 +261,3 @@ def test_each_hop_of_a_route_counts_once():
 def test_a_call_is_handled_by_an_equally_active_mode(mode, other, handled):
     """A repairing server handles every mode, and an observing server only observe mode."""
     assert _call(mode=mode).handles_mode(other) is handled
-
-
-def test_a_mounted_tool_is_named_by_the_servers_on_its_route():
-    """``mounted`` joins the names of the servers, and is None for the server's own tools."""
-    route = ((plain(name="a"), "x"), (plain(name="b"), "y"))
-    assert Target(_tool(), route=route).mounted == "a/b"
-    assert Target(_tool()).mounted is None

@@ -1,0 +1,61 @@
+"""A tool's own validator that is Pydantic's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from pydantic_core import ValidationError
+
+from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, passes, unwritable
+from mcp_lenient.types import Fault
+
+
+class PydanticValidator:
+    """Validate arguments as Pydantic does for the host, before it runs the tool.
+
+    If an author's validator raises anything but ``ValueError`` or ``AssertionError``, the arguments count as accepted,
+    so that the host answers with its own error.
+
+    Args:
+        validate: Raises what the host's validation of these arguments raises, or returns what the tool receives.
+    """
+
+    by_schema = False
+    exact_integers = False
+    __slots__ = ("_validate",)
+
+    def __init__(self, validate: Callable[[dict[str, Any]], object]) -> None:
+        self._validate = validate
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both validate in the same way."""
+        return isinstance(other, PydanticValidator) and self._validate == other._validate
+
+    def __hash__(self) -> int:
+        """Hash the validation."""
+        return hash(self._validate)
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the tool accepts these arguments."""
+        return passes(partial(self._validate, dict(arguments)))
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return all faults in the order of the arguments, then missing names."""
+        try:
+            self._validate(dict(arguments))
+        except ValidationError as error:
+            return faults_of_many(error, arguments, self._validate)
+        except (ValueError, RecursionError) as error:
+            return (unwritable(error, arguments),)
+        except Exception:  # noqa: BLE001 - as in `passes`
+            return ()
+        return ()
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Return whether the tool would receive different values from the two, as far as validation shows.
+
+        If validation returns a new value each time (such as the current time), it shows nothing.
+        """
+        return makes_a_difference(self._validate, dict(one), dict(other))
