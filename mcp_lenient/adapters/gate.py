@@ -421,13 +421,15 @@ class Gate:
         Args:
             call: The call.
             source: The tools of its host.
-            rejected_by: The tool that is known to reject the arguments, if it is still the same.
+            rejected_by: The tool that is known to reject the arguments, as it was compiled last.
         """
-        tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
-        if tool is None:
-            return await self._not_found(call, source)
-        compiled = self.compiled(tool, source.compiled)
-        decided = await _decided(compiled, call.arguments, is_rejected=compiled is rejected_by)
+        compiled = rejected_by
+        if compiled is None:
+            tool = await source.tool(call.name, fresh=False) or await source.tool(call.name, fresh=True)
+            if tool is None:
+                return await self._not_found(call, source)
+            compiled = self.compiled(tool, source.compiled)
+        decided = await _decided(compiled, call.arguments, is_rejected=rejected_by is not None)
         if decided is not None and decided.decision.status != "accepted":
             # A call is never changed or refused by the schema of a tool that has since been replaced.
             fresh = await source.tool(call.name, fresh=True)
