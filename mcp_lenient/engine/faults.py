@@ -111,7 +111,15 @@ class _FaultSearch:
         best = min(found, key=len)
         if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
             return [_fault(path, best[0].keyword, node, found)]
+        needed = [tuple(each.path[-1] for each in own) for own in found if _are_only_missing(own, path)]
+        if len(needed) > 1 and len(needed) == len(found) and () not in needed:
+            # None of them is required alone: each branch requires others.
+            return [replace(best[0], bound=tuple(dict.fromkeys(needed)))]
         return best
+
+
+def _are_only_missing(found: Sequence[Fault], path: Path) -> bool:
+    return all(each.keyword == "required" and each.path[:-1] == path for each in found)
 
 
 def _is_listed(node: Node, value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values.json_values import Dialect, json_type, parse_call_text
+from mcp_lenient.values.json_values import Dialect, break_of, json_type, parse_call_text
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Text
 
 if TYPE_CHECKING:
@@ -42,6 +42,16 @@ def arguments_in_text(
 def not_an_object(sent: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
     kind = json_type(sent)
+    found = break_of(sent) if isinstance(sent, str) else None
+    if found is not None and found.is_end:
+        message = Text(
+            "the JSON of the arguments ends after {count} characters; an output limit may have cut it off. "
+            "Send less at once, or write the content to a file first.",
+            count=f"{found.at:,}",
+        )
+        return Violation(
+            "", None, "type", message, received_type=kind, expected_types=("object",), error_code="CUT_OFF"
+        )
     if kind == "string":
         message = Text(
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "

@@ -8,7 +8,7 @@ from typing import Any, Final
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import cut, exact, first_sentence, fits_json, in_json, short_scalar, shown
-from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.json_values import Break, json_type
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, marked, marked_plural
 
 MAX_VALUES: Final = 50
@@ -234,6 +234,19 @@ def _properties(way: Node, words: Language) -> str:
             kind = words("{kind}, optional", kind=kind)
         said.append(f"'{name}' ({kind})" if kind else f"'{name}'")
     return first_of(said, NAMES_TEXT, words)
+
+
+def broken(found: Break, words: Language) -> str:
+    """Return where JSON breaks; at its end, also why it may, and what to do."""
+    where = words("inside the {bracket} at character {opened}", bracket=found.bracket, opened=found.opened)
+    if not found.is_end:
+        return words("Its JSON breaks at character {at}, {where}.", at=f"{found.at + 1:,}", where=where)
+    return words(
+        "Its JSON ends after {count} characters, {where}; an output limit may have cut it off. "
+        "Send it in smaller pieces, or write the content to a file first.",
+        count=f"{found.at:,}",
+        where=where,
+    )
 
 
 def example(node: Node) -> str | None:

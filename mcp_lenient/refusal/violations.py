@@ -14,7 +14,7 @@ from mcp_lenient.rules import likely
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
-from mcp_lenient.values.json_values import json_type, pointer
+from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.patches import Patch
 
@@ -201,7 +201,8 @@ class _Told:
             cut(self.message(), _MAX_MESSAGE),
             did_you_mean=tuple(map(shown, self.near) if is_name else self.near),
             fixes=fixes,
-            error_code=group.first("error_code"),
+            error_code=group.first("error_code")
+            or ("CUT_OFF" if self.broken and self.broken.is_end else None),
             **told,
         )
 
@@ -347,8 +348,16 @@ class _Told:
             return self.not_as_container(value)
         return words("Send a whole number.") if isinstance(value, float) and self.kinds == {"integer"} else ""
 
+    @cached_property
+    def broken(self) -> Break | None:
+        """Where the JSON text of a container breaks."""
+        is_text = self.group.count == 1 and self.group.code == "type" and isinstance(self.first.value, str)
+        return break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
+
     def not_as_text(self) -> str:
         words, kinds, sample = self.words, self.kinds, self.node.once(say.example)
+        if self.broken is not None:
+            return say.broken(self.broken, words)
         if self.takes_text_alone and (kinds & _CONTAINERS or "boolean" in kinds):
             return ""
         if kinds & _CONTAINERS:
@@ -386,7 +395,12 @@ class _Told:
     # Names
 
     def missing(self) -> str:
-        words = self.words
+        words, needed = self.words, self.group.faults[0].bound
+        if needed:
+            names = [words.all_of([quoted(name) for name in each]) for each in needed]
+            return words(
+                "either {names} must be sent in {place}.", place=self.where(self.above.path), names=words.either(names)
+            )
         about, wanted = self.node.once(say.description).rstrip(".。"), self.wanted()
         told = words.plural(
             "{places} is required but was not sent.",

@@ -508,6 +508,8 @@ def _no_constant(name: str) -> None:
     raise ValueError(name)
 
 
+_OPENING_FENCE: Final = re.compile(r"```\w*\s*")
+_STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=_unique_keys,
     parse_int=_integer,
@@ -523,6 +525,56 @@ def _decoded(text: str) -> Any:
     except (ValueError, RecursionError):  # too deep, or the caller's stack is nearly full
         return None
     return value if end == len(text) else None
+
+
+class Break(NamedTuple):
+    """Where JSON text stops being JSON.
+
+    Attributes:
+        at: The number of characters before it.
+        opened: The number of characters up to the innermost open bracket.
+        bracket: That bracket.
+        is_end: Whether the text ends there, inside a string or the bracket.
+    """
+
+    at: int
+    opened: int
+    bracket: str
+    is_end: bool
+
+
+def break_of(text: str) -> Break | None:
+    """Return where a text that begins like a container in JSON breaks, by the JSON parser; None if it does not.
+
+    >>> break_of('["a", "b'), break_of('{"a": [1}'), break_of("['a']")
+    (Break(at=8, opened=1, bracket='[', is_end=True), Break(at=8, opened=7, bracket='[', is_end=False), None)
+    """
+    body = _OPENING_FENCE.sub("", text.strip())
+    if body[:1] not in ("[", "{"):
+        return None
+    try:
+        _, at = _DECODER.raw_decode(body)
+    except json.JSONDecodeError as error:
+        in_string = error.msg.startswith("Unterminated")
+        at = len(body) if in_string else error.pos
+    except (ValueError, RecursionError):
+        return None
+    brackets = _open_brackets(body[:at])
+    if not brackets or body[at : at + 1] == "'":  # complete, or written in another grammar
+        return None
+    opened = brackets[-1]
+    return Break(at, opened + 1, body[opened], at == len(body))
+
+
+def _open_brackets(text: str) -> list[int]:
+    """Return the places of the brackets that a beginning of JSON leaves open."""
+    found: list[int] = []
+    for match in _STRING_OR_BRACKET.finditer(text):
+        if match[0] in "[{":
+            found.append(match.start())
+        elif match[0] in "]}" and found:
+            found.pop()
+    return found
 
 
 # --- JSON5 and Python -------------------------------------------------------------------------------------
