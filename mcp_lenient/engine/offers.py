@@ -97,8 +97,8 @@ class Offers:
         elif group.is_of_key:
             yield from self._of_key(group)
         elif group.code in ("missing", "unknown"):
-            for length in (len(path) - 1, len(path) - 2) if len(group.places) == 1 else ():
-                yield from self._of_name(group, path, length) if length >= 0 else ()
+            for length in (len(path) - 1, len(path) - 2):
+                yield from self._of_names(group, length) if length >= 0 else ()
         else:
             above = (path[:length] for length in range(1, len(path)))
             yield from ({each: new} for each in above for new in self._read(each, only="out_of_list"))
@@ -119,6 +119,13 @@ class Offers:
             is_asked = rule.part == "value" or (rule.part == "absence" and optional)
             if is_asked and kind in rule.takes and only in ("", rule.name):
                 yield from rule.read(here, place.value)
+
+    def _of_names(self, group: FaultGroup, length: int) -> Iterator[Change]:
+        """Yield the same change of names in each object of a group."""
+        ideas = [islice(self._of_name(group, place.path, length), _MAX_TRIED) for place in group.places]
+        yield from (
+            dict(pair for each in ideas for pair in each.items()) for ideas in zip(*ideas, strict=False)
+        )
 
     def _of_name(self, group: FaultGroup, path: Path, length: int) -> Iterator[Change]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""

@@ -11,6 +11,8 @@ from mcp_lenient.refusal import sentences as say
 from mcp_lenient.refusal.locations import Location, Refused, private
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules import likely
+from mcp_lenient.rules.rules import WRAPPERS, is_free_object
+from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
@@ -166,6 +168,7 @@ class _Told:
         self.refused, self.group, self.at_length = refused, group, at_length
         self.words, self.node, self.first = refused.words, group.node, group.places[0]
         self.kinds = self.node.once(say.kinds)
+        self.fixes: tuple[Patch, ...] = ()
         self.above = refused.look(self.first.path[:-1])
         is_object = isinstance(self.above.value, Mapping)
         self.way = next(iter(refused.meant(self.above)), None) if is_object else None
@@ -180,6 +183,7 @@ class _Told:
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
 
     def violation(self, fixes: tuple[Patch, ...]) -> Violation:
+        self.fixes = fixes
         refused, group, first, code = self.refused, self.group, self.first, self.group.code
         path, is_name = refused.shown(first.path), code in ("missing", "unknown")
         told: dict[str, Any] = {}
@@ -342,7 +346,7 @@ class _Told:
             types = self.node.once(say.type_words)
             is_told = all(each == "null" or (" of " in each and "object" not in each) for each in types)
             holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
-            sample = None if is_told else next(holders, self.node).once(say.example)
+            sample = None if is_told or not self.sample else next(holders, self.node).once(say.example)
             return words("Write it like {sample}.", sample=sample) if sample else ""
         if isinstance(value, (Mapping, list)):
             return self.not_as_container(value)
@@ -354,8 +358,18 @@ class _Told:
         is_text = self.group.count == 1 and self.group.code == "type" and isinstance(self.first.value, str)
         return break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
 
+    @cached_property
+    def sample(self) -> str | None:
+        """The value as it should be sent, if a fix says it; else an example, if it cannot be taken for a real value."""
+        for operation in (each for patch in self.fixes[:1] for each in patch if len(patch) == 1):
+            if operation["op"] == "replace" and isinstance(operation["value"], list):
+                return in_json(operation["value"])
+        name = next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
+        is_risky = self.refused.destructive or is_identifier(name)
+        return None if is_risky else self.node.once(say.example)
+
     def not_as_text(self) -> str:
-        words, kinds, sample = self.words, self.kinds, self.node.once(say.example)
+        words, kinds, sample = self.words, self.kinds, self.sample
         if self.broken is not None:
             return say.broken(self.broken, words)
         if self.takes_text_alone and (kinds & _CONTAINERS or "boolean" in kinds):
@@ -384,7 +398,8 @@ class _Told:
         A destructive tool might do more without it, as without a filter, so its messages do not advise that.
         """
         first, words = self.first, self.words
-        if self.group.count > 1 or not likely.says_nothing(first.value):
+        is_nothing = likely.says_nothing(first.value) or likely.is_empty(first.node, first.value)
+        if self.group.count > 1 or not is_nothing:
             return ""
         if self.refused.may_leave_out(first):
             is_needed = self.refused.destructive or likely.needs_text(first.node, first.value)
@@ -399,7 +414,9 @@ class _Told:
         if needed:
             names = [words.all_of([quoted(name) for name in each]) for each in needed]
             return words(
-                "either {names} must be sent in {place}.", place=self.where(self.above.path), names=words.either(names)
+                "either {names} must be sent in {place}.",
+                place=self.where(self.above.path),
+                names=words.either(names),
             )
         about, wanted = self.node.once(say.description).rstrip(".。"), self.wanted()
         told = words.plural(
@@ -440,7 +457,15 @@ class _Told:
         meant = self.or_meant(list(map(quoted, self.near)))
         if self.owner and way and (not self.near or self.owner in likely.names_at(way, above.value).missing):
             meant = words("It belongs inside {place}.", place=self.where((*above.path, self.owner)))
+        elif way and not self.near and (holder := self.open_holder()):
+            meant = words("It may belong inside {place}.", place=self.where((*above.path, holder)))
         return words.sentences(told, meant, self.accepted() if self.at_length else "")
+
+    def open_holder(self) -> str:
+        """Return the only parameter for arguments of any names; empty if there is none."""
+        nodes = self.way.property_nodes if self.way else {}
+        found = [name for name, node in nodes.items() if name in WRAPPERS and is_free_object(node)]
+        return found[0] if len(found) == 1 else ""
 
     def accepted(self) -> str:
         """Name the parameters of the branches that may be meant, but not of those that declare this name."""

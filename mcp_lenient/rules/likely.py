@@ -22,7 +22,7 @@ from mcp_lenient.values.display import (
     secret_name,
     short_scalar,
 )
-from mcp_lenient.values.json_values import may_be_rounded, same_json
+from mcp_lenient.values.json_values import json_type, may_be_rounded, same_json
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
 _MAX_NAMES: Final = 300
@@ -46,6 +46,8 @@ _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
 _WORD: Final = re.compile(r"[\d_-]*[^\W\d_][\w-]*")
 _DIGITS: Final = re.compile(r"\d+")
 _REPEATED: Final = re.compile(r"([^\w\s]a)\1+")
+_QUOTED_PART: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
+_QUOTED_PARTS: Final = re.compile(rf"(?:{_QUOTED_PART.pattern})(?:\s*,\s*(?:{_QUOTED_PART.pattern}))+")
 _NO_LIST_MARK: Final = re.compile(r"[\[\]{}()\"'|\t]")
 _HOLDERS: Final = frozenset(
     "value values item items data text content result input string number integer boolean id name type".split()
@@ -70,9 +72,15 @@ def needs_text(node: Node | None, value: object) -> bool:
     return isinstance(value, str) and any(least)
 
 
+def is_empty(node: Node | None, value: object) -> bool:
+    """Return whether a value is an empty container where none is taken."""
+    is_taken = any(way.may_be(json_type(value)) for way in (node.ways if node else ()))
+    return isinstance(value, (list, dict)) and not value and not is_taken
+
+
 def leave_out(place: Place, value: Any) -> Iterator[Any]:
-    """A word for nothing left out, for an optional property."""
-    if says_nothing(value) and not needs_text(place.node, value):
+    """A word for nothing, or an empty container, left out, for an optional property."""
+    if is_empty(place.node, value) or (says_nothing(value) and not needs_text(place.node, value)):
         yield ABSENT
 
 
@@ -93,8 +101,9 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     if text is None:
         return [each for each in place.node.once(_members) if says_nothing(each)][:_MAX_NEAR]
     found = near_values(place.node, text, place.name)
-    # A list could hold all values of a text that has several.
-    return () if found and place.item and _SEPARATORS.search(text) else found
+    # One value of a text that has several would drop the others.
+    is_several = _SEPARATORS.search(text) and not any(_SEPARATORS.search(each) for each in found)
+    return () if is_several else found
 
 
 def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
@@ -166,7 +175,11 @@ def _is_cut_off(words: Sequence[str], whole: Sequence[str]) -> bool:
 
 def as_list(place: Place, text: str) -> Iterator[list[Any]]:
     """The parts of a text as a list, and the whole text as one item, which comes first unless the parts are alike."""
-    if len(text) > _MAX_TEXT or _NO_LIST_MARK.search(text) or not _expects(place.node, "array"):
+    if len(text) > _MAX_TEXT or not _expects(place.node, "array"):
+        return
+    if _QUOTED_PARTS.fullmatch(text.strip()):
+        yield [each[1:-1] for each in _QUOTED_PART.findall(text)]
+    if _NO_LIST_MARK.search(text):
         return
     parts = [part for part in _SEPARATORS.split(text.strip()) if part]
     if len(parts) < 2:
@@ -195,9 +208,13 @@ def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
     ways = [way for way in place.node.ways if "string" in (way.kinds or ())]
     if isinstance(value, (list, dict)):
-        yield from (in_json(value) for way in ways[:1] if way.format == "json")
+        yield from (in_json(value) for way in ways[:1] if way.format == "json" or _is_said_to_be_json(way))
     elif short_scalar(value) and not may_be_rounded(value) and not all(way.format for way in ways):
         yield in_json(value)
+
+
+def _is_said_to_be_json(node: Node) -> bool:
+    return any(isinstance(each, str) and "json" in name_words(each) for each in node.says("description"))
 
 
 def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
@@ -300,7 +317,19 @@ def _matches(node: Node, names: Names, flags: frozenset[str]) -> Mapping[str, Se
             else [name for name in found if name not in taken and name in node.required]
             for key, found in likely.items()
         }
-    return likely
+    return likely | {key: [name] for key, name in _in_other_words(node, names).items() if not likely[key]}
+
+
+def _in_other_words(node: Node, names: Names) -> dict[str, str]:
+    """Return the missing texts that several undeclared names mean whose last word is one for another in each."""
+    swaps: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for name in names.missing if len(names.unknown) > 1 else ():
+        *theirs, last = name_words(name)
+        for key in names.unknown if theirs and _expects(node.property_nodes[name], "string") else ():
+            *ours, own = name_words(key) or ("",)
+            if ours == theirs:
+                swaps.setdefault((own, last), []).append((key, name))
+    return dict(pair for pairs in swaps.values() if len(pairs) > 1 for pair in pairs)
 
 
 def _most_like(node: Node, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
@@ -337,7 +366,9 @@ def _said_otherwise(node: Node, names: Names, sent: str) -> Sequence[str]:
     about = {word for text in said for word in name_words(text[:_MAX_TEXT])}
     is_described = about.issuperset(words) and about.isdisjoint(theirs)
     is_part = letters.startswith(words[:1]) or (words[0] in IDENTIFIERS and letters.endswith(words[0]))
-    is_meant = is_described or (is_part and len(words) == 1)
+    lists = [each for each in names.missing if _expects(node.property_nodes[each], "array")]
+    is_only_list = words[0] in IDENTIFIERS and words[0].endswith("s") and lists == [name]
+    is_meant = is_described or ((is_part or is_only_list) and len(words) == 1)
     return names.missing if is_meant and not _is_path(node, name, sent) else ()
 
 
@@ -376,6 +407,8 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
     if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
+        if ours == ("ids",) and _expects(node.property_nodes[name], "array"):
+            return True
         declared = islice(node.properties, _MAX_NAMES)
         ends = [each for each in declared if "".join(name_words(each)).endswith(ours[0])]
         return len(ours) == 1 and ends == [name]
@@ -474,7 +507,7 @@ LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("as_null", 16, as_null, _TEXT, certain=False),
     Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
     Rule("out_of_object", 16, out_of_object, _OBJECT, certain=False),
-    Rule("leave_out", 16, leave_out, ("string", "null"), part="absence", certain=False),
+    Rule("leave_out", 16, leave_out, ("string", "null", "array", "object"), part="absence", certain=False),
     Rule("move_out", 16, move_out, _OBJECT, part="names", certain=False),
     Rule("move_inside", 16, move_inside, _OBJECT, part="names", certain=False),
     Rule("rename_likely", 16, rename_likely, _OBJECT, part="names", certain=False),

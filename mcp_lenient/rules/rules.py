@@ -544,6 +544,9 @@ SOURCES: Final[Mapping[str, str]] = {
     "_meta": "MCP, reserved for request metadata: modelcontextprotocol.io/specification/2025-11-25/basic#_meta",
 }
 """Every dropped key, with the client that adds it."""
+_CONTEXT: Final = "security_context"
+_FINGERPRINT: Final = "agent_fingerprint"
+"""What CrewAI adds to each call: github.com/crewAIInc/crewAI, agents/crew_agent_executor and security/fingerprint."""
 BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 """Keys of n8n's chat trigger, which its MCP Client Tool sends beside ``toolCallId``."""
 Names = Iterator[tuple[str, Any]]
@@ -560,10 +563,12 @@ def injected_keys(
     return frozenset(unknown) & {*known, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
 
 
-def drop_injected(place: Place, _value: dict[str, Any]) -> Names:
+def drop_injected(place: Place, value: dict[str, Any]) -> Names:
     """Keys that known clients add dropped, at the top level of a closed schema."""
     if not place.path and place.node.closed and place.unknown:
         found = injected_keys(place.unknown, place.node.once(_folded_names), place.call.policy.drop)
+        context = value.get(_CONTEXT)
+        found |= {_CONTEXT} if isinstance(context, dict) and _FINGERPRINT in context else set()
         yield from ((key, ABSENT) for key in place.unknown if key in found)
 
 
@@ -655,6 +660,8 @@ _Arguments = dict[str, Any]
 WRAPPERS: Final = frozenset(
     "args input params arguments parameters kwargs properties raw_arguments tool_input".split()
 )
+"""Names that callers wrap the whole arguments in, and that servers have for an object of them."""
+_ONLY_WRAPPERS: Final = WRAPPERS | frozenset("action_input body data payload request".split())
 """Names that callers wrap the whole arguments in."""
 _CALL_KEYS: Final = frozenset({"name", "arguments"})
 
@@ -681,7 +688,7 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
 
 
 def _holds_all(_place: Place, arguments: _Arguments, _unwrapped: _Arguments) -> bool:
-    return len(arguments) == 1 and arguments.keys() <= WRAPPERS
+    return len(arguments) == 1 and arguments.keys() <= _ONLY_WRAPPERS
 
 
 def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
@@ -693,8 +700,8 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
             yield value
     elif key == "" and not node.properties:
         yield from ({},) if value in ("", None, {}, []) else ()
-    elif key in WRAPPERS or value in ("", None, {}):
-        yield from filter(None, [_object_in(place, value if key in WRAPPERS else key)])
+    elif key in _ONLY_WRAPPERS or value in ("", None, {}):
+        yield from filter(None, [_object_in(place, value if key in _ONLY_WRAPPERS else key)])
 
 
 def _takes_objects(node: Node) -> bool:
@@ -735,11 +742,27 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
         if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):
             yield {name: arguments}
     yield from _in_open_object(place, arguments)
+    yield from _in_only_list(place.node, arguments)
+
+
+def _in_only_list(node: Node, arguments: _Arguments) -> Iterator[_Arguments]:
+    """Yield the arguments with the undeclared ones as the one item of the only list, whose closed items declare them all."""
+    flat = {key: value for key, value in arguments.items() if key not in node.properties}
+    lists = [
+        name for name, each in node.property_nodes.items() if any(way.may_be("array") for way in each.ways)
+    ]
+    if len(lists) != 1 or lists[0] in arguments or not flat:
+        return
+    ways = [
+        item for way in node.property_nodes[lists[0]].ways for item in way.items.ways if way.may_be("array")
+    ]
+    if any(way.closed and flat.keys() <= way.properties.keys() for way in ways):
+        yield {**{key: value for key, value in arguments.items() if key not in flat}, lists[0]: [flat]}
 
 
 def _in_open_object(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     nodes = place.node.property_nodes
-    found = {name for name in place.node.required & WRAPPERS & nodes.keys() if _is_free_object(nodes[name])}
+    found = {name for name in place.node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[name])}
     flat = {key: value for key, value in arguments.items() if key not in nodes}
     if len(found) != 1 or nodes.keys() - arguments.keys() != found or not flat:
         return
@@ -759,7 +782,8 @@ def _is_declared_otherwise(key: object, declared: Collection[str]) -> bool:
     return not isinstance(key, str) or singular(re.split(r"[.\[]", key, maxsplit=1)[0]) in declared
 
 
-def _is_free_object(node: Node) -> bool:
+def is_free_object(node: Node) -> bool:
+    """Return whether a node takes nothing but objects, of any names."""
     return node.is_only("object") and not (node.properties or node.patterns or node.closed)
 
 
@@ -772,9 +796,10 @@ _Step = str | int
 def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     """``{"todos[0].id": 1, "todos[0].title": "a"}`` to ``{"todos": [{"id": 1, "title": "a"}]}``."""
     declared = place.node.properties
-    if any("." in name or "[" in name for name in declared):
-        return
-    paths = {key: steps for key in arguments if (steps := _steps(key)) and steps[0] in declared}
+    # A declared name may itself be a path, `filter.name`, and so may others that begin like it.
+    literal = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in declared if "." in name or "[" in name}
+    known = declared.keys() - literal
+    paths = {key: steps for key in arguments if (steps := _steps(key)) and steps[0] in known}
     if all(steps[0] not in arguments and _leads_to_a_value(place.node, steps) for steps in paths.values()):
         own = {key: value for key, value in arguments.items() if key not in paths}
         nested = _nested({steps: arguments[key] for key, steps in paths.items()}) if paths else ()
@@ -797,7 +822,7 @@ def _leads_to_a_value(top: Node, steps: Sequence[_Step]) -> bool:
     reached = [top]
     for at, step in enumerate(steps):
         ways = [way for node in reached for way in node.ways]
-        if at == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(_is_free_object, ways)):
+        if at == 1 == len(steps) - 1 and steps[0] in WRAPPERS and any(map(is_free_object, ways)):
             return isinstance(step, str)
         if isinstance(step, int):
             lists = [way for way in ways if way.is_only("array") and not way.prefix]

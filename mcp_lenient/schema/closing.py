@@ -72,6 +72,11 @@ class _Closing:
         """Return the keyword that closes an object; none where it says something of other names."""
         parts = parts_of(self._root, schema)
         declaring = any(part.get("properties") for part in parts)
+        is_bare = (
+            schema is self._root and not declaring and len(parts) == 1 and not (_NOT_ALONE & schema.keys())
+        )
+        if is_bare and not _SETTLED & schema.keys():
+            return {"additionalProperties": False}  # a tool without parameters
         if not declaring or any(_SETTLED & part.keys() for part in parts) or self._varies(parts):
             return {}
         if len(parts) == 1:

@@ -123,6 +123,7 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
         listed: The names that there are.
         servers: The names of this server.
     """
+    sent = _without_leaks(sent[: 2 * _LONGEST_TOOL])
     if " " in sent or len(sent) > _LONGEST_TOOL:
         return None
     folded: dict[str, list[str]] = {}
@@ -137,6 +138,21 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
                 found += [ToolName(name) for name in folded.get(_fold_tool(tool), ())]
             found += [ToolName(name, server) for name in folded.get(_fold_tool(f"{server}_{tool}"), ())]
     return found[0] if len({meant.name for meant in found}) == 1 else None
+
+
+# What a model's own format of calls leaves in a name: control tokens and namespaces of OpenAI's Harmony
+# (github.com/openai/harmony, docs/format.md), and the namespace of Gemini's Python calls.
+_LEAKS: Final = re.compile(r"(?:functions\.|default_api[.:])?(?P<name>[^<>|\s]+)\s*(?:<\|.*)?", re.DOTALL)
+
+
+def _without_leaks(sent: str) -> str:
+    """Return a tool's name without what leaked into it from the format of a model's calls.
+
+    >>> _without_leaks("functions.echo<|channel|>json"), _without_leaks("default_api:echo"), _without_leaks("echo")
+    ('echo', 'echo', 'echo')
+    """
+    found = _LEAKS.fullmatch(sent)
+    return found["name"] if found else sent
 
 
 def same_tool_name(one: str, other: str) -> bool:
@@ -261,7 +277,8 @@ def likeness(sent: str, name: str) -> float:
     # Among other words a word may be a unit, of which one letter makes another: `kbit`, `kibit`.
     if same_word(*differing[0], least=_MIN_AMONG_WORDS if len(left) > 1 else _MIN_LETTERS):
         return SPELLING
-    return _begins(*differing[0]) if differing[0] == (left[-1], right[-1]) else 0.0
+    # An abbreviation among other words: `max_difficulty`, `maximum_difficulty`.
+    return _begins(*differing[0])
 
 
 @lru_cache(maxsize=2048)
