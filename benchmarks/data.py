@@ -80,4 +80,5 @@ def _lines(folder: Path, name: str) -> list[dict[str, Any]]:
 
 
 def _closed(schema: dict[str, Any]) -> dict[str, Any]:
-    return {"additionalProperties": False, **schema}
+    # Closed beside a union, an object could have none of the names that its branches declare.
+    return schema if "properties" not in schema else {"additionalProperties": False, **schema}

@@ -40,6 +40,7 @@ _NOTHING: Final = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
 )
 _AROUND: Final = " \t\r\n[]\"'`"
+_SIGN: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
 _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
@@ -74,7 +75,8 @@ def needs_text(node: Node | None, value: object) -> bool:
 
 def is_empty(node: Node | None, value: object) -> bool:
     """Return whether a value is an empty container where none is taken."""
-    is_taken = any(way.may_be(json_type(value)) for way in (node.ways if node else ()))
+    kind = json_type(value)
+    is_taken = any(way.kinds is None or kind in way.kinds for way in (node.ways if node else ()))
     return isinstance(value, (list, dict)) and not value and not is_taken
 
 
@@ -102,8 +104,8 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
         return [each for each in place.node.once(_members) if says_nothing(each)][:_MAX_NEAR]
     found = near_values(place.node, text, place.name)
     # One value of a text that has several would drop the others.
-    is_several = _SEPARATORS.search(text) and not any(_SEPARATORS.search(each) for each in found)
-    return () if is_several else found
+    is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
+    return () if found and is_several else found
 
 
 def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
@@ -324,7 +326,7 @@ def _in_other_words(node: Node, names: Names) -> dict[str, str]:
     """Return the missing texts that several undeclared names mean whose last word is one for another in each."""
     swaps: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name in names.missing if len(names.unknown) > 1 else ():
-        *theirs, last = name_words(name)
+        *theirs, last = name_words(name) or ("",)
         for key in names.unknown if theirs and _expects(node.property_nodes[name], "string") else ():
             *ours, own = name_words(key) or ("",)
             if ours == theirs:
@@ -407,7 +409,11 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
     if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
-        if ours == ("ids",) and _expects(node.property_nodes[name], "array"):
+        if (
+            ours == ("ids",)
+            and theirs[-1] not in IDENTIFIERS
+            and _expects(node.property_nodes[name], "array")
+        ):
             return True
         declared = islice(node.properties, _MAX_NAMES)
         ends = [each for each in declared if "".join(name_words(each)).endswith(ours[0])]

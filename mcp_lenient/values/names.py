@@ -277,8 +277,9 @@ def likeness(sent: str, name: str) -> float:
     # Among other words a word may be a unit, of which one letter makes another: `kbit`, `kibit`.
     if same_word(*differing[0], least=_MIN_AMONG_WORDS if len(left) > 1 else _MIN_LETTERS):
         return SPELLING
-    # An abbreviation among other words: `max_difficulty`, `maximum_difficulty`.
-    return _begins(*differing[0])
+    # Among other words only an abbreviation of three letters: `max_size` and `maximum_size`, not `with_x` and `without_x`.
+    is_last = differing[0] == (left[-1], right[-1])
+    return _begins(*differing[0]) if is_last or min(map(len, differing[0])) == _MIN_LETTERS else 0.0
 
 
 @lru_cache(maxsize=2048)

@@ -126,7 +126,7 @@ _ONE_NAME = {"properties": {"id": STRING, "name": STRING, "size": INTEGER}, "add
         pytest.param(
             {"anyOf": [{"required": ["id"]}, {"required": ["name"]}]},
             {"size": 1},
-            "'id' is required but was not sent. It must be a string.",
+            "either 'id' or 'name' must be sent in the arguments.",
             id="one of two names",
         ),
         pytest.param(

@@ -180,13 +180,13 @@ async def test_uncertain_moves_get_a_message_but_no_fix(tool, sent, reported):
 
 async def test_a_wrapper_in_an_open_object():
     """In an object that accepts any name, the message says where the missing value was sent."""
-    refused = envelope(await call(_server(), "find", {"request": {"query": "x"}}))
+    refused = envelope(await call(_server(), "find", {"function": {"query": "x"}}))
     assert (
-        "'query' is required but was not sent. It must be a string. It was sent inside 'request'"
+        "'query' is required but was not sent. It must be a string. It was sent inside 'function'"
         in refused["message"]
     )
     (patch,) = refused["details"]["violations"][0]["fixes"]
-    fixed = jsonpatch.apply_patch({"request": {"query": "x"}}, patch)
+    fixed = jsonpatch.apply_patch({"function": {"query": "x"}}, patch)
     assert got(await call(_server(), "find", fixed)) == {"got": {"query": "x"}}
 
 

@@ -32,18 +32,6 @@ def _told(schema: Json, sent: Any) -> str:
     ("schema", "sent", "meant"),
     [
         pytest.param(
-            _EDITS,
-            {"path": "a", "old": "x", "new": "y"},
-            {"path": "a", "edits": [{"old": "x", "new": "y"}]},
-            id="fields beside a missing list",
-        ),
-        pytest.param(
-            closed(edits=array(_EDIT)),
-            {"old": "x", "new": "y"},
-            {"edits": [{"old": "x", "new": "y"}]},
-            id="fields beside an optional list",
-        ),
-        pytest.param(
             closed("a", a=closed("b", b=INTEGER)), {"a.b": 5}, {"a": {"b": 5}}, id="a field after a dot"
         ),
     ],
@@ -73,7 +61,6 @@ def test_the_first_fix_builds_the_whole_value(schema: Json, sent: Any, meant: An
             {"rows[0].name": "a"},
             id="a missing list",
         ),
-        pytest.param(_EDITS, {"path": "a", "old": "x"}, id="a field beside a missing list"),
     ],
 )
 def test_a_part_is_not_said_to_be_the_whole(schema: Json, sent: Any) -> None:

@@ -74,7 +74,7 @@ ONE_FAULT = [
         {"ids": "a"},
         "type",
         "/ids",
-        "'ids' must be an array of integers, but got a string. Write it as JSON, like [1, 2], not as text.",
+        "'ids' must be an array of integers, but got a string. Write it as JSON, like […], not as text.",
         id="text for a list",
     ),
     pytest.param(

@@ -90,7 +90,8 @@ FILTER = closed("field", field=STRING, value=INTEGER)
     ),
     refuses_call("two keys", FILTER, {"args": {"field": "a"}, "value": 1}),
     refuses_call("empty", FILTER, {"args": {}}),
-    refuses_call("another word", FILTER, {"data": {"field": "a"}}),
+    refuses_call("another word", FILTER, {"stuff": {"field": "a"}}),
+    repairs_call_to("data", FILTER, {"data": {"field": "a"}}, {"field": "a"}, "unwrap_arguments "),
     refuses_call("a list", FILTER, {"args": [{"field": "a"}]}),
     refuses_call("content not valid", FILTER, {"args": {"field": 5.5}}),
     refuses_call("the content lacks a name", FILTER, {"args": {"value": 5}}),
@@ -165,7 +166,7 @@ FILTER = closed("field", field=STRING, value=INTEGER)
         {"name": "n", "params": "a"},
     ),
     refuses_call(
-        "another word in place of a required wrapper", closed("input", input=OBJECT), {"data": {"a": 1}}
+        "another word in place of a required wrapper", closed("input", input=OBJECT), {"stuff": {"a": 1}}
     ),
     refuses_call(
         "required wrapper, another name, any content",
@@ -347,9 +348,16 @@ TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, para
     refuses_call("the parameter was sent too", TODOS, {"todos[0].title": "a", "todos": []}),
     refuses_call("another unknown name", TODOS, {"todos[0].title": "a", "more": 1}),
     refuses_call("content that is refused", TODOS, {"todos[0].done": True}),
-    refuses_call(
-        "a declared name with a point",
+    repairs_call_to(
+        "beside a declared name with a point",
         closed(**{"todos": array(TODO), "filter.city": STRING}),
+        {"todos[0].title": "a"},
+        {"todos": [{"title": "a"}]},
+        "nest_arguments ",
+    ),
+    refuses_call(
+        "a declared name with a point that begins alike",
+        closed(**{"todos": array(TODO), "todos.city": STRING}),
         {"todos[0].title": "a"},
     ),
     repairs_call_to(

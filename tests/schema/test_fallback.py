@@ -18,7 +18,7 @@ from tables import INTEGER, array, closed, each_row
 from benchmarks.conformance import load_cases
 from benchmarks.conformance.ours import call
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import Check, compiled, fallback
+from mcp_lenient.schema.checks import CompiledCheck, compiled, fallback
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress_run import example_calls
@@ -31,7 +31,7 @@ _STALL = 20.0
 """Seconds of processor time, generous bounds of a validation and of a whole call. A failure would take minutes or never end."""
 
 
-def _outcome(check: Check, value: Any) -> bool:
+def _outcome(check: CompiledCheck, value: Any) -> bool:
     try:
         return check.is_valid(value)
     except (ValueError, RecursionError):

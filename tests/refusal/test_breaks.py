@@ -1,0 +1,201 @@
+"""Test what is said of text that breaks off, of unions, and of values for lack of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tables import ARRAY, INTEGER, NUMBER, OBJECT, STRING, array, closed, each_row, enum, opened, union
+
+from mcp_lenient import Policy, normalize
+from mcp_lenient.refusal.envelope import error_code
+
+STRINGS = array(STRING)
+
+
+def _only(schema: Any, sent: Any, policy: Policy | None = None) -> Any:
+    (violation,) = normalize(schema, sent, policy).violations
+    return violation
+
+
+@each_row(
+    ("text", "where"),
+    [
+        (
+            '["ls", "cat /etc',
+            "Its JSON ends after 16 characters, inside the [ at character 1; an output limit may",
+        ),
+        ('["ls", ', "Its JSON ends after 6 characters, inside the [ at character 1;"),
+        ('```json\n["ls", {"a": 1', "Its JSON ends after 14 characters, inside the { at character 8;"),
+        ('[["a"], ["b"', "Its JSON ends after 12 characters, inside the [ at character 9;"),
+    ],
+)
+def test_text_that_breaks_off_is_cut_off(text, where):
+    """A text that ends inside a string or bracket may have been cut off, and its end is not made up."""
+    violation = _only(closed(commands=STRINGS), {"commands": text})
+    assert where in violation.message
+    assert error_code([violation]) == "CUT_OFF"
+    assert violation.fixes == ()
+
+
+@each_row(
+    ("text", "where"),
+    [
+        ('["a", "b"}', "Its JSON breaks at character 10, inside the [ at character 1."),
+        ('["a" "b"]', "Its JSON breaks at character 6, inside the [ at character 1."),
+        ('{"a": 1 "b": 2}', "Its JSON breaks at character 9, inside the { at character 1."),
+    ],
+)
+def test_other_broken_json_is_located(text, where):
+    """Other broken JSON is told with the place where the parser stops, and is not cut off."""
+    violation = _only(closed(x=union(ARRAY, OBJECT)), {"x": text})
+    assert violation.message.endswith(where)
+    assert error_code([violation]) != "CUT_OFF"
+
+
+@each_row("text", ['["a"] and ["b"]', "['a'", "a, b", "[", "", "{'a': 1", '["a"]]'])
+def test_text_in_another_form_is_not_cut_off_in_the_middle(text):
+    """Text that is complete, or no JSON from its beginning, is never said to break inside a bracket that it lacks."""
+    for violation in normalize(closed(x=STRINGS), {"x": text}).violations:
+        assert "breaks" not in violation.message
+
+
+@pytest.mark.parametrize("text", ['{"commands": ["ls", "c', '{"commands": [', '{"commands": "'])
+def test_arguments_that_break_off_are_cut_off(text):
+    """Whole arguments that end inside a string or bracket may have been cut off."""
+    violation = _only(closed(commands=STRINGS), text)
+    assert error_code([violation]) == "CUT_OFF"
+    assert f"ends after {len(text)} characters; an output limit may have cut it off" in violation.message
+
+
+def test_a_union_says_which_names_are_needed_together():
+    """If each branch of a union lacks other names, no branch's name alone is said to be required."""
+    place = union(closed("city", city=STRING), closed("lat", "lon", lat=NUMBER, lon=NUMBER))
+    assert (
+        _only(closed("at", at=place), {"at": {}}).message
+        == "either 'city' or 'lat' and 'lon' must be sent in 'at'."
+    )
+    assert "'at.lon' is required" in _only(closed("at", at=place), {"at": {"lat": 1}}).message
+
+
+@each_row(("kind", "value"), [(STRING, []), (STRING, {}), (INTEGER, []), (enum("a", "b"), {})])
+def test_an_empty_container_for_no_container_may_be_left_out(kind, value):
+    """An empty list or object where none is taken stands for nothing to send."""
+    violation = _only(closed(x=kind), {"x": value})
+    assert violation.message.endswith("Leave it out if you have no value.")
+    assert [dict(each) for each in violation.fixes[0]] == [{"op": "remove", "path": "/x"}]
+
+
+def test_an_empty_list_for_a_required_text_is_not_left_out():
+    """What is required cannot be left out."""
+    assert "Leave it out" not in _only(closed("x", x=STRING), {"x": []}).message
+
+
+def test_no_example_can_be_taken_for_an_identifier():
+    """For identifiers and in destructive tools an example has no values."""
+    ids = closed(ticket_ids=array(INTEGER), n=array(INTEGER))
+    assert "like […]" in _only(ids, {"ticket_ids": "x"}).message
+    assert "like [1, 2]" in _only(ids, {"n": "x"}).message
+    assert "like […]" in _only(ids, {"n": "x"}, Policy(destructive=True)).message
+
+
+def test_the_sent_items_are_the_example():
+    """Where the sent text holds the items, the message shows them as a list."""
+    message = _only(closed(cities=STRINGS), {"cities": "oslo, bergen, moss"}).message
+    assert 'like ["oslo", "bergen", "moss"]' in message
+
+
+@each_row(
+    ("schema", "sent", "meant"),
+    [
+        (closed("max_difficulty", max_difficulty=INTEGER), {"maximum_difficulty": 4}, {"max_difficulty": 4}),
+        (
+            closed("old_text", "new_text", old_text=STRING, new_text=STRING),
+            {"old_string": "x", "new_string": "y"},
+            {"old_text": "x", "new_text": "y"},
+        ),
+        (closed("items", items=STRINGS), {"ids": ["a"]}, {"items": ["a"]}),
+        (closed(tags=STRINGS), {"tags": "'a', 'b'"}, {"tags": ["a", "b"]}),
+        (
+            closed(body={**STRING, "description": "The body, as JSON."}),
+            {"body": {"a": 1}},
+            {"body": '{"a": 1}'},
+        ),
+    ],
+)
+def test_the_first_fixes_say_what_was_likely_meant(schema, sent, meant):
+    """Abbreviations, names in pairs, the only list and lists in quotes are offered."""
+    import jsonpatch
+
+    patches: list[Any] = []
+    for violation in normalize(schema, sent).violations:
+        patch = [dict(each) for each in violation.fixes[0]]
+        patches += [] if patch in patches else [patch]
+    assert jsonpatch.apply_patch(sent, [each for patch in patches for each in patch]) == meant
+
+
+def test_one_mistake_in_several_items_is_one_patch():
+    """The same misnamed field of several items is moved by one patch."""
+    item = closed("file_path", file_path=STRING)
+    sent = {"files": [{"path": "a"}, {"path": "b"}]}
+    missing, *_ = normalize(closed("files", files=array(item)), sent).violations
+    assert [each["path"] for each in missing.fixes[0]] == ["/files/0/file_path", "/files/1/file_path"]
+
+
+def test_a_spread_argument_may_belong_inside():
+    """An unknown name beside an open object of arguments is told that it may belong inside."""
+    schema = closed("arguments", arguments=OBJECT, name=STRING)
+    message = _only(schema, {"name": "x", "arguments": {}, "cwd": "/x"}).message
+    assert "It may belong inside 'arguments'." in message
+
+
+def test_half_of_several_values_is_no_fix():
+    """One of the values in a text for a single enum would drop the others."""
+    assert _only(closed(s=enum("open", "closed", "x")), {"s": "open,closed"}).fixes == ()
+
+
+@each_row(
+    ("schema", "sent", "expected"),
+    [
+        *(
+            (closed("q", q=STRING), {wrapper: {"q": "x"}}, {"q": "x"})
+            for wrapper in ("data", "payload", "request", "action_input", "body")
+        ),
+        (
+            closed("path", path=STRING, edits=array(closed("old", "new", old=STRING, new=STRING))),
+            {"path": "a", "old": "x", "new": "y"},
+            {"path": "a", "edits": [{"old": "x", "new": "y"}]},
+        ),
+        (closed("ids", ids=STRINGS, **{"filter.name": STRING}), {"ids[0]": "a"}, {"ids": ["a"]}),
+        (
+            closed("q", q=STRING),
+            {"q": "x", "security_context": {"agent_fingerprint": {"id": "1"}}},
+            {"q": "x"},
+        ),
+    ],
+)
+def test_more_wrappers_and_flat_fields_are_read(schema, sent, expected):
+    """Wrappers, flat fields of the only list and CrewAI's context are read as the arguments that they hold."""
+    assert normalize(schema, sent).arguments == expected
+
+
+@each_row(
+    ("schema", "sent"),
+    [
+        (closed("q", q=STRING), {"data": {"q": "x"}, "more": 1}),
+        (closed("q", q=STRING), {"data": {"search": "x"}}),
+        (closed("path", path=STRING, edits=array(opened("old", old=STRING))), {"path": "a", "old": "x"}),
+        (closed(a=array(closed(x=STRING)), b=array(closed(x=STRING))), {"x": "1"}),
+        (closed("q", q=STRING), {"q": "x", "security_context": {"role": "admin"}}),
+        (closed("q", q=STRING), {"q": "x", "security_context": "agent_fingerprint"}),
+    ],
+)
+def test_what_may_be_another_wrapper_is_refused(schema, sent):
+    """With another key, other content, an open item or two lists, nothing is moved."""
+    assert normalize(schema, sent).violations
+
+
+def test_a_tool_without_parameters_can_be_closed():
+    """Under ``closed`` an open schema without parameters takes none."""
+    assert normalize({"type": "object"}, {"x": 1}, Policy(closed=True)).violations
+    assert not normalize({"type": "object"}, {"x": 1}).violations
