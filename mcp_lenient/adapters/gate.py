@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
+from mcp_lenient.adapters.repeats import Repeats, caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.declare.declared import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
@@ -22,18 +23,22 @@ from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     UPSTREAM_KEY,
+    Again,
     envelope,
+    error_code,
     note_language,
     repairs_note,
     repairs_told,
     unknown_tool,
     written,
 )
+from mcp_lenient.refusal.locations import may_be_told
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near, same_tool_name, tool_target
+from mcp_lenient.values.patches import applied
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -246,12 +251,37 @@ class CompiledTool:
         for arguments in ({}, wrong):
             self.refusal(self.tool.name, self.contract.decide(arguments).violations)
 
+    def corrected(self, sent: Any, violations: tuple[Violation, ...]) -> Mapping[str, Any] | None:
+        """Return the arguments with the first fix of each violation, if the tool would take them.
+
+        Values that are long or secret are replaced by their names.
+        """
+        patches = [violation.fixes[0] for violation in violations if violation.fixes]
+        if not patches or not isinstance(sent, Mapping) or not self.policy.echo_values:
+            return None
+        try:
+            for at, patch in enumerate(patches):
+                sent = sent if patch in patches[:at] else applied(sent, patch)
+        except LookupError:
+            return None
+        if self.contract.decide(sent).status == "refused":
+            return None
+        kept = self.plan.top.property_nodes
+        return {
+            name: value if name in kept and may_be_told(name, value, kept[name], self.policy) else f"<{name}>"
+            for name, value in sent.items()
+        }
+
     def refusal(
-        self, name: str, violations: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()
+        self,
+        name: str,
+        violations: tuple[Violation, ...],
+        repairs: tuple[Repair, ...] = (),
+        again: Again | None = None,
     ) -> dict[str, Any]:
         """Return the result that refuses a call made under this name."""
         language = self.policy.language
-        answer = envelope(name, self.contract.plan.top, violations, repairs, language=language)
+        answer = envelope(name, self.contract.plan.top, violations, repairs, language=language, again=again)
         return refusal_result(answer, has_output_schema=self.tool.has_output_schema)
 
 
@@ -382,6 +412,7 @@ class Gate:
     ) -> None:
         self.operator = Operator(policy, unrepairable=unrepairable, own_spans=own_spans, **settings)
         self.telemetry = self.operator.telemetry
+        self._repeats = Repeats()
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's declarations."""
@@ -466,6 +497,7 @@ class Gate:
             is_lost = compiled.drops_what_is_missing(decision)
             certain = compiled.certain or decided.question.is_unreadable or is_lost
             return self._refused(call, compiled, repairs, decision.violations, certain=certain)
+        self.forget_refused(call)
         final = compiled.settled(decision.arguments)
         arguments, repairs = final.arguments, (*repairs, *final.repairs)
         if not repairs:
@@ -504,8 +536,29 @@ class Gate:
             self.record("call_forwarded", call, compiled, violations=violations)
             if_refused = partial(compiled.refusal, call.name, violations)
             return Verdict(compiled, repairs=call.repairs, if_refused=if_refused)
-        self.record("call_rejected", call, compiled, repairs=repairs, violations=violations)
-        return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs))
+        again = self._again(call, compiled, violations)
+        times = 1 if again is None else again.times
+        self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
+        return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs, again))
+
+    def remembers(self, tool: str) -> bool:
+        """Return whether a refused call of a tool is remembered."""
+        return self._repeats.knows(tool)
+
+    def forget_refused(self, call: HostCall) -> None:
+        """Forget the refused calls of a caller and a tool that it has now called as it should."""
+        if self.remembers(call.name) and (caller := caller_of(call.who())) is not None:
+            self._repeats.forget(caller, call.name)
+
+    def _again(
+        self, call: HostCall, compiled: CompiledTool, violations: tuple[Violation, ...]
+    ) -> Again | None:
+        """Return how often this caller has sent this call, if it has before."""
+        caller = caller_of(call.who())
+        if caller is None:
+            return None
+        count = self._repeats.count(caller, call.name, error_code(violations), call.arguments)
+        return Again(count, compiled.corrected(call.arguments, violations)) if count > 1 else None
 
     async def _not_found(self, call: HostCall, source: ToolSource) -> Verdict:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""

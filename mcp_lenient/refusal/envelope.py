@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Repair, Violation
-from mcp_lenient.values.display import cut, encodable, escaped_pointer, shown, shown_key, shown_name
+from mcp_lenient.values.display import cut, encodable, escaped_pointer, in_json, shown, shown_key, shown_name
 from mcp_lenient.values.json_values import tokens_of
 from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, marked
 from mcp_lenient.values.language import language as texts
@@ -29,6 +29,8 @@ _MAX_PARAMETER: Final = 64
 _MAX_POINTER: Final = 300
 _MAX_REPAIRS: Final = 50
 _MAX_NEAR: Final = 5
+_MAX_REASON: Final = 240
+_TWICE: Final = 2
 _MOST_NOTED: Final = 3
 _BYTES_OF_VIOLATIONS: Final = 7_000
 _BYTES_OF_NAMES: Final = 1_500
@@ -46,6 +48,18 @@ _OPENINGS: Final[Mapping[Subject, str]] = {
 }
 
 
+class Again(NamedTuple):
+    """A call that the same caller has sent before, unchanged.
+
+    Attributes:
+        times: How often it was refused, this time included.
+        corrected: The arguments that would be accepted, with names in place of values that are long or secret.
+    """
+
+    times: int
+    corrected: Mapping[str, Any] | None = None
+
+
 # --- the envelope -----------------------------------------------------------------------------------------
 
 
@@ -57,6 +71,7 @@ def envelope(
     *,
     language: str = ENGLISH,
     subject: Subject = "tool",
+    again: Again | None = None,
 ) -> dict[str, Any]:
     """Return the envelope of a refused call: JSON that can be sent as UTF-8, 16 kB at most.
 
@@ -67,6 +82,7 @@ def envelope(
         repairs: The repairs made before the call was refused.
         language: The language of the message, as in the policy.
         subject: What has the name: a tool, a prompt or a resource template.
+        again: How often the same caller has sent the same call; None the first time.
     """
     name, words = shown_name(tool_name), texts(language)
     told = [_violation(violation, words) for violation in violations]
@@ -78,7 +94,35 @@ def envelope(
     details |= {"violations": kept, **_omitted("violations", told, kept)}
     details |= {"parameters": {**top.once(_parameters)}, "repairs": records}
     details |= _omitted("repairs", repairs, records)
-    return error_envelope(error_code(violations), _message(name, violations, words, subject), details)
+    message = _message(name, violations, words, subject)
+    if again is not None:
+        details |= {"repeated": again.times}
+        message = _message_again(name, violations, words, again)
+    return error_envelope(error_code(violations), message, details)
+
+
+def _message_again(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
+    """Return what to do instead of sending a refused call again: another answer each time, and a shorter one."""
+    reason = cut(words.of(violations[0].message), _MAX_REASON)
+    reason = reason[:1].upper() + reason[1:]
+    if again.times > _TWICE:
+        return words.sentences(
+            words(
+                "This exact call of '{tool}' was refused {count} times, unchanged.",
+                tool=name,
+                count=again.times,
+            ),
+            reason,
+            words(
+                "Do not send it again: change it, ask the user for what is missing, or do without this tool."
+            ),
+        )
+    said = [words("'{tool}' refused the same call before.", tool=name), reason]
+    if any(violation.code == "missing" for violation in violations):
+        said.append(words("If you did send it, an output limit may have cut it off: send less at once."))
+    if again.corrected is not None:
+        said.append(words("Send this instead: {call}", call=in_json(again.corrected)))
+    return words.sentences(*said)
 
 
 def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,7 +285,9 @@ def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     """Return an envelope and its text, which says nothing twice; both can be encoded as UTF-8."""
     safe = _safe(told)
     details = safe["details"]
-    if details.get("violations"):
+    if "repeated" in details:
+        details = {"repeated": details["repeated"]}
+    elif details.get("violations"):
         details = dict(_said_once(details, safe["message"]))
     return safe, _COMPACT_ENCODER.encode({**safe, "details": details})
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import HIDDEN, MAX_SCALAR, is_name, secret_name, sentence, short_scalar
+from mcp_lenient.values.display import (
+    HIDDEN,
+    MAX_SCALAR,
+    fits_json,
+    is_name,
+    secret_name,
+    sentence,
+    short_scalar,
+)
 from mcp_lenient.values.json_values import looks_like_json
 from mcp_lenient.values.language import Language, language
 from mcp_lenient.values.patches import REMOVED, value_at
@@ -18,6 +26,7 @@ from mcp_lenient.values.patches import REMOVED, value_at
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
+_MAX_TOLD: Final = 100
 _LOOKED_AT: Final = 2_000
 _SUBSTRING: Final = 4
 _MAX_BITS: Final = 4_000
@@ -136,6 +145,12 @@ class Refused:
         if any(text is None or _repeats(detail, text) for text in texts):
             return ""
         return sentence(self.words.of(detail), limit)
+
+
+def may_be_told(name: str, value: object, node: Node, policy: Policy) -> bool:
+    """Return whether a value is short, and no secret is in it."""
+    is_secret = secret_name(name, policy.secret) or private(node, value, policy.secret)
+    return not is_secret and fits_json(value, _MAX_TOLD)
 
 
 def marked_secret(node: Node | None) -> bool:

@@ -77,6 +77,7 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     *,
     duration_us: int = 0,
     error_code: str | None = None,
+    repeated: int = 1,
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
     hints: Sequence[str] = (),
@@ -94,6 +95,8 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     fields: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(tool)}
     if error_code is not None:
         fields["error_code"] = escaped(error_code)
+    if repeated > 1:
+        fields["repeated"] = repeated
     if violations:
         fields["violations"] = [_violation_record(item, secret) for item in violations[:LISTED]]
         fields["violation_count"] = len(violations)
@@ -216,6 +219,11 @@ class CallEvent(_Record):
     )
     error_code: Text | None = Field(
         default=None, description="The envelope's code, if the call was refused or would have been."
+    )
+    repeated: int = Field(
+        default=1,
+        ge=1,
+        description="How often the same caller was refused the same call, this time included.",
     )
     violations: tuple[ViolationRecord, ...] = Field(
         default=(), max_length=LISTED, description="The errors left after repair, the first 50."

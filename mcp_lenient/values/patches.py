@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Any, Final
 
 from mcp_lenient.types import Path
-from mcp_lenient.values.json_values import pointer, same_json
+from mcp_lenient.values.json_values import pointer, same_json, tokens_of
 
 Operation = Mapping[str, Any]
 Patch = tuple[Operation, ...]
@@ -44,6 +44,39 @@ def with_value(value: Any, path: Path, new: Any) -> Any:
     else:
         changed[first] = new
     return changed
+
+
+def applied(value: Any, patch: Patch) -> Any:
+    """Return a value changed by a patch that :func:`difference` made of it.
+
+    >>> applied({"tgas": [1]}, ({"op": "move", "from": "/tgas", "path": "/tags"},))
+    {'tags': [1]}
+
+    Raises:
+        LookupError: When a place of the patch is not there.
+    """
+    for operation in patch:
+        new = operation.get("value")
+        if operation["op"] == "move":
+            source = _path_of(value, operation["from"])
+            new = value_at(value, source)
+            value = with_value(value, source, REMOVED)
+        path = _path_of(value, operation["path"])
+        if operation["op"] in ("remove", "replace") and value_at(value, path) is REMOVED:
+            raise LookupError(operation["path"])
+        items = value_at(value, path[:-1])
+        if isinstance(items, list) and operation["op"] in ("add", "move") and isinstance(at := path[-1], int):
+            path, new = path[:-1], [*items[:at], new, *items[at:]]
+        value = with_value(value, path, REMOVED if operation["op"] == "remove" else new)
+    return value
+
+
+def _path_of(value: Any, text: str) -> Path:
+    path: Path = ()
+    for token in tokens_of(text):
+        here = value_at(value, path)
+        path = (*path, int(token) if isinstance(here, list) and token.isdecimal() else token)
+    return path
 
 
 def difference(old: Any, new: Any) -> Patch:

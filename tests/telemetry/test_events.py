@@ -191,6 +191,7 @@ def test_every_finding_is_in_the_event():
         "call_rejected",
         **FACTS,
         error_code="INVALID_LIMIT_TYPE",
+        repeated=2,
         violations=VIOLATIONS,
         repairs=REPAIRS,
         hints=["/note"],
@@ -200,6 +201,7 @@ def test_every_finding_is_in_the_event():
         "event": "call_rejected",
         "tool": "store_context",
         "error_code": "INVALID_LIMIT_TYPE",
+        "repeated": 2,
         "violations": [{"code": "type", "pointer": "/limit", "received": "string"}],
         "violation_count": 1,
         "repairs": [
@@ -288,7 +290,7 @@ def test_the_published_schema_describes_the_lines(event):
 def test_an_event_is_written_in_the_order_of_its_model():
     """The writer and the model have the same fields in the same order."""
     found = {"violations": VIOLATIONS, "repairs": REPAIRS, "hints": ["/note"], "sent": ({}, {"limit": 1})}
-    event = event_fields("call_rejected", **FACTS, error_code="C", **found)
+    event = event_fields("call_rejected", **FACTS, error_code="C", repeated=2, **found)
     assert list(event) == list(CallEvent.model_fields)
 
 

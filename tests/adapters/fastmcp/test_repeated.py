@@ -1,0 +1,132 @@
+"""Test that a refused call that is sent again unchanged gets another answer."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import pytest
+from fastmcp import Client
+
+from mcp_lenient.adapters.repeats import Repeats, caller_of
+
+_SERVER = """
+from fastmcp import FastMCP
+from mcp_lenient import LenientMiddleware
+
+mcp = FastMCP("x", middleware=[LenientMiddleware()])
+
+@mcp.tool
+def search(query: str, tags: list[str], password: str = "", limit: int = 5) -> str:
+    return query
+
+mcp.run(show_banner=False)
+"""
+_TEXT = {"query": "tea", "tags": "a, b"}
+
+
+@pytest.fixture
+async def answers(tmp_path):
+    """Call the tool of a server over stdio; return what each call was answered."""
+    path = tmp_path / "server.py"
+    path.write_text(_SERVER)
+    config = {"mcpServers": {"x": {"command": sys.executable, "args": [str(path)], "env": dict(os.environ)}}}
+
+    async def call(*calls: dict[str, Any]) -> list[tuple[str, int]]:
+        found = []
+        async with Client(config) as client:
+            for arguments in calls:
+                result = await client.call_tool_mcp("search", arguments)
+                text = result.content[0].text
+                answer = json.loads(text) if result.is_error else {"message": text, "details": {}}
+                found.append((answer["message"], answer["details"].get("repeated", 1)))
+        return found
+
+    return call
+
+
+async def test_each_answer_to_the_same_call_is_another_one(answers):
+    """The second answer has a corrected call, the third says how often the call was refused, and what else to do."""
+    first, second, third, fourth = await answers(*[_TEXT] * 4)
+    assert first[1] == 1
+    assert first[0].startswith("Invalid arguments for tool 'search':")
+    assert second[1] == 2
+    assert second[0].startswith("'search' refused the same call before. 'tags' must be an array of strings")
+    assert second[0].endswith('Send this instead: {"query": "tea", "tags": ["a", "b"]}')
+    assert len(second[0].partition("Send this")[0]) < len(first[0])
+    assert third[0].startswith("This exact call of 'search' was refused 3 times, unchanged.")
+    assert third[0].endswith("change it, ask the user for what is missing, or do without this tool.")
+    assert fourth[1] == 4
+
+
+async def test_another_call_and_a_call_that_runs_begin_anew(answers):
+    """Only the same arguments count, and only until the tool runs."""
+    found = await answers(_TEXT, {}, _TEXT, {"query": "x", "tags": ["a"]}, _TEXT)
+    assert [times for _, times in found] == [1, 1, 2, 1, 1]
+
+
+async def test_a_repaired_call_begins_anew(answers):
+    """A call that runs repaired counts as one that runs."""
+    found = await answers(_TEXT, {"query": "x", "tags": '["a"]'}, _TEXT)
+    assert [times for _, times in found] == [1, 1, 1]
+
+
+async def test_a_missing_value_may_have_been_cut_off(answers):
+    """From the second time on, a missing value may be one that an output limit has cut off."""
+    _, (second, _) = await answers({}, {})
+    assert second.endswith("If you did send it, an output limit may have cut it off: send less at once.")
+
+
+async def test_a_corrected_call_repeats_no_secret_and_no_long_value(answers):
+    """Long and secret values are replaced by their names."""
+    sent = {"query": "x" * 200, "tags": "a, b", "password": "hunter2"}
+    _, (second, _) = await answers(sent, sent)
+    assert second.endswith(
+        'Send this instead: {"query": "<query>", "tags": ["a", "b"], "password": "<password>"}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("who", "caller"),
+    [
+        ({"transport": "stdio", "session_id": "a"}, "stdio"),
+        ({"transport": "streamable-http", "session_id": "a"}, "a"),
+        ({"transport": "streamable-http", "subject": "user", "session_id": "a"}, "user"),
+        ({"transport": None}, None),
+    ],
+)
+def test_a_caller_is_known_by_its_session_or_subject(who, caller):
+    """Without a session or a subject nothing is counted."""
+    assert caller_of(who) == caller
+
+
+def test_a_hundred_thousand_refusals_are_bounded():
+    """What is remembered of 1,000 callers is bounded, and costs a few microseconds a refusal."""
+    repeats, started = Repeats(), time.process_time()
+    for at in range(100_000):
+        repeats.count(f"session {at % 20_000}", "search", "MISSING_QUERY", {"n": at % 7})
+    seconds = time.process_time() - started
+    assert len(repeats._counts) == 10_000
+    assert sum(repeats._tools.values()) == 10_000
+    assert seconds < 2
+
+
+def test_different_calls_of_one_caller_are_bounded():
+    """Of one tool only the last calls of a caller are remembered."""
+    repeats = Repeats()
+    for at in range(100):
+        assert repeats.count("a", "search", "X", {"n": at}) == 1
+    assert len(repeats._counts["a", "search"]) == 8
+    assert repeats.count("a", "search", "X", {"n": 99}) == 2
+
+
+def test_no_value_is_kept():
+    """What is remembered has no value of a call, and another key gives another hash."""
+    one, other = Repeats(b"k"), Repeats(b"l")
+    for repeats in (one, other):
+        repeats.count("a", "search", "X", {"password": "hunter2"})
+    assert "hunter2" not in repr(one.__dict__)
+    assert one._counts != other._counts
