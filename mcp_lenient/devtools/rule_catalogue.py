@@ -86,10 +86,18 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "whole_float_to_integer": "an integer with a decimal point, such as 7.0",
         },
         does="a number sent as text, or a whole number sent with a decimal point",
-        unless="the text is not a JSON number (`1_000`, `0644`, `+5`, `1,234`, `NaN`), or a digit would be lost",
+        unless="the text is not a JSON number (`1_000`, `1,234`, `.5`, `NaN`), but for the sign or zeros in front of an integer "
+        "parameter's own value (`+5`, `05`), if it is no identifier and the tool does not take the octal number too (`0644`); "
+        "`10.000`, which may be ten thousand, for an integer; a digit would be lost",
         properties={"limit": _INTEGER, "price": _NUMBER},
-        repaired=({"limit": "42"}, {"limit": "5.0"}, {"price": "3.14"}),
-        refused=({"limit": "3.9"}, {"limit": "1,234"}, {"limit": "0644"}),
+        repaired=({"limit": "42"}, {"limit": "5.0"}, {"limit": "+5"}, {"price": "3.14"}),
+        refused=(
+            {"limit": "3.9"},
+            {"limit": "1,234"},
+            {"limit": "10.000"},
+            {"limit": "0644"},
+            {"price": "+5"},
+        ),
     ),
     Family(
         {"text_to_boolean": 'true or false in quotes, or "yes", "no", "on", "off"'},
@@ -219,10 +227,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"array_to_scalar": "a single value in a list, such as [5]"},
         does="a list of one item where a single value is expected",
-        unless="there is more than one item; the item would also have to be converted",
+        unless="there is more than one item; the item would also have to be converted; a text without a format or allowed values, "
+        "which may be to hold JSON",
         properties={"limit": _INTEGER, "name": _TEXT},
         repaired=({"limit": [5]},),
-        refused=({"limit": [5, 6]}, {"limit": ["5"]}, {"name": [1]}),
+        refused=({"limit": [5, 6]}, {"limit": ["5"]}, {"name": ["a"]}),
     ),
     Family(
         {
@@ -256,10 +265,11 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     ),
     Family(
         {"delimited_text_to_array": 'a list as text with commas, such as "1, 2, 3"'},
-        does="numbers or allowed values in one text, separated by commas",
-        unless="a list of free texts; thousands (`1,234,567`); two integers without a space",
+        does="numbers in one text, separated by commas or semicolons; allowed values, also separated by `|` or line breaks",
+        unless="a list of free texts; a decimal comma or thousands (`1,5`, `1,234,567`), as two integers without a space may be; an "
+        "allowed value contains the separator",
         properties={"ids": {"type": "array", "items": _INTEGER}, "tags": _TEXTS},
-        repaired=({"ids": "1, 2, 3"},),
+        repaired=({"ids": "1, 2, 3"}, {"ids": "1;2"}),
         refused=({"ids": "1,234"}, {"tags": "a, b"}),
     ),
     Family(

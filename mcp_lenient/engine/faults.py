@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from mcp_lenient.schema.checks import holds
 from mcp_lenient.schema.node import Node, discriminator_of, fits
 from mcp_lenient.types import Fault, FaultKind, Path
-from mcp_lenient.values.json_values import has_whole_float, json_type, same_json
+from mcp_lenient.values.json_values import has_whole_float, json_type
 from mcp_lenient.values.limits import MOST_FAULTS
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class _FaultSearch:
             yield from self._of_union(node, value, path)
         elif not fits(node.types, value, exact_integers=self.exact):
             yield _fault(path, "type", node)
-        elif not _is_listed(node, value):
+        elif not node.lists(value):
             yield _fault(path, "enum", node)
         else:
             yield from _broken_limits(node, value, path)
@@ -98,7 +98,7 @@ class _FaultSearch:
 
     def _of_union(self, node: Node, value: Any, path: Path) -> Sequence[Fault]:
         meant = node.meant(value, exact_integers=self.exact)
-        listed = [way for way in meant if _is_listed(way, value)]
+        listed = [way for way in meant if way.lists(value)]
         if not listed:
             return [_fault(path, "enum" if meant else "type", node)]
         tags = discriminator_of(meant) if isinstance(value, Mapping) else None
@@ -120,10 +120,6 @@ class _FaultSearch:
 
 def _are_only_missing(found: Sequence[Fault], path: Path) -> bool:
     return all(each.keyword == "required" and each.path[:-1] == path for each in found)
-
-
-def _is_listed(node: Node, value: Any) -> bool:
-    return node.enum is None or any(same_json(member, value) for member in node.enum)
 
 
 def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:

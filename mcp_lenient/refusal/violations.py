@@ -362,8 +362,10 @@ class _Told:
     def sample(self) -> str | None:
         """The value as it should be sent, if a fix says it; else an example, if it cannot be taken for a real value."""
         for operation in (each for patch in self.fixes[:1] for each in patch if len(patch) == 1):
-            if operation["op"] == "replace" and isinstance(operation["value"], list):
-                return in_json(operation["value"])
+            # `1,234` may be one number.
+            items = operation["value"] if operation["op"] == "replace" else None
+            if isinstance(items, list) and all(isinstance(each, str) for each in items):
+                return in_json(items)
         name = next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
         is_risky = self.refused.destructive or is_identifier(name)
         return None if is_risky else self.node.once(say.example)

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, injected_keys
-from mcp_lenient.rules.words import IDENTIFIERS, case_matters
+from mcp_lenient.rules.words import IDENTIFIERS, Codes, case_matters
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import (
     MAX_NAME,
@@ -136,7 +136,7 @@ def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
         if (
             at >= 0
             and written != member
-            and (written == text.strip() or case_matters(written, member, members))
+            and (written == text.strip() or case_matters(written, member, Codes(members)))
         ):
             return []
     parts = _SEPARATORS.split(text)

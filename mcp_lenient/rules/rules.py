@@ -12,13 +12,14 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mcp_lenient.rules.words import (
     MAX_SEARCHED,
+    Codes,
     KnownItems,
+    Listing,
     case_matters,
     is_identifier,
     is_null_text,
     renderings,
     says_nothing,
-    split_members,
     split_numbers,
 )
 from mcp_lenient.schema.node import Node, fits
@@ -307,10 +308,20 @@ def _lists_values(node: Node) -> bool:
 def _folded(node: Node, text: str) -> Collection[Any]:
     number = None if may_have_thousands(text) else number_in_text(text)
     quoted = _QUOTED.fullmatch(text)
-    found = {each for each in node.enum or () if type(each) in (int, float) and each == number}
+    literals = node.once(_literals)
+    found = {literals[each] for each in (number, text.lower()) if each in literals}
     for spelling in {quoted[2].strip() or quoted[2], text} if quoted else {text} - {""}:
         found.update(_in_other_spelling(node, spelling))
     return found if len(found) == 1 else ()
+
+
+def _literals(node: Node) -> Mapping[Any, Any]:
+    """Return the numbers of an enum, and of one with other values both its booleans, by how a text says them."""
+    numbers = {each: each for each in node.enum or () if type(each) in (int, float)}
+    has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != frozenset(
+        {"boolean"}
+    )
+    return numbers | (_JSON_BOOLEANS if has_both else {})
 
 
 def _longest_spelling(node: Node) -> int:
@@ -324,8 +335,12 @@ def _in_other_spelling(node: Node, text: str) -> Sequence[str]:
         return exact or alike
     # `left-right` beside `left+right`
     has_twin = node.once(_letters)[squashed(alike[0])] > 1 and alike[0].strip().casefold() != text.casefold()
-    is_other = has_twin or case_matters(text, alike[0].strip(), _texts(node.enum or ()))
+    is_other = has_twin or case_matters(text, alike[0].strip(), node.once(_codes))
     return [] if is_other else alike
+
+
+def _codes(node: Node) -> Codes:
+    return Codes(_texts(node.enum or ()))
 
 
 def _letters(node: Node) -> Counter[str]:
@@ -355,14 +370,14 @@ def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
 
 def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
     """Null left out, for an optional property that forbids it."""
-    if not _has_none_member(place.node) and None not in _members(place.node):
+    if not place.node.once(_has_none_member):
         yield ABSENT
 
 
 def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
     ways = place.node.ways
-    has_default = bool(_members(place.node)) and any(value is not None for value in place.node.default)
+    has_default = place.node.once(_lists_values) and any(value is not None for value in place.node.default)
     if (
         not text
         and not has_default
@@ -387,9 +402,10 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _has_none_member(node: Node) -> bool:
-    """Return whether a word for an absent value is allowed, here or as an item of a list."""
+    """Return whether null or a word for an absent value is allowed here, or such a word as an item of a list."""
     members = _texts([*_members(node), *(member for way in node.ways for member in way.items.enum or ())])
-    return any(says_nothing(each) or each.casefold() in _NONE_WORDS for each in members)
+    is_word = any(says_nothing(each) or each.casefold() in _NONE_WORDS for each in members)
+    return is_word or None in _members(node)
 
 
 # --- lists and wrappers -----------------------------------------------------------------------------------
@@ -530,7 +546,13 @@ def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
         if not all(types and types <= _NUMBERS for types in kinds):
             return ()
         return _made(split_numbers(text, integers=all("integer" in types for types in kinds)))
-    return _made(split_members(text, members)) if all(isinstance(each, str) for each in members) else ()
+    listing = node.items.once(_listing)
+    return _made(listing.split(text)) if listing else ()
+
+
+def _listing(node: Node) -> Listing | None:
+    texts = _texts(node.enum or ())
+    return Listing(texts) if len(texts) == len(node.enum or ()) else None
 
 
 # --- names ------------------------------------------------------------------------------------------------

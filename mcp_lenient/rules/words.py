@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from functools import cached_property
 from itertools import groupby
-from typing import Final
+from typing import Final, NamedTuple
 
 from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
@@ -47,21 +48,22 @@ _SHORT: Final = 3
 _LONG: Final = 6
 
 
-def case_matters(text: str, member: str, members: Collection[str]) -> bool:
+def case_matters(text: str, member: str, codes: Codes) -> bool:
     """Return whether a text means something else than the member that it equals but for case and separators.
 
     Case has no meaning in words, and in codes (``usd``) if all members are of one case. It may have one in every other
     short run of letters, in patterns, and in runs of both cases.
 
-    >>> case_matters("open", "Open", ["Open"]), case_matters("usd", "USD", ["USD", "EUR"])
+    >>> codes, units = Codes(["Open", "USD", "EUR"]), Codes(["MB", "MM", "kN", "N"])
+    >>> case_matters("open", "Open", codes), case_matters("usd", "USD", codes)
     (False, False)
-    >>> case_matters("Mb", "MB", ["MB"]), case_matters("mm", "MM", ["MM"]), case_matters("kn", "kN", ["kN", "N"])
+    >>> case_matters("Mb", "MB", units), case_matters("mm", "MM", units), case_matters("kn", "kN", units)
     (True, True, True)
 
     Args:
         text: A text, without space around it.
         member: The member, without space around it.
-        members: All members.
+        codes: All members.
     """
     if len(text) != len(member):  # `STRASSE` and `Straße`
         return False
@@ -70,7 +72,7 @@ def case_matters(text: str, member: str, members: Collection[str]) -> bool:
     runs = _runs(text)
     longest = max((end - start for start, end in runs), default=0)
     return any(
-        _is_symbol(text, member, run, members, longest)
+        _is_symbol(text, member, run, codes, longest)
         for run in runs
         if text[max(run[0] - 1, 0) : run[1] + 1] != member[max(run[0] - 1, 0) : run[1] + 1]
     )
@@ -89,7 +91,7 @@ def _style(letters: str) -> str:
     return next((style for style, same in styles.items() if letters == same), "")
 
 
-def _is_symbol(text: str, member: str, run: tuple[int, int], members: Collection[str], longest: int) -> bool:
+def _is_symbol(text: str, member: str, run: tuple[int, int], codes: Codes, longest: int) -> bool:
     start, end = run
     one, two = text[start:end], member[start:end]
     styles = {_style(one), _style(two)}
@@ -106,25 +108,50 @@ def _is_symbol(text: str, member: str, run: tuple[int, int], members: Collection
         return True
     if len(one) > _SHORT:
         return False
-    if (_style(one), _style(two)) == ("title", "upper"):
+    is_numbered = len(one) < _SHORT and text[end : end + 1].isdigit()  # the chord `CM7` for `Cm7`
+    if styles == {"title", "upper"} and (two.isupper() or is_numbered):
         return True
-    return longest <= _SHORT and not _is_code(one, two, members)
+    return longest <= _SHORT and not codes.include(one, two)
 
 
-def _is_code(one: str, two: str, members: Collection[str]) -> bool:
-    """Return whether a short run of letters is a code (`usd`), as in a list of codes, all of one case."""
-    if one.islower() and two.isupper() and len(one) == _SHORT:
-        return True
-    runs = [[each[start:end] for start, end in _runs(each) if end - start > 1] for each in members]
-    listed = [run for each in runs for run in each]
-    shapes = {tuple(map(_style, each)) for each in runs}
-    if len(shapes) > 1 and {_style(each) for each in listed} != {_style(two)}:
-        return False
-    if one.islower() or len(one) == _SHORT:
-        return True
-    # `SA` beside `nsw`; but not `NM` beside `um` and `mm`.
-    short = sum(len(each) <= _SHORT for each in listed)
-    return one.isupper() and max(map(len, listed)) >= _SHORT and 2 * short > len(listed)
+class Codes:
+    """The members of an enum, as codes: short runs of letters that are all of one case."""
+
+    def __init__(self, members: Collection[str]) -> None:
+        self._members = members
+
+    @cached_property
+    def _listed(self) -> _Listed:
+        every = [[each[start:end] for start, end in _runs(each)] for each in self._members]
+        runs = [[run for run in each if len(run) > 1] for each in every]
+        listed = [run for each in runs for run in each]
+        short = sum(len(each) <= _SHORT for each in listed)
+        has_long = any(len(each) >= _SHORT for each in listed)
+        styles, shapes = set(map(_style, listed)), {tuple(map(_style, each)) for each in runs}
+        are_short = has_long and 2 * short > len(listed)
+        return _Listed(len(shapes) < 2, styles, are_short, any(list(map(len, each)) == [1] for each in every))
+
+    def include(self, one: str, two: str) -> bool:
+        """Return whether a short run of letters is a code (``usd``) that a member has in another case."""
+        if one.islower() and two.isupper() and len(one) == _SHORT:
+            return True
+        if not self._listed.are_alike and self._listed.styles != {_style(two)}:
+            return False
+        if one.islower() or len(one) == _SHORT:
+            return True
+        # `SA` beside `nsw`; but not `NM` beside `um` and `mm`, nor the chord `AM` beside `A`.
+        is_symbol = self._listed.has_letter and not two.islower()
+        return one.isupper() and self._listed.are_short and not is_symbol
+
+
+class _Listed(NamedTuple):
+    """The runs of two letters or more: whether all members are alike in case, the cases, whether most runs are short."""
+
+    are_alike: bool
+    styles: set[str]
+    are_short: bool
+    has_letter: bool
+    """Whether a member has a single letter and no other."""
 
 
 def renderings(name: str) -> frozenset[str]:
@@ -142,6 +169,8 @@ def renderings(name: str) -> frozenset[str]:
     plain |= {"".join(words)} if all(len(each) > 1 for each in words) else set()  # `expires` is no `expire_s`
     plain |= set(map(str.upper, plain))
     styled = {each.join(title) for each in ("", "_", "-", " ")} | {"".join([*words[:1], *title[1:]])} | plain
+    if bare in styled - plain and len(words[0]) == 1:  # `mHz` is no `MHz`
+        styled = {each for each in styled if each[0] == bare[0] or not each.isalnum()}
     found = styled if bare in styled else plain
     return frozenset(found | {name[: len(name) - len(bare)] + each for each in found}) - {name}
 
@@ -265,11 +294,14 @@ def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | No
     return found if len(found) == len(numbers) > 1 else None
 
 
-def split_members(text: str, members: Sequence[str]) -> list[str] | None:
-    """Split a text into enum members at one of ``, ; |`` or newline that occurs in no member."""
-    known = frozenset(members) - {""}
-    for delimiter in ",;|\n":
-        parts = [part.strip() for part in text.split(delimiter)]
-        if len(parts) > 1 and known.issuperset(parts) and not any(delimiter in member for member in known):
-            return parts
-    return None
+class Listing:
+    """Lists of enum members in one text: with one of ``, ; |`` or newline between, if it occurs in no member."""
+
+    def __init__(self, members: Collection[str]) -> None:
+        self._members = frozenset(members) - {""}
+        self._delimiters = [each for each in ",;|\n" if not any(each in member for member in self._members)]
+
+    def split(self, text: str) -> list[str] | None:
+        """Return the members in a text, or None if it has anything else."""
+        listed = ([part.strip() for part in text.split(each)] for each in self._delimiters if each in text)
+        return next((parts for parts in listed if self._members.issuperset(parts)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
@@ -61,6 +62,7 @@ class _Widening:
         if schema.get("type") == json_type(default) and not (ASSERTIONS & schema.keys()) - {"type"}:
             return True
         try:
+            json.dumps(default, allow_nan=False)  # `Infinity` would be read as null
             return self._checks.of(schema).is_valid(default)
         except ValueError:  # not JSON
             return True

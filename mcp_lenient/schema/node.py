@@ -18,6 +18,7 @@ from mcp_lenient.values.json_values import json_type, same_json
 MAX_WAYS: Final = 2_000
 """Ways of one union; the branches of unions in it included."""
 _TYPE_ALONE: Final = ANNOTATIONS | {"type"}
+_HASHED: Final = (str, int, float, type(None))
 _SCALARS: Final = tuple((name,) for name in ("string", "integer", "number", "boolean", "null"))
 _CONDITIONALS: Final = frozenset("if then else dependentSchemas".split())
 """Keywords that may declare properties and that a node does not read."""
@@ -139,6 +140,17 @@ class Node:
         return found
 
     # What it accepts
+
+    @cached_property
+    def _listed(self) -> frozenset[tuple[bool, Any]]:
+        scalars = (each for each in self.enum or () if not isinstance(each, (list, dict)))
+        return frozenset((isinstance(each, bool), each) for each in scalars)
+
+    def lists(self, value: Any) -> bool:
+        """Return whether a value is in the enum; any value is, if there is none."""
+        if self.enum is None or not isinstance(value, _HASHED):
+            return self.enum is None or any(same_json(each, value) for each in self.enum)
+        return (isinstance(value, bool), value) in self._listed
 
     def _check(self) -> Callable[[Any], bool]:
         accepts = self._own_check()
@@ -345,8 +357,7 @@ def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
 
 def _contradicts(node: Node, value: Mapping[Any, Any]) -> bool:
     declared = node.property_nodes
-    listed = ((sent, declared[name].enum) for name, sent in value.items() if name in declared)
-    return any(enum is not None and not any(same_json(sent, each) for each in enum) for sent, enum in listed)
+    return any(not declared[name].lists(sent) for name, sent in value.items() if name in declared)
 
 
 # --- what parts say together ------------------------------------------------------------------------------
