@@ -272,7 +272,7 @@ REFUSED = [
     ("set_climate", CLIMATE | {"until": "banana"}, "INVALID_UNTIL_VALUE", "until", "optional-str-pattern"),
     # a list of objects
     ("execute_commands", LIGHT | {"commands": "开灯"}, "INVALID_COMMANDS_TYPE", "must be an array of objects", "dicts-words"),
-    ("execute_commands", LIGHT | {"commands": '[{"command": "on"'}, "INVALID_COMMANDS_TYPE", "must be an array", "dicts-cut-off"),
+    ("execute_commands", LIGHT | {"commands": '[{"command": "on"'}, "CUT_OFF", "must be an array", "dicts-cut-off"),
     ("execute_commands", LIGHT | {"commands": None}, "INVALID_COMMANDS_TYPE", "but got null", "dicts-null"),
     ("execute_commands", LIGHT | {"commands": [{"set": "power", "to": "on"}]}, "INVALID_ARGUMENTS", "'commands[0].capability' is required", "dicts-names"),
     ("execute_commands", LIGHT | {"commands": [ON | {"component": None}]}, "INVALID_COMMANDS_TYPE", 'must be "main"', "dicts-only-value"),

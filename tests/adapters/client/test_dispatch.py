@@ -141,7 +141,7 @@ async def test_truncated_arguments_are_refused():
     """Arguments cut off in the middle are refused with an envelope."""
     call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "te'}}
     done = await dispatch(web(), {"tool_calls": [call]})
-    assert json.loads(done.messages[0]["content"])["error_code"] == "INVALID_ARGUMENTS"
+    assert json.loads(done.messages[0]["content"])["error_code"] == "CUT_OFF"
 
 
 # --- names -----------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ async def test_arguments_may_be_json_text(server):
         assert rules(result)[0] == "json_text_to_object"
         with pytest.raises(ToolError) as caught:
             await session.call_tool("bazi", '{"year": 19')
-    assert json.loads(str(caught.value))["error_code"] == "INVALID_ARGUMENTS"
+    assert json.loads(str(caught.value))["error_code"] == "CUT_OFF"
 
 
 async def test_valid_calls_are_sent_unchanged(server, events):

@@ -151,7 +151,7 @@ async def test_untyped_parameters_stay_unchanged(sent, strict):
 async def test_unreadable_values_are_refused(type_name, sent, strict):
     """No value is rounded, completed or guessed."""
     result = await call(lenient(_function(type_name), strict=strict), "tool", {"value": sent})
-    assert code(result) == "INVALID_VALUE_TYPE"
+    assert code(result) == ("CUT_OFF" if sent == "[1, 2" else "INVALID_VALUE_TYPE")
 
 
 async def test_an_accepted_parameter_stays_as_sent():
