@@ -60,7 +60,7 @@ format: $(READY) ## Put the code into shape
 	@PYTHONPATH=docs $(BIN)/cog -r $(COGGED)
 
 catalogs: $(READY) ## Bring the message catalogs up to the code, and compile them
-	$(BIN)/python tests/shared/catalogs.py
+	$(BIN)/python tests/refusal/catalogs.py
 
 docs: $(READY) ## Build the documentation site into site/, strictly
 	@PYTHONPATH=docs $(BIN)/cog --check $(COGGED) || { echo "Tables in the docs are not those of the code: make format" >&2; exit 1; }

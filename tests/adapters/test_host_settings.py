@@ -242,7 +242,6 @@ def _folder(file):
 
 
 @EACH
-@pytest.mark.quick_rows("emptied-session", "wrong-calls", "folder-fastmcp")
 @pytest.mark.parametrize(
     "spoil",
     [

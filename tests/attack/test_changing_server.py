@@ -9,7 +9,6 @@ from collections.abc import Coroutine
 from itertools import count
 from typing import Any
 
-import pytest
 import structlog
 from calls import plain
 from fastmcp import Client, FastMCP
@@ -18,7 +17,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from mcp.types import CallToolResult, TextContent
-from sampling import examples
+from strategies import examples
 
 from mcp_lenient import LenientMiddleware, Policy
 
@@ -281,5 +280,5 @@ def _dropped(_logger: Any, _level: str, _event: Any) -> Any:
     raise structlog.DropEvent
 
 
-TestChangingServer = pytest.mark.slow(ChangingServer.TestCase)
+TestChangingServer = ChangingServer.TestCase
 TestChangingServer.settings = _STATES

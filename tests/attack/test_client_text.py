@@ -58,7 +58,6 @@ async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client
     return "".join(log) + "".join(span.to_json() for span in served), answers
 
 
-@pytest.mark.quick_rows("JSON", "line")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_name_of_an_unknown_tool(form, log):
     """A tool name that contains a value is not in a log, a span or the envelope."""
@@ -68,7 +67,6 @@ async def test_the_name_of_an_unknown_tool(form, log):
     assert SECRET not in reported
 
 
-@pytest.mark.quick_rows("JSON", "full-width comma")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_an_undeclared_key(form, log):
     """A key that contains a value is not in a log or a span, at any depth."""
@@ -84,7 +82,6 @@ async def test_an_undeclared_key(form, log):
     assert SECRET not in recorded
 
 
-@pytest.mark.quick_rows("JSON", "full-width comma")
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_client_information(form, log):
     """A client name or version that contains a value is masked."""
@@ -94,7 +91,6 @@ async def test_the_client_information(form, log):
     assert SECRET not in recorded
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])
 @pytest.mark.parametrize("form", _VALUES[:4])
 def test_ids_and_metadata(kind, form, tmp_path):
@@ -146,7 +142,6 @@ async def test_keys_of_a_secret_map(log):
     assert "hunter" not in recorded
 
 
-@pytest.mark.quick_rows("map", "one key of several")
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -12,7 +12,6 @@ _CORPUS = Path(__file__).parents[2] / "fuzz" / "corpus"
 _MOST_BYTES = 200_000
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_the_laws_hold_for_the_corpus(name):
     """Every kept input of a target is answered within the laws."""

@@ -11,7 +11,7 @@ from benchmarks.speed.load import measure
 _CALLS = int(os.environ.get("MCP_LENIENT_CALLS") or 5_000)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", [200, _CALLS])
 def test_no_answer_is_lost_duplicated_or_swapped(calls):
     """Each call gets its own answer, its tool runs once, and the server grows little per call."""

@@ -90,7 +90,7 @@ def test_a_pipe_that_nobody_reads_loses_no_call():
         server.close()
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_logging_continues_once_stderr_is_read_again():
     """Once the client reads the backlog, its lines are whole and later events follow."""
     server = _Stdio(subprocess.PIPE)
@@ -109,7 +109,7 @@ def test_logging_continues_once_stderr_is_read_again():
     assert 50 < len(events) < _UNTIL_FULL
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_closed_pipe_loses_no_call():
     """A server whose stderr pipe is closed answers every call."""
     server = _Stdio(subprocess.PIPE)
@@ -131,7 +131,6 @@ def _raising(error: type[BaseException]) -> Any:
     return process
 
 
-@pytest.mark.quick_rows("OSError", "StopIteration")
 @pytest.mark.parametrize(
     "error",
     [OSError, ValueError, KeyError, RecursionError, MemoryError, UnicodeEncodeError, StopIteration],

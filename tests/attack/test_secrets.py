@@ -102,7 +102,6 @@ CALLER_ONLY = [
 ]
 
 
-@pytest.mark.quick_rows("secret name", "writeOnly", "format password")
 @pytest.mark.parametrize("arguments", NOWHERE)
 async def test_the_secret_appears_nowhere(arguments, log, exporter):
     """A secret, undeclared or long value, or text for a container, is not in a log, a span or the answer."""
@@ -112,7 +111,6 @@ async def test_the_secret_appears_nowhere(arguments, log, exporter):
     assert SECRET not in reported
 
 
-@pytest.mark.quick_rows("value of a map")
 @pytest.mark.parametrize("arguments", CALLER_ONLY)
 async def test_the_value_appears_only_in_the_answer(arguments, log, exporter):
     """A short scalar of a declared parameter may be in the answer, but not in a log or a span."""
@@ -121,7 +119,6 @@ async def test_the_value_appears_only_in_the_answer(arguments, log, exporter):
     assert SECRET not in recorded
 
 
-@pytest.mark.quick_rows("secret name", "in cut-off text for a model", "value of a map")
 @pytest.mark.parametrize("arguments", [*NOWHERE, *CALLER_ONLY])
 async def test_the_published_schema_leaks_no_more(arguments, log, exporter):
     """If only a schema is known, the log and the spans do not show the secret either."""

@@ -9,6 +9,8 @@ import pytest
 from mcp_lenient import Normalizer
 from tests.shared.stalls import FAMILIES, SCHEMA
 
+pytestmark = pytest.mark.slow
+
 _SMALL, _LARGE = 2**16, 2**20
 _FACTOR = 4
 """How many times more than linear a measurement may be: the larger data leaves the processor's caches."""

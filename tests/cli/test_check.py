@@ -33,7 +33,6 @@ def server_file(folder, annotation):
     return str(file)
 
 
-@pytest.mark.quick_rows("nothing found", "below the level")
 @pytest.mark.parametrize(
     ("annotation", "options", "code"),
     [
@@ -63,7 +62,6 @@ def test_a_finding_is_shown_completely(tmp_path, capsys):
     assert text.endswith("1 warning in 1 tool\n")
 
 
-@pytest.mark.slow
 def test_a_server_over_stdio_is_checked(tmp_path, capfd):
     """A server over stdio is started, checked and stopped. Its findings name no file."""
     assert run(["check", "--format", "json", "--", sys.executable, server_file(tmp_path, "Any")]) == 1
@@ -88,7 +86,6 @@ def test_sarif_and_github_output_is_complete(tmp_path, capsys):
     assert not capsys.readouterr().out
 
 
-@pytest.mark.quick_rows("nobody listens")
 @pytest.mark.parametrize(
     ("words", "says"),
     [

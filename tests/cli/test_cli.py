@@ -121,7 +121,6 @@ for line in sys.stdin:
 """
 
 
-@pytest.mark.quick_rows("command0")
 @pytest.mark.parametrize("command", [["check"], ["stress", "--yes"]])
 def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, command):
     """A list of tools that breaks the protocol is refused in one sentence."""
@@ -147,35 +146,33 @@ def store(content) -> int: ...
 EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
 
 
-@pytest.mark.usual_rows("tail-1")
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes behave differently there")
-@pytest.mark.parametrize("unbuffered", ["1", pytest.param("", marks=pytest.mark.full)])
+@pytest.mark.parametrize("unbuffered", ["1", pytest.param("", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("words", "code"),
     [
         pytest.param(
-            ["report", "--format", "json", str(EVENTS)], 0, id="report in JSON", marks=pytest.mark.full
+            ["report", "--format", "json", str(EVENTS)], 0, id="report in JSON", marks=pytest.mark.slow
         ),
-        pytest.param(["report", str(EVENTS)], 0, id="report", marks=pytest.mark.full),
+        pytest.param(["report", str(EVENTS)], 0, id="report", marks=pytest.mark.slow),
         pytest.param(
             ["explain", "SERVER", "store", "{}", "--format", "json"],
             1,
             id="explain in JSON",
-            marks=pytest.mark.full,
+            marks=pytest.mark.slow,
         ),
         pytest.param(["explain", "SERVER", "store", "{}"], 1, id="explain"),
-        pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON", marks=pytest.mark.full),
-        pytest.param(["check", "SERVER"], 1, id="check", marks=pytest.mark.full),
+        pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON", marks=pytest.mark.slow),
+        pytest.param(["check", "SERVER"], 1, id="check", marks=pytest.mark.slow),
         pytest.param(
             ["stress", "SERVER", "--per-tool", "1", "--format", "json"],
             1,
             id="stress in JSON",
-            marks=pytest.mark.full,
+            marks=pytest.mark.slow,
         ),
-        pytest.param(["stress", "SERVER", "--per-tool", "1"], 1, id="stress", marks=pytest.mark.full),
+        pytest.param(["stress", "SERVER", "--per-tool", "1"], 1, id="stress", marks=pytest.mark.slow),
         pytest.param(["tail", str(EVENTS)], 0, id="tail"),
-        pytest.param(["--help"], 0, id="help", marks=pytest.mark.full),
+        pytest.param(["--help"], 0, id="help", marks=pytest.mark.slow),
     ],
 )
 def test_a_closed_pipe_ends_a_command_quietly(tmp_path, words, code, unbuffered):

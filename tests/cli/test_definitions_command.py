@@ -83,7 +83,6 @@ def test_the_file_can_be_read_back(server, capsys):
     assert capsys.readouterr().out == file.read_text(encoding="utf-8")
 
 
-@pytest.mark.quick_rows("context_store.py")
 @pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "agent_platform/server.py"])
 async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path):
     """The definitions of each example match the example's own server."""

@@ -48,7 +48,6 @@ def server(tmp_path):
     return str(file)
 
 
-@pytest.mark.quick_rows("right", "JSON text")
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
@@ -140,8 +139,7 @@ def test_an_unknown_tool_is_refused_with_similar_names(server, capsys):
 ESCAPE = "a\x1b[31mb"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], pytest.param(["other"], marks=pytest.mark.full)])
+@pytest.mark.parametrize("words", [[ESCAPE, '{"n": 5}'], pytest.param(["other"], marks=pytest.mark.slow)])
 def test_a_tools_name_is_shown_escaped(tmp_path, words):
     """Neither the explanation nor an SDK warning contains a raw escape sequence from a tool's name."""
     file = tmp_path / "server.py"
@@ -154,7 +152,6 @@ def test_a_tools_name_is_shown_escaped(tmp_path, words):
     assert "\x1b" not in out + err
 
 
-@pytest.mark.usual_rows("command0")
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [["check"], ["stress", "--per-tool", "1"]])
 def test_other_commands_show_a_tools_name_escaped(tmp_path, command):

@@ -26,7 +26,6 @@ def test_each_option_is_in_its_section(command):
     assert {name for option, _ in rows for name in re.findall(r"`(--[\w-]+)", option)} == there
 
 
-@pytest.mark.quick_rows("command0", "command8")
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
     """Each help text begins with the usage and fits into 80 columns."""
@@ -37,7 +36,6 @@ def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.slow
 def test_the_command_line_lists_its_commands():
     """Without arguments the program lists its commands, each with a sentence."""
     done = subprocess.run(

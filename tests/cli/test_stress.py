@@ -17,8 +17,6 @@ from mcp_lenient.telemetry.setup import reset_logging
 from mcp_lenient.testing import stress as run_stress
 from mcp_lenient.types import Repair
 
-pytestmark = pytest.mark.slow
-
 SERVER = '''
 import sys
 from pathlib import Path
@@ -260,7 +258,7 @@ def test_the_exit_code_is_1_if_no_tool_may_be_called(server, capfd):
     assert "Left out because they may change something" in capfd.readouterr().out
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_dry_run_calls_nothing(server, capfd):
     """A dry run prints the tools that would be called and those that would not."""
     assert run(["stress", "--dry-run", "--", sys.executable, str(server)]) == 0
@@ -270,6 +268,7 @@ def test_a_dry_run_calls_nothing(server, capfd):
     assert calls_of(server) == set()
 
 
+@pytest.mark.slow
 def test_a_real_server_gets_only_read_only_calls(server, capfd):
     """Calls go through the middleware to the server, but only to read-only tools."""
     assert run(["stress", "--yes", "--per-tool", "1", "--", sys.executable, str(server)]) == 0
@@ -277,7 +276,7 @@ def test_a_real_server_gets_only_read_only_calls(server, capfd):
     assert calls_of(server) == {"search"}
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.usefixtures("capfd")
 def test_all_tools_are_called_on_request(server):
     """``--all`` also calls tools that are not read-only."""
@@ -285,6 +284,7 @@ def test_all_tools_are_called_on_request(server):
     assert calls_of(server) == {"search", "store"}
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_is_no_prompt(server, capfd, monkeypatch):
     """Without a terminal and without ``--yes`` the command exits and calls nothing."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
@@ -350,7 +350,7 @@ CLAIMS = [
 ]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize("is_error", [False, True])
 def test_claims_of_a_server_are_not_trusted(tmp_path, capfd, is_error):
     """Only the metadata of our own middleware counts, whatever the server's metadata claims."""

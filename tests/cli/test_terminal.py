@@ -19,8 +19,6 @@ from rich.text import Text
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.printing import Output, PrintableRecord, print_exception, printable
 
-pytestmark = pytest.mark.slow
-
 HOSTILE = "\x1b]0;x\x07\x1b[2J\x9b31m\x85\x7f\x08\u202egnp\u2066\u200f\u2028\ufeff\u061c\u00ad\U000e0041"
 """C0 and C1 controls, escape sequences, bidirectional controls and invisible letters."""
 SERVER = f'''
@@ -111,7 +109,7 @@ def test_a_command_prints_no_controls(server, capfd, command):
     assert controls(out + err) == set()
 
 
-@pytest.mark.full
+@pytest.mark.slow
 async def test_a_server_elsewhere_prints_no_controls(server, tmp_path):
     """Neither do the answers of a server at a URL, the logs of libraries, or a traceback."""
     port, program = free_port(), Path(sys.executable).with_name("mcp-lenient")

@@ -83,7 +83,6 @@ def test_normalize(file):
     assert wrong.keys() == {id_ for id_ in OPEN if id_.startswith(f"{file.stem}/")}, wrong
 
 
-@pytest.mark.slow
 def test_the_adapter_answers_like_the_engine():
     """The adapter, called over the protocol in another process, answers like the engine in this one."""
     with Subject([sys.executable, "-m", "benchmarks.conformance.ours"]) as subject:

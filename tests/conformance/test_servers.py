@@ -27,8 +27,6 @@ CASES = [
 ]
 FILES = sorted({case.id.partition("/")[0] for case in CASES})
 
-pytestmark = pytest.mark.slow
-
 each_file = pytest.mark.parametrize("file", FILES)
 
 
@@ -73,7 +71,6 @@ async def _reply(client: Client[Any], name: str, case: Case, received: list[Any]
     return Reply("refused", codes=frozenset(each["code"] for each in found) if found else None)
 
 
-@pytest.mark.usual_rows("arguments", "hostile", "numbers", "wrappers")
 @each_file
 async def test_tools_known_by_their_schema(file):
     """A custom tool gets the arguments that its case expects, or the caller gets acceptable codes."""
@@ -117,16 +114,6 @@ async def _replies(file: str, *, strict: bool, lenient: bool) -> dict[str, Reply
     return replies
 
 
-@pytest.mark.usual_rows(
-    "arguments-default",
-    "declared-default",
-    "enums-strict",
-    "json_text-strict",
-    "numbers-strict",
-    "references-default",
-    "unicode-strict",
-    "wrappers-strict",
-)
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 @each_file
 async def test_functions(file, strict):

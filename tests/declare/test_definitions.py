@@ -316,7 +316,6 @@ def test_parameter_errors_name_their_place(refused, entry, reported):
     assert sentences[0].startswith(reported)
 
 
-@pytest.mark.quick_rows("field", "rule", "large")
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
@@ -361,7 +360,6 @@ def test_file_errors_name_their_place(refused, text, reported):
     assert sentences[0].startswith(reported)
 
 
-@pytest.mark.quick_rows("misspelt", "deep")
 @pytest.mark.parametrize(
     ("text", "reported"),
     [
@@ -381,7 +379,6 @@ def test_toml_errors_name_their_path(refused, text, reported):
     assert refused(text, "tools.toml").startswith(reported)
 
 
-@pytest.mark.slow
 def test_alias_bomb_is_refused(refused):
     """Anchors that double repeatedly are refused before they expand."""
     lines = ["a0: &a0 [x, x]", *(f"a{at}: &a{at} [*a{at - 1}, *a{at - 1}]" for at in range(1, 31))]
@@ -401,7 +398,6 @@ def test_all_errors_are_reported_at_once(refused):
     ]
 
 
-@pytest.mark.slow
 def test_reported_errors_are_bounded(refused):
     """A file full of errors gives a bounded message."""
     fields = "".join(f"field{at}: {'x' * 100}\n" for at in range(500))

@@ -103,7 +103,6 @@ def test_events_of_another_day_carry_their_date(log, capsys):
     assert line.startswith("2020-02-03 ")
 
 
-@pytest.mark.slow
 def test_standard_input(log):
     """``-`` reads standard input."""
     done = subprocess.run(  # noqa: S603
@@ -194,7 +193,6 @@ def test_a_truncated_file_is_followed(followed):
     reader.wait_for("one", "two, which is longer", "three")
 
 
-@pytest.mark.slow
 def test_the_command_follows(log):
     """Without ``--no-follow`` the command waits for more, and Ctrl-C ends it without an error."""
     # A process started in the background, as by a script, ignores Ctrl-C, and this one would inherit that.

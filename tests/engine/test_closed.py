@@ -106,7 +106,6 @@ _REPAIRED = [
 ]
 
 
-@pytest.mark.quick_rows("nested-alone")
 @pytest.mark.parametrize(
     "server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=["middleware", "alone"]
 )
@@ -133,7 +132,6 @@ async def test_a_name_that_the_function_would_drop_is_refused(server: FastMCP, s
     assert "unknown parameter" in result.content[0].text
 
 
-@pytest.mark.quick_rows("declared")
 @pytest.mark.parametrize(
     "sent",
     [

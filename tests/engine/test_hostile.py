@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sampling import quick
 from strategies import LAW, NAMES, Json, schemas
 from tables import (
     ARRAY,
@@ -118,18 +117,7 @@ VALUES = {
 }
 
 
-@pytest.mark.parametrize(
-    "value",
-    quick(
-        VALUES,
-        "NaN",
-        "5000 digits",
-        "lone surrogate as key",
-        "key None",
-        "key 1 of a near value",
-        "keys of two kinds",
-    ),
-)
+@pytest.mark.parametrize("value", VALUES.values(), ids=VALUES)
 @each_row("place", [pytest.param(place, id=name) for name, place in PLACES.items()])
 def test_non_json_values_are_decided_at_every_place(place: Json, value: Any) -> None:
     """A value that JSON represents badly or not at all gets a decision at every kind of place."""
@@ -162,7 +150,6 @@ def test_self_containing_list_is_refused() -> None:
     assert timed(endless, {"p": value}).violations
 
 
-@pytest.mark.quick_rows("None-60", "None-10000")
 @pytest.mark.parametrize("levels", [60, 100, 10_000])
 @pytest.mark.parametrize("key", [None, "a", "p"])
 def test_deep_values_are_refused(levels: int, key: str | None) -> None:
@@ -205,7 +192,6 @@ TEXTS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_hostile_texts_are_refused(text: str) -> None:
     """Text that is expensive to parse is refused."""
@@ -280,9 +266,8 @@ def _chain(levels: int, key: str | None, end: Any) -> Any:
     return value
 
 
-@pytest.mark.quick_rows("objects-anyOf-short")
 @pytest.mark.parametrize(
-    "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.full)]
+    "pad", [pytest.param(1, id="short"), pytest.param(100_000, id="long", marks=pytest.mark.slow)]
 )
 @pytest.mark.parametrize("union_of", ["anyOf", "oneOf"])
 @pytest.mark.parametrize("key", [None, "a"], ids=["lists", "objects"])
@@ -313,11 +298,7 @@ def test_backtracking_patterns_are_bounded(pattern: str) -> None:
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
 
 
-@pytest.mark.usual_rows("objects")
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "item", quick({"objects": OBJECT, "integers": INTEGER, "lists": array(INTEGER)}, "objects")
-)
+@pytest.mark.parametrize("item", [OBJECT, INTEGER, array(INTEGER)], ids=["objects", "integers", "lists"])
 def test_unique_items_are_checked_fast(item: Json) -> None:
     """Fifty thousand items that must be unique are checked in time."""
     made: dict[str, Any] = {
@@ -329,7 +310,6 @@ def test_unique_items_are_checked_fast(item: Json) -> None:
     timed(closed(p=array(item, uniqueItems=True)), {"p": [*items, items[0]]})
 
 
-@pytest.mark.slow
 def test_many_spellings_of_one_name_are_refused() -> None:
     """Many keys that differ from a declared name only in case style are refused without comparing pairs."""
     spellings = itertools.product(["", "_", "-", " "], repeat=9)
@@ -337,14 +317,12 @@ def test_many_spellings_of_one_name_are_refused() -> None:
     assert timed(closed(max_results=INTEGER), dict.fromkeys(itertools.islice(keys, 60_000), 1)).violations
 
 
-@pytest.mark.slow
 def test_many_unknown_names_are_refused() -> None:
     """A hundred thousand unknown keys are refused."""
     keys = [f"mxa_results{index}" for index in range(100_000)]
     assert timed(closed(max_results=INTEGER, query=STRING), dict.fromkeys(keys, 1)).violations
 
 
-@pytest.mark.slow
 def test_undeclared_keys_count_as_steps_in_each_branch() -> None:
     """Keys that no branch of a large union declares count as work for each branch."""
     branches = [opened("x", x={**INTEGER, "minimum": index}) for index in range(800)]
@@ -352,14 +330,12 @@ def test_undeclared_keys_count_as_steps_in_each_branch() -> None:
     assert timed(opened(p=union(*branches)), {"p": {**keys, "x": []}}).violations
 
 
-@pytest.mark.slow
 def test_many_ties_are_refused() -> None:
     """Twenty thousand items with two candidates each are refused."""
     row = union(opened(x=BOOLEAN), opened(x=INTEGER))
     assert timed(closed(p=array(row)), {"p": [{"x": "1"}] * 20_000}).violations
 
 
-@pytest.mark.slow
 def test_union_of_many_objects_is_decided() -> None:
     """A union of three hundred objects gets a decision."""
     branches = [
@@ -408,11 +384,8 @@ IGNORED_NAMES = {
 }
 
 
-@pytest.mark.usual_rows("many keys that are read")
-@pytest.mark.parametrize(
-    ("schema", "sent"),
-    quick([pytest.param(*row, id=name) for name, row in IGNORED_NAMES.items()], "unions within unions"),
-)
+@pytest.mark.parametrize(("schema", "sent"), IGNORED_NAMES.values(), ids=IGNORED_NAMES)
 def test_search_for_ignored_names_terminates(schema: Json, sent: Json) -> None:
     """The search for ignored names ends, however many names and branches there are."""
-    assert timed(schema, sent).violations
+    result = timed(schema, sent)
+    assert result.violations or result.repairs

@@ -58,16 +58,14 @@ def untagged(count):
             {"kind": "none", "count": 5},
             None,
             id="no-such-branch",
-            marks=pytest.mark.slow,
         ),
         pytest.param(
             untagged(MANY),
             {"a7": "5", "note": "q"},
             {"a7": 5, "note": "q"},
             id="names",
-            marks=pytest.mark.slow,
         ),
-        pytest.param(untagged(MANY), {"zz": "5"}, None, id="no-branch", marks=pytest.mark.slow),
+        pytest.param(untagged(MANY), {"zz": "5"}, None, id="no-branch"),
     ],
 )
 def test_first_call_on_a_large_union_is_fast(schema, sent, expected):
@@ -95,6 +93,7 @@ def test_unsearchable_union_refuses_a_repaired_call():
     assert result.arguments == sent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

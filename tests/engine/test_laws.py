@@ -11,9 +11,9 @@ import jsonschema_rs
 import pytest
 from damage import damages, whole_damages
 from decisions import decide
+from engine.leaves import leaves
 from hypothesis import assume, event, example, given
 from hypothesis import strategies as st
-from leaves import leaves
 from strategies import (
     LAW,
     LOOSE_JSON,
@@ -250,7 +250,6 @@ def test_valid_calls_of_real_tools_are_the_same_object(call: tuple[Json, Json]) 
     assert normalize(schema, arguments).arguments is arguments
 
 
-@pytest.mark.slow
 @needs_real
 def test_every_schema_of_a_real_tool_compiles() -> None:
     """A schema that a real server publishes compiles and validates empty arguments."""

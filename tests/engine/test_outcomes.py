@@ -17,9 +17,8 @@ import pytest
 from damage import damages, whole_damages
 from decisions import contract, records, refusals
 from fastmcp.tools import Tool
-from judged import EACH_KIND, TYPES, VALUES, many, typed
+from judged import TYPES, VALUES, many, typed
 from pydantic import BaseModel, ConfigDict, Field
-from sampling import quick
 from strategies import TEXTS
 
 from mcp_lenient import Decision
@@ -178,15 +177,14 @@ def _said(sent: Mapping[str, Any], decision: Decision) -> str:
     return "; ".join(parts)
 
 
-@pytest.mark.quick_rows("optional_list")
-@pytest.mark.parametrize("annotation", quick(TYPES, *EACH_KIND))
+@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
 def test_every_value_for_a_type(annotation, request, file_regression):
     """The outcomes of values of every kind for a required parameter of this type."""
     written = _written(typed(annotation), [{"x": value} for value in SENT])
     file_regression.check(written, basename=request.node.callspec.id)
 
 
-@pytest.mark.parametrize(("function", "right"), quick(TOOLS, "search"))
+@pytest.mark.parametrize(("function", "right"), TOOLS)
 def test_every_damage_to_a_call(function, right, request, file_regression):
     """The outcomes of a valid call of this tool after one or two kinds of damage."""
     tool = Tool.from_function(function, name="tool")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import pytest
 from decisions import decide, records, refusals
 from pydantic import BeforeValidator
 from strategies import exactly
-from tables import BOOLEAN, INTEGER, NUMBER, STRING, array, closed, each_row, enum, nullable, union
+from tables import BOOLEAN, INTEGER, closed, each_row, rows, union
 
 from mcp_lenient import Decision
 
@@ -26,80 +25,7 @@ def _refused(schema: Any, value: Any) -> Decision:
 
 @each_row(
     ("schema", "sent", "expected", "repairs"),
-    [
-        pytest.param(
-            closed("max", "m", max=INTEGER, m=INTEGER),
-            {"Max": "5", "m": "x"},
-            {"max": 5, "m": "x"},
-            ["rename_case /p/Max string string", "text_to_integer /p/Max string integer"],
-            id="name next to a wrong value",
-        ),
-        pytest.param(
-            closed(n=INTEGER, m=INTEGER),
-            {"n": None, "m": "x"},
-            {"m": "x"},
-            ["null_to_absent /p/n null absent"],
-            id="dropped name next to a wrong value",
-        ),
-        pytest.param(
-            {**NUMBER, "maximum": 5},
-            "6.5",
-            6.5,
-            ["text_to_number /p string number"],
-            id="the number in a text, beyond a bound",
-        ),
-        pytest.param(
-            {**INTEGER, "maximum": 5},
-            "6",
-            6,
-            ["text_to_integer /p string integer"],
-            id="the integer in a text, beyond a bound",
-        ),
-        pytest.param(
-            nullable(closed("n", "m", n=INTEGER, m=INTEGER)),
-            {"n": "5", "m": "x"},
-            {"n": 5, "m": "x"},
-            ["text_to_integer /p/n string integer"],
-            id="in an object that may be null",
-        ),
-        pytest.param(
-            nullable(array(INTEGER)),
-            ["5", "x"],
-            [5, "x"],
-            ["text_to_integer /p/0 string integer"],
-            id="in a list that may be null",
-        ),
-        pytest.param(
-            union(closed("n", n=INTEGER), closed("m", m=INTEGER)),
-            {"n": "x"},
-            {"n": "x"},
-            [],
-            id="ambiguous union",
-        ),
-        pytest.param(
-            array(INTEGER),
-            '["5", "x"]',
-            [5, "x"],
-            ["json_text_to_array /p string array", "text_to_integer /p/0 string integer"],
-            id="in the text of a list",
-        ),
-        pytest.param(
-            nullable(closed("n", "m", n=INTEGER, m=INTEGER)),
-            '{"n": "5", "m": "x"}',
-            {"n": 5, "m": "x"},
-            ["json_text_to_object /p string object", "text_to_integer /p/n string integer"],
-            id="in the text of an object that may be null",
-        ),
-        pytest.param(
-            nullable({**INTEGER, "maximum": 5}),
-            "6",
-            6,
-            ["text_to_integer /p string integer"],
-            id="the integer in a text, nullable",
-        ),
-        pytest.param(enum("a", "b"), "c", "c", [], id="text not in the enum"),
-        pytest.param(array(STRING), [5, {}], [5, {}], [], id="number in a list with other errors"),
-    ],
+    rows(__file__, "certain_parts_are_repaired"),
 )
 def test_certain_parts_are_repaired(schema, sent, expected, repairs):
     """In a value that stays wrong, parts with one candidate are repaired."""

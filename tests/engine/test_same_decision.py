@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from mcp_lenient import LenientMiddleware, normalize
 from mcp_lenient.adapters.fastmcp import compat
-from tests.shared.tables import each_row
+from tests.shared.tables import each_row, rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,23 +45,7 @@ REFUSED = None
 
 @each_row(
     ("tool", "sent", "meant"),
-    [
-        ("add", {"args": {"tags": "urgent"}}, {"tags": ["urgent"]}),
-        ("add", {"args": {"tag": "a"}}, None),
-        ("add", {"args": '{"ids": 5}'}, {"ids": [5]}),
-        ("add", {"args": {"args": {"ids": [5]}}}, {"ids": [5]}),
-        ("add", {"items": '{"name": "x"}'}, {"items": [{"name": "x"}]}),
-        ("add", {"items": '{"name": "x", "tags": "a"}'}, REFUSED),
-        ("add", {"items": {"name": "x", "tags": "a"}}, REFUSED),
-        ("add", {"items": '{"name": 42}'}, REFUSED),
-        ("find", {"args": {"name": "x"}}, {"filter": {"name": "x"}}),
-        ("find", {"name": "x", "tags": "a"}, {"filter": {"name": "x", "tags": ["a"]}}),
-        ("find", {"params": '{"name": "x"}'}, {"filter": {"name": "x"}}),
-        ("find", {"filter": '{"filter": {"name": "x"}}'}, {"filter": {"name": "x"}}),
-        ("search", {"query": {"query": "x", "limit": 5}}, {"query": "x", "limit": 5}),
-        ("search", {"kind": {"kind": "new", "limit": 5}}, {"kind": "new", "limit": 5}),
-        ("search", {"extra": {"extra": "x", "limit": 5}}, REFUSED),
-    ],
+    rows(__file__, "function_and_schema_lead_to_the_same_arguments"),
 )
 def test_function_and_schema_lead_to_the_same_arguments(
     tool: str, sent: Mapping[str, Any], meant: Mapping[str, Any] | None

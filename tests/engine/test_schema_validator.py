@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import each_row
+from tables import each_row, rows
 
 from mcp_lenient import Policy, normalize
 
@@ -31,38 +31,7 @@ def found(schema: dict[str, Any], arguments: dict[Any, Any], **policy: Any) -> l
 
 @each_row(
     ("schema", "value", "violation"),
-    [
-        pytest.param(INTEGER, "x", ["type /p"], id="another type"),
-        pytest.param(INTEGER, 2.5, ["type /p"], id="a fraction for an integer"),
-        pytest.param(INTEGER, True, ["type /p"], id="a boolean for an integer"),
-        pytest.param({**INTEGER, "minimum": 5}, 3, ["range /p"], id="an integer below its limit"),
-        pytest.param(
-            {"type": "number", "minimum": 5}, 3, ["range /p"], id="an integer for a number below its limit"
-        ),
-        pytest.param({"type": "number", "minimum": 5}, 3.5, ["range /p"], id="a number below its limit"),
-        pytest.param({"enum": ["a"]}, 5, ["enum /p"], id="no type is declared"),
-        pytest.param({"anyOf": [INTEGER, NULL]}, "x", ["type /p"], id="no branch"),
-        pytest.param({"anyOf": [{**INTEGER, "minimum": 5}, NULL]}, 3, ["range /p"], id="type of one branch"),
-        pytest.param({"anyOf": [closed(a=INTEGER), NULL]}, {"a": "x"}, ["type /p/a"], id="within a branch"),
-        pytest.param(
-            {"properties": {"a": INTEGER}, "anyOf": [{"type": "object", "required": ["a"]}, NULL]},
-            {"a": "x"},
-            ["type /p/a"],
-            id="within a union that names properties beside its branches",
-        ),
-        pytest.param({"type": "array", "minItems": 2}, [1], ["length /p"], id="a list as a whole"),
-        pytest.param({"type": "object", "minProperties": 1}, {}, ["length /p"], id="an object as a whole"),
-        pytest.param({"type": "number"}, "x", ["type /p"], id="a text for a number"),
-        pytest.param(closed(a=INTEGER), [], ["type /p"], id="a list for an object"),
-        pytest.param(
-            {"type": "string", "properties": {"a": INTEGER}},
-            {"a": "x"},
-            ["type /p"],
-            id="an object for a text",
-        ),
-        pytest.param({"type": "string", "items": INTEGER}, ["x"], ["type /p"], id="a list for a text"),
-        pytest.param({"type": "array", "items": INTEGER}, {}, ["type /p"], id="an object for a list"),
-    ],
+    rows(__file__, "a_wrong_value_is_reported_by_its_code_and_place"),
 )
 def test_a_wrong_value_is_reported_by_its_code_and_place(schema, value, violation):
     """A wrong JSON type is a type error, a wrong value of the right type says what is wrong with it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import each_row
+from tables import each_row, rows
 
 from mcp_lenient import normalize
 
@@ -39,35 +39,7 @@ def published(branches):
 
 @each_row(
     ("branches", "value", "violations"),
-    [
-        pytest.param(BY_TEXT, {"kind": "b", "n": "x"}, ["type /x/n"], id="discriminator"),
-        pytest.param(
-            [*BY_TEXT, {"type": "null"}],
-            {"kind": "b", "n": "x"},
-            ["type /x/n"],
-            id="discriminator beside null",
-        ),
-        pytest.param(BY_TEXT, {"kind": "z", "n": 1}, ["enum /x/kind"], id="an unknown tag"),
-        pytest.param(BY_TEXT, {"n": 1}, ["missing /x/kind"], id="a missing tag"),
-        pytest.param(BY_NUMBER, {"version": 2, "n": "x"}, ["type /x/n"], id="integer tags"),
-        pytest.param(BY_BOOLEAN, {"ok": False, "error": []}, ["type /x/error"], id="boolean tags"),
-        pytest.param(BY_NUMBER, {"version": True}, ["enum /x/version"], id="true is not the tag 1"),
-        pytest.param(BY_NUMBER, {"version": 2.0, "n": "x"}, ["type /x/n"], id="2.0 is the tag 2"),
-        pytest.param(BY_NUMBER, {"version": [2]}, ["enum /x/version"], id="a list is not a tag"),
-        pytest.param(BY_REFERENCE, {"kind": "c", "n": "x"}, ["type /x/n"], id="tags behind references"),
-        pytest.param(BY_NAMES, {"url": []}, ["type /x/url"], id="a required name of its own"),
-        pytest.param(
-            BY_NAMES, {"line": "x"}, ["missing /x/path", "type /x/line"], id="a shared name decides nothing"
-        ),
-        pytest.param(
-            BY_NAMES, {"url": [], "path": []}, ["type /x/path"], id="names of two branches decide nothing"
-        ),
-        pytest.param(
-            BY_BOTH, {"url": 1}, ["missing /x/kind"], id="beside a discriminator names decide nothing"
-        ),
-        pytest.param(BESIDE_NUMBER, [], ["type /x"], id="no branch takes a list"),
-        pytest.param([INTEGER, TEXT], 7.5, ["type /x"], id="a fraction is not an integer"),
-    ],
+    rows(__file__, "a_refusal_is_about_the_branch_that_is_meant"),
 )
 def test_a_refusal_is_about_the_branch_that_is_meant(branches, value, violations):
     """A tag or a required name of its own selects a branch; where none does, the union as a whole is wrong."""
@@ -83,26 +55,7 @@ def test_a_number_is_accepted_by_any_branch_of_numbers(value):
 
 @pytest.mark.parametrize(
     ("branches", "sent", "message"),
-    [
-        pytest.param(
-            BY_TEXT,
-            {"kind": "b", "n": "x", "more": "1"},
-            "'x.n' must be an integer, but got the string \"x\".",
-            id="branch of the tag",
-        ),
-        pytest.param(
-            BY_NUMBER,
-            {"version": 2, "n": "x"},
-            "'x.n' must be an integer, but got the string \"x\".",
-            id="branch of an integer tag",
-        ),
-        pytest.param(
-            BY_NAMES,
-            {"url": [], "line": "5"},
-            "'x.url' must be a string, but got an array. Send one value.",
-            id="branch with the name",
-        ),
-    ],
+    rows(__file__, "refusals_describe_the_selected_branch"),
 )
 def test_refusals_describe_the_selected_branch(branches, sent, message):
     """A refusal describes the selected branch and the errors that its repairs leave."""

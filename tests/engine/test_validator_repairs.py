@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from tables import rows
 
 
 def _repaired(annotation: Any, value: Any, *, strict: bool = False) -> tuple[Any, ...]:
@@ -238,23 +239,7 @@ def test_fields_of_an_object_refused_as_a_whole_are_not_converted():
 
 @pytest.mark.parametrize(
     ("sent", "expected"),
-    [
-        pytest.param(
-            {"kind": "spoken", "words": "a b", "count": "1e3"},
-            {"kind": "spoken", "words": "a b", "count": 1000},
-            id="the kind as sent",
-        ),
-        pytest.param(
-            {"kind": "Spoken", "words": ["a"], "count": "1e3"},
-            {"kind": "spoken", "words": ["a"], "count": 1000},
-            id="the kind in another case",
-        ),
-        pytest.param(
-            {"Kind": "spoken", "words": ["a"], "count": "1e3"},
-            {"kind": "spoken", "words": ["a"], "count": 1000},
-            id="the name of the kind in another case",
-        ),
-    ],
+    rows(__file__, "only_refused_fields_are_repaired_for_a_sent_discriminator"),
 )
 def test_only_refused_fields_are_repaired_for_a_sent_discriminator(sent, expected):
     """With a valid discriminator only refused fields are repaired. With a repaired one, all fields are."""

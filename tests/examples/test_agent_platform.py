@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from fastmcp import Client, FastMCP
-from sampling import quick
 
 from agent_platform.server import DEFINITIONS, groups
 from mcp_lenient import LenientMiddleware
@@ -82,15 +81,10 @@ DEFAULTS = {
 DECLARED = load_definitions(DEFINITIONS)
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
-pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.asyncio(loop_scope="module")]
 
-QUICK = ("microsandbox_execute", "browser_extract_content", "search_file_content", "analyze_tool_needs")
-"""One tool of each of the four servers."""
-
-each_tool = pytest.mark.parametrize("tool", quick({tool: tool for tool in RIGHT}, *QUICK))
-each_tool_with_parameters = pytest.mark.parametrize(
-    "tool", quick({tool: tool for tool in RIGHT if RIGHT[tool]}, *QUICK)
-)
+each_tool = pytest.mark.parametrize("tool", RIGHT)
+each_tool_with_parameters = pytest.mark.parametrize("tool", [tool for tool in RIGHT if RIGHT[tool]])
 
 
 def echo(function):
@@ -119,7 +113,7 @@ def echo_server(middleware, *, strict=False):
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.full)],
+    params=[pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)],
 )
 def server(request):
     """The platform's parameters, on a lax and on a strict server."""

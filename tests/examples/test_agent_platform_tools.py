@@ -32,8 +32,6 @@ from agent_platform.server import PORTS, build_server, groups
 from transcripts.agent_platform_scenes import PARTS, PROJECT
 from transcripts.play import repairs, value
 
-pytestmark = pytest.mark.slow  # sandboxes, Chromium and servers are processes of their own
-
 SERVER = Path(browser_use.__file__).with_name("server.py")
 TASK = "open /about.html, then scroll down"
 SHOP = ("browser_navigate", {"url": "/"})
@@ -42,7 +40,9 @@ SESSION = ("microsandbox_execute", {"code": "x = 20", "session_id": "s"})
 
 with_the_servers = pytest.mark.asyncio(loop_scope="module")
 COMMAND = ["-c", "from mcp_lenient.cli import main; main()"]
-needs_chromium = pytest.mark.skipif(browser_use.missing() is not None, reason=browser_use.missing() or "")
+needs_chromium = pytest.mark.skipif(
+    browser_use.missing() is not None, reason="Playwright or Chromium is not installed"
+)
 
 # The calls before, the call as a model got it wrong, the rules that repair it, and what must come of it.
 CALLS = {
@@ -323,7 +323,7 @@ def wait_for(port, process):
 @pytest_asyncio.fixture(
     scope="module",
     loop_scope="module",
-    params=[pytest.param(False, id="one"), pytest.param(True, id="four", marks=pytest.mark.full)],
+    params=[pytest.param(False, id="one"), pytest.param(True, id="four", marks=pytest.mark.slow)],
 )
 async def clients(request, tmp_path_factory):
     """A client for each tool: of one server, or of the four that are served at once."""
@@ -341,16 +341,6 @@ async def clients(request, tmp_path_factory):
         yield {tool.name: client for client in opened for tool in await client.list_tools()}
 
 
-@pytest.mark.usual_rows(
-    "one-microsandbox_execute",
-    "one-microsandbox_get_health_status",
-    "one-browser_click_element",
-    "one-browser_switch_tab",
-    "one-browser_get_dropdown_options",
-    "one-browser_done",
-    "one-research",
-    "one-search_and_install_tools",
-)
 @with_the_servers
 @pytest.mark.parametrize(
     "tool", [pytest.param(tool, marks=needs_chromium if tool.startswith("browser") else ()) for tool in CALLS]
@@ -408,7 +398,7 @@ async def test_missing_chromium_is_reported_in_one_line(tmp_path, capsys):
     assert capsys.readouterr().err.splitlines().count(browser_use.missing()) == 1
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "times"),
     [
@@ -435,6 +425,7 @@ def test_missing_chromium_is_reported_when_the_server_runs(tmp_path, words, time
     assert (done.stdout + done.stderr).count("The browser tools need ") == times
 
 
+@pytest.mark.slow
 def test_the_help_lists_the_option_for_http():
     """``--http`` is in the usage and among the options."""
     command = [sys.executable, str(SERVER), "--help"]
@@ -550,7 +541,7 @@ async def test_sessions_of_dead_servers_are_swept(tmp_path, sandboxes):
     assert f"old-{dead.pid}-1" not in left
 
 
-@pytest.mark.full
+@pytest.mark.slow
 async def test_packages_are_available_in_their_session(sandboxes):
     """A package is installed for one session or for all; what pip cannot find is an error."""
     await sandboxes.microsandbox_install_package("greeting", session_id="a")
@@ -767,6 +758,7 @@ async def test_research_reads_what_a_search_engine_finds(research):
     assert (report["sources"], "rollups" in report["answer"]) == ([f"{web.url}/page"], True)
 
 
+@pytest.mark.slow
 async def test_packages_are_installed_where_the_operator_allows_it(tmp_path):
     """With ``--install`` what is found is installed; else it is said what would be done."""
     async with Client(build_server(groups(tmp_path, installs=True))) as client:
@@ -776,7 +768,7 @@ async def test_packages_are_installed_where_the_operator_allows_it(tmp_path):
     assert (got["installed"], got["would_run"]) == (["pypdf-1.0"], [])
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @needs_chromium
 @with_the_servers
 async def test_a_task_reports_its_failed_step(clients):

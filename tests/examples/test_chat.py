@@ -12,8 +12,6 @@ import pytest
 
 from agent_platform import browser_use, microsandbox
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 
 # What is typed, and the beginning of the answer to it.
@@ -80,7 +78,7 @@ BROWSER = [
 ]
 
 
-@pytest.mark.usual_rows("context_store.py")
+@pytest.mark.slow
 @pytest.mark.parametrize("example", CHATS)
 def test_what_is_typed_is_answered(example, tmp_path):
     """Without a model each line is answered by calls, or by what is understood; the events go to a file."""

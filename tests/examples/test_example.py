@@ -50,7 +50,6 @@ async def test_search_requires_all_tags(client):
     assert [one["context_id"] for one in newest] == [4]
 
 
-@pytest.mark.quick_rows("content")
 @pytest.mark.parametrize(
     ("change", "stored"),
     [
@@ -83,7 +82,6 @@ async def test_an_empty_update_gets_an_envelope(client):
     assert await call(client, "search_context", query="") == []
 
 
-@pytest.mark.quick_rows("null-keeps", "json-text")
 @pytest.mark.parametrize(
     ("sent", "stored"),
     [
@@ -214,7 +212,7 @@ async def test_without_the_middleware_the_same_call_is_rejected(store):
             await client.call_tool("store_context", {"content": "a note", "tags": "one"})
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_demo_shows_what_it_claims():
     """The demo checks itself, its tables fit the terminal, and it writes no colors into a pipe."""
     environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}

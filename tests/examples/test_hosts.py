@@ -17,13 +17,11 @@ from benchmarks.hosts.matrix import HOSTS
 
 ROOT = Path(__file__).parents[2]
 
-pytestmark = [pytest.mark.slow]
-
 every_sdk = pytest.mark.parametrize(
     ("example", "needs"),
     [
         pytest.param("sdk_2.py", (), id="sdk 2"),
-        pytest.param("sdk_1.py", HOSTS["sdk_1"].needs, id="sdk 1", marks=pytest.mark.full),
+        pytest.param("sdk_1.py", HOSTS["sdk_1"].needs, id="sdk 1", marks=pytest.mark.slow),
     ],
 )
 
@@ -54,6 +52,7 @@ def test_an_example_prints_its_results(example, needs):
     assert len(said) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("example", "package"),
     [("sdk_1.py", "mcp>=1.20,<2"), ("litellm_gateway/run.py", "litellm[proxy]>=1.106")],

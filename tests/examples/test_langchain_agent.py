@@ -7,8 +7,6 @@ from fastmcp import Client, FastMCP
 
 from mcp_lenient import LenientMiddleware
 
-pytestmark = pytest.mark.slow  # LangGraph takes seconds to import
-
 
 @pytest.fixture
 def removed():

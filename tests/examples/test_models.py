@@ -12,7 +12,7 @@ from model_provider import KEY, Provider
 
 from agent_platform import browser_use
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 
@@ -171,7 +171,7 @@ def test_an_unreachable_provider_is_reported_in_one_line(tmp_path):
     assert "answer  loopback-1 gave no answer at http://127.0.0.1:9/v1: " in shown.stdout
 
 
-@pytest.mark.skipif(browser_use.missing() is not None, reason=browser_use.missing() or "")
+@pytest.mark.skipif(browser_use.missing() is not None, reason="Playwright or Chromium is not installed")
 def test_a_model_plans_the_tasks_of_the_browser(tmp_path):
     """The model of the chat is the one that plans a task for the browser."""
     plan = '{"steps": [{"action": "open", "given": ["/about.html"]}]}'

@@ -17,11 +17,11 @@ from fastmcp import Client
 
 from agent_platform import browser_use
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "docs/images"
-needs_chromium = pytest.mark.skipif(browser_use.missing() is not None, reason=browser_use.missing() or "")
+needs_chromium = pytest.mark.skipif(
+    browser_use.missing() is not None, reason="Playwright or Chromium is not installed"
+)
 
 # The calls of a client, what is typed into the chat, and what the page must show.
 PAGES = {

@@ -8,14 +8,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from calls import on_both_servers
 from fastmcp import Client
-from sampling import lax_and_strict, on_both_servers, quick
 
 from smart_home import DEVICES, Home, build, tokens
 from transcripts.agent import Agent, ModelError
 from transcripts.play import connected
-
-pytestmark = pytest.mark.slow
 
 LIGHT = {"device_id": "uuid-abc123"}
 ON = {"component": "main", "capability": "switch", "command": "on"}
@@ -289,33 +287,8 @@ REFUSED = [
 ]  # fmt: skip
 
 
-@pytest.mark.usual_rows(
-    "str-number-lax",
-    "int-float-text-lax",
-    "int-list-strict",
-    "float-list-strict",
-    "dicts-python-lax",
-    "dicts-null-lax",
-    "dict-python-lax",
-    "whole-text-strict",
-)
-@pytest.mark.parametrize(
-    ("tool", "sent", "right", "strict"),
-    lax_and_strict(
-        quick(
-            [pytest.param(*row[:3], id=row[3]) for row in REPAIRED],
-            *(
-                "str-number",
-                "int-text",
-                "bool-yes",
-                "literal-case",
-                "dicts-json-inside",
-                "dict-python",
-                "whole-wrapped",
-            ),
-        )
-    ),
-)
+@on_both_servers
+@pytest.mark.parametrize(("tool", "sent", "right"), [pytest.param(*row[:3], id=row[3]) for row in REPAIRED])
 async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, right):
     """A call that has one reading gets the answer that the right call gets."""
     home, other = two_homes
@@ -328,22 +301,9 @@ async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, 
         assert await state(home, "abc123") == await state(other, "abc123")
 
 
+@on_both_servers
 @pytest.mark.parametrize(
-    ("tool", "sent", "code", "words", "strict"),
-    lax_and_strict(
-        quick(
-            [pytest.param(*row[:4], id=row[4]) for row in REFUSED],
-            *(
-                "str-null",
-                "int-full-width",
-                "float-comma",
-                "bool-two",
-                "dicts-words",
-                "list-mixed",
-                "names-unknown",
-            ),
-        )
-    ),
+    ("tool", "sent", "code", "words"), [pytest.param(*row[:4], id=row[4]) for row in REFUSED]
 )
 async def test_ambiguous_input_is_refused(home, tool, sent, code, words):
     """A call without one reading gets the envelope, which says what is wanted."""

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import PythonStdioTransport
-from sampling import usual
 
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.telemetry.setup import reset_logging
@@ -36,7 +35,10 @@ SHOWN = dict(
 )
 
 every_example = pytest.mark.parametrize("example", SERVERS)
-an_example = pytest.mark.parametrize("example", usual({name: name for name in SERVERS}, "smart_home"))
+an_example = pytest.mark.parametrize(
+    "example",
+    [pytest.param(name, marks=[] if name == "smart_home" else pytest.mark.slow) for name in SERVERS],
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,8 +64,6 @@ def run(*words):
     )
 
 
-@pytest.mark.usual_rows("context_store")
-@pytest.mark.slow
 @every_example
 def test_an_example_does_what_its_script_says(example, data_folder):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""
@@ -101,7 +101,6 @@ def test_each_example_is_in_the_readme():
     assert sorted(SHOWN) == sorted(SERVERS) == sorted(play.NAMES)
 
 
-@pytest.mark.slow
 @an_example
 def test_without_the_library_an_example_fails(example):
     """The same script without mcp-lenient shows calls that fail."""
@@ -113,7 +112,6 @@ def test_without_the_library_an_example_fails(example):
     assert answers == {"An earlier call was refused, so I cannot go on."}
 
 
-@pytest.mark.slow
 @an_example
 async def test_an_example_is_served_over_stdio(example, data_folder):
     """With ``--serve`` an example is a server over stdio."""
@@ -141,7 +139,6 @@ async def test_the_context_store_is_served_with_a_file(tmp_path, options, refuse
     assert (tmp_path / "notes.db").exists() is not refused
 
 
-@pytest.mark.usual_rows("check-smart_home")
 @pytest.mark.slow
 @an_example
 @pytest.mark.parametrize("command", ["check", "stress"])
@@ -173,7 +170,6 @@ def double(scene):
 RIGHT = Call("double", {"numbers": "[1, 2]"}, "json_text_to_array", gives="[2, 4]")
 
 
-@pytest.mark.quick_rows("right", "counts-on-nothing")
 @pytest.mark.parametrize(
     ("call", "reported"),
     [

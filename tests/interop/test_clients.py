@@ -9,19 +9,10 @@ import pytest
 from interop.conversations import CALLS, CLIENTS
 from interop.routes import NOTEBOOK, ROUTES, Route
 
-# The usual tests run one client in each language.
-_USUAL = {("direct", "typescript_1"), ("proxy", "fastmcp")}
-_ALL = [
-    pytest.param(
-        *(route, client),
-        id=f"{route}-{client}",
-        marks=pytest.mark.slow if (route, client) in _USUAL else pytest.mark.full,
-    )
-    for route in ROUTES
-    for client in CLIENTS
-]
+_ALL = [pytest.param(route, client, id=f"{route}-{client}") for route in ROUTES for client in CLIENTS]
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.parametrize(("route", "speaker"), _ALL, indirect=True, scope="module"),
     # FastMCP's client warns about this with every server of the older era.
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),

@@ -17,7 +17,7 @@ from processes import free_port, running
 
 from mcp_lenient import create_lenient_proxy
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.slow
 
 _SERVER = Path(__file__).parents[1] / "adapters" / "fastmcp" / "proxy" / "servers" / "upstream.py"
 _SECONDS = 120

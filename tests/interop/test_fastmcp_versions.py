@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from installing import installing_in, run_installer
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 SMOKE = Path(__file__).parent / "fastmcp_smoke"
@@ -95,12 +95,12 @@ def test_a_smoke_set_of_calls(version):
 @pytest.mark.parametrize(
     ("version", "tests"),
     [
-        pytest.param(VERSIONS[0], ["-m", "not slow"], id="quick tests"),
+        pytest.param(VERSIONS[0], ["-m", "not slow"], id="usual tests"),
         pytest.param(VERSIONS[1], ["-m", "", "tests/docs", "tests/devtools/check"], id="docs"),
     ],
 )
 def test_tests_on_fastmcp_3(version, tests):
-    """All quick tests pass on the oldest FastMCP 3 and all code in the docs on the newest, or are skipped with a reason."""
+    """All usual tests pass on the oldest FastMCP 3 and all code in the docs on the newest, or are skipped with a reason."""
     python = _python(version, group="dev")
     done = subprocess.run(  # noqa: S603
         [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests],

@@ -30,13 +30,9 @@ def documented(title):
     return {row[0]: row[column] for row in rows[start + 2 : start + 2 + len(CALLS)]}
 
 
-@pytest.mark.usual_rows("fastmcp_memory", "sdk_2_low_level")
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=pytest.mark.full if host.needs else pytest.mark.slow)
-        for name, host in HOSTS.items()
-    ],
+    [pytest.param(name, marks=pytest.mark.slow if host.needs else []) for name, host in HOSTS.items()],
 )
 def test_outcomes_match_the_table(name):
     """Calls that cannot reach the host's tools are documented, and all others have the documented outcome."""

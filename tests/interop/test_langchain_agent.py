@@ -9,7 +9,7 @@ from interop import installed
 from interop.conversations import printed
 from interop.routes import http, proxy
 
-pytestmark = pytest.mark.full
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,6 @@ from pydantic import BaseModel, Field, field_validator
 
 from mcp_lenient.adapters.langchain import load_tools, serve
 
-pytestmark = pytest.mark.slow  # LangChain takes seconds to import
-
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 
@@ -474,6 +472,7 @@ def connection(tmp_path):
     return {"transport": "stdio", "command": sys.executable, "args": [str(tmp_path / "counter.py")]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["by name", "configuration", "one"])
 async def test_tools_of_connections_open_a_session_for_each_call(connection, form):
     """Without a session the tools are listed by their connection, and each call, repaired, has a session of its own."""

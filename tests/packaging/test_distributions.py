@@ -21,8 +21,6 @@ VERSION = re.search(
     r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
 )[1]
 
-pytestmark = pytest.mark.slow
-
 
 def run(*command, cwd):
     return subprocess.run(command, cwd=cwd, check=True, capture_output=True, text=True, timeout=600)  # noqa: S603
@@ -69,7 +67,7 @@ def engine_alone(wheel, metadata, tmp_path_factory):
     return python
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_both_archives_pass_twine(archives):
     """Twine accepts both archives and their description."""
     files = sorted(map(str, archives.iterdir()))
@@ -77,7 +75,7 @@ def test_both_archives_pass_twine(archives):
     run(sys.executable, "-m", "twine", "check", "--strict", *files, cwd=archives)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_wheel_has_types_license_and_demo(wheel):
     """The wheel has the marker of typed packages, the license and the demo's server, but no tests."""
     with zipfile.ZipFile(wheel) as archive:
@@ -92,6 +90,7 @@ def test_the_wheel_has_types_license_and_demo(wheel):
     assert {name.split("/")[0] for name in names} == {"mcp_lenient", f"mcp_lenient-{VERSION}.dist-info"}
 
 
+@pytest.mark.slow
 def test_the_source_archive_has_what_a_test_run_needs(archives):
     """The source archive has the files to test and document the library."""
     (file,) = archives.glob("*.tar.gz")
@@ -108,14 +107,14 @@ def test_the_description_renders_and_has_only_absolute_links(metadata):
     assert re.findall(r'(?:href|src)="(?!https?:|#)([^"]*)"', shown) == []
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_wheel_can_be_imported_with_all_public_names(installed, tmp_path):
     """In a fresh environment every public name can be imported."""
     program = "import mcp_lenient as m; print(all(hasattr(m, name) for name in m.__all__))"
     assert run(str(installed / "python"), "-W", "error", "-c", program, cwd=tmp_path).stdout == "True\n"
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tmp_path):
     """Without FastMCP, the SDK and Pydantic, the engine repairs, refuses and parses calls."""
     absent = (
@@ -125,20 +124,20 @@ def test_the_engine_works_in_an_environment_without_a_framework(engine_alone, tm
     assert run(engine_alone, "-W", "error", "-c", ENGINE, cwd=tmp_path).stdout == ""
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_command_line_prints_its_version(installed, tmp_path):
     """The command that the wheel installs runs and prints its version."""
     assert run(str(installed / "mcp-lenient"), "--version", cwd=tmp_path).stdout.strip() == VERSION
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_demo_runs_from_the_wheel(installed, tmp_path):
     """The demo starts its servers, checks their answers and exits successfully."""
     shown = run(str(installed / "mcp-lenient"), "demo", cwd=tmp_path).stdout
     assert "more run after repair" in " ".join(shown.split())
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("extra", "fastmcp"), [("langchain", "4."), ("langchain-mcp-adapters", "3.4.")], ids=lambda each: each
 )

@@ -46,7 +46,6 @@ def test_the_entrypoint_accepts_its_options(capsys):
     assert "no server given" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_there", [True, False])
 def test_the_health_check_detects_failure(is_there):
     """The health check exits with 0 only while the server behind the proxy answers."""
@@ -59,7 +58,7 @@ def test_the_health_check_detects_failure(is_there):
     assert (done.returncode == 0) is is_there
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_copied_files_build_the_package(tmp_path):
     """The package can be built from the copied files alone."""
     source = tmp_path / "source"

@@ -88,7 +88,6 @@ def test_importing_the_library_imports_only_its_name_table():
     assert {name.partition(".")[0] for name in found} <= {"mcp_lenient", *sys.stdlib_module_names}
 
 
-@pytest.mark.slow
 def test_importing_the_middleware_imports_no_optional_module():
     """A server that starts with the middleware imports no optional module."""
     found = imported(IMPORTED)
@@ -96,13 +95,12 @@ def test_importing_the_middleware_imports_no_optional_module():
     assert found.isdisjoint(NOT_IMPORTED)
 
 
-@pytest.mark.slow
 def test_a_valid_call_imports_no_repair_module():
     """Building the middleware and answering a valid call imports no refusals, structlog or metrics."""
     assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_repair_imports_no_refusal():
     """A repaired call imports the repair code, but not the wording of refusals."""
     found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
@@ -110,8 +108,7 @@ def test_a_repair_imports_no_refusal():
     assert found.isdisjoint({"mcp_lenient.refusal.violations", "opentelemetry.metrics"})
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("level", ["INFO", pytest.param("ERROR", marks=pytest.mark.full)])
+@pytest.mark.parametrize("level", ["INFO", pytest.param("ERROR", marks=pytest.mark.slow)])
 def test_structlog_is_imported_for_the_first_event(level):
     """The first event imports structlog, even unconfigured. Without events it is not imported."""
     chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"
@@ -131,7 +128,6 @@ def test_the_engine_works_without_a_framework():
     assert run(BLOCKED.format(absent=NOT_IN_ENGINE) + ENGINE) == ""
 
 
-@pytest.mark.slow
 def test_declarations_need_no_framework():
     """Public names other than those for servers and sessions need neither FastMCP nor the SDK."""
     names = [*mcp_lenient.__all__, "__version__"]
@@ -150,7 +146,6 @@ for name in {names!r}:
     )
 
 
-@pytest.mark.slow
 def test_a_repair_without_a_server_imports_no_refusal():
     """A first `normalize` without a refusal does not import the wording of refusals."""
     schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}

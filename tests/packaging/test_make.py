@@ -17,7 +17,6 @@ LEFT_OUT = shutil.ignore_patterns(".*", "node_modules", "__pycache__", "site", "
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(shutil.which("make") is None or os.name == "nt", reason="needs make and a Unix shell"),
 ]
 
@@ -46,7 +45,7 @@ def test_the_readme_names_the_two_commands():
     assert {"demo", "test"} <= named <= targets
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_the_environment_of_a_reader_is_kept(tmp_path):
     """`make` adds to a .venv with the package, and then runs the code of this folder."""
     folder = tmp_path / "clone"

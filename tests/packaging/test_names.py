@@ -6,12 +6,9 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
-import pytest
-
 import mcp_lenient
 
 
-@pytest.mark.slow
 def test_no_two_classes_have_one_name():
     """Each class, public or private, has a unique name."""
     found = defaultdict(list)

@@ -11,7 +11,7 @@ from tables import each_row
 
 pytest.importorskip("babel", reason="catalogs are read by babel, of the development dependencies")
 
-import catalogs
+from refusal import catalogs
 
 from mcp_lenient.values.language import JOINTS
 

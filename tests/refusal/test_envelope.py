@@ -10,6 +10,7 @@ from calls import envelope as envelope_of
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NOT_THERE, not_on_3
 from mcp.types import CallToolResult, TextContent
+from tables import rows
 
 from mcp_lenient import Limits, Policy, Repair
 from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
@@ -86,29 +87,7 @@ EITHER = {"anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("int
 
 @pytest.mark.parametrize(
     ("name", "schema", "value", "expected"),
-    [
-        pytest.param("maxResults", NUMBER, "x", "INVALID_MAX_RESULTS_TYPE", id="camel case"),
-        pytest.param("filter", PAIR, {}, "INVALID_FILTER_TYPE", id="missing inside"),
-        pytest.param(
-            "filter",
-            {**PAIR, "additionalProperties": False},
-            {"field": 1, "x": 1},
-            "INVALID_FILTER_TYPE",
-            id="unknown inside",
-        ),
-        pytest.param(
-            "tags",
-            {"type": "array", "items": {"enum": ["a", "b"]}},
-            ["z"],
-            "INVALID_TAGS_VALUE",
-            id="value inside",
-        ),
-        pytest.param("limit", {**NUMBER, "maximum": 1}, 2, "INVALID_LIMIT_VALUE", id="range"),
-        pytest.param("tags", EITHER, ["1"], "AMBIGUOUS_TAGS", id="ambiguous"),
-        pytest.param("tags", NUMBER, [[]] * 9, "ARGUMENTS_TOO_LARGE", id="size"),
-        pytest.param("größe", NUMBER, "x", "INVALID_GR_E_TYPE", id="not ASCII"),
-        pytest.param("名", NUMBER, "x", "INVALID_PARAMETER_TYPE", id="no ASCII"),
-    ],
+    rows(__file__, "error_code"),
 )
 async def test_error_code(name, schema, value, expected):
     """The error code names the declared top-level parameter and the kind of error."""
@@ -136,7 +115,6 @@ LARGE = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "sent"),
     [

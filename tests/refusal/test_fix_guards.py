@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
-from tables import each_row
+from tables import each_row, rows
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
 
@@ -86,21 +86,7 @@ def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
 
 @each_row(
     ("sent", "declared"),
-    [
-        *(
-            ("rate_MBps", "rateMbps"),
-            ("powerMW", "power_mW"),
-            ("freqMHz", "freq_mHz"),
-            ("storage_Gb", "storageGB"),
-        ),
-        *(
-            ("limitMA", "limit_mA"),
-            ("size_MB", "sizeMb"),
-            ("rate_MBps", "maxRateMbps"),
-            ("max-rateMBps", "rate_Mbps"),
-        ),
-        *(("size_MB", "size_Mb"), ("rateMBps", "rateMbps")),
-    ],
+    rows(__file__, "a_name_that_may_be_of_another_unit_is_offered_only"),
 )
 def test_a_name_that_may_be_of_another_unit_is_offered_only(sent, declared):
     """The caller decides whether a number's name with another case is the same, whatever begins its last word."""
@@ -182,20 +168,7 @@ def test_a_second_spelling_is_not_moved_elsewhere(sent, extra):
 
 @each_row(
     ("schema", "sent"),
-    [
-        (closed({"path": TEXT}, "path"), {"path": "x", "dry_run": True}),
-        (closed({"path": TEXT}, "path"), {"path": "x", "limit": 0}),
-        (closed({"path": TEXT}, "path"), {"path": "x", "recursive": False}),
-        (closed({"where": closed({"name": TEXT})}), {"where": {"id": 7}}),
-        (closed({"o": closed({"a": NUMBER})}), {"o": {"type": "object", "properties": {"a": 1}}}),
-        (
-            closed({"rows": {"type": "array", "items": closed({"a": NUMBER})}}),
-            {"rows": [{"a": 1, "if": "x"}]},
-        ),
-        (closed({}), {"confirm": "no"}),
-        (closed({"name": TEXT}), {"id": "42", "data": {"name": "x"}}),
-        (closed({"name": TEXT}), {"type": "draft", "payload": {"name": "x"}}),
-    ],
+    rows(__file__, "a_fix_removes_no_value"),
 )
 def test_a_fix_removes_no_value(schema, sent):
     """An undeclared name with a value that says something is never removed."""
@@ -220,7 +193,6 @@ def _delete(path: str, mode: str = "soft") -> str:
     return f"{path}{mode}"
 
 
-@pytest.mark.quick_rows("sent0-destructive")
 @pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
 @pytest.mark.parametrize("sent", [{"file_path": "/a"}, {"path": False}])
 async def test_a_destructive_tool_gets_no_fix(sent, destructive):
@@ -373,24 +345,7 @@ def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
 
 @each_row(
     ("sent", "members"),
-    [
-        *(("offline", "on off"), ("internal", "int str"), ("maintenance", "main dev"), ("usdt", "usd eur")),
-        *(
-            ("usd", "usdt eur"),
-            ("white", "read write"),
-            ("from", "form other"),
-            ("read", "ready busy"),
-            ("read", "read_write none"),
-            ("read", "readWrite none"),
-        ),
-        *(
-            ("opt-in", "opt-on opt-off"),
-            ("1 2", "12 3"),
-            ("-date", "date name"),
-            ("date", "-date -name"),
-            ("public", "public_not other"),
-        ),
-    ],
+    rows(__file__, "another_word_with_common_letters_gives_no_fix"),
 )
 def test_another_word_with_common_letters_gives_no_fix(sent, members):
     """A word that begins with an allowed value, or differs from it in a letter, is another one."""
@@ -400,21 +355,7 @@ def test_another_word_with_common_letters_gives_no_fix(sent, members):
 
 @each_row(
     ("sent", "members", "meant"),
-    [
-        *(("high priority", "high low", ["high"]), ("Priority: high", "high low", ["high"])),
-        *(("task-priority_high", "high low", ["high"]), ("low task priority", "high low", ["low"])),
-        *(("crit", "critical low", ["critical"]), ("critica", "critical low", ["critical"])),
-        *(("opened", "open closed", ["open"]), ("days", "day week", ["day"]), ("hour", "hours", ["hours"])),
-        *(
-            ("summarise", "summarize", ["summarize"]),
-            ("Celcius", "celsius kelvin", ["celsius"]),
-            ("licence", "license patent", ["license"]),
-            ("goal%", "goal-% other", ["goal-%"]),
-            ("['high']", "high low", ["high"]),
-        ),
-        *(("in prog", "in_progress done", ["in_progress"]), ("in_prog", "in_progress done", ["in_progress"])),
-        *(("moderate", "very-active moderately-active", ["moderately-active"]),),
-    ],
+    rows(__file__, "a_spelling_of_an_allowed_value_gives_a_fix"),
 )
 def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
     """A slip, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import jsonpatch
 import pytest
-from tables import each_row
+from tables import each_row, rows
 
 from mcp_lenient import Policy, normalize
 
@@ -169,25 +169,7 @@ OPEN_Y = {"type": "object", "properties": {"x": TEXT, "y": NUMBER}, "required": 
 
 @each_row(
     ("text", "is_list"),
-    [
-        *((text, False) for text in ("RRULE:FREQ=DAILY;COUNT=2", "https://maps.google.com/@51.5,-0.1,15z")),
-        *((text, False) for text in ("data:text/plain;base64,SGk=", "text/html; charset=utf-8", "1,000 USD")),
-        *((text, False) for text in ("SELECT a, b FROM t", "January 5, 2024", "51.5,-0.1", "51.5,0.1")),
-        *((text, False) for text in ("1,234,567", "-1, -2", "Fine, thanks. Bye")),
-        *(
-            (text, True)
-            for text in ("a, b;c", "utf-8, ascii", "red wine, white wine", "a@b.c, d@e.f", "101, 102")
-        ),
-        *(
-            (text, True)
-            for text in (
-                "https://a.b/c,https://d.e/f",
-                "src/a.py\nsrc/b-c/d_e.py",
-                "v1.2, v1.10",
-                "北京,上海",
-            )
-        ),
-    ],
+    rows(__file__, "a_text_for_a_list_is_its_parts_or_one_item"),
 )
 def test_a_text_for_a_list_is_its_parts_or_one_item(text, is_list):
     """Both readings are fixes; the parts come first if they are alike in form."""

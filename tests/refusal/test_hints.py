@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, union
+from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, rows, union
 
 from mcp_lenient import Policy, Violation, normalize
 
@@ -122,48 +122,7 @@ _ONE_NAME = {"properties": {"id": STRING, "name": STRING, "size": INTEGER}, "add
 
 @each_row(
     ("conditions", "sent", "message"),
-    [
-        pytest.param(
-            {"anyOf": [{"required": ["id"]}, {"required": ["name"]}]},
-            {"size": 1},
-            "either 'id' or 'name' must be sent in the arguments.",
-            id="one of two names",
-        ),
-        pytest.param(
-            {"oneOf": [{"required": ["id"]}, {"required": ["name"]}]},
-            {"id": "a", "name": "b"},
-            "the arguments are not accepted by the tool; got an object.",
-            id="one of two names alone",
-        ),
-        pytest.param(
-            {"dependentRequired": {"size": ["id"]}},
-            {"size": 1},
-            "'id' is required but was not sent. It must be a string.",
-            id="required by another name",
-        ),
-        pytest.param(
-            {"dependentSchemas": {"size": {"required": ["id"]}}},
-            {"size": 1},
-            "'id' is required but was not sent. It must be a string.",
-            id="required by the schema of another name",
-        ),
-        pytest.param(
-            {
-                "if": {"properties": {"name": {"const": "a"}}},
-                "then": {"properties": {"size": {"minimum": 5}}},
-                "else": {"required": ["id"]},
-            },
-            {"name": "a", "size": 1},
-            "'size' must be at least 5, but got the integer 1.",
-            id="then",
-        ),
-        pytest.param(
-            {"if": {"required": ["name"]}, "then": {"$ref": "#"}, "else": {"required": ["id"]}},
-            {"size": 1},
-            "'id' is required but was not sent. It must be a string.",
-            id="else, beside a condition without end",
-        ),
-    ],
+    rows(__file__, "a_condition_is_named"),
 )
 def test_a_condition_is_named(conditions: Json, sent: Any, message: str) -> None:
     """The message describes the condition of the schema that this call breaks."""
@@ -194,25 +153,7 @@ def test_a_limit_without_words_is_not_said_to_be_another(limits: Json, sent: Any
 
 @each_row(
     ("limits", "value", "message"),
-    [
-        ({"type": "array", "uniqueItems": True}, ["a", "a"], "'p' must contain no item twice."),
-        (
-            {"type": "object", "minProperties": 1},
-            {},
-            "'p' must have at least 1 property, but got an object of 0 properties.",
-        ),
-        (
-            {"type": "object", "maxProperties": 2},
-            {"a": 1, "b": 2, "c": 3},
-            "'p' must have at most 2 properties, but got an object of 3 properties.",
-        ),
-        ({"type": "string", "pattern": "a"}, "b" * 99, "'p' must match the pattern \"a\"."),
-        (
-            {"type": "string", "pattern": "a"},
-            "b",
-            """'p' must match the pattern "a", but got the string "b".""",
-        ),
-    ],
+    rows(__file__, "a_right_type_is_not_named_as_the_fault"),
 )
 def test_a_right_type_is_not_named_as_the_fault(limits: Json, value: Any, message: str) -> None:
     """The message names the received type only with its value or size."""
@@ -299,18 +240,7 @@ def test_a_field_with_the_name_of_its_object_belongs_inside() -> None:
 
 @each_row(
     ("place", "value", "advice"),
-    [
-        (STRING, {"a": 1}, "Send a string; if all of it is meant, write it as JSON text."),
-        (STRING, {"a": "b"}, "Send a string; if all of it is meant, write it as JSON text."),
-        (STRING, [{"a": 1}], "Send a string; if all of it is meant, write it as JSON text."),
-        (STRING, [1, 2], "Send one value."),
-        ({"type": "string", "format": "date"}, {"year": 2026}, "Send one value."),
-        (
-            {"type": "string", "pattern": "^a"},
-            {"a": 1},
-            "Send a string; if all of it is meant, write it as JSON text.",
-        ),
-    ],
+    rows(__file__, "a_container_for_a_string_may_be_meant_as_text"),
 )
 def test_a_container_for_a_string_may_be_meant_as_text(place: Json, value: Any, advice: str) -> None:
     """JSON text may be meant by an object or a list that holds one, but not where a date is expected."""
@@ -330,30 +260,7 @@ _NEGATIVE = {"type": "integer", "minimum": -1000, "maximum": -1}
 
 @each_row(
     ("place", "value", "limits"),
-    [
-        (
-            union({"type": "integer", "minimum": 1}, _NEGATIVE),
-            0,
-            "be at least 1 or be at most -1",
-        ),
-        (
-            union({"type": "integer", "minimum": 1}, _NEGATIVE),
-            -5000,
-            "be at least 1 or be at least -1000",
-        ),
-        (union({"type": "integer", "minimum": 1}, STRING), 0, "be at least 1"),
-        (union({"type": "integer", "minimum": 1}, {"type": "number", "minimum": 1}), 0, "be at least 1"),
-        (
-            union(*({"type": "integer", "minimum": at} for at in range(1, 4))),
-            0,
-            "be at least 1, be at least 2 or be at least 3",
-        ),
-        (
-            union(array(INTEGER, maxItems=1), array(INTEGER, minItems=3)),
-            [1, 2],
-            "have at most 1 item or have at least 3 items",
-        ),
-    ],
+    rows(__file__, "every_range_of_a_union_is_named"),
 )
 def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -> None:
     """The limits of one branch are not said to be the only ones."""

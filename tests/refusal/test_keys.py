@@ -40,7 +40,6 @@ def _server(kind: Any) -> FastMCP:
     return lenient(Tool.from_function(take, name="take"))
 
 
-@pytest.mark.quick_rows("one of several", "a map inside an object")
 @pytest.mark.parametrize(
     ("kind", "value", "code", "reported"),
     [

@@ -8,7 +8,7 @@ import jsonpatch
 from decisions import contract
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sampling import examples
+from strategies import examples
 
 from mcp_lenient import Normalizer
 

@@ -11,6 +11,7 @@ from calls import call, envelope, got, lenient, published
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 from pydantic import BaseModel, Field
+from tables import rows
 
 from mcp_lenient import Policy
 
@@ -57,60 +58,9 @@ def _server() -> FastMCP:
     return lenient(open_tool, *tools, policy=refusing, patterns={"delete": wrapped})
 
 
-@pytest.mark.quick_rows("arguments")
 @pytest.mark.parametrize(
     ("tool", "sent", "reported", "ran"),
-    [
-        pytest.param(
-            "delete",
-            {"args": {"path": "/a", "n": 2}},
-            "'path' is required but was not sent. It must be a string. It was sent inside 'args': send it at the top.",
-            {"path": "/a", "n": 2},
-            id="arguments",
-        ),
-        pytest.param(
-            "delete",
-            {"args": {"path": "/a"}, "n": 2},
-            "'path' is required but was not sent. It must be a string. It was sent inside 'args': send it at the top.",
-            {"path": "/a", "n": 2},
-            id="some of them",
-        ),
-        pytest.param(
-            "order",
-            {"item": "a", "street": "s", "zip": 3},
-            "unknown parameter 'street'. It belongs inside 'address'.",
-            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
-            id="flat fields",
-        ),
-        pytest.param(
-            "order",
-            {"item": "a", "address_street": "s", "address_zip": 3},
-            "unknown parameter 'address_zip'. It belongs inside 'address'.",
-            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
-            id="flat fields under the object's name",
-        ),
-        pytest.param(
-            "order",
-            {"item": "a", "address": {"street": "s"}, "zip": 3},
-            "unknown parameter 'zip'. It belongs inside 'address'.",
-            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 1},
-            id="one field beside its object",
-        ),
-        pytest.param(
-            "scan",
-            {"path": "/a", "deep": True},
-            "unknown parameter 'deep'. It belongs inside 'options'.",
-            {"path": "/a", "options": {"deep": True}},
-            id="an object that may be left out",
-        ),
-        pytest.param(
-            "order",
-            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 4, "maxCount": 4},
-            "unknown parameter 'maxCount'. Did you mean 'max_count'?",
-            {"item": "a", "address": {"street": "s", "zip": 3}, "max_count": 4},
-            id="both spellings, equal",
-        ),
-    ],
+    rows(__file__, "the_first_fix_works"),
 )
 async def test_the_first_fix_works(tool, sent, reported, ran):
     """The message says where a misplaced value belongs, and the first fix alone makes the call run."""
@@ -122,53 +72,9 @@ async def test_the_first_fix_works(tool, sent, reported, ran):
         assert got(await call(server, tool, fixed)) == ran
 
 
-@pytest.mark.quick_rows("two objects that could own it")
 @pytest.mark.parametrize(
     ("tool", "sent", "reported"),
-    [
-        pytest.param(
-            "delete",
-            {"args": '{"path": "/private"}'},
-            "unknown parameter 'args'. Accepted are 'path', 'n'.",
-            id="JSON text",
-        ),
-        pytest.param(
-            "delete",
-            {"args": {"path": "/private", "force": True}},
-            "'path' is required but was not sent. It must be a string. It was sent inside 'args': send it at the top.",
-            id="something would be lost",
-        ),
-        pytest.param(
-            "delete",
-            {"type": "function", "function": {"name": "delete", "arguments": {"path": "/private"}}},
-            "'path' is required but was not sent. It must be a string.",
-            id="two levels",
-        ),
-        pytest.param(
-            "delete",
-            {"args": {"file": "/private"}},
-            "unknown parameter 'args'. Accepted are 'path', 'n'.",
-            id="no name of the tool in it",
-        ),
-        pytest.param(
-            "find",
-            {"args": {"query": "/private"}, "more": {"query": "/private"}},
-            "'query' is required but was not sent. It must be a string.",
-            id="two candidates",
-        ),
-        pytest.param(
-            "send",
-            {"street": "/private", "zip": 1},
-            "unknown parameter 'street'. Accepted are",
-            id="two objects that could own it",
-        ),
-        pytest.param(
-            "order",
-            {"item": "a", "address": {"street": "/private", "zip": 3}, "max_count": 4, "maxCount": 5},
-            "unknown parameter 'maxCount'. Did you mean 'max_count'?",
-            id="both spellings, different",
-        ),
-    ],
+    rows(__file__, "uncertain_moves_get_a_message_but_no_fix"),
 )
 async def test_uncertain_moves_get_a_message_but_no_fix(tool, sent, reported):
     """If a fix would lose something or guess, there is only a message, which repeats no value."""
@@ -190,59 +96,9 @@ async def test_a_wrapper_in_an_open_object():
     assert got(await call(_server(), "find", fixed)) == {"got": {"query": "x"}}
 
 
-@pytest.mark.quick_rows("required and optional", "items of a list")
 @pytest.mark.parametrize(
     ("schema", "reported"),
-    [
-        pytest.param(
-            {
-                "type": "object",
-                "properties": {"a": TEXT, "b": {"type": ["integer", "null"]}},
-                "required": ["a"],
-            },
-            "It must be an object. It has 'a' (a string), 'b' (an integer or null, optional).",
-            id="required and optional",
-        ),
-        pytest.param(
-            {"type": "object", "properties": {"a": TEXT, "b": INTEGER}},
-            "It has 'a' (a string, optional), 'b' (an integer, optional).",
-            id="optional only",
-        ),
-        pytest.param(
-            {
-                "type": "array",
-                "items": {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}},
-            },
-            "It must be an array of objects. Each item has 'day' (a string (date), optional).",
-            id="items of a list",
-        ),
-        pytest.param(
-            {"type": "object", "properties": {f"field_{at}": TEXT for at in range(40)}},
-            "'field_12' (a string, optional) and 27 more.",
-            id="many fields",
-        ),
-        pytest.param(
-            {"type": "object", "additionalProperties": INTEGER},
-            "It must be an object.",
-            id="any names",
-        ),
-        pytest.param({"type": "object"}, "It must be an object.", id="free form"),
-        pytest.param(
-            {"anyOf": _BRANCHES},
-            "It must be an object.",
-            id="objects of a union",
-        ),
-        pytest.param(
-            {"type": "array", "items": {"anyOf": _BRANCHES}},
-            "It must be an array of objects.",
-            id="items of a union",
-        ),
-        pytest.param(
-            {"anyOf": [*_BRANCHES, {"type": "object", "properties": {"d": TEXT}}]},
-            "It must be an object.",
-            id="a union with an object that requires nothing",
-        ),
-    ],
+    rows(__file__, "the_shape_of_a_missing_value_is_shown"),
 )
 async def test_the_shape_of_a_missing_value_is_shown(schema, reported):
     """A missing object is described by as many of its fields as fit in a line."""
@@ -319,22 +175,9 @@ async def test_a_name_under_that_of_its_object_is_not_the_object():
     assert not any("did_you_mean" in violation for violation in refused["details"]["violations"])
 
 
-@pytest.mark.quick_rows("flat")
 @pytest.mark.parametrize(
     ("sent", "places"),
-    [
-        pytest.param(
-            {"input": {"item": "a", "street": "s", "zip": 3}}, ["/input", "/item", "/address"], id="flat"
-        ),
-        pytest.param(
-            {"args": {"item": "a", "address": {"street": "s", "zip": "x"}}},
-            ["/args", "/item", "/address"],
-            id="nested",
-        ),
-        pytest.param(
-            {"params": {"item": "a", "address": "x"}}, ["/params", "/item", "/address"], id="one place"
-        ),
-    ],
+    rows(__file__, "a_wrapper_of_faulty_arguments_is_named"),
 )
 async def test_a_wrapper_of_faulty_arguments_is_named(sent, places):
     """The message says which names were sent inside the wrapper; pointers point into what was sent."""

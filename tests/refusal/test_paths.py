@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonpatch
 import pytest
-from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row
+from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, rows
 
 from mcp_lenient import Policy, Violation, normalize
 
@@ -47,21 +47,7 @@ def test_the_first_fix_builds_the_whole_value(schema: Json, sent: Any, meant: An
 
 @each_row(
     ("schema", "sent"),
-    [
-        pytest.param(_ASK, {"questions[0].text": "Tea?"}, id="brackets"),
-        pytest.param(_ASK, {"questions": [], "tags[0]": "a"}, id="an item"),
-        pytest.param(
-            _ASK,
-            {"questions": [{"text": "a", "options": []}], "questions[1].text": "b"},
-            id="beside the list",
-        ),
-        pytest.param(_FETCH, {"name": "a", "arguments.url": "b"}, id="an open object"),
-        pytest.param(
-            closed("rows", rows=array(closed("name", name=STRING))),
-            {"rows[0].name": "a"},
-            id="a missing list",
-        ),
-    ],
+    rows(__file__, "a_part_is_not_said_to_be_the_whole"),
 )
 def test_a_part_is_not_said_to_be_the_whole(schema: Json, sent: Any) -> None:
     """The message never advises to send a part as the whole list or object."""
@@ -72,20 +58,7 @@ def test_a_part_is_not_said_to_be_the_whole(schema: Json, sent: Any) -> None:
 
 @each_row(
     ("schema", "sent"),
-    [
-        pytest.param(_FETCH, {"name": "a", "arguments.url": "b"}, id="not in the schema"),
-        pytest.param(_ASK, {"questions[1].text": "a", "questions[1].options": []}, id="no first item"),
-        pytest.param(_ASK, {"questions[0].text": "a"}, id="the item lacks a field"),
-        pytest.param(
-            _ASK,
-            {"questions[0].text": "a", "questions[0].options": [], "questions[0].zz": 1},
-            id="a part has no place",
-        ),
-        pytest.param(_ASK, {"questions": [], "questions[0].text": "a"}, id="the list was sent"),
-        pytest.param(_EDITS, {"path": "a", "new": "y"}, id="the item lacks its required field"),
-        pytest.param(closed(files={**OBJECT, "additionalProperties": STRING}), {"files.py": "a"}, id="a map"),
-        pytest.param(closed(files=OBJECT), {"files.py": "a"}, id="an object of any names"),
-    ],
+    rows(__file__, "parts_that_make_no_accepted_whole_get_no_fix"),
 )
 def test_parts_that_make_no_accepted_whole_get_no_fix(schema: Json, sent: Any) -> None:
     """A fix loses no part, invents no item, and leads to an accepted call."""

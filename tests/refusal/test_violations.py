@@ -9,7 +9,7 @@ from typing import Annotated
 import pytest
 from decisions import decide, decide_value
 from pydantic import AfterValidator
-from tables import each_row
+from tables import each_row, rows
 
 from mcp_lenient import Policy, normalize
 
@@ -169,7 +169,6 @@ ONE_FAULT = [
 ]
 
 
-@pytest.mark.quick_rows("type", "unknown")
 @pytest.mark.parametrize(("sent", "code", "pointer", "message"), ONE_FAULT)
 def test_one_fault(sent, code, pointer, message):
     """One error gives one line with the place, the value, the expected value and a hint."""
@@ -209,21 +208,9 @@ def test_items_share_a_line():
     assert not violation.has_received_value
 
 
-@pytest.mark.quick_rows("name", "undeclared")
 @pytest.mark.parametrize(
     "sent",
-    [
-        pytest.param({"api_key": "hunter22"}, id="name"),
-        pytest.param({"pin": "hunter22"}, id="writeOnly"),
-        pytest.param({"login": {"token": ["hunter22", {}]}}, id="below"),
-        pytest.param({"login": "hunter22"}, id="text in place of a container"),
-        pytest.param({"api_kye": "hunter22"}, id="undeclared"),
-        pytest.param({"shape": {"kind": "circle", "r": 1, "x": "hunter22"}}, id="undeclared below"),
-        pytest.param({"flag": "hunter22" * 9}, id="long"),
-        pytest.param({"day": ["hunter22"]}, id="in a container"),
-        pytest.param({"session": "hunter22"}, id="named by the operator"),
-        pytest.param({"code": "hunter22"}, id="declared, named by the operator"),
-    ],
+    rows(__file__, "values_stay_private"),
 )
 def test_values_stay_private(sent):
     """No secret, undeclared or long value, or text in place of a container, is repeated anywhere."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import STRING, array, each_row, opened, union
+from tables import STRING, array, each_row, opened, rows, union
 
 from mcp_lenient import Policy, normalize
 
@@ -77,21 +77,7 @@ def test_types(schema, words, phrase):
 
 @each_row(
     ("schema", "text"),
-    [
-        pytest.param(array(STRING), '["a", "b"]', id="list of strings"),
-        pytest.param(
-            opened("f", f=STRING, n={"type": "integer"}), '{"f": "a"}', id="object with what it requires"
-        ),
-        pytest.param(array({"$ref": "#/$defs/Cat"}), '[{"kind": "cat"}]', id="list of objects"),
-        pytest.param({"type": "object"}, "{…}", id="free-form object"),
-        pytest.param(
-            {"type": "array", "prefixItems": [{"type": "integer"}, STRING]}, '[1, "a"]', id="positions"
-        ),
-        pytest.param({"type": "object", "additionalProperties": {"type": "integer"}}, '{"key": 1}', id="map"),
-        pytest.param({"type": "integer"}, "1", id="integer"),
-        pytest.param({"type": "integer", "minimum": 10}, "10", id="within limits"),
-        pytest.param({"type": "string", "format": "date"}, '"2026-01-31"', id="format"),
-    ],
+    rows(__file__, "example"),
 )
 def test_example(schema, text):
     """A text in place of another type gets a small example; where none is certain, the brackets alone."""
@@ -100,19 +86,7 @@ def test_example(schema, text):
 
 @each_row(
     ("schema", "value", "words"),
-    [
-        pytest.param({"type": "integer", "minimum": 1}, 0, "be at least 1", id="minimum"),
-        pytest.param({"exclusiveMaximum": 0.5}, 1, "be less than 0.5", id="exclusiveMaximum"),
-        pytest.param({"multipleOf": 5}, 7, "be a multiple of 5", id="multipleOf"),
-        pytest.param(array(STRING, minItems=1), [], "have at least 1 item", id="one item"),
-        pytest.param(array({}, maxItems=3), [1, 2, 3, 4], "have at most 3 items", id="items"),
-        pytest.param(array({}, uniqueItems=True), [1, 1], "contain no item twice", id="uniqueItems"),
-        pytest.param({**STRING, "pattern": "^a$"}, "b", 'match the pattern "^a$"', id="pattern"),
-        pytest.param(
-            {**STRING, "format": "date"}, "b", 'be a string (date such as "2026-01-31")', id="known format"
-        ),
-        pytest.param({**STRING, "minLength": 2}, "b", "have at least 2 characters", id="minLength"),
-    ],
+    rows(__file__, "limits"),
 )
 def test_limits(schema, value, words):
     """Each limit has a phrase."""

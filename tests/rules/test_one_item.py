@@ -7,7 +7,7 @@ import time
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tables import STRING, array, each_row, read_as
+from tables import STRING, array, each_row, read_as, rows
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 PARTING = st.sampled_from(
@@ -51,7 +51,6 @@ def test_text_with_a_known_item_is_not_one_item(words, parting, data):
     assert not is_one_item(text, [known.upper()])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [
@@ -74,41 +73,7 @@ def test_long_texts_take_linear_time(text):
 
 @each_row(
     ("text", "is_one"),
-    [
-        pytest.param("\u00c9", True, id="Lu"),
-        pytest.param("\u00e9", True, id="Ll"),
-        pytest.param("\u01c5", True, id="Lt"),
-        pytest.param("a\u02b0", True, id="Lm"),
-        pytest.param("\u05d0", True, id="Lo"),
-        pytest.param("a\u0301", True, id="Mn"),
-        pytest.param("\u0915\u093e", True, id="Mc"),
-        pytest.param("\u0663", True, id="Nd"),
-        pytest.param("a\u200cb", True, id="zero width non-joiner"),
-        pytest.param("a\u200db", True, id="zero width joiner"),
-        pytest.param("a\ufe0eb", False, id="text style"),
-        pytest.param("a\ufe0fb", False, id="emoji style"),
-        pytest.param("a\u00b2", False, id="No"),
-        pytest.param("a\u20acb", False, id="Sc"),
-        pytest.param("a\u2014b", False, id="Pd"),
-        pytest.param("\u2602", True, id="So alone"),
-        pytest.param("\u2602\u2602", False, id="So twice"),
-        pytest.param("\u20ac", False, id="Sc alone"),
-        *(pytest.param(f"a{sign}b", True, id=f"sign {sign}") for sign in "-_.@/:#'*?=%~$"),
-        *(pytest.param(f"a{sign}b", False, id=f"separator {sign}") for sign in "+&!()[]{}<>\\^`,;|\n\t"),
-        *(pytest.param(f"x://{sign}b", True, id=f"URI with {sign}") for sign in "-._~:/?#@!$&'()*+=%"),
-        *(pytest.param(f"x://a{sign}b", False, id=f"URIs by {sign}") for sign in ",;|[]<> \n"),
-        *(pytest.param(f"{mark}a", True, id=f"marked {mark}") for mark in "#@$"),
-        *(pytest.param(f"{mark}a{mark}b", False, id=f"marked twice {mark}") for mark in "#@$"),
-        pytest.param("-a-b", True, id="hyphen twice"),
-        pytest.param("/a:/b", False, id="paths"),
-        pytest.param("a b", True, id="words"),
-        pytest.param("a  b", False, id="two spaces"),
-        pytest.param("a-b c", False, id="a sign among words"),
-        pytest.param("\u4eba", True, id="Han"),
-        pytest.param("\u4eba \u5c71", False, id="Han phrases"),
-        pytest.param("don't", True, id="apostrophe"),
-        pytest.param("'a'b", False, id="quote"),
-    ],
+    rows(__file__, "signs_distinguish_one_item_from_several"),
 )
 def test_signs_distinguish_one_item_from_several(text, is_one):
     """Letters, digits and the signs of names and URIs belong to one item. Other signs may separate items."""

@@ -24,7 +24,6 @@ from tables import (
     keeps,
     nullable,
     refuses,
-    refuses_call,
     repairs_call_to,
     table,
     union,
@@ -87,89 +86,12 @@ def _optional(schema: Any) -> Any:
     return closed("n", n=INTEGER, p=schema)
 
 
-@table(
-    repairs_call_to("null, integer", _optional(INTEGER), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    repairs_call_to("null, string", _optional(STRING), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    repairs_call_to("null, list", _optional(array(STRING)), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    repairs_call_to("null, object", _optional(OBJECT), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    repairs_call_to("null, enum", _optional(enum("a", "b")), {"n": 1, "p": None}, {"n": 1}, "null_to_absent"),
-    repairs_call_to(
-        "null, with a default",
-        _optional({**INTEGER, "default": 5}),
-        {"n": 1, "p": None},
-        {"n": 1},
-        "null_to_absent",
-    ),
-    repairs_call_to(
-        "null, nested",
-        closed("o", o=_optional(INTEGER)),
-        {"o": {"n": 1, "p": None}},
-        {"o": {"n": 1}},
-        "null_to_absent /o/p",
-    ),
-    repairs_call_to(
-        "null, in an item",
-        closed("o", o=array(_optional(INTEGER))),
-        {"o": [{"n": 1, "p": None}]},
-        {"o": [{"n": 1}]},
-        "null_to_absent /o/0/p",
-    ),
-    repairs_call_to(
-        "empty, integer", _optional(INTEGER), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
-    ),
-    repairs_call_to(
-        "empty, boolean", _optional(BOOLEAN), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
-    ),
-    repairs_call_to(
-        "empty, nullable", _optional(nullable(INTEGER)), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"
-    ),
-    repairs_call_to(
-        "empty, integer with a default",
-        _optional({**INTEGER, "default": 5}),
-        {"n": 1, "p": ""},
-        {"n": 1},
-        "empty_text_to_absent",
-    ),
-    repairs_call_to("empty, object", _optional(OBJECT), {"n": 1, "p": ""}, {"n": 1}, "empty_text_to_absent"),
-    repairs_call_to(
-        "empty, enum without default",
-        _optional(enum("a", "b")),
-        {"n": 1, "p": ""},
-        {"n": 1},
-        "empty_text_to_absent",
-    ),
-)
-def test_forbidden_nulls_are_dropped(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """A null or empty text is dropped if the property is optional and forbids it."""
-    check(schema, sent, expected, repairs)
-
-
 @each_row("sent", ["null", "None"])
 @each_row("schema", [INTEGER, array(INTEGER), BOOLEAN, nullable(INTEGER)])
 def test_leaving_out_a_text_of_null_is_offered(schema: Any, sent: str) -> None:
     """The text of null is refused for an optional property, and leaving it out is a fix."""
     (violation,) = normalize(_optional(schema), {"n": 1, "p": sent}).violations
     assert ({"op": "remove", "path": "/p"},) in violation.fixes
-
-
-@table(
-    refuses("null, required", STRING, None),
-    refuses("empty, required", INTEGER, ""),
-    refuses("null, an item", array(STRING), ["a", None]),
-    refuses("null, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": None}),
-    refuses("empty, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": ""}),
-    refuses("null text, an entry of a map", {**OBJECT, "additionalProperties": INTEGER}, {"a": "null"}),
-    refuses("null, by pattern", {**OBJECT, "patternProperties": {"^a": INTEGER}}, {"a": None}),
-    refuses("empty, an item", array(INTEGER), [1, ""]),
-    keeps("null, accepted", nullable(STRING), None),
-    keeps("empty, accepted", STRING, ""),
-    keeps("null, no type", {}, None),
-)
-def test_required_values_and_items_are_never_dropped(
-    schema: Any, sent: Any, expected: Any, repairs: Any
-) -> None:
-    """A required property, a map entry, a list item and a valid value are never dropped."""
-    check(schema, sent, expected, repairs)
 
 
 @table(
@@ -186,53 +108,6 @@ def test_required_values_and_items_are_never_dropped(
 )
 def test_accepted_null_stays_beside_a_repair(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
     """A valid null or empty text stays when another parameter is repaired. It may mean "clear this"."""
-    check(schema, sent, expected, repairs)
-
-
-@table(
-    refuses_call("none for a type that is not nullable", _optional(INTEGER), {"n": 1, "p": "none"}),
-    refuses_call("empty, a minimum length", _optional({**STRING, "minLength": 1}), {"n": 1, "p": ""}),
-    refuses_call(
-        "empty, a minimum length in a union",
-        _optional(union({**STRING, "minLength": 1}, INTEGER)),
-        {"n": 1, "p": ""},
-    ),
-    refuses_call("null, an enum with none", _optional(enum("none", "all")), {"n": 1, "p": None}),
-    refuses_call("null, an enum with unset", _optional(enum("UNSET", "all")), {"n": 1, "p": None}),
-    refuses_call("null, an enum with null", _optional(enum("null", "all")), {"n": 1, "p": None}),
-    refuses_call(
-        "null, an enum with none in a union", _optional(union(INTEGER, enum("none"))), {"n": 1, "p": None}
-    ),
-    refuses_call(
-        "null, an enum that contains it", _optional({**STRING, "enum": ["a", None]}), {"n": 1, "p": None}
-    ),
-    refuses_call("null text, no type", _optional({"not": STRING, "pattern": "^n"}), {"n": 1, "p": "null"}),
-    refuses_call(
-        "null text, a short string in a union",
-        _optional(union(INTEGER, {**STRING, "maxLength": 2})),
-        {"n": 1, "p": "null"},
-    ),
-    refuses_call(
-        "empty, an enum in a union with a default",
-        _optional({**union(INTEGER, enum("a", "b")), "default": "a"}),
-        {"n": 1, "p": ""},
-    ),
-    refuses_call("empty, a list", _optional(array(STRING, minItems=1)), {"n": 1, "p": ""}),
-    refuses_call("empty, a nullable list", _optional(nullable(array(INTEGER))), {"n": 1, "p": ""}),
-    refuses_call(
-        "empty, an enum with a default", _optional({**enum("a", "b"), "default": "a"}), {"n": 1, "p": ""}
-    ),
-    refuses_call("null text, a short string", _optional({**STRING, "maxLength": 2}), {"n": 1, "p": "null"}),
-    refuses_call(
-        "null text, an enum of strings", _optional({**STRING, "enum": ["a", "b"]}), {"n": 1, "p": "null"}
-    ),
-    refuses_call("NULL", _optional(INTEGER), {"n": 1, "p": "NULL"}),
-    refuses_call("blank", _optional(INTEGER), {"n": 1, "p": " "}),
-    refuses_call("undefined", _optional(INTEGER), {"n": 1, "p": "undefined"}),
-    refuses_call("null text, an enum without a type", _optional(enum(1, 2)), {"n": 1, "p": "null"}),
-)
-def test_doubtful_nulls_are_refused(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """If dropping a value would be a guess, the call is refused."""
     check(schema, sent, expected, repairs)
 
 

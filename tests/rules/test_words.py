@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import (
@@ -21,6 +20,7 @@ from tables import (
     exactly,
     nullable,
     read_as,
+    rows,
     union,
 )
 
@@ -32,31 +32,7 @@ ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 
 @each_row(
     ("text", "loose", "strict"),
-    [
-        pytest.param("true", True, True, id="true"),
-        pytest.param("False", False, False, id="False"),
-        pytest.param("TRUE", True, True, id="TRUE"),
-        pytest.param(" true\n", True, True, id="space"),
-        pytest.param("yes", True, None, id="yes"),
-        pytest.param("No", False, None, id="No"),
-        pytest.param("ON", True, None, id="ON"),
-        pytest.param("off", False, None, id="off"),
-        pytest.param("1", True, None, id="1"),
-        pytest.param("0", False, None, id="0"),
-        pytest.param("1.0", None, None, id="1.0"),
-        pytest.param("2", None, None, id="2"),
-        pytest.param("-1", None, None, id="minus-1"),
-        pytest.param("y", None, None, id="y"),
-        pytest.param("t", None, None, id="t"),
-        pytest.param("", None, None, id="empty"),
-        pytest.param(" ", None, None, id="blank"),
-        pytest.param("not true", None, None, id="prose"),
-        pytest.param("true.", None, None, id="full-stop"),
-        pytest.param('"true"', None, None, id="quoted"),
-        pytest.param("none", None, None, id="none"),
-        pytest.param("enabled", None, None, id="enabled"),
-        pytest.param("\uff11", None, None, id="full-width-one"),
-    ],
+    rows(__file__, "boolean_words_are_parsed"),
 )
 def test_boolean_words_are_parsed(text, loose, strict):
     """Eight words are booleans in any case. In unions only true and false are."""
@@ -96,46 +72,7 @@ def test_spaces_and_other_punctuation_are_not_delimiters(text):
 
 @each_row(
     ("text", "numbers"),
-    [
-        pytest.param("1,2,3", [1, 2, 3], id="three"),
-        pytest.param("34, 2, 56", [34, 2, 56], id="spaced"),
-        pytest.param(" 1, 2 ", [1, 2], id="space-around"),
-        pytest.param("1, 5", [1, 5], id="two-spaced"),
-        pytest.param("1 ,5", [1, 5], id="space-before"),
-        pytest.param("1,\n5", [1, 5], id="line-break"),
-        pytest.param("1,5", None, id="two-unspaced"),
-        pytest.param("-1,5", None, id="two-unspaced-negative"),
-        pytest.param("1,500", None, id="thousands"),
-        pytest.param("1,234,567", None, id="millions"),
-        pytest.param("1,234.5", None, id="thousands-with-fraction"),
-        pytest.param("100,200,300", None, id="hundreds-look-like-millions"),
-        pytest.param("1,500,2,500", None, id="thousands-twice"),
-        pytest.param("1, 234, 567", [1, 234, 567], id="spaced-hundreds"),
-        pytest.param("1,234, 567", None, id="spaces-at-some-commas"),
-        pytest.param("1,5, 2,5", None, id="decimal-commas-separated-by-spaced-ones"),
-        pytest.param("1.234,5", None, id="decimal-comma"),
-        pytest.param("1.5,2.5", [1.5, 2.5], id="decimals"),
-        pytest.param("48.8566,2.3522", [48.8566, 2.3522], id="coordinates"),
-        pytest.param("0.5,2", [0.5, 2], id="decimal-and-integer"),
-        pytest.param("10,20,30", [10, 20, 30], id="tens"),
-        pytest.param("1000,2000,3000", [1000, 2000, 3000], id="four-digits"),
-        pytest.param("1;2", [1, 2], id="semicolon"),
-        pytest.param("1,5;2,5", None, id="semicolon-and-comma"),
-        pytest.param("1,2,", None, id="comma-at-the-end"),
-        pytest.param("1,,2", None, id="empty-part"),
-        pytest.param("5", None, id="one"),
-        pytest.param("", None, id="empty"),
-        pytest.param(",", None, id="comma"),
-        pytest.param("1,a", None, id="word"),
-        pytest.param("1,2,+3", None, id="not-json"),
-        pytest.param("01,02,03", None, id="leading-zeros"),
-        pytest.param("[1,2,3]", None, id="json"),
-        pytest.param("1 2 3", None, id="only-spaces"),
-        pytest.param("1,2,null", None, id="null"),
-        pytest.param("NaN,1,2", None, id="nan"),
-        pytest.param("2024-01-02,3,4", None, id="date"),
-        pytest.param("1,500,2", None, id="thousands-and-a-digit"),
-    ],
+    rows(__file__, "split_numbers_refuses_ambiguous_commas"),
 )
 def test_split_numbers_refuses_ambiguous_commas(text, numbers):
     """Text is a list of numbers if no comma can be part of a number."""
@@ -145,31 +82,7 @@ def test_split_numbers_refuses_ambiguous_commas(text, numbers):
 
 @each_row(
     ("text", "members", "parts"),
-    [
-        pytest.param("a,b", ["a", "b"], ["a", "b"], id="comma"),
-        pytest.param(" a , b ", ["a", "b"], ["a", "b"], id="space"),
-        pytest.param("a,a", ["a", "b"], ["a", "a"], id="twice"),
-        pytest.param("a;b", ["a", "b"], ["a", "b"], id="semicolon"),
-        pytest.param("a|b", ["a", "b"], ["a", "b"], id="bar"),
-        pytest.param("a\nb", ["a", "b"], ["a", "b"], id="lines"),
-        pytest.param("a,b;a", ["a", "b"], None, id="two-delimiters"),
-        pytest.param("a", ["a", "b"], None, id="one-part"),
-        pytest.param("a,c", ["a", "b"], None, id="no-member"),
-        pytest.param("a,B", ["a", "b"], None, id="other-case"),
-        pytest.param("a,b,", ["a", "b"], None, id="empty-part"),
-        pytest.param("a,", ["a", ""], None, id="empty-member"),
-        pytest.param("a,b", ["a", "b", "a,b"], None, id="member-with-comma"),
-        pytest.param("a;b", ["a", "b", "x,y"], ["a", "b"], id="member-with-another-delimiter"),
-        pytest.param("a, b and c", ["a", "b", "c"], None, id="prose"),
-        pytest.param(
-            "24 hours, Home Delivery",
-            ["24 hours", "Home Delivery"],
-            ["24 hours", "Home Delivery"],
-            id="words",
-        ),
-        pytest.param("", ["a"], None, id="empty"),
-        pytest.param("a,b", [], None, id="no-members"),
-    ],
+    rows(__file__, "split_members_requires_only_members"),
 )
 def test_split_members_requires_only_members(text, members, parts):
     """Text is a list of members if every part is a member and no member contains the delimiter."""

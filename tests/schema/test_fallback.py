@@ -48,7 +48,6 @@ def _calls(schema: Json) -> list[Json]:
     return [{}, *right, *damaged, *(sent for _, sent in whole_damages(right[0]))]
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(not REAL, reason="the recorded schemas are not here")
 def test_both_agree_on_all_real_schemas():
     """The fast and the reference validator accept and refuse the same calls of every real tool, but for patterns."""
@@ -158,7 +157,6 @@ def test_nothing_is_fetched():
     assert not check.is_valid({})
 
 
-@pytest.mark.slow
 @each_row("case", SCHEMAS)
 def test_hostile_schemas_are_judged_soon(case):
     """Each costly schema is compiled and answers in bounded time, as jsonschema-rs does."""
@@ -174,7 +172,6 @@ def test_hostile_schemas_are_judged_soon(case):
     assert outcomes == [_outcome(compiled(root), sent) for sent in (case.right, case.wrong)]
 
 
-@pytest.mark.slow
 @each_row("case", ARGUMENTS)
 def test_hostile_arguments_are_judged_soon(case):
     """Each hostile value is refused in bounded time."""
@@ -216,7 +213,6 @@ def _without_jsonschema_rs(what: str) -> Any:
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)  # noqa: S603
 
 
-@pytest.mark.slow
 def test_without_jsonschema_rs_all_cases_have_the_same_outcome():
     """Where jsonschema-rs is not installed, only the case that needs a costly pattern is not refused."""
     replies = _without_jsonschema_rs("cases")
@@ -229,7 +225,7 @@ def test_without_jsonschema_rs_all_cases_have_the_same_outcome():
     assert different == ["hostile/costly-pattern"]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_without_jsonschema_rs_hostile_calls_are_answered_soon():
     """Where jsonschema-rs is not installed, no hostile call stalls."""
     seconds = _without_jsonschema_rs("hostile")

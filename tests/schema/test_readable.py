@@ -11,9 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from referencing import Registry
-from sampling import examples
-from strategies import Json, real_schemas
-from tables import INTEGER, NULL, STRING, array, closed, each_row, exactly, opened, union
+from strategies import Json, examples, real_schemas
+from tables import INTEGER, STRING, array, closed, each_row, exactly, opened, rows, union
 
 from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -32,60 +31,7 @@ def _takes(schema: Json, value: Any) -> bool:
 
 @each_row(
     ("schema", "accepted", "refused"),
-    [
-        pytest.param({"minimum": 3, "exclusiveMinimum": True}, [4], [3], id="exclusiveMinimum true"),
-        pytest.param({"minimum": 3, "exclusiveMinimum": False}, [3], [2], id="exclusiveMinimum false"),
-        pytest.param({"maximum": 3, "exclusiveMaximum": True}, [2], [3], id="exclusiveMaximum true"),
-        pytest.param({**INTEGER, "exclusiveMaximum": True}, [2], ["a"], id="exclusiveMaximum alone"),
-        pytest.param({"items": [INTEGER, STRING]}, [[1, "a"], [1, "a", None]], [["a"]], id="items as a list"),
-        pytest.param(
-            {"items": [INTEGER], "additionalItems": False}, [[1], []], [[1, 2]], id="additionalItems false"
-        ),
-        pytest.param(
-            {"items": [INTEGER], "additionalItems": STRING}, [[1, "a"]], [[1, 2]], id="additionalItems"
-        ),
-        pytest.param({"items": INTEGER, "additionalItems": False}, [[1, 2]], [["a"]], id="one items"),
-        pytest.param({"items": [], "additionalItems": INTEGER}, [[1]], [["a"]], id="items as an empty list"),
-        pytest.param({**INTEGER, "divisibleBy": 3}, [9], [10], id="divisibleBy"),
-        pytest.param(
-            {"properties": {"a": {**INTEGER, "required": True}, "b": {"required": False}}},
-            [{"a": 1}],
-            [{}, {"a": "x"}],
-            id="required true",
-        ),
-        pytest.param(
-            {"properties": {"a": {"required": True}}, "required": ["b"]},
-            [{"a": 1, "b": 1}],
-            [{"a": 1}, {"b": 1}],
-            id="required true beside a list",
-        ),
-        pytest.param({"type": "any"}, [None, 1, "a", []], [], id="type any"),
-        pytest.param({"type": ["string", "any"]}, [None, 1, "a"], [], id="type any in a list"),
-        pytest.param({"type": ["string", "string"]}, ["a"], [1], id="a type twice"),
-        pytest.param({"dependencies": {"a": ["b"]}}, [{"b": 1}], [{"a": 1}], id="dependencies"),
-        pytest.param({"dependencies": {"a": "b"}}, [{"a": 1, "b": 1}], [{"a": 1}], id="dependencies, one"),
-        pytest.param(
-            {"dependencies": {"a": {"required": ["b"]}, "c": ["d"]}},
-            [{"a": 1, "b": 1}],
-            [{"a": 1}, {"c": 1}],
-            id="dependencies, a schema",
-        ),
-        pytest.param({**INTEGER, "nullable": True}, [None, 1], ["a"], id="nullable"),
-        pytest.param({**INTEGER, "nullable": False}, [1], [None], id="not nullable"),
-        pytest.param({**INTEGER, "x-nullable": True}, [None, 1], ["a"], id="x-nullable"),
-        pytest.param({"enum": ["a"], "nullable": True, **STRING}, [None, "a"], ["b"], id="nullable enum"),
-        pytest.param({"const": "a", "nullable": True}, [None, "a"], ["b"], id="nullable const"),
-        pytest.param({"$ref": "#/$defs/i", "nullable": True}, [None, 1], ["a"], id="nullable beside $ref"),
-        pytest.param(
-            {"allOf": [{"$ref": "#/$defs/i"}], "nullable": True}, [None, 1], ["a"], id="nullable allOf"
-        ),
-        pytest.param({"oneOf": [INTEGER, NULL], "nullable": True}, [None, 1], ["a"], id="nullable oneOf"),
-        pytest.param({"$ref": "#/$defs/never"}, [], [1], id="a reference to false"),
-        pytest.param({"$ref": "#/$defs/always"}, [1], [], id="a reference to true"),
-        pytest.param({"$ref": "#/parts/i"}, [1], ["a"], id="a part under no keyword"),
-        pytest.param({"$ref": "#/$defs/tuple/items/0"}, [1], ["a"], id="into a list that is moved"),
-        pytest.param({"$ref": "#/$defs/maybe/properties/a"}, [1], ["a"], id="into a nullable"),
-    ],
+    rows(__file__, "older_keywords_are_translated"),
 )
 def test_older_keywords_are_translated(schema: Json, accepted: list[Any], refused: list[Any]) -> None:
     """A keyword of an older draft or of OpenAPI 3.0 keeps its meaning in any dialect."""
@@ -111,20 +57,7 @@ def test_older_keywords_are_translated(schema: Json, accepted: list[Any], refuse
 
 @each_row(
     "schema",
-    [
-        pytest.param({"type": ["string", {"minimum": 3, **INTEGER}]}, id="type of schemas"),
-        pytest.param({"disallow": "string"}, id="disallow"),
-        pytest.param({"disallow": ["string", {"minimum": 3, **INTEGER}]}, id="disallow several"),
-        pytest.param({"extends": INTEGER, "minimum": 3}, id="extends"),
-        pytest.param({"extends": [INTEGER, {"minimum": 3}]}, id="extends several"),
-        pytest.param({"$ref": "#anchored"}, id="an anchor"),
-        pytest.param({"$ref": "https://example.com/named"}, id="by the $id of a part"),
-        pytest.param({"$ref": "other.json#/$defs/i"}, id="into another schema"),
-        pytest.param({"$ref": "http://[#/$defs/i"}, id="by no address"),
-        pytest.param({"$dynamicRef": "#dynamic"}, id="$dynamicRef"),
-        pytest.param({"$recursiveRef": "#"}, id="$recursiveRef"),
-        pytest.param({"$ref": "#/$defs/i", "$dynamicRef": "#dynamic"}, id="two references"),
-    ],
+    rows(__file__, "uncommon_keywords_and_references_are_unread"),
 )
 def test_uncommon_keywords_and_references_are_unread(schema: Json) -> None:
     """A schema with a keyword that no tool was seen to use, or a reference by it, is reported and accepts any value."""
@@ -196,7 +129,6 @@ BROKEN: dict[str, Json] = {
 VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", '{"a": 1}']
 
 
-@pytest.mark.quick_rows("unknown type", "no types", "required of another kind")
 @pytest.mark.parametrize("broken", [pytest.param(schema, id=name) for name, schema in BROKEN.items()])
 def test_unreadable_parts_accept_any_value(broken: Json) -> None:
     """An unreadable part accepts any value unchanged, and other parts are validated and repaired."""
@@ -213,19 +145,7 @@ def test_unreadable_parts_accept_any_value(broken: Json) -> None:
 
 @each_row(
     ("above", "pointer"),
-    [
-        pytest.param({}, "/properties/p", id="a parameter"),
-        pytest.param({"required": "n"}, "", id="required"),
-        pytest.param({"type": "objekt"}, "", id="type"),
-        pytest.param({"enum": {}}, "", id="enum"),
-        pytest.param({"minProperties": "1"}, "", id="minProperties"),
-        pytest.param({"allOf": 5}, "", id="allOf"),
-        pytest.param({"allOf": [{"$ref": "#/$defs/none"}]}, "/allOf/0", id="a reference in allOf"),
-        pytest.param({"patternProperties": {"(": {}}}, "", id="patternProperties"),
-        pytest.param({"propertyNames": None}, "", id="propertyNames"),
-        pytest.param({"$defs": {"unused": {"type": "objekt"}}}, "/$defs/unused", id="a definition"),
-        pytest.param({"$ref": "other.json"}, "", id="a reference at the top"),
-    ],
+    rows(__file__, "unreadable_part_is_named"),
 )
 def test_unreadable_part_is_named(above: Json, pointer: str) -> None:
     """An unreadable part is named by its JSON Pointer in the published schema."""
@@ -456,7 +376,7 @@ def test_odd_keyword_disables_no_other_repair() -> None:
         _assert_the_rest_is_repaired(seed)
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_odd_keyword_disables_no_other_repair_in_many_schemas() -> None:
     """In 5,000 more schemas, an odd keyword does not disable repairs elsewhere."""
     for seed in range(250, 5_250):
@@ -488,7 +408,6 @@ def test_exploding_references_are_not_followed(keyword: str) -> None:
         assert (result.arguments, result.violations) == ({"p": value, "n": 5}, ())
 
 
-@pytest.mark.slow
 def test_schema_object_that_contains_itself_is_readable() -> None:
     """A Python dict that contains itself is read to the depth limit."""
     schema = opened(n=INTEGER)

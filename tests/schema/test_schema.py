@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, Json, closed, each_row, opened
+from tables import INTEGER, STRING, Json, closed, each_row, opened, rows
 
 from mcp_lenient import Normalizer, Policy, normalize
 
@@ -100,24 +100,7 @@ def test_reference_by_own_id_is_resolved(own, reference):
 
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
-    [
-        (
-            "date",
-            ["2026-02-14"],
-            ["14/02/2026", "2026-02-14T00:00:00", "2026-13-01", "2026-2-4", "today", ""],
-        ),
-        (
-            "date-time",
-            [
-                "2026-02-14T10:00:00Z",
-                "2026-02-14T10:00:00",
-                "2026-02-14 10:00",
-                "2026-02-14T10:00:00.5+02:00",
-            ],
-            ["2026-02-14", "14.02.2026 10:00", "2026-02-14T25:00:00Z", "now"],
-        ),
-        ("time", ["10:00", "10:00:00Z", "23:59:60"], ["24:00", "10", "10 am"]),
-    ],
+    rows(__file__, "dates_and_times_are_checked"),
 )
 def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[str]) -> None:
     """Text that is not a date or time is refused by a schema with that format."""

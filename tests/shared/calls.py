@@ -6,12 +6,16 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
 
 from mcp_lenient import LenientMiddleware, Policy
+
+on_both_servers = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
+"""Run a test on a lax server, which is the default, and on a strict one."""
 
 
 class Log(list[dict[str, Any]]):

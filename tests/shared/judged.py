@@ -166,18 +166,6 @@ TYPES: dict[str, Any] = {
 }
 
 
-EACH_KIND = ("int", "literal", "optional_list", "union", "closed", "fails")
-"""One type of each kind: scalar, choice, container, union, model, and one whose validator fails."""
-
-
-USUAL = (
-    *EACH_KIND,
-    *("float", "bool", "str", "any", "str_enum", "datetime", "secret", "json", "tuple", "dict", "typed_dict"),
-    *("union_of_models", "tagged", "recursive", "validated", "before"),
-)
-"""Types whose validation differs in kind."""
-
-
 def typed(annotation: Any) -> Tool:
     """Return a tool with one required parameter ``x`` of this type."""
 

@@ -11,9 +11,15 @@ from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from sampling import examples
 
 THOROUGH = bool(os.environ.get("MCP_LENIENT_THOROUGH"))
+
+
+def examples(most: int) -> int:
+    """Return the number of examples for a law that gets ``most`` in ``make test-all``."""
+    return max(3, most * settings.default.max_examples // 100)
+
+
 EXAMPLES = 3_000 if THOROUGH else examples(60)
 LAW = settings(
     max_examples=EXAMPLES,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import re
 import reprlib
 from collections.abc import Callable, Iterable
 from functools import cache, wraps
+from pathlib import Path
 from typing import Any
 
 import jsonpatch
 import pytest
-from sampling import ParameterSet
 from strategies import Json, exactly
 
 from mcp_lenient import DEFAULT_RULES, Policy, normalize
+
+ParameterSet = type(pytest.param())
 
 STRING: Json = {"type": "string"}
 INTEGER: Json = {"type": "integer"}
@@ -50,12 +53,23 @@ def opened(*required: str, **properties: Json) -> Json:
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
+def rows(file: str, table: str) -> list[Any]:
+    """Return the rows of a table in the JSON file beside a test file, an object by their names or a list."""
+    found = json.loads(Path(file).with_suffix(".json").read_text(encoding="utf-8"))[table]
+    if isinstance(found, list):
+        return found
+    return [
+        pytest.param(*row, id=name) if isinstance(row, list) else pytest.param(row, id=name)
+        for name, row in found.items()
+    ]
+
+
 # --- rows of a table about one parameter named ``p`` ----------------------------------------------------
 
 
 def repairs_to(name: str, schema: Json, sent: Any, expected: Any, *repairs: str) -> Any:
     """Return a row for a value that is repaired. ``repairs`` are rules, with a pointer unless it is /p."""
-    return pytest.param(closed("p", p=schema), {"p": sent}, {"p": expected}, _records(repairs), id=name)
+    return pytest.param(closed("p", p=schema), {"p": sent}, {"p": expected}, records(repairs), id=name)
 
 
 def refuses(name: str, schema: Json, sent: Any) -> Any:
@@ -72,7 +86,7 @@ def keeps(name: str, schema: Json, sent: Any) -> Any:
 
 
 def repairs_call_to(name: str, schema: Json, sent: Any, expected: Json, *repairs: str) -> Any:
-    return pytest.param(schema, sent, expected, _records(repairs), id=name)
+    return pytest.param(schema, sent, expected, records(repairs), id=name)
 
 
 def refuses_call(name: str, schema: Json, sent: Any) -> Any:
@@ -132,7 +146,7 @@ def _row(row: Any, names: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, A
     return (row.id,) if row.id else (), dict(zip(names, row.values, strict=True))
 
 
-def _records(repairs: tuple[str, ...]) -> list[tuple[str, str]]:
+def records(repairs: Iterable[str]) -> list[tuple[str, str]]:
     pairs = (record.partition(" ") for record in repairs)
     return [(rule, pointer if space else "/p") for rule, space, pointer in pairs]
 

@@ -14,7 +14,6 @@ from hypothesis import HealthCheck, settings
 
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("usual", parent=settings.get_profile("all"), max_examples=20)
-settings.register_profile("quick", parent=settings.get_profile("all"), max_examples=10)
 
 
 class _Plain(logging.Handler):

@@ -112,7 +112,6 @@ async def test_colors_follow_the_option(colors, capsys):
     assert ("\x1b[1;31mrejected" in capsys.readouterr().err) is colors
 
 
-@pytest.mark.quick_rows("upper case")
 @pytest.mark.parametrize(
     ("level", "wanted"),
     [
@@ -137,7 +136,6 @@ async def test_all_accepted_calls(capsys):
     assert names(capsys.readouterr().err) == ["call_accepted"] * 3
 
 
-@pytest.mark.slow
 async def test_a_sample_of_accepted_calls(capsys):
     """A share of 0.25 writes about a quarter of the accepted calls."""
     configure_logging(accepted=0.25)
@@ -155,7 +153,6 @@ async def test_context_variables(capsys):
     assert "object" in line["when"]
 
 
-@pytest.mark.quick_rows("event", "level")
 @pytest.mark.parametrize(
     "name", ["event", "tool", "error_code", "hints", "schema_version", "timestamp", "level"]
 )
@@ -268,7 +265,6 @@ async def test_the_standard_logger_gets_the_events_where_it_has_handlers(capsys)
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.quick_rows("debug")
 @pytest.mark.parametrize(
     ("level", "wanted"),
     [
@@ -331,7 +327,6 @@ def test_a_wrong_argument_is_named(given, says):
     assert logging.getLogger("mcp_lenient.events").handlers == before
 
 
-@pytest.mark.slow
 def test_stdout_is_refused_as_a_file():
     """A file that is stdout is refused, by any name."""
     script = "import mcp_lenient\ntry:\n mcp_lenient.configure_logging(file='/dev/stdout')\nexcept ValueError as e:\n import sys; print(e, file=sys.stderr)"

@@ -17,7 +17,6 @@ def tool(tags: list[str], text: str | list[str] = "") -> list[str]:
     return [*tags, *text]
 
 
-@pytest.mark.quick_rows("auto")
 @pytest.mark.parametrize("mode", ["legacy", "auto", MODERN])
 async def test_the_client_is_named_in_each_era(mode, events: Log):
     """Name and version come from the handshake, or on newer connections from the request."""
@@ -30,7 +29,6 @@ async def test_the_client_is_named_in_each_era(mode, events: Log):
     assert (event["server"], event.get("subject")) == ("server", None)
 
 
-@pytest.mark.quick_rows("stateless")
 @pytest.mark.parametrize(
     ("kind", "same"),
     [

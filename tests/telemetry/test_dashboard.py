@@ -20,8 +20,6 @@ from processes import free_port, running
 from prometheus_client import REGISTRY, generate_latest, start_http_server
 from prometheus_client.parser import text_string_to_metric_families
 
-pytestmark = pytest.mark.slow
-
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana" / "mcp-lenient.json").read_text(encoding="utf-8"))
 HOW_TO = (DOCS / "how-to" / "operate.md").read_text(encoding="utf-8")
@@ -151,7 +149,7 @@ def asked(counted, tmp_path):
     exporter.server_close()
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @needs_prometheus
 async def test_every_query_of_the_dashboard_returns_rows(asked):
     """After valid, repaired and refused calls, no panel is empty or undefined, and each alert is valid."""
@@ -173,7 +171,7 @@ async def test_every_query_of_the_dashboard_returns_rows(asked):
         asked(rule["expr"])
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @needs_prometheus
 def test_prometheus_accepts_the_alerts(tmp_path):
     """Prometheus's own checker accepts the rules."""

@@ -83,7 +83,6 @@ def captured(wrapper_class=None):
     return capture.entries
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
 def test_an_unconfigured_process(encoding):
     """Without a configuration, stdout is empty and stderr gets JSON lines in any encoding."""

@@ -27,7 +27,6 @@ def labels(**values: str) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(values.items()))
 
 
-@pytest.mark.quick_rows("repaired")
 @pytest.mark.parametrize(
     ("name", "arguments", "outcome", "reported"),
     [
@@ -83,7 +82,6 @@ async def test_a_mounted_tool_is_counted_once(counted):
     }
 
 
-@pytest.mark.quick_rows("auto-well known", "legacy-almost well known")
 @pytest.mark.parametrize(
     ("name", "label"),
     [

@@ -88,7 +88,6 @@ _KINDS = [
 ]
 
 
-@pytest.mark.quick_rows("function", "namespace")
 @pytest.mark.parametrize("subject", _KINDS)
 def test_a_nearly_right_call_gives_the_same_result(subject):
     """The repaired call reaches the tool like the valid one, the repairs are returned, and no body runs."""
@@ -97,7 +96,6 @@ def test_a_nearly_right_call_gives_the_same_result(subject):
     assert assert_repairs(subject, _WANTED, _WANTED) == ()
 
 
-@pytest.mark.quick_rows("function", "namespace")
 @pytest.mark.parametrize("subject", _KINDS)
 def test_a_wrong_call_is_refused(subject):
     """The envelope of a refused call is returned, and no body runs."""
@@ -107,7 +105,6 @@ def test_a_wrong_call_is_refused(subject):
     assert envelope["details"]["received_type"] == "integer"
 
 
-@pytest.mark.quick_rows("context-and-dependency", "models")
 @pytest.mark.parametrize(
     ("subject", "sent", "wanted"),
     [
@@ -274,7 +271,6 @@ got: {"content": "a", "tags": ["b"], "limit": 5}""",
 ]
 
 
-@pytest.mark.quick_rows("something-else")
 @pytest.mark.parametrize(("assertion", "message"), _FAILURES)
 def test_a_failure_shows_the_calls_and_the_difference(assertion, message):
     """A failed assertion shows what was sent, wanted and got, the repairs, and the difference."""
@@ -283,7 +279,6 @@ def test_a_failure_shows_the_calls_and_the_difference(assertion, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.quick_rows("another-parameter")
 @pytest.mark.parametrize(
     ("assertion", "words"),
     [

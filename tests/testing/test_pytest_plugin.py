@@ -52,7 +52,8 @@ def run_alone(pytester, monkeypatch):
     return lambda *options: pytester.runpytest_subprocess("-p", "mcp_lenient.testing.pytest_plugin", *options)
 
 
-@pytest.mark.parametrize("how", ["run", pytest.param("run_alone", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("how", ["run", "run_alone"])
 @not_on_3(STRICT)
 def test_a_server_is_one_more_test(how, request):
     """A server without corrupted calls passes, without a test file."""
@@ -61,7 +62,6 @@ def test_a_server_is_one_more_test(how, request):
     result.stdout.fnmatch_lines(["*lenient-stress?served:right?*PASSED*"])
 
 
-@pytest.mark.slow
 @not_on_3(STRICT)
 def test_a_corrupted_call_fails_with_the_report(run):
     """A server with corrupted calls fails with a report, and each server is a separate test."""
@@ -75,7 +75,6 @@ def test_a_corrupted_call_fails_with_the_report(run):
     )
 
 
-@pytest.mark.quick_rows("served")
 @pytest.mark.parametrize("where", ["served:nothing", "served"])
 @not_on_3(STRICT)
 def test_a_wrong_name_is_reported(run, where):

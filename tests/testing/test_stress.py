@@ -99,9 +99,8 @@ def _counts(report: StressReport) -> dict[str, int]:
     return counts
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    "strict", [pytest.param(False, id="lax", marks=pytest.mark.full), pytest.param(True, id="strict")]
+    "strict", [pytest.param(False, id="lax", marks=pytest.mark.slow), pytest.param(True, id="strict")]
 )
 def test_no_call_is_corrupted(strict):
     """With the default policy, no damaged call of a tool with all kinds of parameters is corrupted."""
@@ -124,7 +123,6 @@ def _send(order: _Order) -> None:
     raise SystemError(order)
 
 
-@pytest.mark.slow
 def test_a_respelled_nested_name_is_repaired_or_refused():
     """Field names of a nested model in another style are repaired or refused."""
     report = stress(lenient_server(_send), per_tool=6)
@@ -148,7 +146,6 @@ def test_a_wrong_rule_is_found():
     assert "text_to_twice" in str(report)
 
 
-@pytest.mark.slow
 def test_the_same_seed_gives_the_same_report():
     """A seed determines all arguments."""
     server = lenient_server(_many)
@@ -156,7 +153,6 @@ def test_the_same_seed_gives_the_same_report():
     assert stress(server, seed=7).calls != stress(server, seed=8).calls
 
 
-@pytest.mark.slow
 def test_more_per_tool_are_more_calls():
     """``per_tool`` is the number of valid calls that are damaged, at least one."""
     server = lenient_server(_many)
@@ -165,7 +161,6 @@ def test_more_per_tool_are_more_calls():
         stress(server, per_tool=0)
 
 
-@pytest.mark.slow
 def test_supplied_arguments_replace_generated_ones():
     """A caller can supply valid arguments for a tool for which none can be generated."""
     server = lenient_server(_odd, strict=True)
@@ -220,8 +215,7 @@ def _pay(
     )
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.full) for seed in (1, 2))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_arguments_are_generated_until_the_tool_accepts_them(seed):
     """If a tool is stricter than its schema, other arguments are generated until it accepts some."""
     report = stress(lenient_server(_pay), seed=seed)
@@ -235,14 +229,12 @@ def test_a_server_without_tools_is_reported():
     assert str(stress(FastMCP("empty"))) == "Nothing was tested: empty has no tools\n"
 
 
-@pytest.mark.slow
 def test_a_tool_without_generated_arguments_is_skipped():
     """A tool for which no arguments can be generated is reported with the reason."""
     tool = published(code={"type": "string", "pattern": "^(?=a)b$"})
     assert stress(tool).skipped == {"published": "no generated value is valid at code"}
 
 
-@pytest.mark.slow
 def test_bodies_run_only_on_request():
     """``run=True`` runs the tools and reports the failed ones."""
     ran = []
@@ -261,7 +253,6 @@ def test_bodies_run_only_on_request():
     assert counts["failed"] > 0
 
 
-@pytest.mark.slow
 def test_a_server_without_middleware_is_reported():
     """A server is tested unchanged. A policy tests it as if it had the middleware."""
     server = plain(mode, store)
@@ -273,7 +264,6 @@ def test_a_server_without_middleware_is_reported():
     assert _counts(stress(server, policy=Policy()))["repaired"] > 0
 
 
-@pytest.mark.slow
 def test_a_mounted_server_is_stressed_through_its_parent():
     """Tools of mounted servers are called by the names that the parent publishes."""
     parent: FastMCP = FastMCP("parent")

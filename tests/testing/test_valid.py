@@ -105,10 +105,6 @@ def _tool(value: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.usual_rows(
-    "bounds", "narrow", "pattern-without-a-sample", "union", "all-of", "recursive-by-null", "true"
-)
-@pytest.mark.slow
 @pytest.mark.parametrize("schema", _SCHEMAS)
 def test_generated_arguments_are_valid(schema):
     """Generated arguments are valid with any seed, with and without optional parameters."""
@@ -121,7 +117,6 @@ def test_generated_arguments_are_valid(schema):
             assert ("other" in made) == bool(optional)
 
 
-@pytest.mark.quick_rows("impossible")
 @pytest.mark.parametrize(
     ("schema", "why"),
     [

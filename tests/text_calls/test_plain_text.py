@@ -289,8 +289,7 @@ def _is_read(text: str) -> bool:
     return False
 
 
-@pytest.mark.quick_rows("line-feed-0")
-@pytest.mark.usual_rows("crlf-1", "line-feed-3")
+@pytest.mark.slow
 @pytest.mark.parametrize("around", [pytest.param(each, id=str(at)) for at, each in enumerate(_AROUND)])
 @pytest.mark.parametrize("line_break", ["\n", "\r\n"], ids=["line-feed", "crlf"])
 def test_what_may_quote_a_call_stops_it(around, line_break):

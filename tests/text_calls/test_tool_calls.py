@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,310 +22,25 @@ _SERVERS = ("web", "s", "mcp.web-1", "搜索", "proxy", "files")
 _FIND = ToolCall(None, "find", {"q": "x"})
 _WEB = ToolCall("web", "find", {"q": "x"})
 
-_ONE = [
-    pytest.param('<web><find>{"q": "x"}</find></web>', _WEB, id="server-and-tool"),
-    pytest.param('\n<web>\n  <find>\n{"q": "x"}\n  </find>\n</web>\n', _WEB, id="indented"),
-    pytest.param('<find>{"q": "x"}</find>', _FIND, id="tool"),
-    pytest.param("<find>{}</find>", ToolCall(None, "find", {}), id="no-arguments"),
-    pytest.param('<web><find>```json\n{"q": "x"}\n```</find></web>', _WEB, id="fence-inside-tags"),
-    pytest.param('<web><find>"{\\"q\\": \\"x\\"}"</find></web>', _WEB, id="json-text-inside-tags"),
-    pytest.param("<web><find>{'q': 'x',}</find></web>", _WEB, id="python-inside-tags"),
-    pytest.param("<web><find>{q: 'x'} </find></web>", _WEB, id="json5-inside-tags"),
-    pytest.param(
-        '<mcp.web-1><find/all>{"q": "x"}</find/all></mcp.web-1>',
-        ToolCall("mcp.web-1", "find/all", {"q": "x"}),
-        id="signs-in-names",
-    ),
-    pytest.param(
-        '<搜索><查找>{"q": "任务"}</查找></搜索>', ToolCall("搜索", "查找", {"q": "任务"}), id="chinese"
-    ),
-    pytest.param('I will look:\n<web><find>{"q": "x"}</find></web>\nAnd I say.', _WEB, id="prose-around"),
-    pytest.param(
-        'I will look.\n<web><find>{"q": "x"}</find></web> Then I say.', _WEB, id="between-sentences"
-    ),
-    pytest.param('**First**, I look.\n<find>{"q": "x"}</find>', _FIND, id="after-emphasis"),
-    pytest.param('我来查一下:\n<find>{"q": "x"}</find>', _FIND, id="after-chinese-prose"),
-    pytest.param('Not `<find>{"q": "y"}</find>`.\n<find>{"q": "x"}</find>', _FIND, id="after-a-quoted-one"),
-    pytest.param(
-        '<s><b>{"q": "</b></s> <c>{}</c> {"}</b></s>',
-        ToolCall("s", "b", {"q": "</b></s> <c>{}</c> {"}),
-        id="tags-in-a-value",
-    ),
-    pytest.param('{"name": "find", "arguments": {"q": "x"}}', _FIND, id="json"),
-    pytest.param('{"name": "find", "arguments": "{\\"q\\": \\"x\\"}"}', _FIND, id="arguments-as-text"),
-    pytest.param('"{\\"name\\": \\"find\\", \\"arguments\\": {\\"q\\": \\"x\\"}}"', _FIND, id="all-as-text"),
-    pytest.param('{"tool": "find", "args": {"q": "x"}}', _FIND, id="tool-and-args"),
-    pytest.param('{"tool_name": "find", "input": {"q": "x"}}', _FIND, id="tool-name-and-input"),
-    pytest.param('{"function": "find", "parameters": {"q": "x"}}', _FIND, id="function-and-parameters"),
-    pytest.param('{"server": "web", "tool": "find", "params": {"q": "x"}}', _WEB, id="server-key"),
-    pytest.param('{"thought": "hm", "tool": "find", "args": {"q": "x"}}', _FIND, id="thought-beside"),
-    pytest.param('{"name": "find", "arguments": null}', ToolCall(None, "find", {}), id="null-arguments"),
-    pytest.param('{"name": "find", "arguments": ""}', ToolCall(None, "find", {}), id="empty-arguments"),
-    pytest.param('{"name": "find", "tool": "find", "args": {"q": "x"}}', _FIND, id="one-name-twice"),
-    pytest.param(json.dumps(_OPENAI), _FIND, id="openai"),
-    pytest.param(
-        json.dumps({"role": "assistant", "content": None, "tool_calls": [_OPENAI]}), _FIND, id="message"
-    ),
-    pytest.param(json.dumps({"server": "web", **_OPENAI}), _WEB, id="server-beside-function"),
-    pytest.param(
-        '{"type": "tool_use", "id": "t1", "name": "find", "input": {"q": "x"}}', _FIND, id="anthropic"
-    ),
-    pytest.param(
-        '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "find", "arguments": {"q": "x"}}}',
-        _FIND,
-        id="json-rpc",
-    ),
-    pytest.param("{'name': 'find', 'arguments': {'q': 'x'}}", _FIND, id="python"),
-    pytest.param("{name: 'find', arguments: {q: 'x',},}", _FIND, id="json5"),
-    pytest.param('Sure.\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\nDone.', _FIND, id="fenced"),
-    pytest.param(
-        '<tool_call>\n{"name": "find", "arguments": {"q": "x"}}\n</tool_call>', _FIND, id="tool-call-tag"
-    ),
-    pytest.param('<tool_call>{"name": "find", "arguments": {"q": "x"}}', _FIND, id="tool-call-tag-left-open"),
-    pytest.param(
-        '<tool_call>\n```json\n{"name": "find", "arguments": {"q": "x"}}\n```\n</tool_call>',
-        _FIND,
-        id="fence-in-a-tool-call-tag",
-    ),
-    pytest.param(
-        '{"type": "function_call", "id": "fc", "call_id": "c", "name": "find", "arguments": {"q": "x"}, "status": "completed"}',
-        _FIND,
-        id="responses-item",
-    ),
-    pytest.param(
-        '{"type": null, "status": null, "name": "find", "input": {"q": "x"}}', _FIND, id="null-type"
-    ),
-    pytest.param(
-        '{"role": "assistant", "content": "", "function_call": {"name": "find", "arguments": {"q": "x"}}}',
-        _FIND,
-        id="function-call-of-a-message",
-    ),
-    pytest.param('{"type": "tool_call", "name": "find", "args": {"q": "x"}}', _FIND, id="langchain"),
-    pytest.param(
-        "<tool_call><web><find>{q: 'x'}</find></web></tool_call>", _WEB, id="tags-in-a-tool-call-tag"
-    ),
-    pytest.param(
-        '<think>or <a>{}</a>, {"name": "b", "arguments": {}}?</think><find>{"q": "x"}</find>',
-        _FIND,
-        id="thoughts",
-    ),
-    pytest.param("let me think</think><find>{q: 'x'}</find>", _FIND, id="thoughts-opened-by-the-prompt"),
-    pytest.param("````\n/* so:\n- think</think><find>{q: 'x'}</find>", _FIND, id="thoughts-in-a-list"),
-    pytest.param(
-        '/* so:\n- think[/THINK]{"name": "find", "arguments": {"q": "x"}}', _FIND, id="thoughts-in-a-token"
-    ),
-    pytest.param(
-        "<proxy><run>{'name': 'find', 'arguments': {}}</run></proxy>",
-        ToolCall("proxy", "run", {"name": "find", "arguments": {}}),
-        id="a-call-as-arguments",
-    ),
-]
+_TABLES = json.loads((Path(__file__).parent / "calls.json").read_text(encoding="utf-8"))
 
-_SEVERAL = [
-    pytest.param(
-        '<web><find>{"q": "x"}</find><open>{"n": 1}</open></web>',
-        [_WEB, ToolCall("web", "open", {"n": 1})],
-        id="server",
-    ),
-    pytest.param(
-        "First this.\n<web><find>{q: 'x'}</find></web>\nThen that.\n<find>{q: 'x'}</find>",
-        [_WEB, _FIND],
-        id="with-and-without-server",
-    ),
-    pytest.param('{"name": "find", "arguments": {"q": "x"}}\n' * 3, [_FIND] * 3, id="json-lines"),
-    pytest.param(
-        json.dumps([_OPENAI, {"name": "a", "input": {}}]), [_FIND, ToolCall(None, "a", {})], id="list"
-    ),
-    pytest.param(json.dumps({"tool_calls": [_OPENAI, _OPENAI]}), [_FIND, _FIND], id="openai"),
-    pytest.param(
-        "<tool_calls><tool_call>{name: 'a', args: {}}</tool_call> <tool_call>{name: 'b', args: {}}</tool_call></tool_calls>",
-        [ToolCall(None, "a", {}), ToolCall(None, "b", {})],
-        id="tool-call-tags",
-    ),
-    pytest.param(
-        'I call both.\n<find>{"q": "x"}</find><find>{"q": "x"}</find>', [_FIND, _FIND], id="one-line"
-    ),
-    pytest.param(
-        '{"name": "find", "arguments": {"q": "x"}}, {"name": "find", "arguments": {"q": "x"}};',
-        [_FIND, _FIND],
-        id="signs-between",
-    ),
-    pytest.param(
-        '```json\n{"name": "find", "arguments": {"q": "x"}}\n```\n<find>{"q": "x"}</find>',
-        [_FIND, _FIND],
-        id="mixed",
-    ),
-]
 
-_REFUSED = [
-    pytest.param("", "empty", id="empty"),
-    pytest.param("  \n", "empty", id="blank"),
-    pytest.param("I will look at it.", "No tool call was found in the text", id="prose"),
-    pytest.param("<b>bold</b> {curly} [1] </b> <p>", "No tool call was found", id="tag-at-the-end"),
-    pytest.param('{"q": "x"}', "line 1, column 1 does not have both", id="data"),
-    pytest.param('So it is.\n{"name": "Ann"}', "line 2, column 1 does not have both", id="name-alone"),
-    pytest.param(
-        '<find>{"q": "x', "line 1, column 7: the JSON that begins here does not end", id="cut-in-json"
-    ),
-    pytest.param('<find>{"q": "x"}', "column 17: expected </find>", id="cut-before-closing"),
-    pytest.param('<find>{"q": "x"}</fi', "expected </find>", id="cut-in-closing"),
-    pytest.param("<web><find>{}</find>", "expected </web>", id="cut-before-server-closes"),
-    pytest.param("<find>{}</find> <ope", "cut off", id="cut-in-opening"),
-    pytest.param("<find>{}</find> <open>", "send the call alone", id="cut-after-opening"),
-    pytest.param('<find>```json\n{"q": 1}</find>', "fence is not closed", id="cut-fence"),
-    pytest.param('[{"name": "a", "arguments": {}}, {"name": "b"', "does not end", id="cut-list"),
-    pytest.param(
-        '{"name": "a", "arguments": "{\\"q\\": "}', "text that is not a JSON object", id="cut-arguments"
-    ),
-    pytest.param("<think>hm <find>{}</find>", "<think> is not closed", id="cut-thoughts"),
-    pytest.param("<find>{}</find> <!-- x", "send the call alone", id="cut-comment"),
-    pytest.param(
-        "<find>{}</find> <tool_call>{}",
-        "<tool_call> contains no tool call",
-        id="nothing-in-open-tool-call",
-    ),
-    pytest.param(
-        "<tool_call>what now?</tool_call>", "<tool_call> contains no tool call", id="nothing-in-tool-call"
-    ),
-    pytest.param("<web><find>{}</web></find>", "expected </find> to close the tag, but </web>", id="crossed"),
-    pytest.param("<find>{} now</find>", "but something else follows", id="text-after-arguments"),
-    pytest.param("<web><find>{}</find> and <open>{}</open></web>", "expected </web>", id="text-in-server"),
-    pytest.param(
-        "<web><find>{}</find><b>x</b></web>", "<b> inside <web> is not a tool call", id="other-in-server"
-    ),
-    pytest.param(
-        "<find>{}</find></web>",
-        "column 16: text that is not plain is beside the call of 'find'",
-        id="opening-lost",
-    ),
-    pytest.param("<web> <find></find></web>", "<find> inside <web> is not a tool call", id="empty-tag"),
-    pytest.param("<find id='1'>{}</find>", "has attributes", id="attributes"),
-    pytest.param("<web><find>[{'a': 1}]</find></web>", "contains an array", id="array"),
-    pytest.param('<find>{"q": 1, "q": 2}</find>', "has the key 'q' twice", id="duplicate-key"),
-    pytest.param(
-        '{"name": "a", "name": "b", "arguments": {}}', "has the key 'name' twice", id="duplicate-name"
-    ),
-    pytest.param('{"name": "a", "arguments": {"q": 1e999}}', "would lose digits", id="lost-digits"),
-    pytest.param(
-        r'{"name": "a", "arguments": {"q": "\bx"}}', "a backspace or form feed", id="lost-backslash"
-    ),
-    pytest.param('{"name": "a" "arguments": {}}', "cannot be parsed", id="broken-json"),
-    pytest.param("<s><b><c>{}</c></b></s>", "<b> inside <s> is not a tool call", id="three-tags"),
-    pytest.param("<s>see <b>{}</b></s>", "expected </s> to close the tag", id="server-or-text"),
-    pytest.param('<a>{"name": "b", "arguments": {}}</a>', "<a> contains a call of 'b'", id="call-in-one-tag"),
-    pytest.param(
-        '<a>{"type": "tool_result", "name": "b", "input": {}}</a>',
-        "<a> contains the record of a call",
-        id="record-in-one-tag",
-    ),
-    pytest.param(
-        '<a>{"tool_calls": [{"name": "b", "input": {}}], "results": []}</a>',
-        "<a> contains the record of a call",
-        id="message-in-one-tag",
-    ),
-    pytest.param(
-        '<s><b>{"name": "b", "args": {}}</b></s>', "<b> contains a call of 'b'", id="call-of-the-same-name"
-    ),
-    pytest.param(
-        '{"name": "a", "tool": "b", "arguments": {}}', "has two tool names, 'a' and 'b'", id="two-names"
-    ),
-    pytest.param(
-        '{"server": "a", "server_name": "b", "tool": "c", "args": {}}', "two server names", id="two-servers"
-    ),
-    pytest.param(
-        '{"name": "a", "arguments": {}, "input": {}}', "both 'arguments' and 'input'", id="two-arguments"
-    ),
-    pytest.param(
-        '{"function": {"name": "a", "args": {}}, "tool_call": {"name": "b", "args": {}}}',
-        "two tool calls",
-        id="two-inside",
-    ),
-    pytest.param('{"name": "a", "input": {}, "age": 3}', "also has the key 'age'", id="other-key"),
-    pytest.param('{"name": 5, "arguments": {}}', "not a short string", id="number-as-name"),
-    pytest.param('{"name": " ", "arguments": {}}', "not a short string", id="blank-name"),
-    pytest.param('{"name": null, "arguments": {}}', "has no tool name", id="null-name"),
-    pytest.param('{"name": "a", "arguments": [1]}', "of type array", id="array-as-arguments"),
-    pytest.param('{"name": "a", "arguments": 5}', "of type integer", id="number-as-arguments"),
-    pytest.param(
-        '{"name": "a", "parameters": {"type": "object", "properties": {}}}',
-        "may be a definition instead of a call",
-        id="definition",
-    ),
-    pytest.param(
-        '[{"name": "a", "arguments": {}}, {"rows": []}]',
-        "mixes tool calls with other values",
-        id="list-with-data",
-    ),
-    pytest.param("<find>{}</find></think><open>{}</open>", "may be reasoning", id="possible-reasoning"),
-    pytest.param(
-        '<tool_call>{"name": "a", "args": {}} is wrong</tool_call>',
-        "<tool_call> contains text beside the call",
-        id="text-after-a-call-in-its-tag",
-    ),
-    pytest.param(
-        '<tool_call>Never: {"name": "a", "args": {}}</tool_call>',
-        "<tool_call> contains no tool call",
-        id="text-before-a-call-in-its-tag",
-    ),
-    pytest.param(
-        '<tool_call>{"rows": []} {"name": "a", "args": {}}</tool_call>',
-        "<tool_call> contains no tool call",
-        id="data-beside-a-call-in-its-tag",
-    ),
-    pytest.param(
-        '<tool_call>\nI would never run {"name": "a", "args": {}}.',
-        "<tool_call> contains no tool call",
-        id="sentence-in-an-open-tag",
-    ),
-    pytest.param("<now/><a>{}</a>.", "send the call alone", id="half-quoted"),
-    pytest.param("<now/>\nso <a>{}</a>", "send the call alone", id="quoted-after-a-call"),
-    pytest.param("<div>{/* to do */}</div>", "contains a comment instead of arguments", id="jsx-comment"),
-    *(
-        pytest.param(text, "is a part of a call, not the name of a tool", id=f"part-of-a-call-{at}")
-        for at, text in enumerate(
-            [
-                '<arguments>{"q": "x"}</arguments>',
-                '<parameters>{"q": "x"}</parameters>',
-                '<web><find>{"q": "x"}</find><input>{"q": "x"}</input></web>',
-                "<input>{}</input>",
-            ]
-        )
-    ),
-    *(
-        pytest.param(json.dumps({"name": "a", "input": {}, **other}), what, id=f"record-{at}")
-        for at, (other, what) in enumerate(
-            [
-                ({"type": "tool_result"}, "of the type 'tool_result'"),
-                ({"type": "server_tool_use"}, "of the type 'server_tool_use'"),
-                ({"type": "mcp_call"}, "of the type 'mcp_call'"),
-                ({"type": "invalid_tool_call"}, "of the type 'invalid_tool_call'"),
-                ({"type": ["function"]}, "is not a call to be run"),
-                ({"type": "tool_use", "status": "failed"}, "the status 'failed'"),
-                ({"type": "tool_use", "status": "completed"}, "the status 'completed'"),
-                ({"type": "function_call", "status": "incomplete"}, "the status 'incomplete'"),
-                ({"type": "function_call", "status": "in_progress"}, "the status 'in_progress'"),
-                ({"status": "completed"}, "the status 'completed'"),
-                ({"status": []}, "so it may be the record of a call"),
-            ]
-        )
-    ),
-    *(
-        pytest.param(json.dumps(value), what, id=f"message-{at}")
-        for at, (value, what) in enumerate(
-            [
-                ({"tool_call": {"name": "a", "args": {}}, "output": "ok"}, "also has the key 'output'"),
-                ({"tool_calls": [{"name": "a", "args": {}}], "results": []}, "also has the key 'results'"),
-                ({"function": {"name": "a", "args": {}}, "content": "ok"}, "also has the key 'content'"),
-                ({"params": {"name": "a", "args": {}}, "error": {}}, "also has the key 'error'"),
-                ({"role": "tool", "tool_calls": [{"name": "a", "args": {}}]}, "has the role 'tool'"),
-                ({"role": [], "function_call": {"name": "a", "args": {}}}, "only a model calls tools"),
-                ({"type": "tool_result", "function": {"name": "a", "args": {}}}, "the type 'tool_result'"),
-                ({"status": "failed", "function": {"name": "a", "args": {}}}, "the status 'failed'"),
-                ({"tool_calls": [{"name": "a", "args": {}, "status": "failed"}]}, "the status 'failed'"),
-            ]
-        )
-    ),
-]
+def _call(value):
+    """Return a value of a table, with the calls in it."""
+    if isinstance(value, list):
+        return [_call(each) for each in value]
+    return ToolCall(**{"server": None, **value}) if isinstance(value, dict) else value
+
+
+def _rows(name):
+    return [pytest.param(*_call(values), id=row) for row, values in _TABLES[name].items()]
+
+
+_ONE = _rows("one")
+
+_SEVERAL = _rows("several")
+
+_REFUSED = _rows("refused")
 
 
 @each_row(("text", "call"), _ONE)
@@ -448,18 +164,6 @@ _HOSTILE = {
 }
 
 
-@pytest.mark.usual_rows(
-    "less-than",
-    "endless-name",
-    "data",
-    "endless-string",
-    "harmony-spaces",
-    "gemma-nesting",
-    "dsml",
-    "spaces-in-server",
-    "spaces-before-a-sentence",
-)
-@pytest.mark.slow
 @pytest.mark.parametrize("text", _HOSTILE.values(), ids=_HOSTILE)
 def test_hostile_text_is_bounded(text):
     """Text designed to be slow is refused fast. The bound guards against hanging and is not a measurement."""
@@ -475,121 +179,7 @@ def test_a_thousand_calls_are_parsed():
 
 
 _EDIT = ToolCall(None, "edit", {"path": "a.py", "text": "  x = 1\n"})
-_NATIVE = [
-    pytest.param(
-        "qwen_xml",
-        "I edit.\n<tool_call>\n<function=edit>\n<parameter=path>\na.py\n</parameter>\n<parameter=text>\n  x = 1\n\n"
-        "</parameter>\n</function>\n</tool_call>",
-        [_EDIT],
-        id="qwen-xml",
-    ),
-    pytest.param(
-        "qwen_xml",
-        "<tool_call>\n<function=edit>\n<parameter=text>\nuse </parameter> and <parameter=a> here\n</parameter>\n</function>"
-        "\n</tool_call>\n<tool_call>\n<function=now>\n</function>\n</tool_call>",
-        [
-            ToolCall(None, "edit", {"text": "use </parameter> and <parameter=a> here"}),
-            ToolCall(None, "now", {}),
-        ],
-        id="qwen-xml-tags-in-a-value",
-    ),
-    pytest.param(
-        "glm",
-        "hm, <tool_call>?</think>Now.<tool_call>edit<arg_key>path</arg_key><arg_value>a.py</arg_value>"
-        "<arg_key>text</arg_key><arg_value>  x = 1\n</arg_value></tool_call><tool_call>now</tool_call>\nDone.",
-        [_EDIT, ToolCall(None, "now", {})],
-        id="glm",
-    ),
-    pytest.param(
-        "deepseek",
-        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>find\n```json\n"
-        '{"q": "x"}\n```<｜tool▁call▁end｜>\n<｜tool▁call▁begin｜>find<｜tool▁sep｜>{"q": "x"}<｜tool▁call▁end｜>'
-        "<｜tool▁calls▁end｜>",
-        [_FIND, _FIND],
-        id="deepseek",
-    ),
-    pytest.param(
-        "deepseek",
-        '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="find">\n<｜DSML｜parameter name="q" string="true">7</｜DSML｜parameter>\n'
-        '<｜DSML｜parameter name="n" string="false">7</｜DSML｜parameter>\n</｜DSML｜invoke>\n<｜DSML｜invoke name="now"/>\n'
-        "</｜DSML｜tool_calls>",
-        [ToolCall(None, "find", {"q": "7", "n": 7}), ToolCall(None, "now", {})],
-        id="deepseek-dsml",
-    ),
-    pytest.param(
-        "kimi",
-        "Look. <|tool_calls_section_begin|><|tool_call_begin|>functions.find:0<|tool_call_argument_begin|>"
-        '{"q": "x"}<|tool_call_end|><|tool_calls_section_end|>',
-        [_FIND],
-        id="kimi",
-    ),
-    pytest.param(
-        "kimi",
-        'Fine.<|close|>think<|sep|><|open|>tools<|sep|><|open|>call tool="find" index="1"<|sep|>'
-        '<|open|>argument key="q&amp;a" type="string"<|sep|>1<|close|>argument<|sep|>'
-        '<|open|>argument key="n" type="number"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
-        [ToolCall(None, "find", {"q&a": "1", "n": 1})],
-        id="kimi-k3",
-    ),
-    pytest.param(
-        "mistral", '[TOOL_CALLS] [{"name": "find", "arguments": {"q": "x"}}]', [_FIND], id="mistral-list"
-    ),
-    pytest.param(
-        "mistral",
-        '[THINK]or [TOOL_CALLS]a[ARGS]{}[/THINK]So[TOOL_CALLS]find[CALL_ID]abc123456[ARGS]{"q": "x"}[TOOL_CALLS]now[ARGS]{}',
-        [_FIND, ToolCall(None, "now", {})],
-        id="mistral",
-    ),
-    pytest.param(
-        "harmony",
-        "<|channel|>analysis<|message|>no <|call|> yet<|end|><|start|>assistant<|channel|>commentary to=functions.find "
-        '<|constrain|>json<|message|>{"q": "x"}<|call|>',
-        [_FIND],
-        id="harmony",
-    ),
-    pytest.param(
-        "harmony",
-        ' to=functions.find<|channel|>commentary<|message|>{"q": "x"}',
-        [_FIND],
-        id="harmony-prefilled",
-    ),
-    pytest.param("qwen_xml", '<function=find>{"q": "x"}</function><|eom_id|>', [_FIND], id="llama-3.1-tag"),
-    pytest.param("llama", "[find(q='x')]<|eot|>\n", [_FIND], id="llama-end-of-turn"),
-    pytest.param("llama", '<|python_tag|>{"name": "find", "parameters": {"q": "x"}}', [_FIND], id="llama"),
-    pytest.param(
-        "llama",
-        "[find(q='x'), web.open(url=\"u\", deep=True, tags=['a'])]",
-        [_FIND, ToolCall(None, "web.open", {"url": "u", "deep": True, "tags": ["a"]})],
-        id="llama-python",
-    ),
-    pytest.param(
-        "gemma",
-        '<|channel>thought\nhm<channel|><|tool_call>call:find{q:<|"|>x, {y}<|"|>,a b:[1,{c:null}]}<tool_call|>Done.',
-        [ToolCall(None, "find", {"q": "x, {y}", "a b": [1, {"c": None}]})],
-        id="gemma",
-    ),
-    pytest.param(
-        "anthropic_xml",
-        'I look.\n\n<function_calls>\n<invoke name="find">\n<parameter name="q">x</parameter>\n</invoke>\n'
-        '<invoke name="now">\n</invoke>\n</function_calls>',
-        [_FIND, ToolCall(None, "now", {})],
-        id="anthropic-xml",
-    ),
-    pytest.param(
-        "anthropic_xml",
-        '<invoke name="find"><parameter name="q"> 5\n&lt;<b>a</b>[TOOL_CALLS]a[ARGS]{}</parameter></invoke>\n<invoke name="now"/>',
-        [ToolCall(None, "find", {"q": " 5\n&lt;<b>a</b>[TOOL_CALLS]a[ARGS]{}"}), ToolCall(None, "now", {})],
-        id="anthropic-xml-alone",
-    ),
-    pytest.param(
-        "anthropic_xml",
-        '<minimax:tool_call>\n<invoke name="find">\n<parameter name="q">x</parameter>\n</invoke>\n</minimax:tool_call>',
-        [_FIND],
-        id="minimax",
-    ),
-    pytest.param("json", "<now/>", [ToolCall(None, "now", {})], id="empty-tag"),
-    pytest.param("json", "I look.\n<now />\n", [ToolCall(None, "now", {})], id="empty-tag-after-prose"),
-]
+_NATIVE = _rows("native")
 
 
 @each_row(("dialect", "text", "calls"), _NATIVE)
@@ -610,75 +200,9 @@ def test_cut_off_native_call_is_refused(dialect, text, calls):
         assert read == calls[: len(read)]
 
 
-_NO_CALL = {
-    "sentence": 'I would never run {"name": "rm", "arguments": {"path": "/"}}.',
-    "sentence-after": '{"name": "rm", "arguments": {}} is what I must not write',
-    "think-tokens": '[THINK]\n{"name": "rm", "arguments": {}}\n[/THINK] Done.',
-    "think-signs": '◁think▷\n{"name": "rm", "arguments": {}}\n◁/think▷ Done.',
-    "analysis": '<|channel|>analysis<|message|>{"name": "rm", "arguments": {}}<|end|>',
-    "final": '<|channel|>final<|message|>{"name": "rm", "arguments": {}}',
-    "line-comment": '// {"name": "rm", "arguments": {}}',
-    "script-comment": '# {"name": "rm", "arguments": {}}',
-    "block-comment": '/*\n{"name": "rm", "arguments": {}}\n*/',
-    "other-method": '{"jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": {"name": "rm", "arguments": {}}}',
-    "line-break-in-html": "a line<br/>\n<br/>\n<hr />",
-    "element-in-a-sentence": "Write <rm/> to remove it.",
-    "element-with-attributes": '<img src="a.png"/>',
-    "sentence-after-a-comma": '{"name": "rm", "arguments": {}}, which I must not write',
-    "json-after-a-tag-in-a-quotation": '> <b>so</b> {"name": "rm", "arguments": {}}',
-    "json-in-nested-fences": '````md\n```json\n{"name": "rm", "arguments": {}}\n```\n````',
-    "json-in-nested-tildes": '~~~~md\n~~~\n{"name": "rm", "arguments": {}}\n~~~\n~~~~',
-}
-_QUOTED_FORMS = {
-    "tool": '<rm>{"path": "/"}</rm>',
-    "server": '<files><rm>{"path": "/"}</rm></files>',
-    "wrapper": '<tool_call>{"name": "rm", "arguments": {"path": "/"}}</tool_call>',
-    "lines": '<tool_call>\n{"name": "rm", "arguments": {"path": "/"}}\n</tool_call>',
-    "wrapped-tags": '<tool_call><rm>{"path": "/"}</rm></tool_call>',
-    "without-arguments": "<files><rm/></files>",
-}
-_QUOTATIONS = {
-    "would": "I would call {} if you let me.",
-    "never": "I would never run {}.",
-    "colon": "The form is: {} as you asked.",
-    "subject": "{} is what I must not write",
-    "new-sentence": "Careful. {} is dangerous.",
-    "comma": "{}, which deletes all, is wrong.",
-    "chinese": "我不会运行 {}。",
-    "japanese": "これは {} です",
-    "arabic": "لن أشغل {} أبدا",
-    "russian": "Я бы не вызвал {}, честно.",
-    "backticks": "You could write `{}`, but I will not.",
-    "only-backticks": "`{}`",
-    "fence-on-its-line": "```{}```",
-    "two-backticks": "``{}``",
-    "quotes": 'say "{}"',
-    "brackets": "the tool ({})",
-    "quotation": "> {}",
-    "quotation-after-a-tag": "> <b>so</b> {}",
-    "bullet": "- {}",
-    "number": "1. {}",
-    "letter": "a) {}",
-    "heading": "# {}",
-    "table": "| {} |",
-    "log": "12:00 INFO {}",
-    "comment": "// {}",
-    "comment-of-a-semicolon": "; {}",
-    "block-comment": "/*\n{}\n*/",
-    "nested-fences": "````\n```\n{}\n```\n````",
-    "html-code": "<pre><code>{}</code></pre>",
-    "html-cell": "<table><tr><td>{}</td></tr></table>",
-    "html-list": "<ul>\n<li>{}</li>\n</ul>",
-    "indented-code": "So:\n\n    {}\n\nI will not.",
-    "indented-code-by-tab": "So:\n\n\t{}",
-    "indented-code-second-line": "So:\n\n    first\n    {}",
-    "list-item-second-line": "- so:\n  {}",
-    "list-item-paragraph": "1. So:\n\n   {}",
-    "list-item-fence": "- so:\n  ```json\n  {}\n  ```",
-    "list-item-fence-on-its-line": "10) ```\n    {}\n    ```",
-    "list-in-a-list": "* a\n  * b\n\n    {}",
-    "list-item-before-another-one": "- a\n\n  ```\n  {}\n  ```\n- b",
-}
+_NO_CALL = _TABLES["no_call"]
+_QUOTED_FORMS = _TABLES["quoted_forms"]
+_QUOTATIONS = _TABLES["quotations"]
 
 
 @each_row("quotation", _QUOTATIONS.values())
@@ -693,19 +217,7 @@ _ELEMENTS = (
     "scratchpad document example plan draft history user analysis reflection antThinking template s del details p"
     " Answer 文档 tools x:y"
 ).split()
-_ENCLOSED_FORMS = {
-    "tool-call": '<tool_call>{"name": "rm", "arguments": {"path": "/"}}</tool_call>',
-    "tool-calls": '<tool_calls><tool_call>{"name": "rm", "arguments": {"path": "/"}}</tool_call></tool_calls>',
-    "json": '{"name": "rm", "arguments": {"path": "/"}}',
-    "fence": '```json\n{"name": "rm", "arguments": {"path": "/"}}\n```',
-    "tag": '<rm>{"path": "/"}</rm>',
-    "empty": "<rm/>",
-    "qwen": "<tool_call>\n<function=rm>\n<parameter=path>\n/x\n</parameter>\n</function>\n</tool_call>",
-    "glm": "<tool_call>rm<arg_key>path</arg_key><arg_value>/x</arg_value></tool_call>",
-    "mistral": '[TOOL_CALLS]rm[ARGS]{"path": "/"}',
-    "gemma": '<|tool_call>call:rm{path:<|"|>/<|"|>}<tool_call|>',
-    "llama": '<|python_tag|>{"name": "rm", "parameters": {"path": "/"}}',
-}
+_ENCLOSED_FORMS = _TABLES["enclosed_forms"]
 
 
 @each_row("form", _ENCLOSED_FORMS.values())
@@ -769,25 +281,7 @@ def test_a_wrapper_tag_follows_a_sentence_on_its_line(form):
         parse_tool_calls(f"The form is {form}")
 
 
-_FENCED_TEXTS = {
-    "heredoc": "```bash\ncat > c.json <<EOF\n{}\nEOF\n```",
-    "curl": "```bash\ncurl -d '\n{}\n'\n```",
-    "python": "```python\npayload = '''\n{}\n'''\n```",
-    "http": "```http\nPOST /mcp HTTP/1.1\nHost: a\n\n{}\n```",
-    "readme": "```md\n# Use\n\n{}\n```",
-    "text-after": "```\n{}\nis the form\n```",
-    "text-after-the-mark": "```\n{}\n```x\n```",
-    "comment": "```\n<!-- so -->\n{}\n```",
-    "tag": "```html\n<p>\n{}\n```",
-    "data": '```json\n{"rows": [1]}\n{}\n```',
-    "reasoning": "```\n{}\n[THINK]so[/THINK]\n```",
-    "other-fence": "```\n~~~\n{}\n```",
-    "mark-in-a-line": "```\necho ```\n{}\n```",
-    "after-a-word": "So: ```bash\ncat <<EOF\n{}\nEOF\n```",
-    "tildes": "~~~\nso:\n{}\n~~~",
-    "left-open": "```\nso:\n{}",
-    "token": "```\n<|im_start|>\n{}\n```",
-}
+_FENCED_TEXTS = _TABLES["fenced_texts"]
 
 
 @each_row("fence", _FENCED_TEXTS.values())
@@ -799,15 +293,7 @@ def test_a_fence_with_text_beside_a_call_quotes_it(form, fence):
             parse_tool_calls(fence.replace("{}", form), tools=tools)
 
 
-_FENCES = {
-    "fence": "```json\n{}\n```",
-    "end-of-turn": "```json\n{}\n```<|im_end|>\n",
-    "end-of-sequence": "```json\n{}\n```</s>",
-    "mark-after-the-call": "```json\n{}```\nDone.",
-    "separators": "```\n\n{};\n```",
-    "xml": "I remove it.\n\n```xml\n{}\n```\nDone.",
-    "tool-call": "```tool_call\n{}\n```",
-}
+_FENCES = _TABLES["fences"]
 
 
 @each_row("fence", _FENCES.values())
@@ -817,27 +303,7 @@ def test_a_fence_without_other_text_does_not_quote(form, fence):
     assert parse_tool_call(fence.replace("{}", form)).tool == "rm"
 
 
-_SECTIONS = {
-    "mistral-results": "[TOOL_RESULTS]\n{}\n[/TOOL_RESULTS]",
-    "mistral-results-closed-twice": "x [TOOL_RESULTS] a\n{}\n[/TOOL_RESULTS]",
-    "mistral-instruction": "[INST]\n{}\n[/INST]",
-    "mistral-instruction-after-a-sentence": "Sure.[INST] do\n{}",
-    "mistral-instruction-at-the-end-of-a-line": "Sure [INST]\n{}",
-    "deepseek-results": "<｜tool▁outputs▁begin｜>\n{}",
-    "deepseek-user": "<｜User｜>\n{}",
-    "gemma-result": "<|tool_response>\n{}\n<tool_response|>",
-    "gemma-user": "<start_of_turn>user\n{}<end_of_turn>",
-    "chatml-user": "<|im_start|>user\n{}<|im_end|>",
-    "chatml-other-role": "<|im_start|>assistants\n{}<|im_end|>",
-    "chatml-turns": "<|im_start|>tool\nok<|im_end|>\n<|im_start|>assistant\n{}<|im_end|>",
-    "llama-user": "<|start_header_id|>user<|end_header_id|>\n\n{}<|eot_id|>",
-    "harmony-result": "<|start|>functions.a to=assistant<|channel|>commentary<|message|>ok<|end|>\n{}",
-    "glm-result": "<|observation|>\n{}",
-    "kimi-user": '<|open|>message role="user"<|sep|>\n{}',
-    "exaone-user": "[|user|]\n{}",
-    "minimax-result": "]~b]tool\n{}",
-    "unknown": "<|future_results|>\n{}",
-}
+_SECTIONS = _TABLES["sections"]
 
 
 @each_row("section", _SECTIONS.values())
@@ -848,18 +314,7 @@ def test_a_call_in_a_section_of_another_author_is_refused(form, section):
         parse_tool_calls(section.replace("{}", form))
 
 
-_OWN_SECTIONS = {
-    "chatml": "<|im_start|>assistant\n{}<|im_end|>",
-    "llama": "<|begin_of_text|><|start_header_id|>assistant<|end_header_id|>\n\n{}<|eot_id|>",
-    "mistral": "{}</s>",
-    "phi": "<|assistant|>\n{}<|end|>",
-    "gemma": "<start_of_turn>model\n{}\n<end_of_turn>\n",
-    "deepseek": "<｜Assistant｜>{}<｜end▁of▁sentence｜>",
-    "granite": "<|start_of_role|>assistant<|end_of_role|>\n{}<|end_of_text|>",
-    "command": "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_THINKING|>hm<|END_THINKING|>{}<|END_OF_TURN_TOKEN|>",
-    "thought": "<|begin_of_thought|>\n<rn>1</rn>\n<|end_of_thought|>\n<|begin_of_solution|>\n{}\n<|end_of_solution|>",
-    "kimi": "<|open|>response<|sep|>I look.<|close|>response<|sep|>\n{}",
-}
+_OWN_SECTIONS = _TABLES["own_sections"]
 
 
 @each_row("section", _OWN_SECTIONS.values())
@@ -889,18 +344,7 @@ def test_a_closing_tag_in_a_value_closes_no_element(call):
     assert parse_tool_call(f"I add a `<div>`.\n{call}\nDone.").arguments == {"text": "</div>"}
 
 
-_MARKUP = {
-    "jsx": "return (\n  <div>\n    <Header />\n  </div>\n);",
-    "jsx-fragment": "<>\n<Header/>\n</>",
-    "jsx-spread": "<Header {...props}/>",
-    "jsx-call": '<Header\n  call={{"name": "rm", "arguments": {}}}\n/>',
-    "soap": '<soap:Envelope xmlns:soap="x"><soap:Body/></soap:Envelope>',
-    "html": '<!DOCTYPE html>\n<html><head><meta charset="utf-8"/></head><body>\n<hr/>\n</body></html>',
-    "svg": '<svg><path d="M0 0"/>\n<circle r="1"/>\n</svg>',
-    "xml": "<note>\n<to>Ann</to>\n<urgent/>\n</note>",
-    "xml-attributes": '<config debug="1">\n<verbose/>\n</config>',
-    "part": "<input/>\n<arguments/>",
-}
+_MARKUP = _TABLES["markup"]
 
 
 @each_row("text", _MARKUP.values())
@@ -924,61 +368,7 @@ def test_quoted_calls_and_reasoning_are_ignored(text):
         parse_tool_calls(text)
 
 
-_NATIVE_REFUSED = [
-    pytest.param(
-        "<tool_call>find<arg_key>n</arg_key><arg_value>7</arg_value></tool_call>",
-        "pass the tools'",
-        id="type",
-    ),
-    pytest.param(
-        "<tool_call>\n<function=f>\n<parameter=a>\n1x\n<parameter=b>\n2x\n</parameter>\n</function>\n</tool_call>",
-        "is not closed",
-        id="parameter-left-open",
-    ),
-    pytest.param(
-        "<tool_call>f<arg_key>a</arg_key><arg_value>x</arg_value><arg_key>a</arg_key><arg_value>y</arg_value></tool_call>",
-        "has the argument 'a' twice",
-        id="twice",
-    ),
-    pytest.param("[TOOL_CALLS]find[ARGS][1]", "are an array", id="array"),
-    pytest.param('[TOOL_CALLS]find{"q": 1}', "expected \\[ARGS\\] after the name", id="no-args-mark"),
-    pytest.param("[f(1)]", "named arguments", id="positional"),
-    pytest.param("[f(a=b)]", "not a plain value", id="expression"),
-    pytest.param("<|tool_call>call:f{a:1e999}<tool_call|>", "would lose digits", id="lost-digits"),
-    pytest.param(
-        '[TOOL_CALLS]find[ARGS]{"q": "x"}<function=find>{"q": "x"}</function>',
-        "in the form of qwen_xml",
-        id="two-dialects",
-    ),
-    pytest.param('<invoke name="f" id="1"></invoke>', "without other attributes", id="invoke-attributes"),
-    pytest.param("<invoke name='f'></invoke>", 'expected <invoke name="..."> ', id="invoke-quotes"),
-    pytest.param('<invoke name="f">so</invoke>', "or </invoke> and no other text", id="invoke-text"),
-    pytest.param(
-        '<invoke name="f"><parameter name="a">1</parameter>, <parameter name="b">2</parameter></invoke>',
-        "or </invoke> and no other text",
-        id="invoke-text-between",
-    ),
-    pytest.param('<invoke name="f"><a>1</a></invoke>', 'expected <parameter name="...">', id="invoke-child"),
-    pytest.param(
-        '<invoke name="f"><parameter name="a">1</parameter><parameter name="a">2</parameter></invoke>',
-        "has the argument 'a' twice",
-        id="invoke-twice",
-    ),
-    pytest.param(
-        '<invoke name="f"><parameter name="a">1<parameter name="b">2</parameter></invoke>',
-        "'a' of 'f' contains <parameter name=\"b\">, .* write the call as <f>{\"a\": ",
-        id="invoke-nested",
-    ),
-    pytest.param(
-        '<invoke name="f"><parameter name="a">1', "</parameter> is missing; .* cut off", id="invoke-cut"
-    ),
-    pytest.param(
-        '<function_calls>No: <invoke name="f"></invoke></function_calls>',
-        "<function_calls> contains no tool call",
-        id="invoke-beside-text",
-    ),
-    pytest.param("<|channel|>final no message", "has no <|message|>".replace("|", "\\|"), id="header"),
-]
+_NATIVE_REFUSED = _rows("native_refused")
 
 
 @each_row(("text", "what"), _NATIVE_REFUSED)
@@ -999,36 +389,7 @@ _KNOWN = {
     "open_object": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
     "any": {},
 }
-_CLINE = [
-    pytest.param("<find><q>x</q></find>", [_FIND], id="line"),
-    pytest.param("I look.\n\n<find>\n<q>\nx\n</q>\n</find>\n\nDone.", [_FIND], id="lines"),
-    pytest.param("<find>\r\n<q>\r\nx\r\n</q>\r\n</find>", [_FIND], id="crlf"),
-    pytest.param("```xml\n<find>\n<q>x</q>\n</find>\n```", [_FIND], id="fence"),
-    pytest.param("<find><q>x</q></find><find><q>x</q></find>", [_FIND, _FIND], id="several"),
-    pytest.param("<tool_use><find><q>x</q></find></tool_use>", [_FIND], id="container"),
-    pytest.param(
-        "<find><n>5</n><where>{}</where></find>",
-        [ToolCall(None, "find", {"n": "5", "where": "{}"})],
-        id="text",
-    ),
-    pytest.param("<find><q></q></find>", [ToolCall(None, "find", {"q": ""})], id="empty-value"),
-    pytest.param("<find><q>\n\n x \n\n</q></find>", [ToolCall(None, "find", {"q": "\n x \n"})], id="spaces"),
-    pytest.param(
-        "<find><q>a &lt; b, a < b, List<T>, <b>c</b>, [TOOL_CALLS]a[ARGS]{}</q></find>",
-        [ToolCall(None, "find", {"q": "a &lt; b, a < b, List<T>, <b>c</b>, [TOOL_CALLS]a[ARGS]{}"})],
-        id="characters",
-    ),
-    pytest.param("<web><find>x</find></web>", [ToolCall(None, "web", {"find": "x"})], id="named-like-a-tool"),
-    pytest.param(
-        "<any><a>x < y</a><b>z</b></any>", [ToolCall(None, "any", {"a": "x < y", "b": "z"})], id="no-schema"
-    ),
-    pytest.param(
-        "<open_object><b>z</b></open_object>", [ToolCall(None, "open_object", {"b": "z"})], id="open"
-    ),
-    pytest.param(
-        "<find>\n<q>x</q>\n</find>\n<now></now>", [_FIND, ToolCall(None, "now", {})], id="no-arguments"
-    ),
-]
+_CLINE = _rows("cline")
 
 
 @each_row(("text", "calls"), _CLINE)
@@ -1058,37 +419,7 @@ def test_cut_off_tags_of_known_tools_are_refused(text, calls):
         assert read == calls[: len(read)]
 
 
-_CLINE_REFUSED = [
-    pytest.param(
-        "<find><query>x</query></find>",
-        "<query> is not a parameter of 'find', .* are: n, q, where",
-        id="child",
-    ),
-    pytest.param("<now><q>x</q></now>", "<q> is not a parameter of 'now', .* are: none", id="no-parameters"),
-    pytest.param("<find><q>x</q><q>y</q></find>", "has the argument 'q' twice", id="twice"),
-    pytest.param("<find><q>x</q> and <n>1</n></find>", "or </find> and no other text", id="text-between"),
-    pytest.param("<find>so <q>x</q></find>", "or </find> and no other text", id="text-before"),
-    pytest.param("<find><q>x</q>.</find>", "or </find> and no other text", id="text-after"),
-    pytest.param('<find id="1"><q>x</q></find>', "<find> has attributes", id="attributes"),
-    pytest.param(
-        '<find><q id="1">x</q></find>',
-        "expected a parameter such as <key>value</key>",
-        id="attributes-of-a-child",
-    ),
-    pytest.param("<find><q/></find>", "expected a parameter such as <key>value</key>", id="empty-child"),
-    pytest.param("<find><q>x", "</q> is missing; the text may be cut off", id="cut"),
-    pytest.param("<find><q>x</Q></find>", "</q> is missing", id="case"),
-    pytest.param(
-        "<find><q>x <n>1</n></q></find>", "contains <n>, .* write the call as <find>{", id="nested-parameter"
-    ),
-    pytest.param("<find><q><q>x</q></q></find>", "contains <q>", id="nested-itself"),
-    pytest.param("<find><q>x</find></q></find>", "contains </find>", id="crossed"),
-    pytest.param("<find><where><a>1</a></where></find>", "contains <a>", id="structure"),
-    pytest.param("<any><a>x<b>y</b></a></any>", "contains <b>", id="markup-without-schema"),
-    pytest.param(
-        '<web><find>{"q": "x"}</find></web>', "a call of 'web', or of 'find' of the server 'web'", id="server"
-    ),
-]
+_CLINE_REFUSED = _rows("cline_refused")
 
 
 @each_row(("text", "what"), _CLINE_REFUSED)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import BOOLEAN, STRING, array, closed, each_row, only
+from tables import BOOLEAN, STRING, array, closed, each_row, only, rows
 
 from mcp_lenient import Policy, normalize
 
@@ -26,30 +25,7 @@ def renamed(sent: str, declared: list[str]) -> str | None:
 
 @each_row(
     ("one", "other", "same"),
-    [
-        pytest.param("maxResults", "max_results", True, id="camel-snake"),
-        pytest.param("max-results", "max_results", True, id="kebab-snake"),
-        pytest.param("MaxResults", "max_results", True, id="pascal-snake"),
-        pytest.param("MAX_RESULTS", "maxResults", True, id="constant-camel"),
-        pytest.param("max results", "max_results", True, id="words-snake"),
-        pytest.param("maxresults", "max_results", True, id="run-together"),
-        pytest.param("userID", "user_id", True, id="acronym"),
-        pytest.param("HTTPServer", "http_server", True, id="leading-acronym"),
-        pytest.param("page_2", "page2", True, id="one-number"),
-        pytest.param("x1_y2", "x1Y2", True, id="numbers-apart-by-letters"),
-        pytest.param("v1_2", "v12", False, id="two-numbers-or-one"),
-        pytest.param("v1__2", "v12", False, id="two-numbers-wide-gap"),
-        pytest.param("v1-2", "v1_2", True, id="two-numbers-both"),
-        pytest.param("Größe", "größe", True, id="umlaut"),
-        pytest.param(
-            "\u03bb\u03bf\u03b3\u03bf\u03c2", "\u03bb\u03bf\u03b3\u03bf\u03c3", True, id="final-sigma"
-        ),
-        pytest.param("maße", "masse", False, id="sharp-s-is-not-ss"),
-        pytest.param("user.name", "user_name", False, id="a-dot-is-a-path"),
-        pytest.param("page1", "page2", False, id="digits-differ"),
-        pytest.param("_", "-", False, id="nothing-but-separators"),
-        pytest.param("", "_", False, id="empty"),
-    ],
+    rows(__file__, "names_of_two_case_styles_are_the_same"),
 )
 def test_names_of_two_case_styles_are_the_same(one, other, same):
     """A name is renamed to one that differs only in case style."""
@@ -58,29 +34,7 @@ def test_names_of_two_case_styles_are_the_same(one, other, same):
 
 @each_row(
     ("sent", "declared", "target"),
-    [
-        pytest.param("maxResults", ["max_results", "query"], "max_results", id="plain"),
-        pytest.param("max_results", ["max_results"], None, id="declared"),
-        pytest.param("maxresults", ["max_results", "maxResults"], None, id="two-fold-alike"),
-        pytest.param("maxresults", ["max_results", "maxResults", "MaxResults"], None, id="three-fold-alike"),
-        pytest.param("from", ["_from"], "_from", id="underscore-added"),
-        pytest.param("class", ["class_"], "class_", id="trailing-underscore"),
-        pytest.param("class_", ["class"], "class", id="trailing-underscore-removed"),
-        pytest.param("_meta", ["meta"], None, id="private-key-stays-private"),
-        pytest.param("_Meta", ["_meta"], "_meta", id="private-on-both-sides"),
-        pytest.param("-date", ["date"], None, id="leading-sign"),
-        pytest.param("--limit", ["limit"], None, id="flag"),
-        pytest.param("_", ["__"], None, id="no-letters"),
-        pytest.param("r", ["P", "R"], None, id="one-letter"),
-        pytest.param("x", ["_x"], None, id="one-letter-in-its-case"),
-        pytest.param("Ph", ["pH"], "pH", id="two-letters-in-mixed-case"),
-        pytest.param("a_B", ["Ab"], "Ab", id="two-letters-in-mixed-case-and-a-separator"),
-        pytest.param("ph", ["pH"], "pH", id="two-letters-in-lower-case"),
-        pytest.param("ID", ["Id"], "Id", id="two-letters-in-upper-case"),
-        pytest.param("X1", ["x1"], "x1", id="one-letter-and-a-digit"),
-        pytest.param("limit ", ["limit"], "limit", id="trailing-space"),
-        pytest.param("tag", ["tags"], None, id="plural-is-another-rule"),
-    ],
+    rows(__file__, "a_name_is_renamed_to_the_only_one_of_its_words"),
 )
 def test_a_name_is_renamed_to_the_only_one_of_its_words(sent, declared, target):
     """A name matches the only declared name of the same words. A leading underscore is never removed."""
@@ -120,23 +74,7 @@ def suggested(sent: str, *declared: str, required: bool = False) -> tuple[str, .
 
 @each_row(
     ("sent", "name"),
-    [
-        ("categories", "category"),
-        ("ties", "tie"),
-        ("tgas", "tags"),
-        ("filename", "file_name"),
-        ("file_nmae", "file_name"),
-        ("start_end", "start_end_end"),
-        ("timeout", "timeout_ms"),
-        ("tags", "tag"),
-        ("abcd", "abced"),
-        ("tagg", "tag"),
-        ("tag", "tags"),
-        ("tasg", "tags"),
-        ("tag1s", "tags1s"),
-        ("page", "page2"),
-        ("page2", "page"),
-    ],
+    rows(__file__, "a_near_name_is_suggested_and_offered"),
 )
 def test_a_near_name_is_suggested_and_offered(sent, name):
     """A slip, an ending and a unit behind it make a near name."""
@@ -146,19 +84,7 @@ def test_a_near_name_is_suggested_and_offered(sent, name):
 
 @each_row(
     ("sent", "name"),
-    [
-        ("user_name", "name"),
-        ("conf", "config"),
-        ("config", "con"),
-        ("max_conf", "max_config"),
-        ("tagss", "tags"),
-        ("name", "file_name"),
-        ("user_full_name", "name"),
-        ("co", "config"),
-        ("min_max", "max"),
-        ("tags", "excluded_tag"),
-        ("ab", "abc"),
-    ],
+    rows(__file__, "a_name_that_shares_a_word_is_suggested_if_it_is_missing"),
 )
 def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
     """A word or an ending more or less may be another parameter, unless the tool requires the name."""
@@ -168,58 +94,7 @@ def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
 
 @each_row(
     ("sent", "name"),
-    [
-        ("userName", "name_user"),
-        ("insure", "ensure"),
-        ("query", "wuery"),
-        ("tas", "tags"),
-        ("atgs", "tags"),
-        ("Tas-", "$tags"),
-        ("ids", "id"),
-        ("is", "i"),
-        ("pass_a", "pas_b"),
-        ("a" * 99 + "bc", "a" * 99 + "cb"),
-        ("a" * 100 + "b", "a" * 100 + "c"),
-        ("unread", "read"),
-        ("user_name", "file_name"),
-        ("user_name", "end_name"),
-        ("start_name", "user_name"),
-        ("flies_in", "fly_on"),
-        ("a_b_c", "c_d"),
-        ("user_name", "city"),
-        ("_", "name"),
-        ("name", "_"),
-        ("gte", "lte"),
-        ("startDate", "end_date"),
-        ("size_kbit", "size_kibit"),
-        ("async", "sync"),
-        ("with_tags", "without_tags"),
-        ("enshre", "enshra"),
-        ("micro", "macro"),
-        ("quer", "wuer"),
-        ("height", "weight"),
-        ("a_b", "b_c"),
-        ("_", "b"),
-        ("abcd", "abce"),
-        ("abc", "abd"),
-        ("abcde", "abcfg"),
-        ("page1", "page2"),
-        ("pagea", "page2"),
-        ("page2", "pagea"),
-        ("xtags", "tags"),
-        ("a" * 98 + "bc", "a" * 98 + "c"),
-        ("a" * 99, "a" * 100),
-        ("tams", "tags"),
-        ("tgsa", "tags"),
-        ("page12", "page21"),
-        ("pag2e", "page2"),
-        ("abcde", "badde"),
-        ("tagsa", "atgsb"),
-        ("abc", "ab"),
-        ("ba", "ab"),
-        ("a" * 99 + "bc", "a" * 99 + "c"),
-        ("a" * 100, "a" * 101),
-    ],
+    rows(__file__, "another_name_is_not_suggested"),
 )
 def test_another_name_is_not_suggested(sent, name):
     """A name with a word of its own, another digit or begin, or too many letters is another one."""

@@ -13,7 +13,7 @@ import pytest
 from decisions import decide_value
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, array, each_row, exactly, read_as
+from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, array, each_row, exactly, read_as, rows
 
 LONGEST = 4_000
 
@@ -91,27 +91,7 @@ def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
 
 @each_row(
     ("text", "number"),
-    [
-        pytest.param("42", 42, id="integer"),
-        pytest.param("-7", -7, id="negative"),
-        pytest.param("0", 0, id="zero"),
-        pytest.param(" \t\r\n42 \n", 42, id="outer-space"),
-        pytest.param("3.14", 3.14, id="fraction"),
-        pytest.param("3.10", 3.1, id="trailing-zero"),
-        pytest.param("5.0", 5.0, id="whole-float"),
-        pytest.param("0.0", 0.0, id="zero-float"),
-        pytest.param("0e999999999", 0.0, id="zero-with-any-exponent"),
-        pytest.param("1e3", 1000.0, id="exponent"),
-        pytest.param("1E+3", 1000.0, id="exponent-plus"),
-        pytest.param("25e-2", 0.25, id="exponent-minus"),
-        pytest.param("1.7976931348623157e308", sys.float_info.max, id="largest-double"),
-        pytest.param("5e-324", 5e-324, id="smallest-double"),
-        pytest.param("0.10000000000000001", 0.1, id="seventeen-digits-of-a-double"),
-        pytest.param("0.1000000000000000055511151231257827", 0.1, id="more-digits-of-a-double"),
-        pytest.param("5.960464477539063e-08", 2.0**-24, id="digits-rounded-half-up"),
-        pytest.param("1." + "0" * 100, 1.0, id="many-zeros"),
-        pytest.param("-0.10000000000000001", -0.1, id="negative-with-seventeen-digits-of-a-double"),
-    ],
+    rows(__file__, "json_numbers_are_read"),
 )
 def test_json_numbers_are_read(text: str, number: float) -> None:
     """A JSON number that loses no digit is parsed, an integer as int and any other number as float."""
@@ -150,29 +130,7 @@ def test_negative_zero_keeps_its_sign() -> None:
 
 @each_row(
     ("text", "integer"),
-    [
-        pytest.param("42", 42, id="integer"),
-        pytest.param(" 42 ", 42, id="outer-space"),
-        pytest.param("-3", -3, id="negative"),
-        pytest.param("5.0", 5, id="whole-float"),
-        pytest.param("5.00", 5, id="whole-float-zeros"),
-        pytest.param("5.000", None, id="thousands"),
-        pytest.param("-5.0", -5, id="negative-whole-float"),
-        pytest.param("0.0", 0, id="zero-float"),
-        pytest.param("1e3", 1000, id="exponent"),
-        pytest.param("1.5e1", 15, id="fraction-made-whole"),
-        pytest.param("50e-1", 5, id="negative-exponent"),
-        pytest.param("9007199254740992.0", SAFE, id="largest-whole-float"),
-        pytest.param("9007199254740993", SAFE + 1, id="integer-that-no-double-represents"),
-        pytest.param("12345678901234567890", 12345678901234567890, id="beyond-64-bits"),
-        pytest.param("9" * LONGEST, int("9" * LONGEST), id="longest"),
-        pytest.param("9007199254740994.0", None, id="float-too-large"),
-        pytest.param("1e20", None, id="exponent-too-large"),
-        pytest.param("5.5", None, id="fraction"),
-        pytest.param("5.0000000000000000001", None, id="fraction-below-the-double"),
-        pytest.param("-0", None, id="negative-zero"),
-        pytest.param("-0.0", None, id="negative-zero-float"),
-    ],
+    rows(__file__, "whole_numbers_are_read_as_integers"),
 )
 def test_whole_numbers_are_read_as_integers(text: str, integer: int | None) -> None:
     """Text is an integer if its number is whole and loses no digit or sign."""
@@ -181,18 +139,7 @@ def test_whole_numbers_are_read_as_integers(text: str, integer: int | None) -> N
 
 @each_row(
     ("value", "integer"),
-    [
-        pytest.param(7.0, 7, id="whole"),
-        pytest.param(-7.0, -7, id="negative"),
-        pytest.param(0.0, 0, id="zero"),
-        pytest.param(float(SAFE), SAFE, id="largest"),
-        pytest.param(float(-SAFE), -SAFE, id="smallest"),
-        pytest.param(float(SAFE + 2), None, id="too-large"),
-        pytest.param(7.5, None, id="fraction"),
-        pytest.param(-0.0, None, id="negative-zero"),
-        pytest.param(math.inf, None, id="infinity"),
-        pytest.param(math.nan, None, id="nan"),
-    ],
+    rows(__file__, "whole_floats_become_exact_integers"),
 )
 def test_whole_floats_become_exact_integers(value: float, integer: int | None) -> None:
     """A strict server gets an integer for a float that is whole and at most 2**53."""

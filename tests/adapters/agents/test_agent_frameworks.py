@@ -14,7 +14,7 @@ from environments import environment
 from benchmarks.hosts.agents.driver import ALSO
 from benchmarks.hosts.matrix import HOSTS, answers
 
-pytestmark = [pytest.mark.full]
+pytestmark = [pytest.mark.slow]
 
 
 @pytest.fixture(scope="module", params=[name for name, host in HOSTS.items() if host.is_agent])

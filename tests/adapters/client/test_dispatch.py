@@ -53,7 +53,6 @@ def anthropic(text, **more):
     ]
 
 
-@pytest.mark.quick_rows("anthropic-response", "qwen")
 @pytest.mark.parametrize(
     ("answer", "messages"),
     [
@@ -80,7 +79,6 @@ async def test_results_use_the_format_of_the_calls(answer, messages):
     assert done
 
 
-@pytest.mark.quick_rows("text")
 @pytest.mark.parametrize(
     "answer",
     [
@@ -163,7 +161,6 @@ def both():
     return mcp
 
 
-@pytest.mark.quick_rows("one")
 @pytest.mark.parametrize(
     ("text", "tool"),
     [
@@ -200,7 +197,7 @@ async def test_an_ambiguous_tool_name_is_not_guessed(both):
     assert set(envelope["details"]["did_you_mean"]) == {"web_search", "files_search"}
 
 
-@pytest.mark.slow  # starts two server processes
+@pytest.mark.slow
 async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
     """The tool's own name is enough if only one server has it, and the server's key in the configuration is its tag."""
     code = (
@@ -416,7 +413,6 @@ async def test_a_lenient_session_caches_the_tool_list():
         assert not (await dispatch(session, '<late>{"query": "tea"}</late>')).calls[0].result.is_error
 
 
-@pytest.mark.quick_rows("None")
 @pytest.mark.parametrize("answer", [5, [5], None, {"candidates": []}])
 async def test_an_unsupported_answer_raises_type_error(answer):
     """An answer must be text, a response or blocks."""

@@ -15,7 +15,7 @@ from mcp.client.stdio import stdio_client
 from mcp_lenient import lenient_session
 
 pytestmark = [
-    pytest.mark.full,
+    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
 ]
 

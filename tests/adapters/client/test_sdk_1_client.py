@@ -8,7 +8,7 @@ import pytest
 from own_environment import names_in, outcomes_in
 from sdk_1_versions import NEWEST, OLDEST
 
-pytestmark = [pytest.mark.full]
+pytestmark = [pytest.mark.slow]
 
 FILE = Path(__file__).parent / "sdk_1.py"
 

@@ -7,6 +7,7 @@ from itertools import count
 from typing import Annotated, Any
 
 import pytest
+from calls import on_both_servers
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server import create_proxy, dependencies
@@ -22,7 +23,6 @@ from fastmcp.tools.tool_transform import (
 from fastmcp.utilities.versions import VersionSpec
 from fastmcp_versions import not_on_3, since
 from pydantic_core import core_schema
-from sampling import on_both_servers
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -127,14 +127,12 @@ async def _disagreements(server: FastMCP, name: str) -> list[Any]:
     return [call for call, answer, runs in zip(CALLS, answers, ran, strict=True) if answer != (runs, runs)]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("server", SERVERS.values(), ids=SERVERS.keys())
 async def test_the_validator_agrees_with_fastmcp(server):
     """The validator accepts exactly the calls that FastMCP runs, through all mounts and transforms."""
     assert await _disagreements(*server()) == []
 
 
-@pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize("changes", OWN.values(), ids=OWN.keys())
 async def test_strictness_is_that_of_the_server_that_calls_the_function(changes, strict):

@@ -30,7 +30,6 @@ _ENVELOPE = {
 }
 
 
-@pytest.mark.quick_rows("True-True-bare", "False-False-lenient")
 @pytest.mark.parametrize(
     "middleware",
     [

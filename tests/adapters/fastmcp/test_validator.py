@@ -6,6 +6,7 @@ import itertools
 from typing import Annotated, Any
 
 import pytest
+from calls import on_both_servers
 from fastmcp import FastMCP
 from fastmcp.dependencies import Depends
 from fastmcp.exceptions import ToolError, ValidationError
@@ -14,9 +15,8 @@ from fastmcp.tools.tool_transform import ArgTransform
 from fastmcp_versions import NO_JSON, since
 from hypothesis import given
 from hypothesis import strategies as st
-from judged import CALLS, DEEP, EACH_KIND, FUNCTIONS, TYPES, VALUES, many, typed
+from judged import CALLS, DEEP, FUNCTIONS, TYPES, VALUES, many, typed
 from pydantic import BaseModel, Field
-from sampling import on_both_servers, pairwise, quick
 from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import FunctionValidator, TransformedValidator, find_target
@@ -124,14 +124,13 @@ async def _disagreements(tool: Tool, calls: list[dict[Any, Any]], *, strict: boo
     return wrong
 
 
-@pytest.mark.quick_rows("union-strict")
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(quick(TYPES, *EACH_KIND)))
+@on_both_servers
+@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
 async def test_the_validator_agrees_with_fastmcp_on_values(annotation, strict):
     """For a parameter of this type, the validator accepts exactly the values that FastMCP accepts."""
     assert await _disagreements(typed(annotation), [{"x": value} for value in VALUES], strict=strict) == []
 
 
-@pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
 async def test_the_validator_agrees_with_fastmcp_on_functions(function, strict):

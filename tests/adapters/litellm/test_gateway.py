@@ -9,7 +9,7 @@ from own_environment import names_in, outcomes_in
 
 from benchmarks.hosts.matrix import HOSTS
 
-pytestmark = [pytest.mark.full]
+pytestmark = [pytest.mark.slow]
 
 FILE = Path(__file__).parent / "gateway.py"
 

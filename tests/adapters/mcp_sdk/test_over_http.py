@@ -11,7 +11,7 @@ from wire import call, http
 
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])]
+pytestmark = [pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])]
 
 
 def note(text: str, labels: list[str] | None = None) -> Any:

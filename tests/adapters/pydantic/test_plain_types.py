@@ -12,13 +12,12 @@ from fastmcp_versions import NO_JSON, since
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field
-from sampling import examples
+from strategies import examples
 from tables import each_row
 
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.fastmcp import compat
 
-pytestmark = pytest.mark.slow
 strict_reads_json = since(4, 1, NO_JSON)
 
 

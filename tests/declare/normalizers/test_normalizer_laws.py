@@ -7,7 +7,6 @@ import json
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from sampling import quick
 
 from mcp_lenient import (
     clamp,
@@ -81,11 +80,6 @@ def normalized(normalize, value):
         return []
 
 
-@pytest.mark.quick_rows(
-    "Tags(separator=None, trim=False, lower=False, unique=False, max_count=None, max_length=None)",
-    "Upper()",
-    "IsoDate(order=None)",
-)
 @pytest.mark.parametrize("normalize", EACH, ids=repr)
 @given(value=JSON)
 @example(value="\ud800")
@@ -104,18 +98,7 @@ def test_normalizers_are_idempotent_and_pure(normalize, value):
     assert json.dumps(value) == before
 
 
-@pytest.mark.usual_rows(
-    "lists-Tags(separator=None, trim=False, lower=False, unique=False, max_count=None, max_length=None)",
-    "lists-Lower()",
-    "lists-DefaultOnNull()",
-    "objects-ParseJson(kinds=('array', 'object'))",
-    "objects-Synonyms(meanings=(('a', 1), ('b', None), ('open', 'Active')), match_case=False)",
-    "objects-IsoDate(order='mdy')",
-)
-@pytest.mark.quick_rows("objects-Strip()")
-@pytest.mark.parametrize(
-    "normalize", quick({repr(each): each for each in EACH}, "Strip()", "NullAs(json='[]')")
-)
+@pytest.mark.parametrize("normalize", EACH, ids=repr)
 @pytest.mark.parametrize(
     "wrap", [lambda inner: [inner], lambda inner: {"a": inner}], ids=["lists", "objects"]
 )
@@ -127,8 +110,7 @@ def test_values_deeper_than_the_stack_are_normalized(normalize, wrap):
         value = value[0] if isinstance(value, list) else value["a"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("between", quick({"bare": "", "apart": " ", "in-words": "a"}, "bare"))
+@pytest.mark.parametrize("between", ["", " ", "a"], ids=["bare", "apart", "in-words"])
 @pytest.mark.parametrize("normalize", [lower(), upper()], ids=repr)
 def test_case_normalizers_are_idempotent_for_every_character(normalize, between):
     """Lowercasing or uppercasing twice equals once, for every character."""

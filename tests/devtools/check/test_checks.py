@@ -194,7 +194,6 @@ def foreign(schema, description="Does something."):
     return [Tool(name="foreign", description=description, inputSchema=schema)]
 
 
-@pytest.mark.quick_rows("an open model", "in a recursive model", "not nullable")
 @pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)
 def test_each_tool_has_its_one_finding(function, code, place, level):
     """A tool with one fault gets exactly that finding."""
@@ -449,7 +448,6 @@ def test_a_finding_has_the_location_of_the_function():
     assert (Path(str(finding.file)).name, finding.line) == (Path(__file__).name, line)
 
 
-@pytest.mark.quick_rows("all")
 @pytest.mark.parametrize(
     ("chosen", "codes_found"),
     [

@@ -88,13 +88,12 @@ async def explained(server, tool, sent):
         return await explain(server, tool, sent)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy",
     [
         pytest.param(None, id="default"),
-        pytest.param(Policy(unrepairable="refuse"), id="refuse", marks=pytest.mark.slow),
-        pytest.param(Policy.strict(), id="strict", marks=pytest.mark.full),
+        pytest.param(Policy(unrepairable="refuse"), id="refuse"),
+        pytest.param(Policy.strict(), id="strict", marks=pytest.mark.slow),
     ],
 )
 def test_each_explanation_has_the_outcome_of_the_call(policy):
@@ -210,7 +209,6 @@ async def test_a_missing_middleware_is_reported():
     assert "This tool has no LenientMiddleware" in str(said)
 
 
-@pytest.mark.quick_rows("nothing", "long")
 @pytest.mark.parametrize(
     "sent",
     [

@@ -14,8 +14,6 @@ from mcp_lenient import LenientMiddleware
 from mcp_lenient.devtools.report import Report, read_report
 from mcp_lenient.types import ViolationCode
 
-pytestmark = pytest.mark.slow  # DuckDB reads each log anew
-
 
 def of_kind(report, kind):
     """Return the advice of one kind."""
@@ -192,7 +190,6 @@ ADVICE = [
 ]
 
 
-@pytest.mark.usual_rows("alias", "ambiguous", "frequent")
 @pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
 def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
     """Each kind of finding is one piece of advice, with its calls and the line that fixes it."""
@@ -215,7 +212,6 @@ def from_clients(count, *violations, tool="search"):
     return [line(tool=tool, client_name=f"c{at}", violations=list(violations)) for at in range(count)]
 
 
-@pytest.mark.usual_rows("the received types", "a nested name")
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
@@ -255,7 +251,6 @@ def test_the_most_refused_is_described(lines, says, tmp_path):
     assert "mcp-lenient explain SERVER --event LINE" in advice.text
 
 
-@pytest.mark.usual_rows("type", "unknown", "size")
 @pytest.mark.parametrize("code", get_args(ViolationCode))
 def test_every_code_has_a_description(code, tmp_path):
     """Every code, as the most frequent mistake, gives advice about its place."""
@@ -272,7 +267,6 @@ def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
     assert [(each.tool, each.parameter, each.calls) for each in advice] == [("a", "/y", 9), ("b", "/x", 8)]
 
 
-@pytest.mark.usual_rows("alias", "format", "injected")
 @pytest.mark.parametrize(
     ("lines", "kind"),
     [
@@ -326,7 +320,6 @@ NO_ADVICE = [
 ]
 
 
-@pytest.mark.usual_rows("too few", "arguments sent under arguments", "text for a number")
 @pytest.mark.parametrize("lines", NO_ADVICE)
 def test_uncertain_findings_give_no_advice(lines, tmp_path):
     """If the calls do not show what was meant, there is no advice."""

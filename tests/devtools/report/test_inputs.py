@@ -14,8 +14,6 @@ from devtools.report.logs import line, log, repair, wrong
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report
 
-pytestmark = pytest.mark.slow  # DuckDB reads each log anew
-
 EVENTS = (
     line(tool="a", violations=[wrong("type", "/x", "string"), wrong("missing", "/y")], request_id="1"),
     line("call_repaired", "b", repairs=[repair("scalar_to_array", "/tags")], duration_us=12),
@@ -38,7 +36,6 @@ def figures(report):
     return json.loads(report.model_dump_json(exclude={"made", "log"}))
 
 
-@pytest.mark.usual_rows("binary text")
 @pytest.mark.parametrize(
     "select",
     [
@@ -201,7 +198,6 @@ def test_the_report_lists_skipped_files(tmp_path, capsys):
     assert "image: it is not text" in said
 
 
-@pytest.mark.usual_rows("options0-other programs", "options1-cut off")
 @pytest.mark.parametrize(
     ("lines", "says"),
     [

@@ -11,8 +11,6 @@ from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report
 from mcp_lenient.devtools.report.database import Database
 
-pytestmark = pytest.mark.slow
-
 
 def lines_of(folder, count, length):
     """Write a log of events to which the application adds a text of this length."""
@@ -56,7 +54,7 @@ def test_the_lowest_limit_works(tmp_path):
     assert read_report([tmp_path], memory="64MB").calls == 32_000
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "length"), [(60, 1_000_000), (2_000, 32_000)])
 def test_the_limit_that_is_named_works(count, length, tmp_path):
     """If lines are too long for the limit, the limit that the error names is enough for them."""

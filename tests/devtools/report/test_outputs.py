@@ -17,8 +17,6 @@ from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import Report, page, read_report
 from mcp_lenient.devtools.report.wording import as_text
 
-pytestmark = pytest.mark.slow
-
 HOSTILE = (
     "<script>window.owned=1</script>",
     "</script><img src=x onerror=window.owned=1>",
@@ -249,8 +247,8 @@ def test_a_missing_package_says_how_to_install_it(package, arguments, tmp_path):
     ("width", "scheme"),
     [
         pytest.param(1200, "light", id="desk"),
-        pytest.param(1200, "dark", id="desk at night", marks=pytest.mark.full),
-        pytest.param(390, "dark", id="phone at night", marks=pytest.mark.full),
+        pytest.param(1200, "dark", id="desk at night", marks=pytest.mark.slow),
+        pytest.param(390, "dark", id="phone at night", marks=pytest.mark.slow),
     ],
 )
 def test_the_page_is_drawn(width, scheme, tmp_path):

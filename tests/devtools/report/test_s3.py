@@ -47,7 +47,7 @@ def test_credentials_are_escaped_in_sql(value):
     assert duckdb.execute(f"SELECT {text[1]}").fetchall() == [(value,)]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_a_missing_extension_shows_no_credential(tmp_path, monkeypatch):
     """If the extension cannot be installed, one line says so and shows no credential."""
     for name in KEYS:

@@ -60,7 +60,7 @@ def on_a_terminal(arguments, *, columns, temporary, until=None):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.full)])
+@pytest.mark.parametrize("columns", [80, pytest.param(120, marks=pytest.mark.slow)])
 def test_the_bar_fits_and_goes_away(columns, tmp_path):
     """The progress bar fits on one line and is gone when the report is printed."""
     temporary = tmp_path / "temporary"
@@ -77,7 +77,7 @@ def test_the_bar_fits_and_goes_away(columns, tmp_path):
 
 
 # On a busy machine the report may be complete before Ctrl-C is sent.
-@pytest.mark.full
+@pytest.mark.slow
 def test_ctrl_c_ends_it_in_one_line(tmp_path):
     """An interrupted report says so in one line, exits with 130 and leaves no file behind."""
     temporary = tmp_path / "temporary"

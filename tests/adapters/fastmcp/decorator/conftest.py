@@ -19,7 +19,6 @@ Serve = Callable[..., FastMCP]
         pytest.param(
             (strict, middleware),
             id=f"{'strict' if strict else 'lax'}-{where}",
-            marks=[] if strict and not middleware else [pytest.mark.slow],
         )
         for strict in (False, True)
         for middleware, where in ((False, "alone"), (True, "middleware"))

@@ -8,14 +8,13 @@ from datetime import date
 from typing import Annotated, Any
 
 import pytest
-from calls import plain, text
+from calls import on_both_servers, plain, text
+from declare.normalizers.marked import TYPES, VALUES, Point
 from fastmcp import Client
 from fastmcp.exceptions import ValidationError
 from fastmcp.tools import Tool
 from fastmcp_versions import NO_JSON, since
-from marked import EACH_KIND, TYPES, USUAL, VALUES, Point
 from pydantic import BeforeValidator, Field, WithJsonSchema
-from sampling import pairwise, quick, usual
 
 from mcp_lenient import lenient
 
@@ -44,7 +43,7 @@ def _tools(kind: Any) -> list[Tool]:
     return [Tool.from_function(function, name=name) for name, function in functions.items()]
 
 
-@pytest.mark.parametrize("kind", quick(KINDS, *EACH_KIND))
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_schemas_stay_unchanged(kind):
     """Input and output schemas are byte for byte those of the plain function."""
     unmarked, *others = (
@@ -53,8 +52,8 @@ def test_the_schemas_stay_unchanged(kind):
     assert others == [unmarked, unmarked]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("kind", "strict"), pairwise(usual(KINDS, *USUAL)))
+@on_both_servers
+@pytest.mark.parametrize("kind", KINDS)
 async def test_accepted_values_stay_accepted(kind, strict, caplog):
     """Each value that the plain function accepts reaches the decorated body as the same value."""
     caplog.set_level(logging.CRITICAL, "fastmcp")  # it would log each refused value

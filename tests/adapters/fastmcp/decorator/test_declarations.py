@@ -91,7 +91,6 @@ def test_wrong_declarations(declare, reported):
     assert reported in str(caught.value)
 
 
-@pytest.mark.quick_rows("strict-alone-ready-made")
 @pytest.mark.parametrize(
     "normalizer",
     [
@@ -123,7 +122,6 @@ async def test_normalizers_run_in_order(serve):
     assert got(await call(serve(name), "name", {"content": " a "})).startswith("a1")
 
 
-@pytest.mark.quick_rows("strict-alone-function")
 @pytest.mark.parametrize("name", ["policy", "function", "parameters"])
 async def test_any_name_can_be_declared(name, serve):
     """A parameter may be named like an argument of the decorator itself."""
@@ -141,7 +139,6 @@ async def test_aliases_need_the_middleware():
     assert sorted(rules(result)) == ["rename_alias", "rename_alias", "tags"]
 
 
-@pytest.mark.quick_rows("wrapped")
 @pytest.mark.parametrize(
     ("sent", "wanted"),
     [

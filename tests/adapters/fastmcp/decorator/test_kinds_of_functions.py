@@ -123,7 +123,6 @@ DECORATORS = pytest.mark.parametrize(
 SPELT = pytest.mark.parametrize("spell", [lambda function: function, _with_types], ids=["texts", "types"])
 
 
-@pytest.mark.slow
 @every_function
 @DECORATORS
 @SPELT
@@ -148,7 +147,6 @@ def test_the_python_signature_stays_unchanged(function, decorate, spell):
     assert inspect.iscoroutinefunction(decorated) == inspect.iscoroutinefunction(written)
 
 
-@pytest.mark.quick_rows("sync", "with_dependency")
 @every_function
 async def test_calls_with_evaluated_types(function):
     """A function whose annotations are types, not strings, works as before."""
@@ -156,17 +154,6 @@ async def test_calls_with_evaluated_types(function):
     assert got(await call(server, function.__name__, {"content": "a", "tags": ["b"]})) == ["a", "b"]
 
 
-@pytest.mark.usual_rows(
-    "lax-alone-bare-sync",
-    "lax-alone-normalizers-asynchronous",
-    "lax-middleware-bare-async_generator",
-    "lax-middleware-normalizers-keyword_only",
-    "strict-alone-normalizers-in_defaults",
-    "strict-middleware-bare-with_optional_context",
-    "strict-middleware-normalizers-keyword_only",
-    "strict-middleware-normalizers-with_dependency",
-)
-@pytest.mark.slow
 @every_function
 @pytest.mark.parametrize(
     "decorate", [lenient, lenient(content=strip(), tags=tags())], ids=["bare", "normalizers"]

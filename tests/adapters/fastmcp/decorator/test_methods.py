@@ -59,7 +59,6 @@ METHODS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "where"), METHODS)
 async def test_methods(method, where, serve):
     """Calls of methods are repaired and refused, and the envelope does not list ``self`` or ``cls``."""

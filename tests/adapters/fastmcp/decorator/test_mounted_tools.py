@@ -96,7 +96,6 @@ def _servers(*, on_parent: bool, on_child: bool) -> tuple[FastMCP, FastMCP]:
     return parent, child
 
 
-@pytest.mark.quick_rows("mounted-parent", "renamed_tool-child", "transformed_by_the_parent-both")
 @WHERE
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
 async def test_declarations_survive(way: Way, on_parent, on_child, events: Log):
@@ -114,7 +113,6 @@ async def test_declarations_survive(way: Way, on_parent, on_child, events: Log):
     assert made == {"lower", "tags"} | ({"rename_alias"} if task == "query" else set())
 
 
-@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
 async def test_refusals_survive(way: Way, on_parent, on_child, events: Log):
@@ -125,7 +123,6 @@ async def test_refusals_survive(way: Way, on_parent, on_child, events: Log):
     assert events.names == ["call_rejected"]
 
 
-@pytest.mark.quick_rows("mounted", "renamed_tool_twice")
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__.strip("_"))
 async def test_values_without_any_middleware(way: Way, events: Log):
     """Without the middleware the function itself repairs and refuses values, wherever it is mounted."""
@@ -170,7 +167,6 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.slow
 @WHERE
 @pytest.mark.parametrize("way", RENAMED)
 @pytest.mark.parametrize("name", ["job", "query", "指令"])
@@ -182,7 +178,6 @@ async def test_renamed_arguments(way: Way, name, on_parent, on_child):
     assert got(result) == {"task": "tidy", "tags": ["a"], "limit": 5}
 
 
-@pytest.mark.quick_rows("tool-both")
 @WHERE
 @pytest.mark.parametrize(("way", "hidden", "constant"), HIDDEN)
 async def test_hidden_arguments(way: Way, hidden, constant, on_parent, on_child):
@@ -206,7 +201,6 @@ def second(tags: list[str]) -> dict[str, Any]:
     return {"version": 2, "tags": tags}
 
 
-@pytest.mark.quick_rows("same_name-child")
 @WHERE
 @pytest.mark.parametrize("namespace", [None, "ns"], ids=["same_name", "namespaced"])
 async def test_versions(namespace, on_parent, on_child):

@@ -44,7 +44,6 @@ async def _reported(server: Any, value: Any) -> str:
     return reported
 
 
-@pytest.mark.quick_rows("strict-alone-strip", "strict-alone-iso-date")
 @pytest.mark.parametrize(
     ("kind", "normalize", "sent", "wanted"),
     [
@@ -103,7 +102,6 @@ def _by_parameter(value: Any) -> Any:
     return value
 
 
-@pytest.mark.quick_rows("strict-alone-placeholder-annotation")
 @pytest.mark.parametrize("where", ["decorator", "annotation"])
 @pytest.mark.parametrize(
     ("normalize", "error_code", "message"),
@@ -149,7 +147,6 @@ def _fails_deeply(value: Any) -> Any:
         raise RuntimeError(msg) from error
 
 
-@pytest.mark.quick_rows("strict-alone-_fails_strangely-decorator")
 @pytest.mark.parametrize("where", ["decorator", "annotation"])
 @pytest.mark.parametrize("normalize", [_fails_plainly, _fails_strangely, _fails_deeply])
 async def test_errors_raised_by_normalizers(normalize, where, serve, events, caplog, capsys):

@@ -24,7 +24,6 @@ def _server(mode: Any, *, strict: bool = False) -> FastMCP:
     return server
 
 
-@pytest.mark.quick_rows("lax-wrong-off", "lax-two-observe")
 @pytest.mark.parametrize("mode", ["observe", "off"])
 @pytest.mark.parametrize(
     "arguments",

@@ -35,7 +35,6 @@ async def test_parameters_without_a_type(serve, published):
     assert await published(untyped) == await published(written)
 
 
-@pytest.mark.quick_rows("strict-alone-123-middleware", "strict-alone-{'a': 1}-alone")
 @pytest.mark.parametrize("middleware", [True, False], ids=["middleware", "alone"])
 @pytest.mark.parametrize("sent", [123, True, ["a", 1], {"a": 1}], ids=str)
 async def test_untyped_parameters_report_the_normalizers_types(serve, middleware, sent):
@@ -82,7 +81,6 @@ async def test_published_names_are_used(serve):
     assert reported["details"]["parameter"] == "maxResults"
 
 
-@pytest.mark.quick_rows("strict-alone-factory")
 @pytest.mark.parametrize(
     ("annotation", "default", "wanted"),
     [

@@ -41,7 +41,6 @@ def _added(made: Any) -> FastMCP:
     return server
 
 
-@pytest.mark.quick_rows("server-tool", "tool-below-arguments")
 @pytest.mark.parametrize(
     "register",
     [
@@ -68,7 +67,6 @@ async def test_ways_to_register(register):
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
 
 
-@pytest.mark.quick_rows("bare-tool", "arguments-twice")
 @pytest.mark.parametrize(
     "registered",
     [
@@ -91,7 +89,6 @@ def test_a_function_marked_by_the_standalone_decorator_is_accepted():
     assert lenient(tool(task=False)(_new_store()))
 
 
-@pytest.mark.quick_rows("keyword")
 @pytest.mark.parametrize(
     "register",
     [

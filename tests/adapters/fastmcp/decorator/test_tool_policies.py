@@ -15,7 +15,6 @@ def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[s
     return [content, *(tags or []), str(limit)]
 
 
-@pytest.mark.quick_rows("strict-alone-none", "strict-alone-destructive-eighth-tier")
 @pytest.mark.parametrize(
     ("policy", "tags_sent", "ran"),
     [
@@ -37,7 +36,6 @@ async def test_the_tools_own_policy(policy, tags_sent, ran, serve):
         assert code(result) == "INVALID_TAGS_TYPE"
 
 
-@pytest.mark.quick_rows("True-False")
 @pytest.mark.parametrize(("hint", "ran"), [(True, False), (False, True), (None, True)])
 async def test_the_destructive_hint(hint, ran):
     """Without its own policy, a decorated tool with ``destructiveHint`` gets only the safest repairs."""

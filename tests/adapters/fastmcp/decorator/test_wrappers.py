@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from calls import Log, call, code, envelope, got, plain, text
+from calls import Log, call, code, envelope, got, on_both_servers, plain, text
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import forward
 from fastmcp_versions import DIRECT, THREAD, not_on_3, since
 from pydantic import validate_call
-from sampling import on_both_servers
 
 from mcp_lenient import LenientMiddleware, Policy, lenient, strip, tags
 
@@ -146,7 +145,6 @@ def _tool(function: Any, name: str = "keep") -> Tool:
     return Tool.from_function(function, name=name)
 
 
-@pytest.mark.slow
 @every_wrapper
 @pytest.mark.parametrize("decorate", [lenient, lenient(tags=tags())], ids=["bare", "normalizers"])
 @pytest.mark.parametrize("mask", [False, True], ids=["open", "masked"])
@@ -159,7 +157,6 @@ async def test_no_wrapper_runs_on_a_refused_call(wrap, decorate, mask):
     assert (result.is_error, seen) == (True, [])
 
 
-@pytest.mark.quick_rows("strict-keep-sync", "strict-keep-in_context")
 @pytest.mark.parametrize(
     ("body", "wrap"),
     [
@@ -190,7 +187,6 @@ async def test_all_violations_of_a_wrapped_tool_are_reported():
     assert [each["parameter"] for each in found] == ["content", "tags"]
 
 
-@pytest.mark.quick_rows("strict-keep-sync", "strict-keep_with_context-changing")
 @pytest.mark.parametrize(
     ("body", "wrap"),
     [(keep, _sync), *((body, wrap) for body in BODIES for wrap in (_async, _changing))],
@@ -214,7 +210,6 @@ async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
     assert events.names == ["call_rejected"]
 
 
-@pytest.mark.quick_rows("_sync")
 @pytest.mark.parametrize("wrap", [_sync, _async, _catching], ids=lambda wrap: wrap.__name__)
 async def test_a_wrapper_below_lenient_does_not_run_on_a_refused_call(wrap):
     """``@lenient`` above a wrapper refuses the call without the middleware."""
@@ -307,7 +302,6 @@ async def test_a_wrapper_may_remove_a_parameter(events: Log):
     assert events.names == ["call_accepted", "call_repaired", "call_rejected", "call_rejected"]
 
 
-@pytest.mark.quick_rows("sync", "catching")
 @every_wrapper
 async def test_a_wrapper_with_the_middleware(wrap):
     """With the middleware, bad calls are refused before the wrapper runs, and it receives repaired values."""
@@ -363,7 +357,6 @@ async def _nested(arguments: dict[str, Any], *, by_tool: bool) -> Seen:
     return seen
 
 
-@pytest.mark.quick_rows("run")
 @pytest.mark.parametrize(
     "by_tool",
     [pytest.param(False, id="call_tool"), pytest.param(True, id="run", marks=not_on_3(DIRECT))],

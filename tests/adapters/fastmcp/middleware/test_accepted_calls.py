@@ -6,33 +6,24 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from differential import Build, Seen, differences
+from adapters.differential import Build, Seen, differences
+from calls import on_both_servers
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
-from judged import TYPES, USUAL, VALUES
-from sampling import lax_and_strict, pairwise, quick, usual
+from judged import TYPES, VALUES
 
 from mcp_lenient import lenient
 
 # "fails" is left out: its values are validated differently each time, or compared by address.
-COMPARED = [row for row in usual(TYPES, *USUAL) if row.id != "fails"]
+COMPARED = {name: kind for name, kind in TYPES.items() if name != "fails"}
 CALLS = [*({"x": value} for value in VALUES), {}, {"X": 1}, {"x": 1, "y": 2}]
 
 
+of_each_type = pytest.mark.parametrize("annotation", COMPARED.values(), ids=COMPARED)
 with_and_without_default = pytest.mark.parametrize(
-    ("annotation", "strict", "default"),
-    [
-        pytest.param(
-            *row.values,
-            default,
-            id=f"{row.id}-{name}",
-            marks=row.marks if bool(row.values[1]) is bool(default) else [*row.marks, pytest.mark.full],
-        )
-        for row in lax_and_strict(quick(COMPARED, "literal", "union", "closed"))
-        for name, default in {"required": {}, "null_default": {"x": None}}.items()
-    ],
+    "default",
+    [pytest.param({}, id="required"), pytest.param({"x": None}, id="null_default", marks=pytest.mark.slow)],
 )
-"""Each type as required on a lax server and as optional on a strict one; all four combinations in full."""
 
 
 def recording(annotation: Any, seen: Seen, **default: Any) -> Callable[..., str]:
@@ -77,44 +68,27 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
     return build
 
 
-@pytest.mark.usual_rows(
-    "int-lax-required",
-    "bool-strict-null_default",
-    "str_enum-lax-required",
-    "secret-strict-null_default",
-    "optional_list-lax-required",
-    "union_of_models-strict-null_default",
-    "recursive-lax-required",
-    "before-strict-null_default",
-)
-@pytest.mark.quick_rows("literal-strict-null_default")
 @with_and_without_default
+@on_both_servers
+@of_each_type
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
     """The body receives what FastMCP alone would pass, and no repair is recorded."""
     assert await differences(plain(annotation, **default), CALLS, strict=strict) == []
 
 
-@pytest.mark.usual_rows(
-    "int-lax-required",
-    "bool-strict-null_default",
-    "str_enum-lax-required",
-    "secret-strict-null_default",
-    "json-strict-null_default",
-    "dict-strict-null_default",
-    "union_of_models-strict-null_default",
-    "recursive-lax-required",
-    "before-strict-null_default",
-)
-@pytest.mark.quick_rows("union-strict-null_default")
+@pytest.mark.slow
 @with_and_without_default
+@on_both_servers
+@of_each_type
 async def test_an_accepted_call_is_not_changed_by_the_decorator(annotation, strict, default):
     """The body of a function under ``@lenient`` receives what FastMCP alone would pass."""
     build, made = plain(annotation, **default), decorated(annotation, **default)
     assert await differences(build, CALLS, strict=strict, decorated=made) == []
 
 
-@pytest.mark.usual_rows("int-lax", "bool-lax", "union_of_models-lax", "before-lax")
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(quick(COMPARED, "union")))
+@pytest.mark.slow
+@on_both_servers
+@of_each_type
 async def test_an_accepted_call_of_a_mounted_tool_is_not_changed(annotation, strict):
     """The newest version of the tool is called, with the strictness of the server that owns it."""
     assert await differences(mounted(annotation, child_strict=not strict), CALLS, strict=strict) == []

@@ -49,7 +49,6 @@ def _backend(tool: Published) -> FastMCP:
 FRONTS = pytest.mark.parametrize("front", [_direct, _proxied, _wrapped])
 
 
-@pytest.mark.quick_rows("type-_direct", "$ref-_proxied")
 @FRONTS
 @pytest.mark.parametrize(
     "current_state",
@@ -70,7 +69,6 @@ async def test_a_nullable_parameter_accepts_null(front, current_state, events: L
     assert "tool_not_compiled" not in events.names
 
 
-@pytest.mark.slow
 @FRONTS
 @pytest.mark.parametrize(
     "odd",
@@ -94,7 +92,6 @@ async def test_an_unreadable_part_is_ignored_and_logged_once(front, odd, events:
     assert warning["reason"].startswith("not judged or repaired at /properties/p (")
 
 
-@pytest.mark.quick_rows("_proxied")
 @FRONTS
 async def test_older_keywords_are_validated(front, events: Log):
     """Keywords of older drafts are enforced, and other calls are repaired."""

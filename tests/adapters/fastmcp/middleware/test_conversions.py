@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import pytest
-from calls import Recorder, call, code, envelope, got, lenient, published, rules
+from calls import Recorder, call, code, envelope, got, lenient, on_both_servers, published, rules
 from pydantic import BeforeValidator
-from sampling import on_both_servers
 
 
 def _store(content: str, tags: list[str] | None = None) -> Any:
     return {"content": content, "tags": tags}
 
 
-@pytest.mark.quick_rows("None-strict")
 @on_both_servers
 @pytest.mark.parametrize("tags", [None, [], ["tag1"], ["tag1", "tag2", "tag3"]], ids=str)
 async def test_valid_tags_pass_unchanged(tags, strict):
@@ -40,7 +38,6 @@ async def test_unambiguous_tags_become_a_list(sent, tags, rule, strict):
     assert rules(result) == [rule]
 
 
-@pytest.mark.quick_rows("integer-strict")
 @on_both_servers
 @pytest.mark.parametrize(
     "sent",
@@ -85,7 +82,6 @@ CONVERSIONS = [
 ]
 
 
-@pytest.mark.quick_rows("number-strict", "0-strict")
 @on_both_servers
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
@@ -95,7 +91,6 @@ async def test_text_becomes_the_declared_type(type_name, sent, value, strict):
     assert (type(received), received) == (type(value), value)
 
 
-@pytest.mark.quick_rows("number", "array")
 @pytest.mark.parametrize(("type_name", "sent", "value"), CONVERSIONS)
 async def test_text_becomes_the_published_type(type_name, sent, value):
     """The same conversions are made if only a published schema is known."""
@@ -108,7 +103,6 @@ async def test_text_becomes_the_published_type(type_name, sent, value):
 TEXTS = ["42", "3.14", "true", "null", "[1,2,3]", '{"key": "value"}', "", " a "]
 
 
-@pytest.mark.quick_rows("42-strict", " a -strict")
 @on_both_servers
 @pytest.mark.parametrize("sent", TEXTS)
 async def test_text_for_a_string_stays_unchanged(sent, strict):
@@ -118,7 +112,6 @@ async def test_text_for_a_string_stays_unchanged(sent, strict):
     assert rules(result) == []
 
 
-@pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize("sent", [*TEXTS, 1, 2.5, True, None, [], {"a": "1"}], ids=repr)
 async def test_untyped_parameters_stay_unchanged(sent, strict):
@@ -132,7 +125,6 @@ async def test_untyped_parameters_stay_unchanged(sent, strict):
     assert rules(result) == []
 
 
-@pytest.mark.slow
 @on_both_servers
 @pytest.mark.parametrize(
     ("type_name", "sent"),

@@ -147,7 +147,6 @@ async def test_what_contradicts_a_foreign_tool_is_not_published(served):
 FOREIGN = {"type": "object", "properties": {"task": {"type": "integer"}, "max_steps": {"type": "integer"}}}
 
 
-@pytest.mark.quick_rows("default")
 @pytest.mark.parametrize(
     ("old", "new", "line", "reported"),
     [

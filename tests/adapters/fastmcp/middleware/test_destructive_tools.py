@@ -40,7 +40,6 @@ async def _sent(arguments: Any) -> CallToolResult:
         return await client.session.send_request(request, CallToolResult)
 
 
-@pytest.mark.quick_rows("{'where': ''}", "{'ids': 5}", "{'wait_for_previous': True}")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -73,7 +72,6 @@ async def test_no_argument_is_dropped_or_guessed(arguments: Any) -> None:
     assert RAN == []
 
 
-@pytest.mark.quick_rows("{'ids': [1], 'toolCallId': 'call_1'}-{'ids': [1]}")
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -23,7 +23,6 @@ def strict_tool(tags: list[str]) -> object:
     return tags
 
 
-@pytest.mark.quick_rows("defaults-off")
 @pytest.mark.parametrize("mode", ["off", "observe"])
 @pytest.mark.parametrize(
     "settings",

@@ -39,7 +39,6 @@ def _server(validator: _Validator, *, on_loop: bool = False, run_in_thread: bool
     return lenient(Tool.from_function(function, name="tool", run_in_thread=run_in_thread))
 
 
-@pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("value", [[1], "[1]", [1.5]], ids=["right", "near", "wrong"])
 async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free(value):
     """While ten calls wait for a validator the loop keeps running: it is the loop that opens the gate."""
@@ -58,7 +57,6 @@ async def test_a_sync_tools_slow_validator_leaves_the_event_loop_free(value):
     assert {result.is_error for result in results} == {value == [1.5]}
 
 
-@pytest.mark.quick_rows("near-async")
 @pytest.mark.parametrize(
     "how", [{"on_loop": True}, {"run_in_thread": False}], ids=["async", "sync_without_thread"]
 )

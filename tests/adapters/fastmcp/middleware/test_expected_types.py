@@ -40,7 +40,6 @@ async def refused(function, sent, *, middleware):
     return result.meta["mcp_lenient"]["details"]
 
 
-@pytest.mark.quick_rows("both-123", "decorated-123")
 @pytest.mark.parametrize("sent", [123, ["a", 1], {"a": 1}, True, "a, b"])
 @pytest.mark.parametrize(
     ("function", "middleware"),

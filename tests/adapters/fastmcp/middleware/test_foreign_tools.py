@@ -123,7 +123,6 @@ PROXIES = {
 }
 
 
-@pytest.mark.quick_rows("server")
 @pytest.mark.parametrize("proxy", PROXIES.values(), ids=PROXIES.keys())
 async def test_a_proxied_tool_is_lenient(proxy):
     """Calls are repaired to match the backend's published schema."""
@@ -229,7 +228,6 @@ TRANSFORMS = [
 ]
 
 
-@pytest.mark.quick_rows("renamed", "swapped")
 @pytest.mark.parametrize(("tool", "sent", "expected"), TRANSFORMS)
 async def test_a_transformed_tool_is_lenient(tool, sent, expected):
     """Calls of a transformed tool are repaired under its published names and defaults."""

@@ -7,14 +7,13 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
-from calls import call, code, envelope, got, lenient, rules
+from calls import call, code, envelope, got, lenient, on_both_servers, rules
 from fastmcp import Context
 from fastmcp.dependencies import Depends
 from fastmcp.tools import Tool
 from fastmcp_versions import NO_JSON, since
 from pydantic import BaseModel, ConfigDict, Field, create_model
 from pydantic.alias_generators import to_camel
-from sampling import on_both_servers
 from typing_extensions import TypedDict
 
 
@@ -183,11 +182,10 @@ TOOLS = [
 ]
 
 STRICTNESS = pytest.mark.parametrize(
-    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)]
+    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict")]
 )
 
 
-@pytest.mark.quick_rows("sync-lax", "annotated-lax", "union-lax")
 @STRICTNESS
 @pytest.mark.parametrize(("function", "right", "near", "wrong", "kind"), TOOLS)
 async def test_every_function_tool_is_lenient(function, right, near, wrong, kind, strict):
@@ -202,7 +200,6 @@ async def test_every_function_tool_is_lenient(function, right, near, wrong, kind
     assert code(await call(server, name, wrong)).endswith(f"_{kind}")
 
 
-@pytest.mark.quick_rows("secret-context")
 @pytest.mark.parametrize("function", [_with_context, _with_dependency], ids=["context", "depends"])
 @pytest.mark.parametrize("injected", ["ctx", "secret"])
 async def test_injected_parameters_cannot_be_sent(function, injected):
@@ -407,7 +404,6 @@ async def test_a_name_of_another_union_branch_is_not_lost(strict: bool, sent: An
         assert got(result) == heard
 
 
-@pytest.mark.quick_rows("of many names")
 @pytest.mark.parametrize(
     ("model", "it"),
     [
@@ -424,7 +420,6 @@ async def test_read_or_dissimilar_names_are_not_flagged(model: Any, it: Any) -> 
     assert rules(result) == ["json_text_to_array"]
 
 
-@pytest.mark.quick_rows("letters swapped-strict", "a map as well-strict")
 @on_both_servers
 @pytest.mark.parametrize(
     ("model", "it"),

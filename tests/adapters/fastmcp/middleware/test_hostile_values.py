@@ -8,12 +8,11 @@ import math
 from typing import Any
 
 import pytest
-from calls import Log, envelope, got, lenient, plain, published, text
+from calls import Log, envelope, got, lenient, on_both_servers, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NO_JSON, since
 from pydantic import BaseModel
-from sampling import pairwise
 
 from mcp_lenient import Policy
 
@@ -106,8 +105,8 @@ def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
 
 
-@pytest.mark.quick_rows("string-lax")
-@pytest.mark.parametrize(("annotation", "strict"), pairwise(TYPES))
+@on_both_servers
+@pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
 async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
     """Every call gets an answer that can be encoded as UTF-8, and its events can be logged as JSON."""
     function = _function(annotation)
@@ -124,7 +123,6 @@ async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, str
     json.dumps(events).encode()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
 @pytest.mark.parametrize("arguments", CALLS)
 async def test_no_value_makes_a_custom_tool_raise_anything_new(arguments, unrepairable):

@@ -40,7 +40,6 @@ async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     return reported
 
 
-@pytest.mark.quick_rows("100 unknown names")
 @pytest.mark.parametrize(
     ("sent", "more"),
     [
@@ -86,7 +85,6 @@ class _Noted:
         return _wide(count, Annotated[int, BeforeValidator(self)])
 
 
-@pytest.mark.quick_rows("200 of 200")
 @pytest.mark.parametrize(("count", "wrong"), [(200, 200), (300, 1)], ids=["200 of 200", "1 of 300"])
 async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
     """Many parameters are repaired and reported in a worker thread."""

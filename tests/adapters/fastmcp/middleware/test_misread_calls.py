@@ -83,7 +83,6 @@ async def _called(server, tool, arguments):
         return await client.call_tool(tool, arguments, raise_on_error=False)
 
 
-@pytest.mark.quick_rows("renamed")
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [
@@ -105,7 +104,6 @@ async def test_names_that_only_the_validator_knows_are_not_renamed(server):
     assert result.data == {"label": ["x"], "tags": []}
 
 
-@pytest.mark.quick_rows("a format in which case matters")
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [

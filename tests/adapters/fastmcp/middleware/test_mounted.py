@@ -40,9 +40,6 @@ def _id(chain: tuple[bool, ...]) -> str:
     return "-".join("lenient" if each else "plain" for each in chain)
 
 
-@pytest.mark.quick_rows(
-    "lenient-lenient-same_name", "lenient-plain-lenient-same_name", "plain-lenient-lenient-same_name"
-)
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_repaired_once(chain, namespace, events: Log):
@@ -54,7 +51,6 @@ async def test_a_mounted_tool_is_repaired_once(chain, namespace, events: Log):
     assert events.names == ["call_repaired"]
 
 
-@pytest.mark.slow
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_refused_once(chain, namespace, events: Log):
@@ -64,7 +60,6 @@ async def test_a_mounted_tool_is_refused_once(chain, namespace, events: Log):
     assert events.names == ["call_rejected"]
 
 
-@pytest.mark.slow
 @NAMESPACES
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
@@ -74,7 +69,6 @@ async def test_a_mounted_tool_is_accepted_once(chain, namespace, events: Log):
     assert events.names == ["call_accepted"]
 
 
-@pytest.mark.quick_rows("lenient-lenient", "lenient-lenient-lenient")
 @pytest.mark.parametrize("chain", CHAINS, ids=_id)
 async def test_an_unknown_tool_is_reported_once(chain, events: Log):
     """The outermost server with the middleware refuses a name that no server has."""

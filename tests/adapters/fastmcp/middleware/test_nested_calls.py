@@ -60,7 +60,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.quick_rows("wrong-client", "unknown_tool-in_process")
 @pytest.mark.parametrize("over_wire", [True, False], ids=["client", "in_process"])
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
 async def test_a_body_gets_the_exception(tool, arguments, error, over_wire):
@@ -102,7 +101,6 @@ async def test_a_recursive_call_is_detected():
     assert wrong == {"raised": "ValidationError"}
 
 
-@pytest.mark.quick_rows("wrong-both", "unknown_tool-parent_only")
 @pytest.mark.parametrize("lenient_child", [True, False], ids=["both", "parent_only"])
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
 async def test_a_mounted_childs_body_gets_the_exception(tool, arguments, error, lenient_child):
@@ -114,7 +112,6 @@ async def test_a_mounted_childs_body_gets_the_exception(tool, arguments, error, 
     assert got(result) == {"raised": error}
 
 
-@pytest.mark.quick_rows("wrong")
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
 async def test_a_parents_body_gets_the_exception_of_a_childs_tool(tool, arguments, error, events: Log):
     """A body of the parent that calls a mounted tool wrongly gets the exception, and one event is logged."""
@@ -194,7 +191,6 @@ OUTER_POLICIES = {
 }
 
 
-@pytest.mark.quick_rows("repair")
 @pytest.mark.parametrize("policy", OUTER_POLICIES.values(), ids=OUTER_POLICIES.keys())
 async def test_nested_calls_raise_under_every_policy(policy):
     """The policy for a tool's own calls does not change what its body gets from nested calls."""
@@ -203,7 +199,6 @@ async def test_nested_calls_raise_under_every_policy(policy):
     assert got(result) == {"raised": "ValidationError"}
 
 
-@pytest.mark.quick_rows("not_compiled-observe")
 @pytest.mark.parametrize("mode", ["repair", "observe"])
 @pytest.mark.parametrize(
     "schema",

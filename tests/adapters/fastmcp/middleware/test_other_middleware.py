@@ -49,7 +49,6 @@ def _server(*others: Middleware, outside: bool) -> FastMCP:
     return server
 
 
-@pytest.mark.slow
 @BOTH_ORDERS
 @pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS.keys())
 async def test_calls_are_lenient_beside_any_other_middleware(other, outside, events: Log):
@@ -63,7 +62,6 @@ async def test_calls_are_lenient_beside_any_other_middleware(other, outside, eve
     assert events.names == ["call_accepted", "call_repaired", "call_rejected"]
 
 
-@pytest.mark.quick_rows("(1, 0, 2)")
 @pytest.mark.parametrize("order", list(permutations(range(3))), ids=str)
 async def test_errors_and_logging_in_every_order(order, caplog):
     """The error handling, logging and lenient middleware work in any order without changing the envelope."""
@@ -137,7 +135,6 @@ async def test_a_cache_inside_serves_both_spellings():
     assert len(recorder.arguments) == 1
 
 
-@pytest.mark.quick_rows("other_outside")
 @BOTH_ORDERS
 async def test_a_cached_refusal_does_not_answer_a_valid_call(outside):
     """After a wrong call the valid one runs, and the wrong one is refused again."""

@@ -29,7 +29,6 @@ CALLS = {
 }
 
 
-@pytest.mark.quick_rows("right-off", "unknown-observe")
 @pytest.mark.parametrize("mode", ["off", "observe"])
 @pytest.mark.parametrize("arguments", CALLS.values(), ids=CALLS.keys())
 async def test_off_and_observe_change_nothing(mode, arguments, events: Log):
@@ -45,7 +44,6 @@ async def test_off_and_observe_change_nothing(mode, arguments, events: Log):
     assert len(events) == (mode == "observe")
 
 
-@pytest.mark.quick_rows("missing-call_observed-repaired4-MISSING_TAGS")
 @pytest.mark.parametrize(
     ("arguments", "event", "repaired", "error_code"),
     [
@@ -84,7 +82,6 @@ async def test_the_first_pattern_that_matches_decides():
     assert code(results["find_all"]) == "INVALID_TAGS_TYPE"
 
 
-@pytest.mark.quick_rows("NS_*-False")
 @pytest.mark.parametrize(
     ("pattern", "matches"),
     [("ns_*", True), ("tool", False), ("ns_too[ln]", True), ("NS_*", False), ("??_tool", True)],
@@ -106,7 +103,6 @@ async def test_a_disabled_rule_does_nothing(name):
     assert renamed.is_error is (name == "rename_case")
 
 
-@pytest.mark.quick_rows("arguments0")
 @pytest.mark.parametrize("arguments", [call for name, call in CALLS.items() if name != "right"])
 async def test_strict_repairs_nothing_and_reports_everything(arguments):
     """``Policy.strict()`` refuses wrong calls with an envelope, for function and custom tools alike."""
@@ -164,7 +160,6 @@ async def test_an_unrepairable_call_is_refused_on_request():
     assert recorder.arguments == []
 
 
-@pytest.mark.quick_rows("destructive-tier_1", "harmless-tier_1", "harmless-null_for_a_default")
 @pytest.mark.parametrize(
     ("sent", "expected"),
     [

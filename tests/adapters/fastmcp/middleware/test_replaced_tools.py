@@ -102,7 +102,6 @@ REPLACED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 @pytest.mark.parametrize(("before", "after", "sent", "expected", "reported"), REPLACED)
 async def test_calls_of_a_replaced_tool_are_repaired_for_it(before, after, sent, expected, reported, mounted):
@@ -174,7 +173,6 @@ async def test_a_replaced_tools_body_runs_once():
     assert runs == [[1]]
 
 
-@pytest.mark.quick_rows("ValidationError-numbers", "NotFoundError-more")
 @pytest.mark.parametrize(
     "after", [numbers, more, words, None], ids=lambda each: getattr(each, "__name__", "gone")
 )
@@ -233,7 +231,6 @@ async def test_a_body_that_replaces_its_tool_keeps_its_error():
     assert "1 validation error" in text(result)
 
 
-@pytest.mark.quick_rows("mounted-near")
 @pytest.mark.parametrize("sent", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 async def test_a_removed_tool_is_unknown(sent, mounted):

@@ -67,7 +67,6 @@ FAILING = [
 ]
 
 
-@pytest.mark.quick_rows("_tool_error-accepted", "_value_error-accepted")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize("function", FAILING)
 async def test_a_tools_own_error_passes_unchanged(function, tags):
@@ -100,7 +99,6 @@ async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once(
     assert runs == [["a"]]
 
 
-@pytest.mark.quick_rows("sync-accepted")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize(
     "in_thread", [pytest.param(False, id="async"), pytest.param(True, id="sync", marks=SINCE_4_1)]
@@ -240,7 +238,6 @@ async def test_an_accepted_calls_result_is_the_tools_own_object():
     assert await lenient(tool).call_tool("tool", {"tags": ["a"]}) is shared
 
 
-@pytest.mark.slow
 async def test_concurrent_calls_each_get_their_own_answer():
     """Concurrent accepted, repaired, refused and unknown calls do not get each other's answers."""
 

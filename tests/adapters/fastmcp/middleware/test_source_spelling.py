@@ -153,7 +153,6 @@ async def _received(server: FastMCP, arguments: Any) -> Any:
     return RECEIVED[0] if RECEIVED else None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spelling", ["3.140", "1.250", "1e2", "-0.0"])
 @pytest.mark.parametrize("kind", [*KINDS, _decorated])
 async def test_a_list_in_text_keeps_its_spelling(kind: Any, spelling: str) -> None:
@@ -162,7 +161,6 @@ async def test_a_list_in_text_keeps_its_spelling(kind: Any, spelling: str) -> No
     assert received["tags"] == [spelling, "1"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "arguments",
@@ -194,7 +192,6 @@ async def test_arguments_in_text_keep_their_spelling(kind: Any, arguments: Any) 
         assert received["version"] == "3.140"
 
 
-@pytest.mark.quick_rows("_function", "_proxied")
 @pytest.mark.parametrize("kind", [*KINDS, _decorated])
 async def test_a_model_in_text_keeps_its_spelling(kind: Any) -> None:
     """Numbers at every depth of an object sent as text keep their spelling."""

@@ -38,7 +38,6 @@ class HearsCalls(LenientMiddleware):
         return await super().on_call_tool(context, call_next)
 
 
-@pytest.mark.quick_rows("HearsRequests")
 @pytest.mark.parametrize("kind", [HearsMessages, HearsRequests, HearsCalls])
 async def test_a_hook_of_a_subclass_sees_each_call_once(kind):
     """The hook of the subclass is called once, and the call is repaired."""

@@ -33,7 +33,6 @@ def _server_span(spans: InMemorySpanExporter) -> Any:
     return span
 
 
-@pytest.mark.quick_rows("accepted")
 @pytest.mark.parametrize(
     ("name", "arguments", "outcome", "failed"),
     [

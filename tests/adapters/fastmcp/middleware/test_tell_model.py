@@ -51,7 +51,6 @@ def _server(policy):
     return server
 
 
-@pytest.mark.quick_rows("text", "wrapper")
 @pytest.mark.parametrize(("sent", "said"), _CASES)
 async def test_a_repaired_result_names_its_repairs(sent, said):
     """One more text block says which argument was repaired and how to send it; the rest stays unchanged."""

@@ -37,7 +37,6 @@ SPELLINGS = [
 ]
 
 
-@pytest.mark.quick_rows("right-storeContext", "near-storeContext")
 @pytest.mark.parametrize("sent", SPELLINGS)
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: Log):
@@ -48,7 +47,6 @@ async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: L
     assert [(event["event"], event["tool"]) for event in events] == [("call_repaired", "store_context")]
 
 
-@pytest.mark.quick_rows("space", "no tool")
 @pytest.mark.parametrize(
     "sent",
     [

@@ -7,8 +7,8 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
-from calls import Published, call, code, got, lenient, rules
-from differential import Build, Seen, differences
+from adapters.differential import Build, Seen, differences
+from calls import Published, call, code, got, lenient, on_both_servers, rules
 from fastmcp import FastMCP
 from fastmcp.server import create_proxy
 from fastmcp.server.transforms import ToolTransform
@@ -17,7 +17,6 @@ from fastmcp.tools.tool_transform import ArgTransform, ArgTransformConfig, ToolT
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, create_model
-from sampling import pairwise
 
 
 class Point(BaseModel):
@@ -88,9 +87,7 @@ def calls_of(*names: str) -> list[dict[str, Any]]:
     return calls + [{name: value} for name in others for value in VALUES[::4]]
 
 
-@pytest.mark.usual_rows("str-False", "points-False", "date-False", "dict-False")
-@pytest.mark.slow
-@pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
+@pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
 async def test_the_parents_type_decides(kind, odd):
     """The parent's type decides what is accepted, whatever type ``ArgTransform(type=...)`` publishes."""
@@ -156,15 +153,8 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
     return build
 
 
-@pytest.mark.usual_rows(
-    "nothing-lax",
-    "null_default-strict",
-    "hidden_factory-lax",
-    "required_hidden_factory-strict",
-    "strict_parent-lax",
-)
-@pytest.mark.slow
-@pytest.mark.parametrize(("change", "strict"), pairwise(CHANGES))
+@on_both_servers
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_transformed_tool_runs_what_fastmcp_runs(change, strict):
     """The whole chain of transforms decides: renamed, hidden, required, with a default, transformed twice."""
     assert await differences(change(), calls_of("z", "x", "n"), strict=strict) == []
@@ -248,11 +238,7 @@ _PAIRS = [
 ]
 
 
-@pytest.mark.usual_rows(
-    "lax_child-_mounted-False", "lax_child-_over_mounted-False", "strict_child-_configured-False"
-)
-@pytest.mark.slow
-@pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.full)])
+@pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("build", [_mounted, _over_mounted, _configured], ids=lambda build: build.__name__)
 @pytest.mark.parametrize("child_strict", [False, True], ids=["lax_child", "strict_child"])
 async def test_the_parents_type_decides_in_mounted_servers(build, child_strict, odd):
@@ -263,7 +249,6 @@ async def test_the_parents_type_decides_in_mounted_servers(build, child_strict, 
         assert await differences(made, calls, strict=strict) == [], (below, above)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point"), ("any", "int")]
 )
@@ -273,7 +258,6 @@ async def test_the_backends_schema_decides_for_a_proxied_tool(below, above):
     assert await differences(made, calls_of("z")[::3]) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("below", "above"), [("str", "int"), ("list_str", "str"), ("str", "point")])
 async def test_the_parents_type_decides_behind_a_transform_function(below, above):
     """If ``transform_fn`` forwards ``**kwargs``, the published type is not enforced either."""

@@ -25,7 +25,6 @@ def _versioned() -> FastMCP:
     return server
 
 
-@pytest.mark.quick_rows("own")
 @pytest.mark.parametrize("mounted", [False, True], ids=["own", "mounted"])
 async def test_each_version_is_validated_separately(mounted):
     """Each call is validated against its version, in any order of calls."""

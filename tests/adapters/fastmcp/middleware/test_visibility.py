@@ -128,7 +128,6 @@ BY_MIDDLEWARE = {
 }
 
 
-@pytest.mark.quick_rows("disabled_in_child")
 @pytest.mark.parametrize("hidden", [*HIDDEN.values(), *BY_MIDDLEWARE.values()], ids=[*HIDDEN, *BY_MIDDLEWARE])
 async def test_hidden_tools_are_not_suggested(hidden):
     """A name similar to a hidden tool's gets no suggestion."""
@@ -146,7 +145,6 @@ async def test_another_middleware_may_hide_a_tool(hidden, tags):
     assert "mcp_lenient" not in (result.meta or {})
 
 
-@pytest.mark.quick_rows("right-by_auth", "near-disabled_in_child")
 @pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN.keys())
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_hidden_tool_is_unknown(hidden, tags):
@@ -156,7 +154,6 @@ async def test_a_hidden_tool_is_unknown(hidden, tags):
     assert reported["details"] == {"tool": "send_mail"}
 
 
-@pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_tool_disabled_after_a_call_is_unknown(tags):
     """A tool that is disabled after it was cached is unknown, and its parameters are not shown."""
@@ -169,7 +166,6 @@ async def test_a_tool_disabled_after_a_call_is_unknown(tags):
     assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
 
 
-@pytest.mark.quick_rows("near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
 async def test_a_tool_may_be_hidden_from_one_client(tags):
     """A client gets no information about a tool that only another client may call."""
@@ -200,7 +196,6 @@ async def test_calls_of_a_forbidden_tool_are_not_repaired(events: Log):
     assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
 
 
-@pytest.mark.quick_rows("NotFoundError-near")
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
 @pytest.mark.parametrize("error", [NotFoundError, KeyError])
 async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):

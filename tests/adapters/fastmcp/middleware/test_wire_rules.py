@@ -106,7 +106,6 @@ async def test_a_fix_of_the_envelope_makes_the_call_valid():
         )
 
 
-@pytest.mark.quick_rows("pydantic")
 @pytest.mark.parametrize(
     "jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"]
 )
@@ -132,7 +131,6 @@ def _servers(*, with_middleware: bool) -> list[FastMCP]:
     return [own, parent]
 
 
-@pytest.mark.quick_rows("2026-07-28")
 @pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
 async def test_the_tool_list_stays_unchanged(mode):
     """Before and after calls, ``tools/list`` is byte for byte the same with and without the middleware."""
@@ -173,7 +171,6 @@ LOGGED_CALLS = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "policy", [Policy(), Policy(mode="observe"), Policy.strict()], ids=["repair", "observe", "strict"]
 )
@@ -188,7 +185,6 @@ async def test_logs_contain_no_values(tool, arguments, policy, events: Log, capl
     assert SECRET not in caplog.text
 
 
-@pytest.mark.quick_rows("secret_type", "unknown_name")
 @pytest.mark.parametrize(("tool", "arguments"), SECRET_CALLS)
 async def test_envelopes_contain_no_secrets(tool, arguments):
     """The envelope does not echo secrets, values of undeclared names, or text sent for an array or object."""

@@ -17,7 +17,6 @@ from wire import serving
 from mcp_lenient import create_lenient_proxy
 
 pytestmark = [
-    pytest.mark.slow,  # servers over HTTP
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
 ]
 

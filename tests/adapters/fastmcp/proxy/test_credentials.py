@@ -25,7 +25,6 @@ from wire import Http, serving
 from mcp_lenient import create_lenient_proxy
 
 pytestmark = [
-    pytest.mark.slow,  # servers over HTTP
     pytest.mark.filterwarnings("ignore:Using in-memory token storage"),
     # FastMCP's client warns about this with every server of the older era.
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),

@@ -15,8 +15,6 @@ from wire import MODERN, Http, serving
 
 from mcp_lenient import create_lenient_proxy
 
-pytestmark = pytest.mark.slow  # servers over HTTP
-
 _HEADER = "mcp-param-region"
 
 

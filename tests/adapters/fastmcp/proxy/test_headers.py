@@ -17,8 +17,6 @@ from wire import serving
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.cli import run
 
-pytestmark = pytest.mark.slow  # servers over HTTP
-
 _CALLERS = {
     "Authorization": "Bearer of-the-caller",
     "Cookie": "session=of-the-caller",

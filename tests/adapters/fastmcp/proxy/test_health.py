@@ -19,8 +19,6 @@ from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.fastmcp.proxy import upstream as upstreams
 from mcp_lenient.cli import run
 
-pytestmark = pytest.mark.slow  # servers over HTTP
-
 _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 
 
@@ -90,7 +88,7 @@ async def test_health_needs_no_credentials():
         assert (await _health(url)).status_code == 200
 
 
-@pytest.mark.full
+@pytest.mark.slow
 async def test_a_stdio_server_is_checked_too(monkeypatch):
     """The process that serves the calls is pinged; a silent process is unavailable after a timeout."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)

@@ -32,8 +32,6 @@ _LISTS: dict[str, Callable[[Client[Any]], Awaitable[Any]]] = {
     "prompts/list": lambda client: client.list_prompts(),
 }
 
-pytestmark = pytest.mark.slow  # servers in other processes
-
 
 def _broken(claims: str = "tools,resources,prompts", *answer: str) -> list[str]:
     return [sys.executable, str(_BROKEN), claims, *answer]

@@ -42,7 +42,6 @@ async def _called(client: Client, name: str) -> str:
     return (await client.call_tool_mcp(name, {})).content[0].text
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_an_answer_that_is_not_utf_8_is_an_error(mode, events, caplog):
     """The call gets an error and one line in the log; the server keeps running, and answers later calls."""
@@ -59,7 +58,6 @@ async def test_an_answer_that_is_not_utf_8_is_an_error(mode, events, caplog):
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-@pytest.mark.slow
 async def test_a_list_that_is_not_utf_8_is_an_error():
     """A list gets an error too."""
     async with _proxy() as client:
@@ -67,7 +65,6 @@ async def test_a_list_that_is_not_utf_8_is_an_error():
             await client.list_prompts()
 
 
-@pytest.mark.slow
 async def test_other_lines_that_are_not_utf_8_are_dropped(caplog):
     """A line that answers no request is dropped, with a line in the log, and the call is answered."""
     async with _proxy() as client:

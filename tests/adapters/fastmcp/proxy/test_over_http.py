@@ -15,8 +15,6 @@ from processes import free_port, running
 
 _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 
-pytestmark = pytest.mark.slow
-
 
 def _patient(headers=None, auth=None, **_):
     """Create an HTTP client without timeouts, so that it waits while others are served."""
@@ -43,8 +41,8 @@ def served(tmp_path_factory):
         yield f"http://127.0.0.1:{front}/mcp", log
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("calls", [100, pytest.param(1000, marks=pytest.mark.full)])
+@pytest.mark.slow
+@pytest.mark.parametrize("calls", [100, pytest.param(1000, marks=pytest.mark.slow)])
 async def test_concurrent_callers_get_their_own_answers(served, calls):
     """Each caller gets its own answer, for valid and repaired calls."""
     url, _ = served
@@ -62,7 +60,7 @@ async def test_concurrent_callers_get_their_own_answers(served, calls):
     assert answers == [{"result": number + 1} for number in range(calls)]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 async def test_a_result_of_twenty_megabytes_arrives_whole(served):
     """A long answer is not cut, and its event is in the log."""
     url, log = served

@@ -47,6 +47,7 @@ async def test_structured_content_of_errors_can_be_removed(structured_errors):
     assert failed.content[0].text == "out of paper"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "config"])
 async def test_the_command_has_an_option_for_plain_errors(kind, tmp_path, monkeypatch):
     """``--no-structured-errors`` applies to server processes and to the server of a Python file."""

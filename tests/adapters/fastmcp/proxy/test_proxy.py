@@ -197,7 +197,7 @@ async def test_a_respelled_tool_name_is_resolved(sent):
     assert tool.seen == [{"tags": ["a"]}]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "answered"),
     [("mcp__one__environment", "1"), ("mcp__two__Environment", "2"), ("twoEnvironment", "2")],
@@ -259,7 +259,6 @@ async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(event
     assert _names(events) == ["call_accepted", "call_refused_upstream"]
 
 
-@pytest.mark.quick_rows("JSON-RPC")
 @pytest.mark.parametrize(
     "answer",
     [

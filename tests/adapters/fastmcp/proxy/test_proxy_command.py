@@ -90,7 +90,7 @@ def test_collections_are_rare(tmp_path):
     assert thresholds == [10_000, 20, 50]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_forwarding_a_log_message_prints_no_warning():
     """The SDK's deprecation warning for log messages is not shown to the operator of a proxy."""
     target = ["--", sys.executable, str(_SERVER)]
@@ -100,7 +100,7 @@ def test_forwarding_a_log_message_prints_no_warning():
     assert "Warning" not in err
 
 
-@pytest.mark.full
+@pytest.mark.slow
 def test_options_reach_the_policy():
     """``--policy``, ``--unrepairable`` and ``--closed`` set the policy."""
     target = ["--", sys.executable, str(_SERVER)]
@@ -113,7 +113,6 @@ def test_options_reach_the_policy():
         assert shipped["structuredContent"] == {"result": arrived}
 
 
-@pytest.mark.slow
 def test_functions_of_a_python_file_validate_calls():
     """The server of a Python file gets the middleware, and its functions validate the calls."""
     (added,), err = _spoken([], [f"{_SERVER}:mcp"], ("add", {"a": "1", "b": 2}))
@@ -121,8 +120,6 @@ def test_functions_of_a_python_file_validate_calls():
     assert '"server":"upstream"' not in err  # its functions accept "1", so that nothing is repaired
 
 
-@pytest.mark.usual_rows("a Python file")
-@pytest.mark.slow
 @pytest.mark.parametrize("is_file", [True, False], ids=["a Python file", "another process"])
 async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monkeypatch):
     """With ``--reload``, an alias added to the file applies to later calls."""
@@ -150,7 +147,6 @@ async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monke
         assert (await client.call_tool("note", {"labels": ["a"]})).data == 1
 
 
-@pytest.mark.quick_rows("nothing", "log")
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
     pytest.mark.parametrize(
         "name",
-        [pytest.param(name, marks=[] if name == "filesystem" else pytest.mark.full) for name in REAL_SERVERS],
+        REAL_SERVERS,
     ),
 ]
 

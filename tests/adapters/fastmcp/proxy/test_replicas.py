@@ -22,7 +22,7 @@ from wire import serving
 
 from mcp_lenient.cli import run
 
-pytestmark = pytest.mark.full  # four processes
+pytestmark = pytest.mark.slow  # four processes
 
 _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 _PROXY = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy", "--stateless", "--http"]

@@ -29,19 +29,17 @@ def _fallback(command: str, *arguments: str) -> str:
     return create_lenient_proxy(StdioTransport(command, list(arguments))).name
 
 
-@pytest.mark.usual_rows("plain-auto")
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.full)])
+@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("named", "logged"),
     [
         pytest.param("weather", "weather", id="plain"),
-        pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words", marks=pytest.mark.full),
+        pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words", marks=pytest.mark.slow),
         pytest.param(
             "a\n{'password': 'hunter2'}", Path(sys.executable).name.rstrip("0123456789."), id="hostile"
         ),
         pytest.param(
-            *("x" * 500, Path(sys.executable).name.rstrip("0123456789.")), id="long", marks=pytest.mark.full
+            *("x" * 500, Path(sys.executable).name.rstrip("0123456789.")), id="long", marks=pytest.mark.slow
         ),
     ],
 )
@@ -108,7 +106,6 @@ def test_the_name_before_the_handshake(command, named):
     assert _KEY not in named
 
 
-@pytest.mark.quick_rows("path and query")
 @pytest.mark.parametrize(
     ("url", "named"),
     [

@@ -23,7 +23,6 @@ from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.fastmcp.proxy import sessions
 
 pytestmark = [
-    pytest.mark.slow,  # servers over HTTP
     pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated"),
 ]
 

@@ -70,7 +70,7 @@ async def test_a_timeout_is_answered_with_an_envelope(mode, events):
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("several", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("several", [False, True])
 async def test_a_timed_out_call_is_logged_once(mode, several, events, caplog):
     """FastMCP logs neither a traceback nor a line about it."""
     target = _slow()
@@ -126,7 +126,6 @@ async def test_other_requests_time_out_too():
             await asyncio.wait_for(client.read_resource("note://slow"), 10)
 
 
-@pytest.mark.slow
 async def test_an_http_server_times_out():
     """Over HTTP a timeout gives the same envelope, not a connection error."""
     with serving(_slow()) as url:
@@ -134,7 +133,6 @@ async def test_an_http_server_times_out():
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
 
 
-@pytest.mark.slow
 async def test_a_silent_process_times_out(events):
     """A program that starts but sends nothing is unavailable after ``connect_timeout``."""
     silent = StdioTransport(sys.executable, ["-c", "import time; time.sleep(60)"])
@@ -145,7 +143,6 @@ async def test_a_silent_process_times_out(events):
     assert [event["event"] for event in events] == ["call_rejected"]
 
 
-@pytest.mark.slow
 async def test_a_stopped_server_is_unavailable(events):
     """If the server no longer listens, the envelope says that it is unavailable."""
     with serving(_slow()) as url:
@@ -156,7 +153,6 @@ async def test_a_stopped_server_is_unavailable(events):
     assert (events[-1]["event"], events[-1]["error_code"]) == ("call_unanswered", "UPSTREAM_UNAVAILABLE")
 
 
-@pytest.mark.slow
 async def test_an_unreachable_address_times_out():
     """A port with a full queue does not answer; the server is unavailable after ``connect_timeout``."""
     with (

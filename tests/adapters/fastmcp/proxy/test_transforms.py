@@ -14,8 +14,6 @@ from mcp_lenient import create_lenient_proxy
 _SERVER = Path(__file__).parent / "servers" / "upstream.py"
 _ADD = {"name": "sum_up", "arguments": {"a": {"name": "left"}, "b": {"hide": True, "default": 5}}}
 
-pytestmark = pytest.mark.slow  # a server process
-
 
 def _config(**settings: Any) -> dict[str, Any]:
     return {"mcpServers": {"one": {"command": sys.executable, "args": [str(_SERVER)], **settings}}}
@@ -33,6 +31,7 @@ async def test_a_transformed_tool_is_judged_by_what_it_publishes(mode):
     assert refused.meta["mcp_lenient"]["error_code"] == "INVALID_LEFT_TYPE"
 
 
+@pytest.mark.slow
 async def test_tags_choose_tools():
     """With ``include_tags``, a server that has no such tool publishes none."""
     async with Client(create_lenient_proxy(_config(include_tags=["rare"])), mode="legacy") as client:

@@ -68,7 +68,7 @@ async def _after_cancelling(front) -> Any:
         return (await client.call_tool_mcp("add", {"a": 1, "b": 2})).structured_content
 
 
-@pytest.mark.full
+@pytest.mark.slow
 async def test_a_canceled_call(events):
     """A call that the client cancels is logged, and the next call is answered."""
     assert await _after_cancelling(create_proxy) == {"result": 3}
@@ -79,7 +79,6 @@ async def test_a_canceled_call(events):
     ]
 
 
-@pytest.mark.slow
 async def test_a_hanging_call_does_not_block_others(events):
     """While one call hangs, others are answered and wrong ones refused."""
     async with _behind(create_lenient_proxy) as client:
@@ -95,7 +94,6 @@ async def test_a_hanging_call_does_not_block_others(events):
     assert [event["event"] for event in events] == ["call_repaired", "call_rejected", "call_unanswered"]
 
 
-@pytest.mark.slow
 async def test_other_features_pass_through():
     """Resources, prompts, progress and instructions of the server reach the client."""
     seen = []
@@ -113,7 +111,7 @@ async def test_other_features_pass_through():
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-@pytest.mark.full
+@pytest.mark.slow
 async def test_several_servers_are_each_started_once(tmp_path, events):
     """Each configured server is started once and prefixes its tools; one that fails to start is skipped."""
     starts = tmp_path / "starts"
@@ -161,7 +159,6 @@ async def _era_of_a_call(front) -> str:
         return client.protocol_version
 
 
-@pytest.mark.slow
 async def test_a_server_of_the_older_era_can_ask_for_roots_at_its_start(tmp_path):
     """The process that told its era is replaced, so that a client answers what the server asks at its start."""
     starts = tmp_path / "starts"

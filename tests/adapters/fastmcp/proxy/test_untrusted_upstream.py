@@ -65,7 +65,6 @@ SHAPES = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("text", ["Access denied", _REFUSED])
 async def test_an_error_with_unexpected_meta_is_answered(given, text, events):
@@ -83,7 +82,6 @@ async def test_an_error_with_unexpected_meta_is_answered(given, text, events):
     assert "orged" not in json.dumps(events)
 
 
-@pytest.mark.quick_rows("list", "null")
 @pytest.mark.parametrize("given", SHAPES)
 async def test_a_success_with_unexpected_meta_passes_unchanged(given, events):
     """The upstream's ``_meta`` reaches the client unchanged if nothing was repaired."""
@@ -95,7 +93,6 @@ async def test_a_success_with_unexpected_meta_passes_unchanged(given, events):
     assert "orged" not in json.dumps(events)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("given", SHAPES)
 @pytest.mark.parametrize("is_error", [False, True])
 async def test_only_this_proxys_repairs_are_reported(given, is_error):
@@ -188,7 +185,6 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.quick_rows("a refusal with data")
 @pytest.mark.parametrize("answer", REFUSALS)
 async def test_a_malformed_error_is_answered(answer):
     """The caller gets an error result of bounded size without Python's words."""
@@ -202,7 +198,6 @@ async def test_a_malformed_error_is_answered(answer):
         assert word not in reported
 
 
-@pytest.mark.quick_rows("no content")
 @pytest.mark.parametrize("answer", MALFORMED)
 async def test_a_malformed_answer_is_a_server_error(answer, events):
     """An answer that is not a tool result is a logged internal error, not an error in the arguments."""
@@ -215,7 +210,6 @@ async def test_a_malformed_answer_is_a_server_error(answer, events):
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "listed",
     [

@@ -85,7 +85,6 @@ async def test_any_model_answer_passes_through(kind):
     assert asked.messages[0].content.data == _DATA
 
 
-@pytest.mark.slow
 async def test_any_model_answer_passes_end_to_end(tmp_path):
     """Model answers also pass over HTTP on both sides, and to a server process over stdio."""
     with serving(_sampling()) as behind, serving(create_lenient_proxy(behind)) as url:

@@ -49,7 +49,6 @@ def changed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return server
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 def test_other_calls_keep_working(changed, kind):
     """Valid, nearly right, wrong and unknown calls are answered as before."""
@@ -60,7 +59,6 @@ def test_other_calls_keep_working(changed, kind):
         assert envelope(call(wire, "add_notes", {}))["error_code"] == "UNKNOWN_TOOL"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", _KINDS)
 def test_raw_arguments_get_the_sdk_error(changed, kind):
     """The SDK refuses arguments sent as text, as without the middleware, in first and later calls."""
@@ -69,7 +67,6 @@ def test_raw_arguments_get_the_sdk_error(changed, kind):
             assert call(wire, "add_note", json.dumps(_RIGHT))["error"]["code"] == INVALID_PARAMS
 
 
-@pytest.mark.quick_rows("hooks-stateful")
 @pytest.mark.parametrize("kind", _KINDS)
 def test_one_warning_is_logged(changed, kind, events):
     """One warning is logged for the server, however many messages it gets."""

@@ -67,7 +67,6 @@ async def _ask(client: Client[Any], number: int) -> Any:
     return _reported(kind, await client.call_tool_mcp("add_note", sent))
 
 
-@pytest.mark.slow
 async def test_concurrent_calls_get_their_own_answers(url):
     """Two hundred concurrent calls from four clients in both eras each get the answer to what they sent."""
     async with (
@@ -92,7 +91,6 @@ def _spoken(wire: Http, number: int) -> tuple[str, Any]:
     return kind, call(wire, "add_note", sent)
 
 
-@pytest.mark.slow
 @not_on_3(RAW)
 def test_raw_arguments_of_concurrent_calls_are_not_mixed_up(url):
     """Sixty concurrent calls with text, objects and lists as arguments each get their own answer."""
@@ -143,7 +141,6 @@ def _wait_for_repair(events: list[dict[str, Any]]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.quick_rows("auto")
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 async def test_a_canceled_repaired_call_does_not_affect_later_ones(url, mode, events):
     """After a repaired call is canceled, the same client's later calls get correct answers."""
@@ -158,7 +155,6 @@ async def test_a_canceled_repaired_call_does_not_affect_later_ones(url, mode, ev
         assert await _ask(client, 3) == _expected(3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("modern", [False, True], ids=["handshake", "modern"])
 @not_on_3(RAW)
 async def test_a_disconnecting_client_does_not_affect_others(url, modern, events):

@@ -22,7 +22,7 @@ from wire import ABSENT, Http, Wire, call, http
 from mcp_lenient import LenientMiddleware, Limits, Policy
 
 pytestmark = not_on_3(RAW)
-_KINDS = [*(pytest.param(kind, marks=pytest.mark.slow) for kind in ("stateful", "stateless")), "modern"]
+_KINDS = [*(kind for kind in ("stateful", "stateless")), "modern"]
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
 _JSON = '{"text": "kept", "tags": ["a"]}'
 _SECRET = "s3cr3t"  # noqa: S105 - a word to search for
@@ -251,7 +251,6 @@ def test_off_mode_keeps_the_sdk_error(fresh, plain, sent, events):
     assert events == []
 
 
-@pytest.mark.quick_rows("modern-array")
 @pytest.mark.parametrize(
     ("sent", "repaired"),
     [

@@ -16,8 +16,6 @@ from fastmcp_versions import RAW, not_on_3
 from mcp.types import TextContent
 from wire import HANDSHAKE, MODERN, NOTES, Pipes, call, pipes
 
-pytestmark = pytest.mark.slow  # starts a server process
-
 _RIGHT = {"text": "kept", "tags": ["a"], "priority": 1}
 _NEARLY = {"text": "kept", "tags": '["a"]', "priority": 1}
 _WRONG = {"text": "s3cr3t-looking", "tags": 123}
@@ -49,7 +47,7 @@ def spoken(request: pytest.FixtureRequest) -> _Spoken:
     return _Spoken(modern=request.param)
 
 
-@pytest.mark.usual_rows("2025-06-18")
+@pytest.mark.slow
 def test_stdout_contains_only_json_rpc(spoken):
     """Each line on stdout is one JSON-RPC message, while repairs and refusals are logged."""
     messages = [json.loads(line) for line in spoken.wire.stdout]
@@ -161,6 +159,7 @@ def _overlapping(wire: Pipes) -> dict[int, Any]:
     return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
 
 
+@pytest.mark.slow
 def test_pipelined_calls_get_their_own_answers(one_server):
     """Forty calls sent without waiting for answers each get their own answer."""
     expected = [[], ["json_text_to_array"], ["json_text_to_object"], None]

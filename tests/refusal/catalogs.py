@@ -1,4 +1,4 @@
-"""The message catalogs. Run ``python tests/shared/catalogs.py`` to update and compile them."""
+"""The message catalogs. Run ``python tests/refusal/catalogs.py`` to update and compile them."""
 
 from __future__ import annotations
 

@@ -142,22 +142,6 @@ TYPES = [
     pytest.param(Annotated[str, Field(pattern="^r", max_length=4)], id="pattern"),
     pytest.param(Annotated[list[int] | None, Field(max_length=2)], id="items"),
 ]
-EACH_KIND = (
-    "str",
-    "literal",
-    "fixed-tuple",
-    "nullable-list",
-    "serializer",
-    "union-of-models",
-    "marked-inside",
-)
-"""One type of each kind: scalar, choice, containers, described, models, and one already annotated."""
-USUAL = (
-    *EACH_KIND,
-    *("bool", "any", "date", "enum", "secret", "list", "dict", "model", "recursive", "typed-dict", "json"),
-    *("wrap-validator", "union", "discriminated-nullable", "items"),
-)
-"""Types whose validation differs in kind."""
 VALUES = [
     None, True, 0, 1, 7, -1, 1.0, 1.5, 1e400, 10**30, "", "red", "rot", "1", "1.50", "true", " 7 ",
     "2024-01-31", "2024-01-31T10:00:00", "2024-01-31T10:00:00Z", "10:00:00", "P1D", "2024-02-30", UNIQUE, "[1, 2]",
