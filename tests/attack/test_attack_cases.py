@@ -156,6 +156,7 @@ async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], receive
     return received[-1]
 
 
+@pytest.mark.slow
 @each_file
 async def test_a_server_that_publishes_the_schemas(name):
     """Over a client and a server, each tool gets what its row expects, or its caller gets the envelope."""

@@ -75,6 +75,7 @@ VALUES: dict[str, Any] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "schema",
     [pytest.param(schema, id=name) for name, schema in SCHEMAS.items()],

@@ -114,6 +114,7 @@ async def _replies(file: str, *, strict: bool, lenient: bool) -> dict[str, Reply
     return replies
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strict", [False, True], ids=["default", "strict"])
 @each_file
 async def test_functions(file, strict):

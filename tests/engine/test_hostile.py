@@ -298,6 +298,7 @@ def test_backtracking_patterns_are_bounded(pattern: str) -> None:
     timed({**closed(n=INTEGER), "patternProperties": {pattern: INTEGER}}, {long: "5", "n": "5"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("item", [OBJECT, INTEGER, array(INTEGER)], ids=["objects", "integers", "lists"])
 def test_unique_items_are_checked_fast(item: Json) -> None:
     """Fifty thousand items that must be unique are checked in time."""
@@ -323,6 +324,7 @@ def test_many_unknown_names_are_refused() -> None:
     assert timed(closed(max_results=INTEGER, query=STRING), dict.fromkeys(keys, 1)).violations
 
 
+@pytest.mark.slow
 def test_undeclared_keys_count_as_steps_in_each_branch() -> None:
     """Keys that no branch of a large union declares count as work for each branch."""
     branches = [opened("x", x={**INTEGER, "minimum": index}) for index in range(800)]

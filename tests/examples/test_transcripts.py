@@ -34,7 +34,6 @@ SHOWN = dict(
     )
 )
 
-every_example = pytest.mark.parametrize("example", SERVERS)
 an_example = pytest.mark.parametrize(
     "example",
     [pytest.param(name, marks=[] if name == "smart_home" else pytest.mark.slow) for name in SERVERS],
@@ -64,7 +63,7 @@ def run(*words):
     )
 
 
-@every_example
+@an_example
 def test_an_example_does_what_its_script_says(example, data_folder):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""
     shown = run("examples/transcripts/play.py", example)

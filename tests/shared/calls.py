@@ -16,6 +16,10 @@ from mcp_lenient import LenientMiddleware, Policy
 
 on_both_servers = pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
 """Run a test on a lax server, which is the default, and on a strict one."""
+lax_unless_slow = pytest.mark.parametrize(
+    "strict", [pytest.param(False, id="lax"), pytest.param(True, id="strict", marks=pytest.mark.slow)]
+)
+"""Run a test on a lax server; a strict one is slow. It is for tables of many types or calls."""
 
 
 class Log(list[dict[str, Any]]):

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Annotated, Any
 
 import pytest
-from calls import on_both_servers, plain, text
+from calls import lax_unless_slow, plain, text
 from declare.normalizers.marked import TYPES, VALUES, Point
 from fastmcp import Client
 from fastmcp.exceptions import ValidationError
@@ -52,7 +52,7 @@ def test_the_schemas_stay_unchanged(kind):
     assert others == [unmarked, unmarked]
 
 
-@on_both_servers
+@lax_unless_slow
 @pytest.mark.parametrize("kind", KINDS)
 async def test_accepted_values_stay_accepted(kind, strict, caplog):
     """Each value that the plain function accepts reaches the decorated body as the same value."""

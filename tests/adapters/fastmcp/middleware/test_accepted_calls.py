@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from adapters.differential import Build, Seen, differences
-from calls import on_both_servers
+from calls import lax_unless_slow, on_both_servers
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 from judged import TYPES, VALUES
@@ -69,7 +69,7 @@ def mounted(annotation: Any, *, child_strict: bool) -> Build:
 
 
 @with_and_without_default
-@on_both_servers
+@lax_unless_slow
 @of_each_type
 async def test_an_accepted_call_is_not_changed_by_the_middleware(annotation, strict, default):
     """The body receives what FastMCP alone would pass, and no repair is recorded."""

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import pytest
-from calls import Log, envelope, got, lenient, on_both_servers, plain, published, text
+from calls import Log, envelope, got, lax_unless_slow, lenient, plain, published, text
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NO_JSON, since
@@ -105,7 +105,7 @@ def _without_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL, logger="fastmcp")
 
 
-@on_both_servers
+@lax_unless_slow
 @pytest.mark.parametrize("annotation", TYPES.values(), ids=TYPES)
 async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, strict, events: Log):
     """Every call gets an answer that can be encoded as UTF-8, and its events can be logged as JSON."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from adapters.differential import Build, Seen, differences
-from calls import Published, call, code, got, lenient, on_both_servers, rules
+from calls import Published, call, code, got, lax_unless_slow, lenient, rules
 from fastmcp import FastMCP
 from fastmcp.server import create_proxy
 from fastmcp.server.transforms import ToolTransform
@@ -87,6 +87,7 @@ def calls_of(*names: str) -> list[dict[str, Any]]:
     return calls + [{name: value} for name in others for value in VALUES[::4]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
 async def test_the_parents_type_decides(kind, odd):
@@ -153,7 +154,7 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
     return build
 
 
-@on_both_servers
+@lax_unless_slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_transformed_tool_runs_what_fastmcp_runs(change, strict):
     """The whole chain of transforms decides: renamed, hidden, required, with a default, transformed twice."""
