@@ -13,7 +13,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 
 from benchmarks.hosts.log import events_of
 from mcp_lenient import LenientSession, Policy, dispatch, lenient_session
-from tests.shared.running import print_outcomes
+from tests.adapters.running import print_outcomes
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 MANY = 5

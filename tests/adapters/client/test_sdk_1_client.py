@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_environment import names_in, outcomes_in
-from sdk_1_versions import NEWEST, OLDEST
+from adapters.own_environment import names_in, outcomes_in
+from adapters.sdk_1_versions import NEWEST, OLDEST
 
 pytestmark = [pytest.mark.slow]
 

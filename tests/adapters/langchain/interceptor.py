@@ -24,7 +24,7 @@ from benchmarks.hosts.agents.notes import started
 from benchmarks.hosts.log import events_of
 from mcp_lenient import Policy
 from mcp_lenient.adapters.langchain import LenientInterceptor, load_tools
-from tests.shared.running import print_outcomes
+from tests.adapters.running import print_outcomes
 
 REFUSING = Policy(unrepairable="refuse")
 CALL = {"type": "tool_call", "id": "1"}

@@ -8,7 +8,7 @@ from langchain_core.messages import ToolMessage
 
 from benchmarks.hosts.agents.notes import server, started
 from mcp_lenient import create_lenient_proxy
-from tests.shared.running import print_outcomes
+from tests.adapters.running import print_outcomes
 
 
 async def tool_message(target: Any, tool: str, **arguments: Any) -> ToolMessage:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from own_environment import names_in, outcomes_in
+from adapters.own_environment import names_in, outcomes_in
 
 from benchmarks.hosts.matrix import HOSTS
 

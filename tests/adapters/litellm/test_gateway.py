@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from own_environment import names_in, outcomes_in
+from adapters.own_environment import names_in, outcomes_in
 
 from benchmarks.hosts.matrix import HOSTS
 

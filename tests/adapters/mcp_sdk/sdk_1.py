@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from benchmarks.hosts.log import events_of
 from mcp_lenient import Policy
 from mcp_lenient.adapters.mcp_sdk import compat, make_lenient
-from tests.shared.running import print_outcomes
+from tests.adapters.running import print_outcomes
 
 SCHEMA = {
     "type": "object",
