@@ -1,0 +1,508 @@
+"""How a value of the author's schema is said in the published one, and read back."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final
+
+from mcp_lenient.types import Path
+
+JSON_KEY: Final = "json"
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
+
+
+class CannotSayError(ValueError):
+    """Raised for a value of the author's schema that the published one has no words for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A place of the published form that cannot be read back, and why.
+
+    ``may_be_repaired`` says that the author's schema refuses the value as it is, so that a rule may still read it.
+    """
+
+    path: Path
+    reason: str
+    may_be_repaired: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBack:
+    """Arguments in the author's form: the same object if nothing had to be read back.
+
+    Attributes:
+        arguments: The arguments; a place that cannot be read is as it was sent.
+        unreadable: These places.
+    """
+
+    arguments: Mapping[str, Any]
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+Faults = list[Unreadable]
+
+
+class Codec:
+    """How values are said at one place; this one says them as they are.
+
+    Attributes:
+        changes_itself: Whether a value differs even where those below it do not.
+    """
+
+    __slots__ = ()
+    changes_itself: ClassVar[bool] = False
+
+    def encode(self, value: Any) -> Any:
+        """Return a value of the author's schema in the published form.
+
+        Raises:
+            CannotSayError: When the published form cannot say it.
+        """
+        return value
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:  # noqa: ARG002 - for codecs that may fail
+        """Return a published value in the author's form, the same object if they are alike; collect faults."""
+        return value
+
+    def published_path(self, path: Path) -> Path:
+        """Return where the published form has what the author's has at a path."""
+        return path
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codecs of the values below."""
+        return ()
+
+
+SAME: Final = Codec()
+
+
+def changes_values(codec: Codec) -> bool:
+    """Return whether any value may differ between both forms."""
+    seen: set[int] = set()
+    waiting = [codec]
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if each.changes_itself:
+            return True
+        waiting += each.parts()
+    return False
+
+
+def json_value(text: str) -> Any:
+    """Return the value that a text is in strict JSON.
+
+    Raises:
+        ValueError: When it is not one JSON value, has a key twice or a number that is too large.
+    """
+    try:
+        return json.loads(
+            text, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite
+        )
+    except RecursionError as error:
+        raise ValueError from error
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise ValueError
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText(Codec):
+    """A value as JSON text, where the author's schema takes no text."""
+
+    changes_itself: ClassVar[bool] = True
+
+    def encode(self, value: Any) -> Any:
+        """Return the text."""
+        return _ENCODER.encode(value)
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the value that a text is; what is no text stays."""
+        if not isinstance(value, str):
+            return value
+        try:
+            return json_value(value)
+        except ValueError:
+            faults.append(Unreadable(path, "it is not valid JSON text", may_be_repaired=True))
+            return value
+
+    def published_path(self, path: Path) -> Path:  # noqa: ARG002 - all of it is one text
+        """Return the text's own place."""
+        return ()
+
+
+def is_json_object(value: Any) -> bool:
+    """Return whether this is ``{"json": "..."}``."""
+    return isinstance(value, dict) and value.keys() == {JSON_KEY} and isinstance(value[JSON_KEY], str)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonObject(Codec):
+    """A value as ``{"json": text}``, where text stands for itself; a scalar as it is if ``scalars``."""
+
+    scalars: bool = False
+    changes_itself: ClassVar[bool] = True
+
+    def encode(self, value: Any) -> Any:
+        """Return the object, or the scalar."""
+        if self.scalars and isinstance(value, (str, int, float)):
+            return value
+        return {JSON_KEY: _ENCODER.encode(value)}
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the value that the object's text is."""
+        if not is_json_object(value):
+            return value
+        try:
+            return json_value(value[JSON_KEY])
+        except ValueError:
+            faults.append(Unreadable((*path, JSON_KEY), "it is not valid JSON text"))
+            return value
+
+    def published_path(self, path: Path) -> Path:
+        """Return the place of the text for a place inside the value."""
+        return (JSON_KEY,) if path else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Codec):
+    """A list whose items have their codecs: the first ones each their own, the others one."""
+
+    rest: Codec
+    first: tuple[Codec, ...] = ()
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codecs of the items."""
+        return (self.rest, *self.first)
+
+    def _of(self, at: int) -> Codec:
+        return self.first[at] if at < len(self.first) else self.rest
+
+    def encode(self, value: Any) -> Any:
+        """Return the list with each item said."""
+        if not isinstance(value, list):
+            return value
+        return [self._of(at).encode(each) for at, each in enumerate(value)]
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the list with each item read."""
+        if not isinstance(value, list):
+            return value
+        read = [self._of(at).decode(each, (*path, at), faults) for at, each in enumerate(value)]
+        return value if all(one is other for one, other in zip(read, value, strict=True)) else read
+
+    def published_path(self, path: Path) -> Path:
+        """Return the path with that of the item."""
+        if not path or not isinstance(path[0], int):
+            return path
+        return (path[0], *self._of(path[0]).published_path(path[1:]))
+
+
+@dataclass(frozen=True, slots=True)
+class Entries(Codec):
+    """An object with any names as a list of ``{"key": name, "value": ...}``."""
+
+    values: Codec
+    changes_itself: ClassVar[bool] = True
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codec of the values."""
+        return (self.values,)
+
+    def encode(self, value: Any) -> Any:
+        """Return the list."""
+        if not isinstance(value, dict):
+            return value
+        return [{"key": name, "value": self.values.encode(each)} for name, each in value.items()]
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the object; a key that is there twice is a fault."""
+        if not _are_entries(value):
+            return value
+        read: dict[str, Any] = {}
+        for at, entry in enumerate(value):
+            if entry["key"] in read:
+                faults.append(Unreadable((*path, at, "key"), "this key is in the list twice"))
+            read[entry["key"]] = self.values.decode(entry["value"], (*path, at, "value"), faults)
+        return read
+
+    def published_path(self, path: Path) -> Path:  # noqa: ARG002 - the place of an entry depends on what was sent
+        """Return the place of the list."""
+        return ()
+
+
+def _are_entries(value: Any) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(each, dict) and each.keys() == {"key", "value"} and isinstance(each["key"], str)
+        for each in value
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch of a union: what the author's and the published schema accept there, and its codec."""
+
+    accepts: Callable[[Any], bool]
+    accepts_published: Callable[[Any], bool]
+    codec: Codec
+
+
+@dataclass(frozen=True, slots=True)
+class Union(Codec):
+    """A value of one of several branches: the first that says it so that the same value is read back."""
+
+    branches: tuple[Branch, ...]
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codecs of the branches."""
+        return tuple(each.codec for each in self.branches)
+
+    def encode(self, value: Any) -> Any:
+        """Return the value as its branch says it."""
+        for branch in self.branches:
+            if not branch.accepts(value):
+                continue
+            try:
+                said = branch.codec.encode(value)
+            except CannotSayError:
+                continue
+            if branch.accepts_published(said) and same_values(self.decode(said, (), []), value):
+                return said
+        msg = "no branch says this value"
+        raise CannotSayError(msg)
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the value as the first branch reads it whose result the author's schema accepts."""
+        unread: Faults = []
+        for branch in self.branches:
+            found: Faults = []
+            if not branch.accepts_published(value):
+                continue
+            read = branch.codec.decode(value, path, found)
+            if not found and branch.accepts(read):
+                return read
+            unread += found
+        if not any(branch.accepts(value) for branch in self.branches) or is_json_object(value):
+            faults += unread
+        return value
+
+
+def same_values(one: Any, other: Any) -> bool:
+    """Return whether two values are the same but for names whose value is null."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        names = {**one, **other}
+        return all(same_values(one.get(name), other.get(name)) for name in names)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(same_values, one, other))
+    return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """How one property is said.
+
+    Attributes:
+        name: Its published name.
+        codec: How its value is said.
+        drops_null: Whether null is not said, since leaving the name out means the same to the author.
+        absent_is_null: Whether the author requires the name, and null is said by leaving it out.
+        null_is_absent: Whether null is published for leaving the name out.
+        must_be_said: Whether the published form requires the name.
+    """
+
+    name: str
+    codec: Codec = SAME
+    drops_null: bool = False
+    absent_is_null: bool = False
+    null_is_absent: bool = False
+    must_be_said: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether only the codec may change something."""
+        return not (self.drops_null or self.absent_is_null or self.null_is_absent)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """How names that are not declared are said: under a name of their own, or, without one, each as it is."""
+
+    codec: Codec
+    name: str | None = None
+    must_be_said: bool = False
+
+
+@dataclass(slots=True)
+class Fields(Codec):
+    """An object with declared properties, by their names in the author's schema."""
+
+    properties: Mapping[str, Property]
+    rest: Rest | None
+    _authors: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._authors = {each.name: name for name, each in self.properties.items()}
+
+    @property
+    def changes_itself(self) -> bool:  # type: ignore[override]
+        """Whether names or nulls differ, besides the values."""
+        is_named = self.rest is not None and self.rest.name is not None
+        return is_named or any(
+            name != each.name or not each.is_plain for name, each in self.properties.items()
+        )
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codecs of the values."""
+        rest = () if self.rest is None else (self.rest.codec,)
+        return (*(each.codec for each in self.properties.values()), *rest)
+
+    def encode(self, value: Any) -> Any:
+        """Return the object with the published names."""
+        if not isinstance(value, dict):
+            return value
+        said: dict[str, Any] = {}
+        more: dict[str, Any] = {}
+        for name, each in value.items():
+            known = self.properties.get(name)
+            if known is None:
+                more[name] = each
+            elif each is not None or not (known.drops_null or known.absent_is_null):
+                said[known.name] = known.codec.encode(each)
+        for known in self.properties.values():
+            if known.must_be_said and known.name not in said:
+                said[known.name] = None
+        self._say_rest(more, said)
+        return said
+
+    def _say_rest(self, more: dict[str, Any], said: dict[str, Any]) -> None:
+        if self.rest is None:
+            if more:
+                msg = "the published form has no name for what the author's schema does not declare"
+                raise CannotSayError(msg)
+        elif self.rest.name is not None:
+            if more:
+                said[self.rest.name] = self.rest.codec.encode(more)
+            elif self.rest.must_be_said:
+                said[self.rest.name] = None
+        else:
+            for name, each in more.items():
+                if name in self._authors:
+                    msg = "a name that the author does not declare is the published one of another"
+                    raise CannotSayError(msg)
+                said[name] = self.rest.codec.encode(each)
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the object with the author's names."""
+        if not isinstance(value, dict):
+            return value
+        read: dict[str, Any] = {}
+        for name, each in value.items():
+            if self.rest is not None and name == self.rest.name:
+                self._read_rest(each, (*path, name), faults, read, value)
+                continue
+            own = self._authors.get(name)
+            if own is None or (own != name and own in value):
+                is_other = self.rest is not None and self.rest.name is None and name not in self.properties
+                codec = self.rest.codec if is_other and self.rest is not None else SAME
+                known = self.properties.get(name)
+                codec = codec if known is None else known.codec
+                read[name] = codec.decode(each, (*path, name), faults)
+            elif each is not None or not self.properties[own].null_is_absent:
+                read[own] = self.properties[own].codec.decode(each, (*path, name), faults)
+        for own, known in self.properties.items():
+            if known.absent_is_null:
+                read.setdefault(own, None)
+        is_same = read.keys() == value.keys() and all(read[name] is value[name] for name in read)
+        return value if is_same else read
+
+    def _read_rest(
+        self, given: Any, path: Path, faults: Faults, read: dict[str, Any], sent: Mapping[str, Any]
+    ) -> None:
+        assert self.rest is not None  # noqa: S101 - the caller has compared its name
+        if given is None and self.rest.must_be_said:
+            return
+        more = self.rest.codec.decode(given, path, faults)
+        if not isinstance(more, dict):
+            read[path[-1]] = given  # type: ignore[index]
+            return
+        for name, each in more.items():
+            if name in self.properties or name in sent:
+                faults.append(Unreadable(path, "it has a name that is a parameter of its own"))
+            else:
+                read[name] = each
+
+    def published_path(self, path: Path) -> Path:
+        """Return the path with the published name."""
+        known = self.properties.get(path[0]) if path and isinstance(path[0], str) else None
+        if known is not None:
+            return (known.name, *known.codec.published_path(path[1:]))
+        if not path or self.rest is None or self.rest.name is None:
+            return path
+        return (self.rest.name,)
+
+
+@dataclass(slots=True)
+class Nullable(Codec):
+    """A value that may also be null, which stays null."""
+
+    codec: Codec
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codec of other values."""
+        return (self.codec,)
+
+    def encode(self, value: Any) -> Any:
+        """Return null, or the value said."""
+        return None if value is None else self.codec.encode(value)
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return null, or the value read."""
+        return None if value is None else self.codec.decode(value, path, faults)
+
+    def published_path(self, path: Path) -> Path:
+        """Return the path of the value."""
+        return self.codec.published_path(path)
+
+
+@dataclass(slots=True)
+class Later(Codec):
+    """The codec of a definition, which may contain itself."""
+
+    codec: Codec = SAME
+
+    def parts(self) -> Sequence[Codec]:
+        """Return the codec."""
+        return (self.codec,)
+
+    def encode(self, value: Any) -> Any:
+        """Return the value said."""
+        return self.codec.encode(value)
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return the value read."""
+        return self.codec.decode(value, path, faults)
+
+    def published_path(self, path: Path) -> Path:
+        """Return the path in the definition."""
+        return self.codec.published_path(path)

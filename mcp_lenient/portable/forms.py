@@ -1,0 +1,226 @@
+"""What a published schema may contain, for each provider and client: data, no code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from mcp_lenient.errors import PolicyError
+
+ROOT_COMBINATORS: Final = frozenset(
+    "anyOf oneOf allOf not if then else dependentSchemas dependentRequired enum const".split()
+)
+CONDITIONS: Final = frozenset("not if then else dependentSchemas dependentRequired".split())
+BOUNDS: Final = frozenset("minimum maximum exclusiveMinimum exclusiveMaximum multipleOf".split())
+LENGTHS: Final = frozenset(
+    "minLength maxLength minItems maxItems uniqueItems contains minContains maxContains".split()
+)
+OF_OBJECTS: Final = frozenset(
+    "minProperties maxProperties propertyNames patternProperties unevaluatedProperties unevaluatedItems".split()
+)
+_FORMATS: Final = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
+_ANTHROPIC_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
+_MOONSHOT_RESERVED: Final = frozenset({"$defs", "$ref", "anyOf", "required", "additionalProperties"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What may be in a published schema. Each default leaves a schema as the author wrote it.
+
+    Attributes:
+        name: Its name, as events have it.
+        only: The only keywords that may stay; None for any.
+        without: Keywords that may not stay.
+        root_combinators: Whether the root may have ``anyOf``, ``oneOf``, ``allOf``, ``not``, ``if`` or ``enum``.
+        property_names: The regular expression of the parameters' names; None for any.
+        nested_names: Whether the names of nested properties match it as well.
+        reserved_names: Names that no property may have.
+        one_of: Whether ``oneOf`` may stay.
+        all_of: Whether ``allOf`` may stay.
+        const: Whether ``const`` may stay.
+        any_of_alone: Whether ``anyOf`` stands alone at its place, without even a description.
+        type_lists: Whether ``type`` may be a list.
+        optional_null: Whether a parameter that may be left out may also be null where both mean the same.
+        references: Whether ``$ref`` and ``$defs`` may stay.
+        recursion: Whether a schema may contain itself.
+        beside_reference: Whether other keywords may stand beside ``$ref``.
+        enums: What ``enum`` may hold: anything, or texts that are not empty.
+        types_required: Whether each place has a ``type`` or ``anyOf``.
+        items_required: Whether each array has ``items``.
+        properties_required: Whether each object has ``properties``.
+        tuples: Whether ``prefixItems`` may stay.
+        maps: Whether ``additionalProperties`` may describe values.
+        free_objects: Whether an object may declare no properties.
+        any_value: Whether a schema may accept any value.
+        closed: Whether each object forbids other names.
+        all_required: Whether each property is required, and null stands for leaving it out.
+        null_for_absent: Whether each parameter that may be left out may be null instead.
+        formats: The values of ``format`` that may stay; None for any.
+        anchored_patterns: Whether a pattern must be anchored at both ends, without lookaround.
+        longest: The bound from which ``maxLength`` and ``maxItems`` may not stay; None for any.
+        undeclared_required: Whether ``required`` may have names that are not declared.
+        deepest: The number of nested schemas, below which a value is JSON text.
+    """
+
+    name: str
+    only: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
+    root_combinators: bool = True
+    property_names: str | None = None
+    nested_names: bool = False
+    reserved_names: frozenset[str] = frozenset()
+    one_of: bool = True
+    all_of: bool = True
+    const: bool = True
+    any_of_alone: bool = False
+    type_lists: bool = True
+    optional_null: bool = True
+    references: bool = True
+    recursion: bool = True
+    beside_reference: bool = True
+    enums: Literal["any", "texts"] = "any"
+    types_required: bool = False
+    items_required: bool = False
+    properties_required: bool = False
+    tuples: bool = True
+    maps: bool = True
+    free_objects: bool = True
+    any_value: bool = True
+    closed: bool = False
+    all_required: bool = False
+    null_for_absent: bool = False
+    formats: frozenset[str] | None = None
+    anchored_patterns: bool = False
+    longest: int | None = None
+    undeclared_required: bool = True
+    deepest: int = 60
+
+    def allows(self, keyword: str) -> bool:
+        """Return whether a keyword may stay."""
+        return keyword not in self.without and (self.only is None or keyword in self.only)
+
+
+_GEMINI: Final = Form(
+    name="gemini",
+    only=frozenset(
+        "type format title description enum maxItems minItems properties required minProperties maxProperties "
+        "minLength maxLength pattern example anyOf items minimum maximum".split()
+    ),
+    root_combinators=False,
+    one_of=False,
+    all_of=False,
+    const=False,
+    type_lists=False,
+    references=False,
+    recursion=False,
+    enums="texts",
+    types_required=True,
+    items_required=True,
+    tuples=False,
+    maps=False,
+    free_objects=False,
+    any_value=False,
+    undeclared_required=False,
+    deepest=30,
+)
+_VERTEX: Final = replace(_GEMINI, name="vertex", any_of_alone=True)
+_STRICT: Final = Form(
+    name="strict",
+    root_combinators=False,
+    one_of=False,
+    all_of=False,
+    types_required=True,
+    items_required=True,
+    properties_required=True,
+    tuples=False,
+    maps=False,
+    free_objects=False,
+    any_value=False,
+    closed=True,
+    undeclared_required=False,
+    beside_reference=False,
+)
+_ALL: Final = (
+    Form(name="unchanged"),
+    replace(
+        _VERTEX,
+        name="portable",
+        only=frozenset("type description enum items properties required anyOf".split()),
+        property_names=_ANTHROPIC_NAME,
+        nested_names=True,
+        reserved_names=_MOONSHOT_RESERVED,
+        optional_null=False,
+        properties_required=True,
+    ),
+    Form(name="anthropic", root_combinators=False, property_names=_ANTHROPIC_NAME),
+    replace(
+        _STRICT,
+        name="anthropic-strict",
+        property_names=_ANTHROPIC_NAME,
+        references=False,
+        recursion=False,
+        without=BOUNDS | LENGTHS | OF_OBJECTS | CONDITIONS | {"pattern", "examples", "example"},
+        formats=_FORMATS | {"uri"},
+    ),
+    Form(name="openai", root_combinators=False, all_of=False, items_required=True, properties_required=True),
+    replace(
+        _STRICT,
+        name="openai-strict",
+        all_required=True,
+        without=OF_OBJECTS
+        | CONDITIONS
+        | {"default", "title", "examples", "example", "minLength", "maxLength", "uniqueItems", "contains"}
+        | {"minContains", "maxContains"},
+        formats=_FORMATS,
+        deepest=9,
+    ),
+    _GEMINI,
+    _VERTEX,
+    Form(name="bedrock", root_combinators=False, property_names=_ANTHROPIC_NAME, longest=2**31),
+    Form(
+        name="moonshot",
+        root_combinators=False,
+        any_of_alone=True,
+        without=CONDITIONS
+        | OF_OBJECTS
+        | frozenset(
+            "$schema format exclusiveMinimum exclusiveMaximum multipleOf uniqueItems examples example".split()
+        ),
+        one_of=False,
+        all_of=False,
+        const=False,
+        beside_reference=False,
+        type_lists=False,
+        types_required=True,
+        enums="texts",
+        tuples=False,
+        undeclared_required=False,
+        reserved_names=_MOONSHOT_RESERVED,
+        deepest=28,
+    ),
+    Form(name="groq", all_of=False, null_for_absent=True),
+    Form(
+        name="xai",
+        all_of=False,
+        without=frozenset("minLength maxLength minItems maxItems minContains maxContains".split()),
+    ),
+    Form(name="llama.cpp", all_of=False, anchored_patterns=True, longest=2000),
+    Form(name="cursor", all_of=False, type_lists=False, optional_null=False),
+)
+FORMS: Final[Mapping[str, Form]] = {form.name: form for form in _ALL}
+"""The forms by name. ``unchanged`` publishes a schema as the author wrote it."""
+
+
+def form_named(form: str | Form) -> Form:
+    """Return a form by its name; a form is returned unchanged.
+
+    Raises:
+        PolicyError: When there is no such form.
+    """
+    if isinstance(form, Form):
+        return form
+    if form not in FORMS:
+        msg = f"publish must be a Form or one of {', '.join(map(repr, FORMS))}, got {form!r}."
+        raise PolicyError(msg)
+    return FORMS[form]

@@ -1,0 +1,902 @@
+"""Turn an author's schema into a published one, with the way back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+from urllib.parse import unquote
+
+from mcp_lenient.portable.codecs import (
+    JSON_KEY,
+    SAME,
+    Branch,
+    Codec,
+    Entries,
+    Fields,
+    Items,
+    JsonObject,
+    JsonText,
+    Later,
+    Nullable,
+    Property,
+    ReadBack,
+    Rest,
+    Union,
+    changes_values,
+)
+from mcp_lenient.portable.forms import CONDITIONS, ROOT_COMBINATORS, Form, form_named
+from mcp_lenient.schema.compile import ReadableSchema, readable
+from mcp_lenient.schema.drafts import UNREAD
+from mcp_lenient.schema.node import Tree
+from mcp_lenient.schema.references import resolve
+from mcp_lenient.types import Path
+from mcp_lenient.values.json_values import json_type, pointer
+
+Schema = dict[str, Any]
+Said = tuple[Any, Codec]
+"""A published schema, and how its values are said."""
+_MOST_SCHEMAS: Final = 5_000
+"""Schemas made of one; below a reference that would lead to more, a value is JSON text."""
+_LONGEST_NOTE: Final = 160
+_LONGEST_SCHEMA: Final = 300
+_LONGEST_NAME: Final = 64
+_MOST_WAYS: Final = 12
+_NULL: Final = {"type": "null"}
+_NEVER: Final[Mapping[str, Any]] = {"not": {}}
+_SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
+_TOLD: Final[Mapping[str, str]] = {
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "exclusiveMinimum": "more than {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "minProperties": "at least {} names",
+    "maxProperties": "at most {} names",
+    "pattern": "matches {}",
+    "format": "format: {}",
+    "default": "default: {}",
+    "examples": "for example {}",
+    "example": "for example {}",
+    "enum": "one of {}",
+    "propertyNames": "names: {}",
+    "patternProperties": "names and values: {}",
+    "contains": "contains: {}",
+    "not": "not: {}",
+    "if": "if: {}",
+    "then": "then: {}",
+    "else": "else: {}",
+    "dependentRequired": "needed together: {}",
+    "dependentSchemas": "if present: {}",
+}
+"""How the description tells what the schema cannot."""
+_PLACES: Final = frozenset("properties items prefixItems anyOf oneOf allOf additionalProperties".split())
+_ABOUT: Final = frozenset("title description default examples example deprecated readOnly writeOnly".split())
+_DEFINITIONS: Final = frozenset({"$defs", "definitions"})
+_NOT_ADDED: Final = frozenset("properties required title additionalProperties unevaluatedProperties".split())
+"""Keywords of a part of ``allOf`` that do not hold for the whole, or are added by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A transformation that was applied, and the JSON Pointer of its place in the author's schema."""
+
+    name: str
+    pointer: str
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A schema in another form, and how values are said in it.
+
+    Attributes:
+        form: The form.
+        schema: What is published.
+        changes: What was changed.
+        lost: Why this schema cannot have the form without losing calls, and is published as it is; None if it has it.
+        codec: How values are said; None if they are the same in both forms.
+    """
+
+    form: Form
+    schema: Mapping[str, Any]
+    changes: tuple[Change, ...] = ()
+    lost: str | None = None
+    codec: Codec | None = field(default=None, repr=False)
+
+    def say(self, arguments: Mapping[str, Any]) -> Any:
+        """Return arguments of the author's schema in the published form.
+
+        Raises:
+            CannotSayError: When it has no words for them.
+        """
+        return arguments if self.codec is None else self.codec.encode(arguments)
+
+
+def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
+    """Return a schema in a form that a provider or client takes; the schema is not modified.
+
+    >>> published = publish({"type": "object", "properties": {"n": {"type": ["integer", "null"], "default": None}}}, "portable")
+    >>> published.schema
+    {'type': 'object', 'properties': {'n': {'type': 'integer'}}}
+
+    Args:
+        schema: The author's input schema, of any draft; nothing is fetched.
+        form: The form, or its name.
+
+    Raises:
+        PolicyError: When there is no such form.
+        SchemaError: When the schema is not a JSON object.
+    """
+    wanted = form_named(form)
+    if wanted == Form(name=wanted.name):
+        return Published(wanted, schema)
+    conversion = _Conversion(readable(schema), wanted)
+    try:
+        made, codec = conversion.result()
+    except _LostError as error:
+        return Published(wanted, schema, lost=str(error))
+    changes = tuple(conversion.changes)
+    is_same = {**schema, "$schema": None} == {**made, "$schema": None}
+    if not changes and is_same and ("$schema" not in schema or wanted.allows("$schema")):
+        return Published(wanted, schema)
+    return Published(wanted, made, changes, codec=codec if changes_values(codec) else None)
+
+
+def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
+    """Return arguments of the published form in the author's; the author's own form stays as it is.
+
+    >>> schema = {"type": "object", "properties": {"labels": {"type": "object", "additionalProperties": {"type": "string"}}}}
+    >>> read_back(publish(schema, "portable"), {"labels": [{"key": "a", "value": "b"}]}).arguments
+    {'labels': {'a': 'b'}}
+    """
+    if published.codec is None:
+        return ReadBack(arguments)
+    faults: list[Any] = []
+    read = published.codec.decode(arguments, (), faults)
+    return ReadBack(read, tuple(faults))
+
+
+class _LostError(Exception):
+    """Raised where a form cannot say every call; the message is why."""
+
+
+def _short(value: Any, limit: int = _LONGEST_NOTE) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _note(schema: Schema, text: str) -> None:
+    """Add a note to a description."""
+    said = schema.get("description")
+    said = said if isinstance(said, str) else ""
+    if text not in said:
+        schema["description"] = f"{said} ({text})".lstrip()
+
+
+def _told(keyword: str, value: Any) -> str:
+    return _TOLD[keyword].format(_short(value))
+
+
+class _Conversion:
+    """The conversion of one schema."""
+
+    def __init__(self, read: ReadableSchema, form: Form) -> None:
+        self.changes: list[Change] = []
+        self._root = read.root
+        self._tree = Tree(read)
+        self._form = form
+        self._count = 0
+        self._open: list[str] = []
+        self._definitions: dict[str, tuple[str, Later]] = {}
+        self._published: dict[str, Any] = {}
+        self._unions: list[tuple[list[Any], list[Branch]]] = []
+
+    def result(self) -> Said:
+        """Return the published schema."""
+        root = dict(self._root)
+        if root.get("type") != "object" and not ("$ref" in root or _combines(root)):
+            root["type"] = "object"
+        made, codec = self._schema(root, (), is_root=True)
+        return self._complete({**made, "$defs": self._published} if self._published else made), codec
+
+    def _complete(self, made: Schema) -> Schema:
+        """Add the definitions that kept parts refer to as the author wrote them."""
+        waiting: list[Any] = [made]
+        while waiting:
+            each = waiting.pop()
+            waiting += each.values() if isinstance(each, Mapping) else each if isinstance(each, list) else ()
+            reference = each.get("$ref") if isinstance(each, Mapping) else None
+            if not isinstance(reference, str) or resolve(made, reference) is not None:
+                continue
+            _, word, *name = reference.split("/")
+            target = resolve(self._root, reference)
+            if word in _DEFINITIONS and len(name) == 1:
+                made = {**made, word: {**made.get(word, {}), unquote(name[0]): target}}
+                waiting.append(target)
+        return made
+
+    def _use(self, name: str, at: Path) -> None:
+        self.changes.append(Change(name, pointer(at)))
+
+    # One place
+
+    def _schema(self, schema: Any, at: Path, *, is_root: bool = False) -> Said:
+        """Return the published schema of a place, and how its values are said."""
+        self._count += 1
+        if isinstance(schema, bool) or not isinstance(schema, Mapping):
+            return self._anything({}, at) if schema is not False else (dict(_NEVER), SAME)
+        if not is_root and (len(at) > 4 * self._form.deepest or self._depth(at) > self._form.deepest):
+            return self._as_text(schema, at, "deep")
+        own = {name: each for name, each in schema.items() if name not in _DEFINITIONS | {UNREAD}}
+        if "$ref" in own:
+            return self._reference(own, at, is_root=is_root)
+        own = self._rewritten(own, at, is_root=is_root)
+        if "$ref" in own:
+            return self._reference(own, at, is_root=is_root)
+        for word in ("anyOf", "oneOf"):
+            if word in own:
+                return self._union(own, word, at)
+        return self._typed(own, at, is_root=is_root)
+
+    @staticmethod
+    def _depth(at: Path) -> int:
+        return sum(part in _PLACES for part in at)
+
+    def _typed(self, own: Schema, at: Path, *, is_root: bool) -> Said:
+        kind = own.get("type")
+        if kind == "object":
+            return self._object(own, at, is_root=is_root)
+        if kind == "array":
+            return self._array(own, at)
+        if kind is None and not own.keys() & {"enum", "const", "oneOf", "allOf", "not", "if"}:
+            return self._anything(own, at)
+        return self._kept(own, at), SAME
+
+    def _rewritten(self, own: Schema, at: Path, *, is_root: bool) -> Schema:
+        """Return a schema with the keywords that the form has another one for."""
+        form = self._form
+        if (is_root and not form.root_combinators and ROOT_COMBINATORS & own.keys()) or self._must_merge(own):
+            own = self._merged(own, at, is_root=is_root)
+        if "oneOf" in own and not form.one_of:
+            self._use("one_of_to_any_of", at)
+            more = own.pop("oneOf")
+            own.pop("discriminator", None)
+            own.setdefault("anyOf", more)
+        if "const" in own and not form.const:
+            self._use("const_to_enum", at)
+            own["enum"] = [own.pop("const")]
+        self._with_type(own, at)
+        return self._without_lists(own, at)
+
+    def _must_merge(self, own: Schema) -> bool:
+        """Return whether combinators beside properties must become one object."""
+        form, is_object = self._form, own.get("type") == "object" or "properties" in own
+        if "allOf" in own and not form.all_of:
+            return True
+        unions = own.keys() & {"anyOf", "oneOf"}
+        return bool(unions) and is_object and (form.any_of_alone or not form.one_of or form.closed)
+
+    def _with_type(self, own: Schema, at: Path) -> None:
+        """Add the type that other keywords imply."""
+        if "type" in own or _combines(own) or not self._form.types_required:
+            return
+        if own.keys() & {"properties", "additionalProperties", "required"}:
+            implied = ["object"]
+        elif own.keys() & {"items", "prefixItems"}:
+            implied = ["array"]
+        elif "const" in own:
+            implied = [json_type(own["const"])]
+        elif isinstance(own.get("enum"), list):
+            implied = list(dict.fromkeys(map(json_type, own["enum"])))
+        else:
+            return
+        if {"integer", "number"} <= set(implied):
+            implied.remove("integer")
+        self._use("type_added", at)
+        own["type"] = implied[0] if len(implied) == 1 else implied
+
+    def _without_lists(self, own: Schema, at: Path) -> Schema:
+        """Return a schema whose type is one name, and the others are branches."""
+        types = own.get("type")
+        if not isinstance(types, list):
+            return own
+        if len(types) == 1:
+            return {**own, "type": types[0]}
+        mixes = self._form.closed and {"array", "object"} & set(types)
+        if self._form.type_lists and not mixes and not self._form.items_required:
+            return own
+        if self._form.type_lists and not {"array", "object"} & set(types):
+            return own
+        self._use("type_list_to_any_of", at)
+        outside = {name: each for name, each in own.items() if name in _ABOUT}
+        inside = {name: each for name, each in own.items() if name not in _ABOUT and name != "type"}
+        return {**outside, "anyOf": [_of_type(inside, kind) for kind in types if _of_type(inside, kind)]}
+
+    def _kept(self, own: Schema, at: Path) -> Schema:
+        """Return the keywords that may stay; the others are told in the description."""
+        made: Schema = {}
+        notes: list[str] = []
+        for keyword, value in own.items():
+            if keyword in ("properties", "additionalProperties", "items", "prefixItems", "anyOf", "oneOf"):
+                continue
+            if self._stays(keyword, value, own):
+                made[keyword] = value
+                continue
+            told = keyword in _TOLD and value not in (None, {}, [], False)
+            self._use(f"{keyword}_{'to_description' if told else 'dropped'}", at)
+            if told:
+                notes.append(_told(keyword, value))
+        for text in notes:
+            _note(made, text)
+        return made
+
+    def _stays(self, keyword: str, value: Any, own: Schema) -> bool:
+        form = self._form
+        if keyword == "type":
+            return True
+        if not form.allows(keyword):
+            return False
+        if keyword == "format":
+            return form.formats is None or value in form.formats
+        if keyword == "pattern" and form.anchored_patterns:
+            is_anchored = isinstance(value, str) and value.startswith("^") and value.endswith("$")
+            return is_anchored and re.search(r"\(\?[=!<]", value) is None
+        if keyword in ("maxLength", "maxItems") and form.longest is not None:
+            return isinstance(value, int) and value < form.longest
+        if keyword == "enum" and not value:
+            return False
+        if keyword == "enum" and form.enums == "texts":
+            return own.get("type") == "string" and all(isinstance(each, str) and each for each in value)
+        return True
+
+    def _anything(self, own: Schema, at: Path) -> Said:
+        """Return a schema for any value."""
+        form = self._form
+        if form.any_value and not form.types_required:
+            return self._kept(own, at), SAME
+        self._use("any_value_to_scalar_or_json", at)
+        about = self._kept({name: each for name, each in own.items() if name != "type"}, at)
+        branches: list[Schema] = [{"type": each} for each in ("string", "number", "boolean")]
+        branches.append(self._json_object("any other value, as JSON text"))
+        return self._beside(about, "anyOf", branches), JsonObject(scalars=True)
+
+    def _json_object(self, description: str) -> Schema:
+        made = {
+            "type": "object",
+            "description": description,
+            "properties": {JSON_KEY: {"type": "string"}},
+            "required": [JSON_KEY],
+        }
+        return {**made, "additionalProperties": False} if self._form.closed else made
+
+    def _as_text(self, own: Mapping[str, Any], at: Path, why: str) -> Said:
+        """Return a text that holds the value as JSON."""
+        self._use(f"{why}_to_json_text", at)
+        made: Schema = {"type": "string"}
+        if isinstance(own.get("description"), str):
+            made["description"] = own["description"]
+        rest = {name: each for name, each in own.items() if name not in _ABOUT | _DEFINITIONS | {UNREAD}}
+        wanted = (
+            f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
+        )
+        names = {"object": "a JSON object", "array": "a JSON array"}
+        kind = own.get("type")
+        _note(made, f"{names.get(kind if isinstance(kind, str) else '', 'JSON')} as text{wanted}")
+        return made, JsonText()
+
+    def _beside(self, about: Schema, word: str, branches: list[Schema]) -> Schema:
+        """Return a union; its description is on the branches where nothing may stand beside it."""
+        if not self._form.any_of_alone:
+            return {**about, word: branches}
+        text = about.get("description")
+        if isinstance(text, str):
+            branches = [
+                {**each, "description": " ".join(filter(None, (text, each.get("description"))))}
+                if "$ref" not in each
+                else each
+                for each in branches
+            ]
+        return {word: branches}
+
+    # References
+
+    def _reference(self, own: Schema, at: Path, *, is_root: bool) -> Said:
+        reference = own["$ref"]
+        beside = {name: each for name, each in own.items() if name != "$ref"}
+        target = resolve(self._root, reference) if isinstance(reference, str) else None
+        if not isinstance(target, Mapping):
+            return self._schema(beside or (target if isinstance(target, bool) else {}), at, is_root=is_root)
+        form, is_plain = self._form, not (beside.keys() - {"description", "title", "default"})
+        stays = form.references and not is_root and is_plain and (form.beside_reference or not beside)
+        if stays and (form.recursion or reference not in self._open):
+            return self._defined(reference, target, beside)
+        if reference in self._open or self._count > _MOST_SCHEMAS:
+            return self._as_text({**_about(target), **_about(beside)}, at, "recursion")
+        self._use("reference_inlined", at)
+        self._open.append(reference)
+        made = self._schema(_together(target, beside), at, is_root=is_root)
+        self._open.pop()
+        return made
+
+    def _defined(self, reference: str, target: Mapping[str, Any], beside: Schema) -> Said:
+        """Return a reference to a published definition."""
+        if reference not in self._definitions:
+            name = re.sub(r"[^A-Za-z0-9_.-]", "_", reference.rpartition("/")[2]).strip("_") or "schema"
+            taken = {each for each, _ in self._definitions.values()}
+            while name in taken:
+                name += "_"
+            later = Later()
+            self._definitions[reference] = name, later
+            self._published[name], later.codec = self._schema(target, ("$defs", name))
+        name, later = self._definitions[reference]
+        kept = {word: each for word, each in beside.items() if self._form.allows(word)}
+        return {"$ref": f"#/$defs/{name}", **kept}, later
+
+    # Unions
+
+    def _union(self, own: Schema, word: str, at: Path) -> Said:
+        members = [each for each in own[word] if each not in (False, _NEVER)]
+        around = {name: each for name, each in own.items() if name != word}
+        about = {name: each for name, each in around.items() if name in _ABOUT}
+        inside = {name: each for name, each in around.items() if name not in _ABOUT}
+        if len(members) == 1 and len(members) < len(own[word]):
+            self._use("branch_dropped", at)
+            return self._schema(_together(members[0], around), at)
+        if inside and self._form.any_of_alone:
+            self._use("moved_into_any_of", at)
+            members = [_together(each, inside, is_outside=True) for each in members]
+            inside = {}
+        said = [self._schema(each, (*at, word, str(place))) for place, each in enumerate(members)]
+        self._apart(said, at)
+        about = self._kept({**inside, **about}, at)
+        made = self._beside(about, word, [each for each, _ in said])
+        codecs = [codec for _, codec in said]
+        if not any(changes_values(each) or isinstance(each, Later) for each in codecs):
+            return made, SAME
+        return made, Union(tuple(map(self._branch, members, said)))
+
+    def _branch(self, member: Any, said: Said) -> Branch:
+        schema, codec = said
+        valid: list[Any] = []
+
+        def accepts_published(value: Any) -> bool:
+            if not valid:
+                root = {**schema, "$defs": self._published} if self._published else schema
+                valid.append(Tree(readable(root)).top.takes)
+            return bool(valid[0](value))
+
+        return Branch(self._tree.node(member).takes, accepts_published, codec)
+
+    def _apart(self, said: list[Said], at: Path) -> None:
+        """Say JSON text as an object where another branch takes a text."""
+        if not any(_takes_text(schema) for schema, codec in said if not isinstance(codec, JsonText)):
+            return
+        for place, (schema, codec) in enumerate(said):
+            if isinstance(codec, JsonText):
+                self._use("json_object_beside_text", at)
+                said[place] = self._json_object(schema["description"]), JsonObject()
+
+    # Arrays
+
+    def _array(self, own: Schema, at: Path) -> Said:
+        first, items = own.get("prefixItems"), own.get("items")
+        if isinstance(first, list) and not self._form.tuples:
+            return self._as_text(own, at, "tuple")
+        made = self._kept(own, at)
+        codecs: list[Codec] = []
+        if isinstance(first, list):
+            said = [self._schema(each, (*at, "prefixItems", str(n))) for n, each in enumerate(first)]
+            made["prefixItems"], codecs = [each for each, _ in said], [codec for _, codec in said]
+        rest: Codec = SAME
+        if items is not None and not (first is not None and isinstance(items, bool)):
+            made["items"], rest = self._schema(items, (*at, "items"))
+        elif first is not None:
+            made.update({"items": items} if items is not None else {})
+        elif not self._form.any_value or self._form.types_required:
+            made["items"], rest = self._schema({}, (*at, "items"))
+        elif self._form.items_required:
+            self._use("items_added", at)
+            made["items"] = {}
+        return made, Items(rest, tuple(codecs))
+
+    # Objects
+
+    def _object(self, own: Schema, at: Path, *, is_root: bool) -> Said:
+        properties = own.get("properties")
+        declared = {name: sub for name, sub in (properties or {}).items() if sub not in (False, _NEVER)}
+        others = _others(own)
+        if not declared and not is_root:
+            if isinstance(others, Mapping) and others.keys() - _ABOUT and not self._form.maps:
+                return self._entries(own, others, at)
+            if not self._form.free_objects and (others is not False or "patternProperties" in own):
+                return self._as_text(own, at, "free_object")
+        made = self._kept({name: each for name, each in own.items() if name != "required"}, at)
+        said, published = self._properties(own, declared, at)
+        required = self._required(own, published, made, at)
+        rest = self._rest(own, said, required, made, at)
+        if properties is not None or said or self._form.properties_required:
+            if properties is None and not said:
+                self._use("properties_added", at)
+            made["properties"] = said
+        if required or self._form.all_required:
+            made["required"] = required
+        if not is_root and not said and not self._form.free_objects:
+            return self._as_text(own, at, "free_object")
+        return made, Fields(published, rest)
+
+    def _properties(
+        self, own: Schema, declared: Mapping[str, Any], at: Path
+    ) -> tuple[Schema, dict[str, Property]]:
+        required = own.get("required") or ()
+        made: Schema = {}
+        published: dict[str, Property] = {}
+        taken = set(declared)
+        for name, sub in declared.items():
+            here = (*at, "properties", name)
+            said = self._name(name, taken, here, is_nested="properties" in at)
+            schema, known = self._property(sub, said, here, is_required=name in required)
+            if said != name:
+                _note_everywhere(schema, f"this is {name!r}")
+            made[said], published[name] = schema, known
+        return made, published
+
+    def _name(self, name: str, taken: set[str], at: Path, *, is_nested: bool) -> str:
+        """Return the published name of a property."""
+        form = self._form
+        pattern = form.property_names if form.nested_names or not is_nested else None
+        is_right = pattern is None or re.fullmatch(pattern, name) is not None
+        if is_right and name not in form.reserved_names:
+            return name
+        self._use("property_renamed", at)
+        said = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_") or "parameter"
+        if len(said) > _LONGEST_NAME - 2:
+            said = f"{said[: _LONGEST_NAME - 12]}_{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
+        while said in taken or said in form.reserved_names:
+            said += "_"
+        taken.add(said)
+        return said
+
+    def _property(self, sub: Any, name: str, at: Path, *, is_required: bool) -> tuple[Schema, Property]:
+        """Return the published schema of a property, and how it is said and left out."""
+        form, takes_null = self._form, self._takes_null(sub)
+        default = sub.get("default") if isinstance(sub, Mapping) else None
+        is_same = takes_null and not is_required and default is None
+        if takes_null and not form.optional_null and (is_same or is_required) and isinstance(sub, Mapping):
+            without = self._without_null(sub)
+            if without is not None:
+                self._use("null_to_absent", at)
+                schema, codec = self._schema(without, at)
+                if is_required:
+                    _note_everywhere(schema, "leave it out for null")
+                return schema, Property(name, codec, drops_null=not is_required, absent_is_null=is_required)
+        schema, codec = self._schema(sub, at)
+        if is_required or not (form.all_required or form.null_for_absent):
+            return schema, Property(name, codec)
+        if takes_null and not is_same:
+            if form.all_required:
+                msg = f"at {pointer(at) or '/'}, null and leaving it out mean different things"
+                raise _LostError(msg)
+            return schema, Property(name, codec)
+        self._use("absent_to_null", at)
+        if not takes_null:
+            schema, codec = _nullable(schema), Nullable(codec)
+            _note_everywhere(schema, "null to leave it out")
+        return schema, Property(
+            name,
+            codec,
+            drops_null=is_same and not form.all_required,
+            null_is_absent=True,
+            must_be_said=form.all_required,
+        )
+
+    def _required(self, own: Schema, published: Mapping[str, Property], made: Schema, at: Path) -> list[str]:
+        names = [name for name in own.get("required") or () if isinstance(name, str)]
+        if self._form.all_required:
+            return [each.name for each in published.values()]
+        required = [
+            published[name].name for name in names if name in published and not published[name].absent_is_null
+        ]
+        undeclared = [name for name in names if name not in published]
+        if undeclared and self._form.undeclared_required:
+            return required + undeclared
+        if undeclared:
+            self._use("undeclared_required_to_description", at)
+            _note(made, f"also needs {_short(', '.join(undeclared))}")
+        return required
+
+    def _rest(self, own: Schema, said: Schema, required: list[str], made: Schema, at: Path) -> Rest | None:
+        """Return how undeclared names are said: as they are, or in a parameter of their own."""
+        given, others = own.get("additionalProperties"), _others(own)
+        if self._form.closed:
+            made["additionalProperties"] = False
+            if given is not False:
+                self._use("closed", at)
+        elif self._form.allows("additionalProperties") and self._form.maps:
+            if isinstance(given, Mapping) and others is not True:
+                made["additionalProperties"], codec = self._schema(others, (*at, "additionalProperties"))
+                return Rest(codec)
+            if given is not None:
+                made["additionalProperties"] = given if isinstance(given, bool) else True
+            return Rest(SAME)
+        elif given is not None:
+            self._use("additionalProperties_dropped", at)
+        if others in (None, False) and "patternProperties" not in own:
+            return None if self._form.closed else Rest(SAME)
+        return self._rest_parameter(others, said, required, at)
+
+    def _rest_parameter(self, others: Any, said: Schema, required: list[str], at: Path) -> Rest:
+        """Add the parameter that has the undeclared names and their values."""
+        self._use("other_names_to_parameter", at)
+        name = "additional_properties"
+        while name in said:
+            name += "_"
+        about = {"description": "Further names and values."}
+        if isinstance(others, Mapping):
+            schema, codec = self._entries(about, others, at)
+        else:
+            schema, codec = self._as_text({**about, "type": "object"}, at, "other_names")
+        if self._form.all_required:
+            required.append(name)
+            schema, codec = _nullable(schema), Nullable(codec)
+        said[name] = schema
+        return Rest(codec, name, must_be_said=self._form.all_required)
+
+    def _entries(self, own: Schema, values: Any, at: Path) -> Said:
+        """Return a list of names and values."""
+        self._use("map_to_entries", at)
+        made = self._kept(
+            {k: v for k, v in own.items() if k not in ("type", "required", "minProperties", "maxProperties")},
+            at,
+        )
+        for keyword in ("minProperties", "maxProperties"):
+            if keyword in own:
+                _note(made, _told(keyword, own[keyword]))
+        _note(made, "a list of names and values")
+        schema, codec = self._schema(values, (*at, "additionalProperties"))
+        item = {
+            "type": "object",
+            "properties": {"key": {"type": "string"}, "value": schema},
+            "required": ["key", "value"],
+        }
+        if self._form.closed:
+            item["additionalProperties"] = False
+        return {"type": "array", **made, "items": item}, Entries(codec)
+
+    # Null
+
+    def _takes_null(self, sub: Any, depth: int = 0) -> bool:
+        """Return whether a schema says that null is accepted."""
+        if not isinstance(sub, Mapping) or depth > 16:
+            return False
+        if "$ref" in sub:
+            return self._takes_null(resolve(self._root, sub["$ref"]), depth + 1)
+        if isinstance(sub.get("enum"), list) and None not in sub["enum"]:
+            return False
+        types = sub.get("type")
+        if types is not None:
+            return types == "null" or (isinstance(types, list) and "null" in types)
+        branches = [each for word in ("anyOf", "oneOf") for each in sub.get(word, ())]
+        if branches:
+            return any(self._takes_null(each, depth + 1) for each in branches)
+        return isinstance(sub.get("enum"), list)
+
+    def _without_null(self, sub: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return a schema without its null; None if null is all it takes, or it is said elsewhere."""
+        if "$ref" in sub:
+            return None
+        changed = dict(sub)
+        if changed.get("default", ...) is None:
+            del changed["default"]
+        if isinstance(changed.get("enum"), list):
+            changed["enum"] = [each for each in changed["enum"] if each is not None]
+        if isinstance(changed.get("type"), list):
+            types = [each for each in changed["type"] if each != "null"]
+            changed["type"] = types[0] if len(types) == 1 else types
+        word = next((each for each in ("anyOf", "oneOf") if each in changed), None)
+        if word is not None:
+            branches = [each for each in changed[word] if each != _NULL and not _is_null(each)]
+            if len(branches) == 1 and isinstance(branches[0], Mapping):
+                del changed[word]
+                changed = _together(branches[0], changed)
+            else:
+                changed[word] = branches
+        is_left = changed.get("type", True) not in ([], "null") and changed.get("enum", True) != []
+        return changed if is_left and not self._takes_null(changed) else None
+
+    # Combinators
+
+    def _merged(self, own: Schema, at: Path, *, is_root: bool) -> Schema:
+        """Return a schema with its combinators as plain properties: wider, so that every valid call stays."""
+        self._use("combinators_merged", at)
+        words = ROOT_COMBINATORS if is_root else {"anyOf", "oneOf", "allOf"}
+        made = {name: each for name, each in own.items() if name not in words}
+        made["properties"] = dict(made.get("properties") or {})
+        required = list(made.get("required") or ())
+        for member in self._members(own.get("allOf", ())):
+            _add_member(made, member)
+            required += [each for each in member.get("required", ()) if each not in required]
+        for word in ("anyOf", "oneOf"):
+            members = list(self._members(own.get(word, ())))
+            if (
+                members
+                and not any(_is_of_objects(each) for each in members)
+                and not made["properties"]
+                and not is_root
+            ):
+                made[word] = own[word]
+                continue
+            required += self._add_ways(made, members, required, is_one=word == "oneOf")
+        for word in CONDITIONS & own.keys() & words:
+            _note(made, _told(word, own[word]))
+        for word in ("then", "else"):
+            for member in self._members([own[word]] if is_root and word in own else ()):
+                for name, sub in (member.get("properties") or {}).items():
+                    made["properties"].setdefault(name, sub)
+        if not made["properties"] and not is_root and made.get("type") != "object":
+            del made["properties"]
+        elif is_root or made["properties"]:
+            made["type"] = "object"
+        return {**made, "required": required} if required else made
+
+    def _members(self, members: Any) -> Iterator[Schema]:
+        """Yield the object schemas of a combinator, with references followed and their own ``allOf`` merged."""
+        for each in members if isinstance(members, list) else ():
+            member = self._followed(each)
+            if isinstance(member, Mapping) and member != _NEVER:
+                self._count += 1
+                nested = member.keys() & {"allOf", "anyOf", "oneOf"} and self._count < _MOST_SCHEMAS
+                yield self._merged(dict(member), ("allOf",), is_root=True) if nested else dict(member)
+
+    def _followed(self, schema: Any) -> Any:
+        for _ in range(16):
+            if not isinstance(schema, Mapping) or "$ref" not in schema:
+                return schema
+            beside = {name: each for name, each in schema.items() if name != "$ref"}
+            target = resolve(self._root, schema["$ref"])
+            schema = _together(target, beside) if isinstance(target, Mapping) else beside
+        return {}
+
+    def _add_ways(
+        self, made: Schema, members: list[Schema], required: list[str], *, is_one: bool
+    ) -> list[str]:
+        """Add the properties of alternatives; return the names that all of them require."""
+        ways = [[each for each in member.get("required", ()) if isinstance(each, str)] for member in members]
+        common = [each for each in ways[0] if all(each in way for way in ways)] if ways else []
+        for member in members:
+            for name, sub in (member.get("properties") or {}).items():
+                made["properties"][name] = _either(made["properties"].get(name), sub)
+        sets = [
+            ", ".join(each for each in way if each not in common and each not in required) for way in ways
+        ]
+        if any(sets):
+            listed = "; or ".join(each or "none of these" for each in dict.fromkeys(sets[:_MOST_WAYS]))
+            _note(
+                made, f"needs {'exactly' if is_one else 'at least'} one of: {_short(listed, _LONGEST_SCHEMA)}"
+            )
+        return [each for each in common if each not in required]
+
+
+def _combines(schema: Mapping[str, Any]) -> bool:
+    return not {"anyOf", "oneOf", "allOf"}.isdisjoint(schema)
+
+
+def _about(schema: Mapping[str, Any]) -> Schema:
+    return {name: each for name, each in schema.items() if name in ("description", "title")}
+
+
+def _together(schema: Any, beside: Mapping[str, Any], *, is_outside: bool = False) -> Any:
+    """Return a schema with the keywords that stand beside it; one that both have is the schema's if ``is_outside``."""
+    if not isinstance(schema, Mapping):
+        return schema
+    own = {name: each for name, each in schema.items() if name not in _DEFINITIONS}
+    if "$ref" in own and beside.keys() - _ABOUT:
+        return {**beside, "allOf": [*beside.get("allOf", ()), own]}
+    clash = {name for name in own.keys() & beside.keys() - _ABOUT if own[name] != beside[name]}
+    if clash and not is_outside:
+        return {
+            **beside,
+            **{name: own[name] for name in own.keys() - beside.keys()},
+            **{name: own[name] for name in clash},
+        }
+    return {**beside, **own} if is_outside else {**own, **beside}
+
+
+def _of_type(inside: Mapping[str, Any], kind: Any) -> Schema | None:
+    """Return the branch of a type list for one type; None if its values are none of the enum."""
+    others = {
+        "object": {"properties", "required", "additionalProperties", "patternProperties", "propertyNames"}
+        | {"minProperties", "maxProperties"},
+        "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
+        "string": {"minLength", "maxLength", "pattern", "format"},
+        "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
+    }
+    own = others.get("number" if kind == "integer" else kind, set())
+    foreign = set().union(*others.values()) - own
+    made = {"type": kind, **{name: each for name, each in inside.items() if name not in foreign}}
+    if isinstance(made.get("enum"), list):
+        of_kind = {"number": ("integer", "number")}.get(kind, (kind,))
+        made["enum"] = [each for each in made["enum"] if json_type(each) in of_kind]
+        if not made["enum"]:
+            return None
+        if kind == "null":
+            del made["enum"]
+    return made
+
+
+def _others(own: Mapping[str, Any]) -> Any:
+    """Return what an object says of undeclared names: None, a boolean or a schema."""
+    others = own.get("additionalProperties")
+    return True if isinstance(others, Mapping) and not others.keys() - _ABOUT - {UNREAD} else others
+
+
+def _is_null(schema: Any) -> bool:
+    return isinstance(schema, Mapping) and (
+        schema.get("type") == "null" or schema.get("enum") == [None] or schema.get("const", ...) is None
+    )
+
+
+def _is_of_objects(schema: Mapping[str, Any]) -> bool:
+    return schema.get("type") == "object" or "properties" in schema or "required" in schema
+
+
+def _add_member(made: Schema, member: Mapping[str, Any]) -> None:
+    """Add what a part of ``allOf`` says."""
+    for name, sub in (member.get("properties") or {}).items():
+        if made["properties"].get(name) in (None, True, {}):
+            made["properties"][name] = sub
+    for keyword, value in member.items():
+        if keyword in CONDITIONS:
+            _note(made, _told(keyword, value))
+        elif keyword not in _NOT_ADDED:
+            made.setdefault(keyword, value)
+
+
+def _either(one: Any, other: Any) -> Any:
+    """Return a schema for a property that alternatives declare."""
+    if one in (None, True, {}) or one == other:
+        return other
+    if other in (True, {}):
+        return one
+    known = one["anyOf"] if isinstance(one, Mapping) and one.keys() == {"anyOf"} else [one]
+    return one if other in known else {"anyOf": [*known, other]}
+
+
+def _takes_text(schema: Any) -> bool:
+    if not isinstance(schema, Mapping) or "$ref" in schema:
+        return True
+    if "anyOf" in schema:
+        return any(map(_takes_text, schema["anyOf"]))
+    types = schema.get("type")
+    return types in (None, "string") or (isinstance(types, list) and "string" in types)
+
+
+def _nullable(schema: Schema) -> Schema:
+    types = schema.get("type")
+    if isinstance(types, str) and types in _SCALARS and "enum" not in schema and "const" not in schema:
+        return {**schema, "type": [types, "null"]}
+    if "anyOf" in schema and not schema.keys() - {"anyOf", "description", "title"}:
+        return {**schema, "anyOf": [*schema["anyOf"], dict(_NULL)]}
+    about = {name: each for name, each in schema.items() if name == "description" and "$ref" not in schema}
+    return {
+        **about,
+        "anyOf": [{name: each for name, each in schema.items() if name not in about}, dict(_NULL)],
+    }
+
+
+def _note_everywhere(schema: Any, text: str) -> None:
+    """Add a note to a schema, or to its branches where it has no description of its own."""
+    if not isinstance(schema, dict) or "$ref" in schema:
+        return
+    if schema.keys() == {"anyOf"}:
+        for each in schema["anyOf"]:
+            _note_everywhere(each, text)
+    else:
+        _note(schema, text)
