@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
 
+from mcp_lenient.adapters.published import PublishedContract
 from mcp_lenient.adapters.repeats import Repeats, caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.declare.declared import Declared, with_types
@@ -20,6 +21,8 @@ from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.portable.forms import Form
+from mcp_lenient.portable.publish import read_back
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     UPSTREAM_KEY,
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.declared import Normalizers
     from mcp_lenient.engine.reader import Plan
+    from mcp_lenient.portable.publish import Published
     from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.telemetry.log import LibraryEventName
@@ -190,9 +194,10 @@ class CompiledTool:
     @classmethod
     def of(cls, tool: HostTool, contract: ToolContract, policies: Policies) -> CompiledTool:
         """Return a tool with the contract that these policies give it."""
-        mode, validator = contract.plan.policy.mode, contract.validator
+        mode, validator = contract.plan.policy.mode, _own(contract).validator
         normalizers = validator.normalizers if isinstance(validator, NormalizingValidator) else {}
-        at_once = not normalizers and not tool.in_thread and mode != "off"
+        is_said = isinstance(contract, PublishedContract) and contract.published.codec is not None
+        at_once = not normalizers and not tool.in_thread and mode != "off" and not is_said
         return cls(tool, contract, policies, mode, normalizers, validator.accepts if at_once else None)
 
     @property
@@ -240,10 +245,21 @@ class CompiledTool:
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments after the declared normalizers."""
-        validator = self.contract.validator
+        validator = _own(self.contract).validator
         if isinstance(validator, NormalizingValidator):
             return validator.settled(arguments)
         return NormalizedArguments(arguments)
+
+    @property
+    def published(self) -> Published | None:
+        """The schema as it is published, if that is not as the author wrote it."""
+        return self.contract.published if isinstance(self.contract, PublishedContract) else None
+
+    def read_back(self, arguments: Any) -> dict[str, Any] | None:
+        """Return arguments of the published form in the author's; None if they are handed on as they were sent."""
+        if self.published is None or self.published.codec is None or not isinstance(arguments, Mapping):
+            return None
+        return dict(read_back(self.published, arguments).arguments)
 
     def rehearse(self) -> None:
         """Decide about a call without arguments and one whose arguments are all wrong, and word the refusals."""
@@ -381,7 +397,9 @@ def _recorded(call: HostCall, compiled: CompiledTool | None) -> RecordedCall:
     told, mounted = shown(compiled.policy, compiled.plan.top, sent), compiled.tool.mounted
 
     def who() -> dict[str, str | None]:
-        return {**call.who(), "mounted": "/".join(mounted)} if mounted else call.who()
+        own = {"mounted": "/".join(mounted)} if mounted else {}
+        form = {} if compiled.published is None else {"form": compiled.published.form.name}
+        return {**call.who(), **own, **form}
 
     return RecordedCall(
         call.name, call.started, who, secret=compiled.policy.secret, sent=told, arguments=sent
@@ -395,6 +413,7 @@ class Gate:
         policy: What may be repaired; the defaults of :class:`mcp_lenient.Policy` when left out.
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.
         own_spans: Whether a call gets its own span if none is recorded yet.
+        publishes: Whether the host lists schemas in the form of the policy.
         settings: The operator's other settings.
 
     Attributes:
@@ -408,9 +427,11 @@ class Gate:
         *,
         unrepairable: Unrepairable = "forward",
         own_spans: bool = False,
+        publishes: bool = False,
         **settings: Unpack[HostSettings],
     ) -> None:
         self.operator = Operator(policy, unrepairable=unrepairable, own_spans=own_spans, **settings)
+        self._publishes = publishes
         self.telemetry = self.operator.telemetry
         self._repeats = Repeats()
 
@@ -500,12 +521,14 @@ class Gate:
         self.forget_refused(call)
         final = compiled.settled(decision.arguments)
         arguments, repairs = final.arguments, (*repairs, *final.repairs)
+        sent = decided.question.arguments
+        read = compiled.read_back(sent)
         if not repairs:
-            self.accepted(call, compiled, arguments)
-            return Verdict(compiled)
+            self.accepted(call, compiled, arguments if read is None else sent)
+            return Verdict(compiled, arguments=read)
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs)
-            return Verdict(compiled)
+            return Verdict(compiled, arguments=read)
         self.record("call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.plan.top, arguments))
         note = note_language(compiled.policy)
         return Verdict(compiled, arguments=dict(arguments), repairs=repairs, note_language=note)
@@ -531,11 +554,12 @@ class Gate:
         """Refuse a call, or forward it unchanged if the refusal is uncertain or the policy forwards it."""
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs, violations=violations)
-            return Verdict(compiled)
+            return Verdict(compiled, arguments=compiled.read_back(call.arguments))
         if not certain and compiled.policy.unrepairable == "forward":
             self.record("call_forwarded", call, compiled, violations=violations)
             if_refused = partial(compiled.refusal, call.name, violations)
-            return Verdict(compiled, repairs=call.repairs, if_refused=if_refused)
+            read = compiled.read_back(call.arguments)
+            return Verdict(compiled, arguments=read, repairs=call.repairs, if_refused=if_refused)
         again = self._again(call, compiled, violations)
         times = 1 if again is None else again.times
         self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
@@ -607,7 +631,7 @@ class Gate:
             return cached
         if len(kept) >= _MOST:
             kept.pop(next(iter(kept)), None)
-        contract = contract_of(tool, policies, self.telemetry.log.warn_once)
+        contract = contract_of(tool, policies, self.telemetry.log.warn_once, publishes=self._publishes)
         compiled = kept[key] = CompiledTool.of(tool, contract, policies)
         return compiled
 
@@ -648,7 +672,11 @@ class Gate:
 
 
 def contract_of(
-    tool: HostTool, policies: Policies, warn: Callable[[LibraryEventName, str, str], None]
+    tool: HostTool,
+    policies: Policies,
+    warn: Callable[[LibraryEventName, str, str], None],
+    *,
+    publishes: bool = False,
 ) -> ToolContract:
     """Return the contract of a tool.
 
@@ -656,6 +684,7 @@ def contract_of(
         tool: The tool.
         policies: The operator's policies and definitions.
         warn: Called with an event, its subject and the reason if something declared or published cannot be used.
+        publishes: Whether the host lists the schema in the form of the policy.
 
     Raises:
         DefinitionError: When a definitions file contradicts a function of this process.
@@ -685,9 +714,17 @@ def contract_of(
         tool=tool.name,
         validator=tool.validator,
     )
-    if not declared.normalizers:
+    if declared.normalizers:
+        contract = ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
+    if not publishes or policy.mode == "off" or not isinstance(policy.publish, Form):
         return contract
-    return ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
+    listed = schema if policy.publish_statements else tool.schema
+    return PublishedContract.around(contract, listed, policy.publish)
+
+
+def _own(contract: ToolContract) -> ToolContract:
+    """Return the contract in the author's form."""
+    return contract.inner if isinstance(contract, PublishedContract) else contract
 
 
 @dataclass(frozen=True, slots=True)
@@ -726,6 +763,8 @@ def _question(compiled: CompiledTool, sent: Any) -> _Question:
 
 def _decide_as_sent(contract: ToolContract, arguments: Mapping[str, Any]) -> Decision:
     """Decide about arguments that came as an object; accepted ones stay the same object."""
+    if isinstance(contract, PublishedContract) and contract.published.codec is not None:
+        return contract.decide(arguments)
     if contract.accepts(arguments):
         return Decision("accepted", arguments, (), (), contract.plan.policy.mode)
     return contract.decide_rejected(arguments)

@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.errors import DefinitionError, PolicyError
+from mcp_lenient.portable.forms import form_named
 from mcp_lenient.rules.policy import Mode, Policy, Unsaid
 from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook
 
@@ -47,6 +48,7 @@ class Settings(BaseSettings):
         mode: The upper limit for the mode; a policy that does less is unchanged.
         destructive: Which tools are destructive, for policies that leave this at its default.
         config: A definitions file, for programs that name none.
+        publish: The form in which schemas are published, for policies that say none.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True)
@@ -54,14 +56,16 @@ class Settings(BaseSettings):
     mode: _Word[Mode] = "repair"
     destructive: _Word[Unsaid] = "if_marked"
     config: str | None = None
+    publish: str | None = None
 
     def bounded(self, policy: Policy) -> Policy:
         """Return the policy with the settings of the environment."""
         mode = min(policy.mode, self.mode, key=_LEAST_FIRST.index)
         destructive = self.destructive if policy.destructive == "if_marked" else policy.destructive
-        if (mode, destructive) == (policy.mode, policy.destructive):
+        publish = self.publish if policy.publish is None else policy.publish
+        if (mode, destructive, publish) == (policy.mode, policy.destructive, policy.publish):
             return policy
-        return policy.changed(mode=mode, destructive=destructive)
+        return policy.changed(mode=mode, destructive=destructive, publish=publish)
 
 
 def settings() -> Settings:
@@ -71,13 +75,16 @@ def settings() -> Settings:
         PolicyError: When a setting has an unknown value.
     """
     try:
-        return Settings()
+        found = Settings()
     except ValidationError as error:
         fault = error.errors()[0]
         name = str(fault["loc"][0])
         allowed = ", ".join(map(repr, {"mode": _LEAST_FIRST, "destructive": get_args(Unsaid)}[name]))
         msg = f"{_PREFIX}{name.upper()} must be one of {allowed}, got {fault['input']!r}."
         raise PolicyError(msg) from None
+    if found.publish is not None:
+        form_named(found.publish)
+    return found
 
 
 class HostSettings(TypedDict, total=False):

@@ -49,6 +49,7 @@ def proxy(  # noqa: PLR0913 - an option each
     observe: _Switch = False,
     closed: _Switch = False,
     log: Path | None = None,
+    publish: str | None = None,
     policy: Literal["lenient", "strict"] = "lenient",
     unrepairable: Literal["refuse", "forward"] = "refuse",
     header: _Several = (),
@@ -72,6 +73,7 @@ def proxy(  # noqa: PLR0913 - an option each
         reload: Load the file of `--config` again when it has changed, without a restart.
         observe: Change nothing; log what would be done.
         closed: Treat names that a schema does not declare as wrong, unless the schema explicitly allows other names.
+        publish: Publish schemas in this form, such as `portable`, and read calls back to what the server wrote.
         log: Write the log to this file instead of stderr. The file is rotated.
         policy: `strict` repairs nothing and refuses every wrong call with a clear error.
         unrepairable: What to do with a call that cannot be repaired.
@@ -83,6 +85,7 @@ def proxy(  # noqa: PLR0913 - an option each
         stateless: Keep no sessions over HTTP, so that any of several such processes can answer any request.
     """
     from mcp_lenient.cli.targets import target_of
+    from mcp_lenient.portable.forms import FORMS
     from mcp_lenient.rules.policy import Policy
 
     if config is not None and not config.is_file():
@@ -94,7 +97,9 @@ def proxy(  # noqa: PLR0913 - an option each
         fail("--stateless: only a proxy served with --http can be without sessions")
     kind = Policy.strict() if policy == "strict" else Policy()
     mode: Mode = "observe" if observe else "repair"
-    chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed)
+    if publish is not None and publish not in FORMS:
+        fail(f"--publish {publish}: must be one of {', '.join(FORMS)}")
+    chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed, publish=publish)
     given = {
         "forward_headers": _forwarded(forward_header),
         "timeout": _seconds(timeout, "--timeout"),

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -101,6 +102,7 @@ class Published:
         form: The form.
         schema: What is published.
         changes: What was changed.
+        secret: Parameters, by both names, whose values are secret or JSON text that may hold one.
         lost: Why this schema cannot have the form without losing calls, and is published as it is; None if it has it.
         codec: How values are said; None if they are the same in both forms.
     """
@@ -109,6 +111,7 @@ class Published:
     schema: Mapping[str, Any]
     changes: tuple[Change, ...] = ()
     lost: str | None = None
+    secret: frozenset[str] = frozenset()
     codec: Codec | None = field(default=None, repr=False)
 
     def say(self, arguments: Mapping[str, Any]) -> Any:
@@ -147,7 +150,8 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
     is_same = {**schema, "$schema": None} == {**made, "$schema": None}
     if not changes and is_same and ("$schema" not in schema or wanted.allows("$schema")):
         return Published(wanted, schema)
-    return Published(wanted, made, changes, codec=codec if changes_values(codec) else None)
+    own = codec if changes_values(codec) else None
+    return Published(wanted, made, changes, secret=frozenset(conversion.secret), codec=own)
 
 
 def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
@@ -190,6 +194,7 @@ class _Conversion:
 
     def __init__(self, read: ReadableSchema, form: Form) -> None:
         self.changes: list[Change] = []
+        self.secret: set[str] = set()
         self._root = read.root
         self._tree = Tree(read)
         self._form = form
@@ -197,7 +202,6 @@ class _Conversion:
         self._open: list[str] = []
         self._definitions: dict[str, tuple[str, Later]] = {}
         self._published: dict[str, Any] = {}
-        self._unions: list[tuple[list[Any], list[Branch]]] = []
 
     def result(self) -> Said:
         """Return the published schema."""
@@ -235,6 +239,8 @@ class _Conversion:
             return self._anything({}, at) if schema is not False else (dict(_NEVER), SAME)
         if not is_root and (len(at) > 4 * self._form.deepest or self._depth(at) > self._form.deepest):
             return self._as_text(schema, at, "deep")
+        if schema.get("writeOnly") is True or schema.get("format") == "password":
+            self._hide(at)
         own = {name: each for name, each in schema.items() if name not in _DEFINITIONS | {UNREAD}}
         if "$ref" in own:
             return self._reference(own, at, is_root=is_root)
@@ -245,6 +251,11 @@ class _Conversion:
             if word in own:
                 return self._union(own, word, at)
         return self._typed(own, at, is_root=is_root)
+
+    def _hide(self, at: Path) -> None:
+        """Note that the parameter around a place has a secret value."""
+        names = [name for word, name in pairwise(at) if word == "properties"]
+        self.secret.update(map(str, names[-1:]))
 
     @staticmethod
     def _depth(at: Path) -> int:
@@ -380,10 +391,13 @@ class _Conversion:
     def _as_text(self, own: Mapping[str, Any], at: Path, why: str) -> Said:
         """Return a text that holds the value as JSON."""
         self._use(f"{why}_to_json_text", at)
+        self._hide(at)
         made: Schema = {"type": "string"}
         if isinstance(own.get("description"), str):
             made["description"] = own["description"]
         rest = {name: each for name, each in own.items() if name not in _ABOUT | _DEFINITIONS | {UNREAD}}
+        if isinstance(rest.get("additionalProperties"), bool):
+            del rest["additionalProperties"]
         wanted = (
             f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
         )
@@ -543,6 +557,8 @@ class _Conversion:
             here = (*at, "properties", name)
             said = self._name(name, taken, here, is_nested="properties" in at)
             schema, known = self._property(sub, said, here, is_required=name in required)
+            if name in self.secret:
+                self.secret.add(said)
             if said != name:
                 _note_everywhere(schema, f"this is {name!r}")
             made[said], published[name] = schema, known
@@ -661,7 +677,7 @@ class _Conversion:
                 _note(made, _told(keyword, own[keyword]))
         _note(made, "a list of names and values")
         schema, codec = self._schema(values, (*at, "additionalProperties"))
-        item = {
+        item: Schema = {
             "type": "object",
             "properties": {"key": {"type": "string"}, "value": schema},
             "required": ["key", "value"],

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.errors import PolicyError
+from mcp_lenient.portable.forms import Form, form_named
 from mcp_lenient.rules import DEFAULT_RULES, Rule
 from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
@@ -65,6 +66,9 @@ class Policy:
             does not say whether others may come: servers of the official SDKs drop these in silence.
         publish_statements: Whether ``tools/list`` of FastMCP servers has what a definitions file says of tools and their
             parameters: descriptions, defaults, and that a parameter with a default is not required.
+        publish: The form in which ``tools/list`` of FastMCP servers has the schemas: a :class:`mcp_lenient.Form` or the
+            name of one, such as ``"portable"``. Calls for it are read back to the author's schema, which still judges
+            them. ``"unchanged"`` for a tool that keeps its schema where others have a form.
         log_values: What an event says of the arguments themselves: ``"none"``, or ``"shapes"``: types, lengths and kinds
             of characters, never a value.
 
@@ -87,6 +91,7 @@ class Policy:
     closed: bool = False
     publish_statements: bool = False
     log_values: LogValues = "none"
+    publish: Form | str | None = None
 
     def __post_init__(self) -> None:
         for name, allowed in _CHOICES.items():
@@ -100,7 +105,14 @@ class Policy:
         rules = _rules(self.rules)
         names = {name: frozenset(_names(name, getattr(self, name))) for name in ("disable", "drop", "secret")}
         _check_disabled(names["disable"], {rule.name for rule in (*DEFAULT_RULES, *rules)})
-        given = {"language": language, "rules": rules, **names, "aliases": _aliases(self.aliases)}
+        form = None if self.publish is None else form_named(self.publish)
+        given = {
+            "publish": form,
+            "language": language,
+            "rules": rules,
+            **names,
+            "aliases": _aliases(self.aliases),
+        }
         for name, value in given.items():
             object.__setattr__(self, name, value)
 
@@ -231,6 +243,8 @@ def _shown(value: object) -> str:
         return f"{{{', '.join(map(repr, sorted(value)))}}}"
     if isinstance(value, Limits):
         return _differing(value)
+    if isinstance(value, Form):
+        return repr(value.name)
     return repr(dict(value) if isinstance(value, Mapping) else value)
 
 

@@ -251,6 +251,10 @@ class CallEvent(_Record):
         " takes longer, since it loads code.",
     )
     server: Text | None = Field(default=None, description="The name of the called server.")
+    form: Text | None = Field(
+        default=None,
+        description="The form in which the tool's schema is published, if it is not the author's.",
+    )
     mounted: Text | None = Field(
         default=None,
         description="The path of mounted servers down to the tool's own, if that is another one.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property, partial, wraps
 from time import perf_counter_ns
@@ -44,6 +44,7 @@ from mcp_lenient.declare.normalizers.annotation import Aliases, annotated_normal
 from mcp_lenient.engine.contract import ToolContract, own_validator
 from mcp_lenient.engine.declared import NormalizingValidator, unchanged_by
 from mcp_lenient.engine.reader import Plan
+from mcp_lenient.portable.forms import Form, form_named
 from mcp_lenient.refusal.envelope import as_text, envelope
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.node import Tree
@@ -375,7 +376,12 @@ def lenient(function: F, /) -> F: ...
 
 
 @overload
-def lenient(*, policy: Policy | Declaration | None = None, **parameters: Declaration) -> Callable[[F], F]: ...
+def lenient(
+    *,
+    policy: Policy | Declaration | None = None,
+    publish: Form | str | Declaration | None = ...,
+    **parameters: Declaration,
+) -> Callable[[F], F]: ...
 
 
 def lenient(
@@ -383,6 +389,7 @@ def lenient(
     /,
     *,
     policy: Policy | Declaration | None = None,
+    publish: Any = ...,
     **parameters: Declaration,
 ) -> Any:
     """Make one tool lenient, and declare what its parameters accept. Write it below ``@mcp.tool``.
@@ -400,6 +407,8 @@ def lenient(
 
     Args:
         function: The function, if the decorator is used without parentheses.
+        publish: The form in which :class:`mcp_lenient.LenientMiddleware` publishes the schema of this tool; None for as
+            it is written, whatever form others have. (For a parameter of this name as well.)
         policy: The policy of this tool. (If a parameter has this name, its declaration may be given here too.)
         parameters: Declarations by parameter. Normalizers always run, in order, before the
             value is validated.
@@ -411,10 +420,15 @@ def lenient(
     if policy is not None and not isinstance(policy, Policy):
         declarations["policy"] = policy
         policy = None
-    own_policy = policy
+    own_policy, fields = policy, dict[str, Any]()
+    if publish is None or isinstance(publish, (str, Form)):
+        fields["publish"] = form_named("unchanged" if publish is None else publish)
+    elif publish is not ...:
+        declarations["publish"] = publish
 
     def decorate(written: Callable[..., Any]) -> Callable[..., Any]:
-        return _decorated(written, _declared(written, declarations), own_policy)
+        declared = replace(_declared(written, declarations), policy=fields)
+        return _decorated(written, declared, own_policy)
 
     return decorate if function is None else decorate(function)
 

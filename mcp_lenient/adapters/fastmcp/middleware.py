@@ -26,6 +26,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     Target,
     current,
     kept_tool,
+    may_publish,
     refused,
     repaired_result,
     version_asked,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
     from mcp_lenient.adapters.settings import HostSettings
+    from mcp_lenient.portable.forms import Form
     from mcp_lenient.rules.policy import Unrepairable
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
@@ -213,6 +215,7 @@ class LenientMiddleware(Middleware):
         policy: What may be repaired; by default :class:`Policy` without arguments.
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes a few milliseconds for each tool.
+        publish: The form in which the tools' schemas are published, such as ``"portable"``; as written if left out.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.
@@ -226,9 +229,19 @@ class LenientMiddleware(Middleware):
 
     @takes_settings
     def __init__(
-        self, policy: Policy | None = None, *, warm: bool = False, **settings: Unpack[HostSettings]
+        self,
+        policy: Policy | None = None,
+        *,
+        warm: bool = False,
+        publish: Form | str | None = None,
+        **settings: Unpack[HostSettings],
     ) -> None:
-        self._gate = Gate(policy, unrepairable=self.unrepairable, own_spans=host.SPAN_IS_INSIDE, **settings)
+        if publish is not None:
+            policy = (policy or Policy()).changed(publish=publish)
+        own_spans = host.SPAN_IS_INSIDE
+        self._gate = Gate(
+            policy, unrepairable=self.unrepairable, own_spans=own_spans, publishes=True, **settings
+        )
         self._telemetry = self._gate.telemetry
         self._compiled: dict[Any, CompiledTool] = {}
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
@@ -346,7 +359,15 @@ class LenientMiddleware(Middleware):
             self._gate.operator.warn_of_unused({tool.name: tool.parameters for tool in tools})
             if context.fastmcp_context is not None:
                 await self.check_statements(context.fastmcp_context.fastmcp)
-        return [self._as_stated(tool) for tool in tools]
+        return [await self._in_form(self._as_stated(tool), context) for tool in tools]
+
+    async def _in_form(self, tool: Tool, context: MiddlewareContext[ListToolsRequest]) -> Tool:
+        """Return a tool with its schema in the form of its policy."""
+        if not may_publish(tool, self.policy_for(tool.name)) or context.fastmcp_context is None:
+            return tool
+        known = await self.known(context.fastmcp_context.fastmcp, tool.name)
+        published = None if known is None else known.published
+        return tool if published is None else tool.model_copy(update={"parameters": dict(published.schema)})
 
     def _as_stated(self, tool: Tool) -> Tool:
         declared = self._gate.operator.policies.declared(tool.name)

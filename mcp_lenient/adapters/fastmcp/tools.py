@@ -452,6 +452,14 @@ class ServerSource(ToolSource):
             return {tool.name for tool in await self.server.list_tools()}
 
 
+def may_publish(tool: Tool, policy: Policy) -> bool:
+    """Return whether a listed tool may have another form, by the operator's policy or its author's."""
+    if policy.publish is not None:
+        return True
+    marks = marks_of(tool.fn) if isinstance(tool, FunctionTool) else None
+    return marks is not None and ("publish" in marks.declared.policy or marks.policy is not None)
+
+
 def own_tool(compiled: CompiledTool) -> ServerTool:
     """Return a tool that a :class:`ServerSource` found."""
     return cast("ServerTool", compiled.tool)

@@ -25,6 +25,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault
 from mcp_lenient.declare.normalizers import annotation, lists, scalars
+from mcp_lenient.portable.forms import FORMS
 from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.policy import Destructive, LogValues, Mode, Policy, Unrepairable
 from mcp_lenient.types import JsonType, Path
@@ -132,6 +133,13 @@ def _language(tag: str) -> str:
     return tag
 
 
+def _form(name: str) -> str:
+    if name not in FORMS:
+        msg = f"must be one of {', '.join(map(repr, FORMS))}."
+        raise ValueError(msg)
+    return name
+
+
 class LimitsEntry(_Entry):
     """The fields of :class:`mcp_lenient.Limits`."""
 
@@ -157,6 +165,7 @@ class PolicyEntry(_Entry):
     language: Annotated[str, AfterValidator(_language)] = ENGLISH
     closed: bool = False
     publish_statements: bool = False
+    publish: Annotated[str, AfterValidator(_form)] = ""
     log_values: LogValues = "none"
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 

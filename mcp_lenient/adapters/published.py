@@ -1,0 +1,120 @@
+"""Decide about calls for a tool whose schema is published in another form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mcp_lenient.engine.contract import Decision, ToolContract
+from mcp_lenient.engine.schema_validator import WrappedValidator
+from mcp_lenient.portable.codecs import Codec
+from mcp_lenient.portable.publish import Published, publish, read_back
+from mcp_lenient.types import Fault, Path
+from mcp_lenient.values.display import place
+from mcp_lenient.values.json_values import pointer, tokens_of
+
+if TYPE_CHECKING:
+    from mcp_lenient.engine.observer import Observer
+    from mcp_lenient.portable.forms import Form
+
+_WORDS = {"missing": "is missing", "unknown": "is not a known name", "type": "has the wrong type"}
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedValidator(WrappedValidator):
+    """A tool's validator for calls of the published form, which are read back before they are judged."""
+
+    published: Published
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the arguments can be read back, and the tool accepts the result."""
+        read = read_back(self.published, arguments)
+        return not read.unreadable and self.validator.accepts(read.arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return what cannot be read back, and what the tool refuses elsewhere, at places of the published form."""
+        read = read_back(self.published, arguments)
+        own = [Fault(each.path, "value", reason=each.reason) for each in read.unreadable]
+        told = {each.path[:1] for each in own}
+        others = (self._said(each) for each in self.validator.faults(read.arguments))
+        return (*own, *(each for each in others if each.path[:1] not in told))
+
+    def _said(self, fault: Fault) -> Fault:
+        """Return a fault of the author's form at its place in the published one."""
+        codec = self.published.codec or Codec()
+        path = codec.published_path(fault.path)
+        if len(path) >= len(fault.path):
+            return replace(fault, path=path)
+        inside: Path = fault.path[len(path) :]
+        words = _WORDS.get(
+            fault.kind, f"is not accepted ({fault.keyword})" if fault.keyword else "is not accepted"
+        )
+        return Fault(path, "value", fault.detail, fault.error_code, reason=f"'{place(inside)}' in it {words}")
+
+    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+        """Return whether the tool receives different values from the two."""
+        first, second = read_back(self.published, one), read_back(self.published, other)
+        return self.validator.tells_apart(first.arguments, second.arguments)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedContract(ToolContract):
+    """The contract of a tool in its published form. Its decisions hold arguments in the author's form.
+
+    Repairs, violations and fixes speak of the published form.
+
+    Attributes:
+        inner: The contract in the author's form.
+        published: The published schema, and how values are said in it.
+    """
+
+    inner: ToolContract = None  # type: ignore[assignment]
+    published: Published = None  # type: ignore[assignment]
+
+    @classmethod
+    def around(cls, inner: ToolContract, schema: Mapping[str, Any], form: Form) -> ToolContract:
+        """Return the contract of a tool whose schema is published in a form; ``inner`` where nothing differs."""
+        published = publish(schema, form)
+        if published.schema is schema:
+            return inner
+        policy, plan = inner.plan.policy, inner.plan
+        if published.codec is None:
+            return cls(plan, inner.validator, inner.as_texts, inner, published)
+        secret = policy.secret | published.secret
+        # The form may not say that other names are forbidden; names are repaired where they are.
+        closed = {"additionalProperties": False} if plan.top.closed else {}
+        outer = ToolContract.of_schema(
+            {**published.schema, **closed},
+            policy if secret == policy.secret else policy.changed(secret=secret),
+            destructive=plan.destructive,
+            read_only=plan.read_only,
+            tool=plan.tool,
+            validator=PublishedValidator(inner.validator, published),
+        )
+        return cls(outer.plan, outer.validator, inner.as_texts, inner, published)
+
+    def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
+        """Accept, repair or refuse arguments of the published form, or of the author's."""
+        if self.published.codec is None:
+            return self.inner.decide(arguments, observer)
+        read = read_back(self.published, arguments)
+        if not read.unreadable and self.inner.accepts(read.arguments):
+            return Decision("accepted", read.arguments, (), (), self.plan.policy.mode, self.plan.tool)
+        found = ToolContract.decide(self, arguments, observer)
+        if found.status != "refused":
+            return replace(found, arguments=read_back(self.published, found.arguments).arguments)
+        if all(each.may_be_repaired for each in read.unreadable):
+            other = self.inner.decide(read.arguments)
+            if other.status != "refused":
+                return replace(other, repairs=tuple(map(self._said, other.repairs)))
+        return found
+
+    def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
+        """Decide about arguments that :meth:`accepts` has already refused."""
+        return self.decide(arguments)
+
+    def _said(self, repair: Any) -> Any:
+        codec = self.published.codec or Codec()
+        path = tuple(int(each) if each.isdecimal() else each for each in tokens_of(repair.pointer))
+        return repair._replace(pointer=pointer(codec.published_path(path)))

@@ -1,0 +1,182 @@
+"""Publish schemas in another form, and read calls back, on a real server with a real client."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import pytest
+from fastmcp import Client, FastMCP
+from pydantic import Field, SecretStr
+
+from mcp_lenient import LenientMiddleware, Policy, PolicyError, lenient
+
+
+def server(*, author: Any = ..., **settings: Any) -> FastMCP:
+    """Return a server with tools that need a form."""
+    made = FastMCP("shop")
+
+    @made.tool
+    def label(
+        labels: dict[str, int],
+        note: str | None = None,
+        size: Annotated[int, Field(ge=1, le=10)] = 3,
+        where: Annotated[str, Field(alias="filter[name]")] = "all",
+    ) -> dict[str, Any]:
+        return {"labels": labels, "note": note, "size": size, "where": where}
+
+    @made.tool
+    @(lenient if author is ... else lenient(publish=author))
+    def keep(anything: dict[str, Any], key: SecretStr | None = None) -> str:
+        return f"{anything} {key}"
+
+    made.add_middleware(LenientMiddleware(**settings))
+    return made
+
+
+async def listed(made: FastMCP) -> dict[str, Any]:
+    """Return the schemas as a client is listed them."""
+    async with Client(made) as client:
+        return {
+            tool.name: tool.model_dump(by_alias=True)["inputSchema"] for tool in await client.list_tools()
+        }
+
+
+async def called(made: FastMCP, tool: str, arguments: dict[str, Any]) -> Any:
+    """Return the result of a call."""
+    async with Client(made) as client:
+        return await client.call_tool(tool, arguments, raise_on_error=False)
+
+
+async def test_a_list_stays_as_it_is_unless_a_form_is_asked_for():
+    """Without ``publish`` the list equals that of a server without the middleware."""
+    plain = server()
+    plain.middleware[:] = [each for each in plain.middleware if not isinstance(each, LenientMiddleware)]
+    assert await listed(server()) == await listed(plain)
+
+
+async def test_the_list_has_the_form():
+    """Each schema is published in the form, with what it cannot say in the descriptions."""
+    schemas = await listed(server(publish="portable"))
+    assert schemas["label"] == {
+        "type": "object",
+        "properties": {
+            "labels": {
+                "type": "array",
+                "description": "(a list of names and values)",
+                "items": {
+                    "type": "object",
+                    "properties": {"key": {"type": "string"}, "value": {"type": "integer"}},
+                    "required": ["key", "value"],
+                },
+            },
+            "note": {"type": "string"},
+            "size": {"type": "integer", "description": "(default: 3) (at most 10) (at least 1)"},
+            "filter_name": {"type": "string", "description": "(default: all) (this is 'filter[name]')"},
+        },
+        "required": ["labels"],
+    }
+    assert schemas["keep"]["properties"]["anything"] == {
+        "type": "string",
+        "description": "(a JSON object as text)",
+    }
+
+
+CALLS = [
+    pytest.param({"labels": [{"key": "a", "value": 1}], "filter_name": "x"}, id="published"),
+    pytest.param({"labels": {"a": 1}, "filter[name]": "x"}, id="authors"),
+]
+
+
+@pytest.mark.parametrize("sent", CALLS)
+async def test_a_call_in_either_form_reaches_the_tool(sent: dict[str, Any]):
+    """The tool gets its own form, without a repair."""
+    result = await called(server(publish="portable"), "label", sent)
+    assert result.structured_content == {"labels": {"a": 1}, "note": None, "size": 3, "where": "x"}
+    assert "mcp_lenient" not in (result.meta or {})
+
+
+async def test_a_call_of_the_published_form_is_repaired():
+    """What is nearly right in the published form is repaired, and the pointers are those of that form."""
+    sent = {"labels": '[{"key": "a", "value": 1}]', "filterName": "x"}
+    result = await called(server(publish="portable"), "label", sent)
+    assert result.structured_content == {"labels": {"a": 1}, "note": None, "size": 3, "where": "x"}
+    pointers = {each["pointer"] for each in result.meta["mcp_lenient"]["repairs"]}
+    assert pointers == {"/labels", "/filterName"}
+
+
+async def test_the_envelope_speaks_of_the_published_form():
+    """Names and pointers in a refusal are those that the model was listed."""
+    made = server(publish="portable")
+    result = await called(
+        made, "label", {"labels": [{"key": "a", "value": 1}], "size": 50, "filter_name": 5.5}
+    )
+    told = result.structured_content or result.meta["mcp_lenient"]
+    assert result.is_error
+    assert {each["pointer"] for each in told["details"]["violations"]} == {"/size", "/filter_name"}
+    assert told["details"]["parameters"] == {
+        "required": ["labels"],
+        "optional": ["note", "size", "filter_name"],
+    }
+    assert "filter[name]" not in result.content[0].text
+
+
+TWICE = {"labels": [{"key": "a", "value": 1}, {"key": "a", "value": 2}]}
+
+
+@pytest.mark.parametrize(
+    ("tool", "sent", "pointer"),
+    [
+        pytest.param("label", TWICE, "/labels/1/key", id="key_twice"),
+        pytest.param("keep", {"anything": "{broken"}, "/anything", id="no_json"),
+    ],
+)
+async def test_what_cannot_be_read_back_is_refused(tool: str, sent: dict[str, Any], pointer: str):
+    """A key that is there twice, and JSON text that does not parse, are answered with the envelope."""
+    result = await called(server(publish="portable"), tool, sent)
+    told = result.meta["mcp_lenient"]
+    assert result.is_error
+    assert [each["pointer"] for each in told["details"]["violations"]] == [pointer]
+
+
+async def test_a_secret_stays_secret_in_another_form():
+    """A parameter whose published schema no longer says that it is secret is never repeated."""
+    result = await called(server(publish="portable"), "keep", {"anything": "{}", "key": 12345678})
+    assert "12345678" not in str(result)
+
+
+@pytest.mark.parametrize(
+    ("settings", "author", "forms"),
+    [
+        pytest.param({"policy": Policy(publish="portable")}, ..., {"label", "keep"}, id="policy"),
+        pytest.param({"tools": {"label": Policy(publish="portable")}}, ..., {"label"}, id="pattern"),
+        pytest.param({"publish": "portable"}, None, {"label"}, id="authors_none"),
+        pytest.param({}, "portable", {"keep"}, id="author"),
+        pytest.param({"policy": Policy(mode="off", publish="portable")}, ..., set(), id="off"),
+    ],
+)
+async def test_who_may_ask_for_a_form(settings: dict[str, Any], author: Any, forms: set[str]):
+    """The operator asks for all tools or some; the author for one, or for none whatever the server has."""
+    plain, schemas = await listed(server()), await listed(server(author=author, **settings))
+    assert {name for name in schemas if schemas[name] != plain[name]} == forms
+
+
+async def test_the_environment_may_ask_for_a_form(monkeypatch: pytest.MonkeyPatch):
+    """``MCP_LENIENT_PUBLISH`` is the form where no policy says one."""
+    monkeypatch.setenv("MCP_LENIENT_PUBLISH", "portable")
+    assert "filter_name" in (await listed(server()))["label"]["properties"]
+
+
+def test_an_unknown_form_is_an_error(monkeypatch: pytest.MonkeyPatch):
+    """A form that does not exist is named, with those that do."""
+    with pytest.raises(PolicyError, match="publish must be a Form or one of 'unchanged', 'portable'"):
+        LenientMiddleware(publish="portabel")
+    monkeypatch.setenv("MCP_LENIENT_PUBLISH", "portabel")
+    with pytest.raises(PolicyError, match="got 'portabel'"):
+        LenientMiddleware()
+
+
+async def test_observing_reads_back_and_repairs_nothing():
+    """With mode ``observe`` a published call still reaches the tool in its own form."""
+    made = server(policy=Policy(mode="observe", publish="portable"))
+    result = await called(made, "label", {"labels": [{"key": "a", "value": 1}]})
+    assert result.structured_content["labels"] == {"a": 1}

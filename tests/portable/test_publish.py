@@ -1,0 +1,254 @@
+"""Publish a schema in another form, and read values back, without a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import LAW, same_json, schemas, values
+from tables import each_row
+
+from mcp_lenient import PolicyError
+from mcp_lenient.portable import FORMS, Form, publish, read_back
+from mcp_lenient.portable.codecs import CannotSayError
+from mcp_lenient.portable.limits import LIMITS, STRICT, providers, rejections
+from mcp_lenient.schema.node import Tree
+
+Json = dict[str, Any]
+
+
+def parameters(**properties: Any) -> Json:
+    """Return the schema of a tool with these parameters, the last of which is required."""
+    return {"type": "object", "properties": properties, "required": list(properties)[-1:]}
+
+
+TREE = {
+    **parameters(node={"$ref": "#/$defs/Node"}),
+    "$defs": {
+        "Node": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string"},
+                "below": {"type": "array", "items": {"$ref": "#/$defs/Node"}},
+            },
+        }
+    },
+}
+TWO_WAYS = {
+    "oneOf": [
+        {
+            "type": "object",
+            "properties": {"do": {"const": "go"}, "to": {"type": "string"}},
+            "required": ["do", "to"],
+        },
+        {
+            "type": "object",
+            "properties": {"do": {"const": "wait"}, "for": {"type": "number"}},
+            "required": ["do"],
+        },
+    ]
+}
+SHAPES: dict[str, tuple[Json, Json, Json]] = {
+    "map": (
+        parameters(prices={"type": "object", "additionalProperties": {"type": "number"}}),
+        {"prices": {"tea": 2.5, "a b": 1}},
+        {"prices": [{"key": "tea", "value": 2.5}, {"key": "a b", "value": 1}]},
+    ),
+    "free_object": (parameters(filter={"type": "object"}), {"filter": {"a": [1]}}, {"filter": '{"a": [1]}'}),
+    "any_value": (parameters(value={}), {"value": "[1]"}, {"value": "[1]"}),
+    "any_list": (parameters(value={}), {"value": [1]}, {"value": {"json": "[1]"}}),
+    "any_null": (parameters(value={}), {"value": None}, {"value": {"json": "null"}}),
+    "object_or_text": (
+        parameters(value={"anyOf": [{"type": "string"}, {"type": "object"}]}),
+        {"value": {"a": 1}},
+        {"value": {"json": '{"a": 1}'}},
+    ),
+    "text_or_object": (
+        parameters(value={"anyOf": [{"type": "string"}, {"type": "object"}]}),
+        {"value": '{"a": 1}'},
+        {"value": '{"a": 1}'},
+    ),
+    "tuple": (
+        parameters(
+            at={"type": "array", "prefixItems": [{"type": "number"}, {"type": "string"}], "minItems": 2}
+        ),
+        {"at": [1, "m"]},
+        {"at": '[1, "m"]'},
+    ),
+    "old_tuple": (
+        parameters(at={"type": "array", "items": [{"type": "number"}, {"type": "string"}]}),
+        {"at": [1, "m"]},
+        {"at": '[1, "m"]'},
+    ),
+    "recursion": (
+        TREE,
+        {"node": {"name": "a", "below": [{"name": "b", "below": []}]}},
+        {"node": {"name": "a", "below": ['{"name": "b", "below": []}']}},
+    ),
+    "illegal_name": (parameters(**{"$top": {"type": "integer"}}), {"$top": 3}, {"top": 3}),
+    "two_illegal_names": (
+        parameters(**{"a[x]": {"type": "integer"}, "a{x}": {"type": "integer"}}),
+        {"a[x]": 1, "a{x}": 2},
+        {"a_x": 1, "a_x_": 2},
+    ),
+    "required_null": (parameters(until={"type": ["string", "null"]}), {"until": None}, {}),
+    "null_apart": (
+        {"type": "object", "properties": {"n": {"type": ["integer", "null"], "default": 5}}},
+        {"n": None},
+        {"n": None},
+    ),
+    "more_names": (
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string"}},
+            "additionalProperties": {"type": "integer"},
+        },
+        {"a": "x", "b": 1},
+        {"a": "x", "additional_properties": [{"key": "b", "value": 1}]},
+    ),
+    "root_one_of": (TWO_WAYS, {"do": "go", "to": "there"}, {"do": "go", "to": "there"}),
+    "map_of_objects": (
+        parameters(
+            by={"type": "object", "additionalProperties": parameters(**{"x-y/z": {"type": "integer"}})}
+        ),
+        {"by": {"k": {"x-y/z": 1}}},
+        {"by": [{"key": "k", "value": {"x-y_z": 1}}]},
+    ),
+    "nullable": (
+        parameters(size={"type": "integer", "nullable": True}, name={"type": "string"}),
+        {"name": "a", "size": 3},
+        {"name": "a", "size": 3},
+    ),
+}
+
+
+@each_row("schema, authors, said", [pytest.param(*row, id=name) for name, row in SHAPES.items()])
+def test_a_value_is_said_and_read_back(schema: Json, authors: Json, said: Json):
+    """The portable form says an author's value in its own words, accepts them, and reads them back."""
+    published = publish(schema, "portable")
+    assert published.say(authors) == said
+    assert Tree(published.schema).top.takes(said)
+    assert read_back(published, said).arguments == authors
+    assert (
+        read_back(published, authors).arguments is authors
+        or read_back(published, authors).arguments == authors
+    )
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form != "unchanged"])
+def test_no_provider_rejects_its_own_form(form: str):
+    """What a form publishes breaks none of the limits of its provider, but for tools that cannot have it."""
+    for name, (schema, *_) in SHAPES.items():
+        published = publish(schema, form)
+        broken = [] if published.lost else rejections("tool", published.schema, form)
+        assert not broken, (name, broken)
+
+
+def test_the_portable_form_breaks_no_limit():
+    """No provider or client but strict modes, Groq and Ollama rejects or ignores anything of the portable form."""
+    for name, (schema, *_) in SHAPES.items():
+        published = publish(schema, "portable").schema
+        for of in set(providers()) - STRICT - {"groq", "ollama"}:
+            assert not rejections("tool", published, of), (name, of)
+
+
+@given(st.data())
+@LAW
+def test_every_value_is_expressible_and_read_back(data: st.DataObject):
+    """What the author's schema accepts can be said in each form, is valid there, and is read back as it was."""
+    schema = data.draw(schemas())
+    form = data.draw(st.sampled_from(sorted(FORMS)))
+    published = publish(schema, form)
+    value = data.draw(values(schema, schema))
+    if not Tree(schema).top.takes(value):
+        return
+    try:
+        said = published.say(value)
+    except CannotSayError:
+        assert published.form.closed  # undeclared names cannot be said where others are forbidden
+        return
+    read = read_back(published, said)
+    assert not read.unreadable
+    assert same_json(without_nulls(read.arguments), without_nulls(value))
+    assert same_json(without_nulls(read_back(published, value).arguments), without_nulls(value))
+
+
+def without_nulls(value: Any) -> Any:
+    """Return a value without the names whose value is null."""
+    if isinstance(value, dict):
+        return {name: without_nulls(each) for name, each in value.items() if each is not None}
+    return [without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
+@given(schemas(), st.sampled_from(sorted(FORMS)))
+@LAW
+def test_publishing_twice_changes_nothing(schema: Json, form: str):
+    """A published schema has its form already."""
+    once = publish(schema, form).schema
+    again = publish(once, form)
+    assert again.schema == once or again.lost
+
+
+def test_a_schema_that_has_the_form_is_the_same_object():
+    """Nothing is copied where nothing changes."""
+    schema = parameters(name={"type": "string"})
+    assert publish(schema, "anthropic").schema is schema
+    assert publish(schema, "unchanged").schema is schema
+
+
+def test_a_form_of_ones_own():
+    """A form is data: what it does not name stays."""
+    form = Form(name="mine", without=frozenset({"pattern"}))
+    schema = parameters(code={"type": "string", "pattern": "^a+$", "minLength": 1})
+    assert publish(schema, form).schema["properties"]["code"] == {
+        "type": "string",
+        "minLength": 1,
+        "description": "(matches ^a+$)",
+    }
+
+
+def test_a_strict_form_that_would_lose_calls_is_left_out():
+    """Where null and absence differ, a form that needs every name leaves the tool as it is, and says why."""
+    schema = {"type": "object", "properties": {"n": {"type": ["integer", "null"], "default": 5}}}
+    published = publish(schema, "openai-strict")
+    assert published.schema is schema
+    assert published.lost == "at /properties/n, null and leaving it out mean different things"
+
+
+def test_an_unknown_form_is_an_error():
+    """The forms are named."""
+    with pytest.raises(PolicyError, match="must be a Form or one of"):
+        publish({}, "gemeni")
+
+
+def wide(levels: int) -> Json:
+    """Return definitions of which each has the next one twice, so that inlining them doubles at each level."""
+    below = {
+        f"N{level}": {"type": "object", "properties": dict.fromkeys("ab", {"$ref": f"#/$defs/N{level + 1}"})}
+        for level in range(levels)
+    }
+    return {**parameters(top={"$ref": "#/$defs/N0"}), "$defs": {**below, f"N{levels}": {"type": "string"}}}
+
+
+def deep(levels: int) -> Json:
+    """Return lists of lists."""
+    schema: Json = {"type": "string"}
+    for _ in range(levels):
+        schema = {"type": "array", "items": schema}
+    return parameters(top=schema)
+
+
+@pytest.mark.parametrize("schema", [wide(40), deep(150), {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}])
+@pytest.mark.parametrize("form", sorted(FORMS))
+def test_hostile_schemas_stay_small(schema: Json, form: str):
+    """References that double, deep nesting and references to themselves neither stall nor explode."""
+    assert len(str(publish(schema, form).schema)) < 4_000_000
+
+
+def test_each_limit_has_a_source_and_a_date():
+    """The table of limits is sourced."""
+    for limit in LIMITS:
+        assert limit.source.startswith("https://"), limit
+        assert len(limit.date) == len("2026-01"), limit
