@@ -14,6 +14,7 @@ def check(
     level: Literal["note", "warning", "error"] = "warning",
     select: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
+    providers: Annotated[tuple[str, ...], Parameter(name="--for", negative=(), show_default=False)] = (),
     output: Annotated[Literal["text", "json", "github", "sarif"], Parameter(name="--format")] = "text",
 ) -> int:
     """Find what models will misunderstand in a server's tools. No tool is called.
@@ -26,6 +27,8 @@ def check(
         level: The lowest level that makes the exit code 1; all findings are shown.
         select: Apply only this rule, given by its code or a pattern such as `*_description`. Repeatable.
         ignore: Skip this rule, given by its code or a pattern. Repeatable.
+        providers: Report instead what these providers and clients reject: `anthropic,gemini`, or `all`; the exit code is
+            1 if a request, a tool or a call would fail.
         output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
     """
     import asyncio
@@ -36,6 +39,8 @@ def check(
     from mcp_lenient.devtools.check.surface import published
     from mcp_lenient.devtools.printing import Output, put, show
 
+    if providers:
+        return _rejected(target, providers, output)
     try:
         chosen = chosen_checks(select, ignore)
     except ValueError as error:
@@ -56,3 +61,30 @@ def check(
         put(shown.as_sarif(found, named))
     counts = LEVELS[LEVELS.index(level) :]
     return FOUND if any(each.level in counts for each in found) else DONE
+
+
+def _rejected(target: tuple[str, ...], names: tuple[str, ...], output: str) -> int:
+    """Report what providers and clients reject in the tools of a server."""
+    import asyncio
+    from datetime import datetime, timezone
+
+    from mcp_lenient.cli.targets import one_line_errors, target_of
+    from mcp_lenient.devtools.check import providers
+    from mcp_lenient.devtools.check.surface import published
+    from mcp_lenient.devtools.printing import Output, put, show
+
+    if output not in ("text", "json"):
+        fail(f"--format {output}: --for has the formats text and json")
+    try:
+        chosen = providers.chosen_providers(names)
+    except ValueError as error:
+        fail(str(error))
+    with one_line_errors(" ".join(target)):
+        tools = asyncio.run(published(target_of(target)))
+    found = providers.rejected(tools, chosen)
+    if output == "text":
+        today = datetime.now(timezone.utc).date()
+        show(Output(highlight=False), providers.as_text(found, chosen, len(tools), today))
+    else:
+        put(providers.as_json(found, chosen, len(tools)))
+    return FOUND if any(each.fails for each in found) else DONE

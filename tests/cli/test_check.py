@@ -102,3 +102,39 @@ def test_errors_are_one_line(capfd, words, says):
     assert not out
     assert [line for line in err.splitlines() if says in line and line.startswith("error: ")]
     assert "Traceback" not in err
+
+
+MAP = "dict[str, int]"
+
+
+@pytest.mark.parametrize(
+    ("of", "code", "said"),
+    [
+        pytest.param("anthropic", 0, "anthropic: takes all 1 tools", id="taken"),
+        pytest.param("gemini", 1, "store /properties/content/additionalProperties", id="rejected"),
+        pytest.param(
+            "anthropic,ollama", 0, "ollama: takes all 1 tools, and ignores parts of them", id="ignored"
+        ),
+        pytest.param("all", 1, 'publish="portable"', id="all"),
+    ],
+)
+def test_for_a_provider_the_exit_code_says_whether_a_tool_is_rejected(tmp_path, capsys, of, code, said):
+    """With ``--for``, the exit code is 1 if a request, a tool or a call would fail."""
+    assert run(["check", "--for", of, server_file(tmp_path, MAP)]) == code
+    assert said in capsys.readouterr().out
+
+
+def test_rejections_as_json_have_their_source(tmp_path, capsys):
+    """Programs read the place, the effect, the source and the date."""
+    assert run(["check", "--for", "google-genai", "--format", "json", server_file(tmp_path, "str")]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [(each["tool"], each["pointer"], each["effect"]) for each in told["rejections"]] == [
+        ("store", "", "request_fails")
+    ]
+    assert all(each["source"].startswith("https://") and each["date"] for each in told["rejections"])
+
+
+def test_an_unknown_provider_is_an_error(tmp_path, capsys):
+    """A provider without limits in the table is named, with those that have some."""
+    assert run(["check", "--for", "gemeni", server_file(tmp_path, "str")]) == 2
+    assert "--for gemeni: must be all, or some of anthropic, bedrock" in capsys.readouterr().err

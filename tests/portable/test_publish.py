@@ -226,7 +226,10 @@ def test_an_unknown_form_is_an_error():
 def wide(levels: int) -> Json:
     """Return definitions of which each has the next one twice, so that inlining them doubles at each level."""
     below = {
-        f"N{level}": {"type": "object", "properties": {key: {"$ref": f"#/$defs/N{level + 1}"} for key in "ab"}}
+        f"N{level}": {
+            "type": "object",
+            "properties": {key: {"$ref": f"#/$defs/N{level + 1}"} for key in "ab"},
+        }
         for level in range(levels)
     }
     return {**parameters(top={"$ref": "#/$defs/N0"}), "$defs": {**below, f"N{levels}": {"type": "string"}}}
