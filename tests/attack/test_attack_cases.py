@@ -101,10 +101,6 @@ def test_the_corpus_is_large_and_has_valid_and_invalid_calls():
     assert sum(row.expected != REFUSED for row in ROWS) * 4 >= len(ROWS)
 
 
-def _readable(row: Row) -> bool:
-    return row.file != ODD and isinstance(row.sent, dict)
-
-
 @each_row("name", [name for name in FILES if name != ODD])
 def test_another_validator_agrees_with_the_rows(name):
     """Another validator accepts the expected arguments, and the sent ones only if they equal those."""

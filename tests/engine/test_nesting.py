@@ -7,8 +7,6 @@ from tables import rows
 
 from mcp_lenient import normalize
 
-CHAIN = {str(at): {"$ref": f"#/$defs/{at + 1}"} for at in range(9)}
-
 
 def nested(depth):
     value: list = []

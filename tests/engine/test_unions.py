@@ -13,19 +13,7 @@ def obj(*required, **properties):
 
 
 TEXT, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
-BY_TEXT = [obj("kind", kind={"const": "a"}, n=INTEGER), obj("kind", kind={"const": "b"}, n=INTEGER)]
 BY_NUMBER = [obj(version={"const": 1}, n=INTEGER), obj(version={"const": 2}, n=INTEGER)]
-BY_BOOLEAN = [obj(ok={"const": True}, n=INTEGER), obj(ok={"const": False}, error=TEXT)]
-BY_REFERENCE = [
-    obj(kind={"$ref": "#/$defs/A"}, n=INTEGER),
-    obj(kind={"$ref": "#/$defs/B"}, n=INTEGER),
-]
-BY_NAMES = [obj("path", path=TEXT, line=INTEGER), obj("url", url=TEXT, line=INTEGER)]
-BY_BOTH = [
-    obj("kind", "path", kind={"const": "a"}, path=TEXT),
-    obj("kind", "url", kind={"const": "b"}, url=TEXT),
-]
-LISTS = [{"type": "array", "items": TEXT}, {"type": "array", "items": INTEGER}]
 BESIDE_NUMBER = [obj("a", a=INTEGER), obj("b", b=INTEGER), NUMBER, {"type": "null"}]
 
 

@@ -82,7 +82,6 @@ async def test_several_faults():
 
 
 NUMBER, PAIR = {"type": "integer"}, {"type": "object", "properties": {"field": {}}, "required": ["field"]}
-EITHER = {"anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("integer", "boolean")]}
 
 
 @pytest.mark.parametrize(

@@ -255,9 +255,6 @@ def test_an_empty_text_with_a_least_length_is_asked_for(names: tuple[str, ...]) 
     assert violation.message == "'x' must have at least 1 character, but got the string \"\" of 0 characters."
 
 
-_NEGATIVE = {"type": "integer", "minimum": -1000, "maximum": -1}
-
-
 @each_row(
     ("place", "value", "limits"),
     rows(__file__, "every_range_of_a_union_is_named"),

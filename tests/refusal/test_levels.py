@@ -15,12 +15,7 @@ from tables import rows
 
 from mcp_lenient import Policy
 
-INTEGER = {"type": "integer"}
 TEXT = {"type": "string"}
-_BRANCHES = [
-    {"type": "object", "properties": {"a": TEXT, "x": TEXT}, "required": ["a"]},
-    {"type": "object", "properties": {"b": INTEGER, "c": TEXT}, "required": ["b", "c"]},
-]
 
 
 class _Address(BaseModel):

@@ -16,7 +16,6 @@ _QUESTION = closed("text", "options", text=STRING, options=array(_OPTION))
 _ASK = closed("questions", questions=array(_QUESTION), tags=array(STRING))
 _EDIT = closed("old", old=STRING, new=STRING)
 _EDITS = closed("path", "edits", path=STRING, edits=array(_EDIT, minItems=1))
-_FETCH = closed("name", "arguments", name=STRING, arguments=OBJECT)
 
 
 def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> dict[str, Violation]:

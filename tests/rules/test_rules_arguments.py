@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 from tables import (
-    BOOLEAN,
     INTEGER,
     OBJECT,
     STRING,
@@ -209,13 +208,6 @@ def test_unwrap_arguments_removes_known_wrappers(schema: Any, sent: Any, expecte
     check(schema, sent, expected, repairs)
 
 
-WRAPPED = closed("data", data=FILTER)
-
-
-TODO = closed("title", title=STRING, done=BOOLEAN, tags=STRINGS)
-TODOS = closed(todos=array(TODO), filter=opened(city=STRING), extra=OBJECT, params=OBJECT, note=STRING)
-
-
 @each_row(
     ("name", "value"),
     [
@@ -234,10 +226,6 @@ def test_wrapped_value_knows_every_type_name(name: str, value: Any) -> None:
 def test_unwrap_arguments_knows_every_wrapper(name: str) -> None:
     """The arguments are unwrapped from every known wrapper."""
     check(FILTER, {name: {"field": "a"}}, {"field": "a"}, [("unwrap_arguments", "")])
-
-
-PERSON = closed("name", name=STRING, age=INTEGER)
-GATEWAY = closed("tool", "arguments", tool=STRING, arguments=OBJECT)
 
 
 @pytest.mark.parametrize(

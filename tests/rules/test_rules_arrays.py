@@ -11,7 +11,6 @@ from tables import (
     STRING,
     array,
     check,
-    closed,
     enum,
     keeps,
     nullable,
@@ -22,10 +21,8 @@ from tables import (
 )
 
 STRINGS = array(STRING)
-MODES = enum("fast", "slow_mode")
 INTEGERS = array(INTEGER)
 NUMBERS = array(NUMBER)
-ROW = closed("id", id=INTEGER, note=STRING)
 
 
 @table(
@@ -267,7 +264,3 @@ def test_scalar_to_array_wraps_text_that_is_one_item(
 ) -> None:
     """One URI, text without spaces, or plain words are one item. Other text may be several."""
     check(schema, sent, expected, repairs)
-
-
-FRUITS = {**STRING, "examples": ["red apple", "pear", "kiwi"]}
-SHOPS = enum("Home & Garden", "Books, Music", "in_stock", "in", "stock", "[x]")

@@ -13,9 +13,6 @@ from tables import (
 
 from mcp_lenient import normalize
 
-MODES = enum("fast", "slow_mode", "AUTO")
-
-
 MANY = 3_000
 
 

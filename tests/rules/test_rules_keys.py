@@ -6,16 +6,10 @@ import pytest
 from tables import (
     INTEGER,
     STRING,
-    array,
     check,
     closed,
     opened,
 )
-
-STRINGS = array(STRING)
-ALIASES = {"task": ("query", "q")}
-TASK = closed("task", task=STRING, limit=INTEGER)
-
 
 NAMED = closed("name", name=STRING)
 

@@ -29,7 +29,6 @@ from tables import (
 from mcp_lenient import Normalizer, normalize
 
 STRINGS = array(STRING)
-SEARCH = closed("query", query=STRING, max_results=INTEGER)
 
 
 @table(

@@ -17,7 +17,6 @@ from tables import (
 )
 
 STRINGS = array(STRING)
-POINT = closed("x", "y", x=INTEGER, y=INTEGER)
 
 
 @pytest.mark.parametrize("rule", ["json_text_to_array", "json5_text_to_array", "python_text_to_array"])

@@ -10,8 +10,6 @@ from decisions import decide, records, refusals
 from tables import (
     BOOLEAN,
     INTEGER,
-    NUMBER,
-    STRING,
     array,
     closed,
     each_row,
@@ -19,11 +17,6 @@ from tables import (
     tied_values,
     union,
 )
-
-STRINGS = array(STRING)
-CIRCLE = closed("kind", "radius", kind={"const": "circle"}, radius=NUMBER)
-SQUARE = closed("kind", "side", kind={"const": "square"}, side=NUMBER)
-SHAPE = union(CIRCLE, SQUARE)
 
 
 @each_row(

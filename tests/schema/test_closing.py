@@ -9,7 +9,6 @@ from tables import STRING, Json, each_row, opened, rows
 from mcp_lenient import Policy, normalize
 
 _PERSON = opened(name=STRING)
-_REF: Json = {"$ref": "#/$defs/Person"}
 _DEFS: Json = {"$defs": {"Person": _PERSON}}
 
 

@@ -17,10 +17,8 @@ from mcp_lenient import Limits
 from mcp_lenient.errors import NoToolCallError, ToolCallError
 from mcp_lenient.text_calls import ToolCall, parse_tool_call, parse_tool_calls
 
-_OPENAI = {"type": "function", "id": "call_1", "function": {"name": "find", "arguments": '{"q": "x"}'}}
 _SERVERS = ("web", "s", "mcp.web-1", "搜索", "proxy", "files")
 _FIND = ToolCall(None, "find", {"q": "x"})
-_WEB = ToolCall("web", "find", {"q": "x"})
 
 _TABLES = json.loads((Path(__file__).parent / "calls.json").read_text(encoding="utf-8"))
 
@@ -178,7 +176,6 @@ def test_a_thousand_calls_are_parsed():
     assert len(parse_tool_calls("<s><b>{}</b></s>\n" * 1_000, servers=["s"])) == 1_000
 
 
-_EDIT = ToolCall(None, "edit", {"path": "a.py", "text": "  x = 1\n"})
 _NATIVE = _rows("native")
 
 
