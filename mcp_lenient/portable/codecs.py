@@ -326,7 +326,6 @@ class Property:
         name: Its published name.
         codec: How its value is said.
         drops_null: Whether null is not said, since leaving the name out means the same to the author.
-        absent_is_null: Whether the author requires the name, and null is said by leaving it out.
         null_is_absent: Whether null is published for leaving the name out.
         must_be_said: Whether the published form requires the name.
     """
@@ -334,14 +333,13 @@ class Property:
     name: str
     codec: Codec = SAME
     drops_null: bool = False
-    absent_is_null: bool = False
     null_is_absent: bool = False
     must_be_said: bool = False
 
     @property
     def is_plain(self) -> bool:
         """Whether only the codec may change something."""
-        return not (self.drops_null or self.absent_is_null or self.null_is_absent)
+        return not (self.drops_null or self.null_is_absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,7 +385,7 @@ class Fields(Codec):
             known = self.properties.get(name)
             if known is None:
                 more[name] = each
-            elif each is not None or not (known.drops_null or known.absent_is_null):
+            elif each is not None or not known.drops_null:
                 said[known.name] = known.codec.encode(each)
         for known in self.properties.values():
             if known.must_be_said and known.name not in said:
@@ -430,9 +428,6 @@ class Fields(Codec):
                 read[name] = codec.decode(each, (*path, name), faults)
             elif each is not None or not self.properties[own].null_is_absent:
                 read[own] = self.properties[own].codec.decode(each, (*path, name), faults)
-        for own, known in self.properties.items():
-            if known.absent_is_null:
-                read.setdefault(own, None)
         is_same = read.keys() == value.keys() and all(read[name] is value[name] for name in read)
         return value if is_same else read
 

@@ -585,14 +585,12 @@ class _Conversion:
         form, takes_null = self._form, self._takes_null(sub)
         default = sub.get("default") if isinstance(sub, Mapping) else None
         is_same = takes_null and not is_required and default is None
-        if takes_null and not form.optional_null and (is_same or is_required) and isinstance(sub, Mapping):
+        if is_same and not form.optional_null and isinstance(sub, Mapping):
             without = self._without_null(sub)
             if without is not None:
                 self._use("null_to_absent", at)
                 schema, codec = self._schema(without, at)
-                if is_required:
-                    _note_everywhere(schema, "leave it out for null")
-                return schema, Property(name, codec, drops_null=not is_required, absent_is_null=is_required)
+                return schema, Property(name, codec, drops_null=True)
         schema, codec = self._schema(sub, at)
         if is_required or not (form.all_required or form.null_for_absent):
             return schema, Property(name, codec)
@@ -617,9 +615,7 @@ class _Conversion:
         names = [name for name in own.get("required") or () if isinstance(name, str)]
         if self._form.all_required:
             return [each.name for each in published.values()]
-        required = [
-            published[name].name for name in names if name in published and not published[name].absent_is_null
-        ]
+        required = [published[name].name for name in names if name in published]
         undeclared = [name for name in names if name not in published]
         if undeclared and self._form.undeclared_required:
             return required + undeclared

@@ -251,10 +251,6 @@ class CallEvent(_Record):
         " takes longer, since it loads code.",
     )
     server: Text | None = Field(default=None, description="The name of the called server.")
-    form: Text | None = Field(
-        default=None,
-        description="The form in which the tool's schema is published, if it is not the author's.",
-    )
     mounted: Text | None = Field(
         default=None,
         description="The path of mounted servers down to the tool's own, if that is another one.",
@@ -275,6 +271,10 @@ class CallEvent(_Record):
     )
     trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
     span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
+    form: Text | None = Field(
+        default=None,
+        description="The form in which the tool's schema is published, if it is not the author's.",
+    )
     schema_version: Literal[1] = Field(
         description="The version of this model; a later form of the event has another number."
     )

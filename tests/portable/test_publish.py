@@ -93,7 +93,7 @@ SHAPES: dict[str, tuple[Json, Json, Json]] = {
         {"a[x]": 1, "a{x}": 2},
         {"a_x": 1, "a_x_": 2},
     ),
-    "required_null": (parameters(until={"type": ["string", "null"]}), {"until": None}, {}),
+    "required_null": (parameters(until={"type": ["string", "null"]}), {"until": None}, {"until": None}),
     "null_apart": (
         {"type": "object", "properties": {"n": {"type": ["integer", "null"], "default": 5}}},
         {"n": None},

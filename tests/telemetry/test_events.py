@@ -30,6 +30,7 @@ CALLER = {
     "transport": "stdio",
     "trace_id": "0af7651916cd43dd8448eb211c80319c",
     "span_id": "b7ad6b7169203331",
+    "form": "portable",
 }
 FACTS = {"tool": "store_context", "caller": CALLER, "duration_us": 41}
 REPAIRS = (
@@ -222,6 +223,7 @@ def test_every_finding_is_in_the_event():
         "transport": "stdio",
         "trace_id": "0af7651916cd43dd8448eb211c80319c",
         "span_id": "b7ad6b7169203331",
+        "form": "portable",
         "schema_version": 1,
     }
 
