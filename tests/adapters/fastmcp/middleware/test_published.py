@@ -8,7 +8,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
 
-from mcp_lenient import LenientMiddleware, Policy, PolicyError, lenient
+from mcp_lenient import LenientMiddleware, Policy, PolicyError, create_lenient_proxy, lenient
 
 
 def server(*, author: Any = ..., **settings: Any) -> FastMCP:
@@ -179,4 +179,25 @@ async def test_observing_reads_back_and_repairs_nothing():
     """With mode ``observe`` a published call still reaches the tool in its own form."""
     made = server(policy=Policy(mode="observe", publish="portable"))
     result = await called(made, "label", {"labels": [{"key": "a", "value": 1}]})
+    assert result.structured_content["labels"] == {"a": 1}
+
+
+async def test_the_proxy_publishes_and_reads_back():
+    """A proxy lists the form, and the server behind it gets its own."""
+    behind = server()
+    behind.middleware[:] = [each for each in behind.middleware if not isinstance(each, LenientMiddleware)]
+    proxy = create_lenient_proxy(behind, Policy(publish="portable"))
+    assert (await listed(proxy))["label"]["properties"]["labels"]["type"] == "array"
+    result = await called(proxy, "label", {"labels": [{"key": "a", "value": 1}], "filter_name": "x"})
+    assert result.structured_content["labels"] == {"a": 1}
+
+
+@pytest.mark.parametrize("child_publishes", [True, False])
+async def test_a_parent_publishes_the_tools_of_mounted_servers(child_publishes):
+    """A server that publishes lists and reads the tools of the servers in it, whether they publish or not."""
+    parent = FastMCP("parent")
+    parent.mount(server(publish="portable" if child_publishes else None), namespace="sub")
+    parent.add_middleware(LenientMiddleware(publish="portable"))
+    assert (await listed(parent))["sub_label"]["properties"]["labels"]["type"] == "array"
+    result = await called(parent, "sub_label", {"labels": [{"key": "a", "value": 1}]})
     assert result.structured_content["labels"] == {"a": 1}
