@@ -334,7 +334,8 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
 @_check("warning", "Callers copy defaults from the schema, and the call is refused.")
 def default_refused(surface: Surface) -> Iterator[Hit]:
     """A parameter's own default does not fit its type."""
-    for spot in surface.spots:
+    # A server of which only the schema is known may take its own defaults, and so does the middleware before it.
+    for spot in surface.spots if surface.file is not None else ():
         for default in spot.node.default:
             if not spot.node.takes(default):
                 written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
