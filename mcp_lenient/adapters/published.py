@@ -102,6 +102,8 @@ class PublishedContract(ToolContract):
         if not read.unreadable and self.inner.accepts(read.arguments):
             return Decision("accepted", read.arguments, (), (), self.plan.policy.mode, self.plan.tool)
         found = ToolContract.decide(self, arguments, observer)
+        if any(self._gives_only_value(each.pointer) for each in found.repairs):
+            return self.inner.decide(read.arguments)
         if found.status != "refused":
             return replace(found, arguments=read_back(self.published, found.arguments).arguments)
         if all(each.may_be_repaired for each in read.unreadable):
@@ -109,6 +111,12 @@ class PublishedContract(ToolContract):
             if other.status != "refused":
                 return replace(other, repairs=tuple(map(self._said, other.repairs)))
         return found
+
+    def _gives_only_value(self, sent: str) -> bool:
+        """Return whether a repair is in a parameter whose only allowed value the published schema does not say."""
+        codec = self.published.codec or Codec()
+        names = {codec.published_path((name,))[0] for name in self.published.only_value}
+        return bool(names) and (sent == "" or tokens_of(sent)[0] in names)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""

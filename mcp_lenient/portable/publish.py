@@ -103,6 +103,7 @@ class Published:
         schema: What is published.
         changes: What was changed.
         secret: Parameters, by both names, whose values are secret or JSON text that may hold one.
+        only_value: Parameters in which only one value was allowed at a place whose published schema does not say it.
         lost: Why this schema cannot have the form without losing calls, and is published as it is; None if it has it.
         codec: How values are said; None if they are the same in both forms.
     """
@@ -112,6 +113,7 @@ class Published:
     changes: tuple[Change, ...] = ()
     lost: str | None = None
     secret: frozenset[str] = frozenset()
+    only_value: frozenset[str] = frozenset()
     codec: Codec | None = field(default=None, repr=False)
 
     def say(self, arguments: Mapping[str, Any]) -> Any:
@@ -151,7 +153,14 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
     if not changes and is_same and ("$schema" not in schema or wanted.allows("$schema")):
         return Published(wanted, schema)
     own = codec if changes_values(codec) else None
-    return Published(wanted, made, changes, secret=frozenset(conversion.secret), codec=own)
+    return Published(
+        wanted,
+        made,
+        changes,
+        secret=frozenset(conversion.secret),
+        only_value=frozenset(conversion.only_value),
+        codec=own,
+    )
 
 
 def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
@@ -195,6 +204,7 @@ class _Conversion:
     def __init__(self, read: ReadableSchema, form: Form) -> None:
         self.changes: list[Change] = []
         self.secret: set[str] = set()
+        self.only_value: set[str] = set()
         self._root = read.root
         self._tree = Tree(read)
         self._form = form
@@ -343,6 +353,8 @@ class _Conversion:
                 continue
             told = keyword in _TOLD and value not in (None, {}, [], False)
             self._use(f"{keyword}_{'to_description' if told else 'dropped'}", at)
+            if keyword in ("const", "enum") and (keyword == "const" or len(value) == 1):
+                self.only_value.update(map(str, at[1:2]))
             if told:
                 notes.append(_told(keyword, value))
         for text in notes:

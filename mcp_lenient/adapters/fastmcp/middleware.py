@@ -15,6 +15,7 @@ import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
 from fastmcp.server.middleware import Middleware
+from fastmcp.tools import FunctionTool
 from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
@@ -27,6 +28,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     current,
     kept_tool,
     may_publish,
+    policy_of,
     refused,
     repaired_result,
     version_asked,
@@ -36,6 +38,9 @@ from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import DefinitionError
+from mcp_lenient.portable.forms import Form
+from mcp_lenient.portable.publish import Published
+from mcp_lenient.portable.publish import publish as publish_schema
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry import otel as spans
@@ -58,7 +63,6 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
     from mcp_lenient.adapters.settings import HostSettings
-    from mcp_lenient.portable.forms import Form
     from mcp_lenient.rules.policy import Unrepairable
 
     _NextHandler = Callable[[ServerRequestContext[Any, Any]], Awaitable[Any]]
@@ -244,6 +248,7 @@ class LenientMiddleware(Middleware):
         )
         self._telemetry = self._gate.telemetry
         self._compiled: dict[Any, CompiledTool] = {}
+        self._forms: dict[str, tuple[Mapping[str, Any], Published]] = {}
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
         hooks = (type(self).on_message, type(self).on_request)
@@ -365,9 +370,22 @@ class LenientMiddleware(Middleware):
         """Return a tool with its schema in the form of its policy."""
         if not may_publish(tool, self.policy_for(tool.name)) or context.fastmcp_context is None:
             return tool
-        known = await self.known(context.fastmcp_context.fastmcp, tool.name)
-        published = None if known is None else known.published
+        if isinstance(tool, FunctionTool):
+            published = self._published(tool)
+        else:  # only below a mount or transform is known what its author says
+            known = await self.known(context.fastmcp_context.fastmcp, tool.name)
+            published = None if known is None else known.published
         return tool if published is None else tool.model_copy(update={"parameters": dict(published.schema)})
+
+    def _published(self, tool: FunctionTool) -> Published | None:
+        """Return the published form of a function's schema, made once."""
+        policy = policy_of(tool, self._gate.operator.policies)
+        if policy.mode == "off" or not isinstance(policy.publish, Form):
+            return None
+        kept = self._forms.get(tool.name)
+        if kept is None or kept[0] != tool.parameters or kept[1].form != policy.publish:
+            kept = self._forms[tool.name] = tool.parameters, publish_schema(tool.parameters, policy.publish)
+        return kept[1]
 
     def _as_stated(self, tool: Tool) -> Tool:
         declared = self._gate.operator.policies.declared(tool.name)

@@ -201,3 +201,16 @@ async def test_a_parent_publishes_the_tools_of_mounted_servers(child_publishes):
     assert (await listed(parent))["sub_label"]["properties"]["labels"]["type"] == "array"
     result = await called(parent, "sub_label", {"labels": [{"key": "a", "value": 1}]})
     assert result.structured_content["labels"] == {"a": 1}
+
+
+async def test_the_only_allowed_value_is_not_made_by_a_repair():
+    """A confirmation that the published schema only describes is still not produced from something else."""
+    made = FastMCP("files")
+
+    @made.tool
+    def wipe(confirm: Annotated[list[str], Field(json_schema_extra={"const": ["DELETE"]})]) -> str:
+        return "wiped"
+
+    made.add_middleware(LenientMiddleware(publish="portable"))
+    assert (await called(made, "wipe", {"confirm": "DELETE"})).is_error
+    assert not (await called(made, "wipe", {"confirm": ["DELETE"]})).is_error
