@@ -40,7 +40,7 @@ if TYPE_CHECKING:
         ToolCallError,
     )
     from mcp_lenient.normalization import Normalizer, normalize
-    from mcp_lenient.portable import FORMS, Form, Published, ReadBack, publish, read_back
+    from mcp_lenient.portable import Form, Published, ReadBack, publish, read_back
     from mcp_lenient.rules import DEFAULT_RULES, Rule
     from mcp_lenient.rules.policy import Policy
     from mcp_lenient.telemetry.setup import configure_logging
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_RULES",
-    "FORMS",
     "Decision",
     "DefinitionError",
     "Dispatched",
@@ -122,7 +121,7 @@ _HOMES = {
     "mcp_lenient.declare.normalizers.annotation": "aliases normalizer",
     "mcp_lenient.declare.normalizers.lists": "parse_json split tags",
     "mcp_lenient.declare.normalizers.scalars": "clamp default_on_null iso_date lower null_as strip synonyms upper",
-    "mcp_lenient.portable": "FORMS Form Published ReadBack publish read_back",
+    "mcp_lenient.portable": "Form Published ReadBack publish read_back",
     "mcp_lenient.rules.policy": "Policy",
     "mcp_lenient.adapters.fastmcp.proxy": "create_lenient_proxy",
     "mcp_lenient.adapters.fastmcp.tools": "tool_error",

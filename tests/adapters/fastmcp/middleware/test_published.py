@@ -209,7 +209,7 @@ async def test_the_only_allowed_value_is_not_made_by_a_repair():
 
     @made.tool
     def wipe(confirm: Annotated[list[str], Field(json_schema_extra={"const": ["DELETE"]})]) -> str:
-        return "wiped"
+        return f"wiped: {confirm}"
 
     made.add_middleware(LenientMiddleware(publish="portable"))
     assert (await called(made, "wipe", {"confirm": "DELETE"})).is_error
