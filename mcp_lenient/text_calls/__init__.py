@@ -18,6 +18,7 @@ from mcp_lenient.text_calls.dialects import (
     kimi,
     llama,
     mistral,
+    python,
     qwen_xml,
 )
 from mcp_lenient.text_calls.scan import JSON, AnswerCalls, read_answer
@@ -92,7 +93,9 @@ def parse_tool_calls(
     ``harmony`` (gpt-oss), ``llama`` and ``gemma``. A text is parsed in one dialect, that of its first call. Two other forms
     with tags may be beside JSON: ``anthropic_xml``, which is ``<invoke name="tool"><parameter name="key">value</parameter>
     </invoke>``, and ``cline_xml``, which is ``<tool><key>value</key></tool>`` for a tool among ``tools``. Their values are
-    text; :func:`mcp_lenient.normalize` turns ``"5"`` into 5.
+    text; :func:`mcp_lenient.normalize` turns ``"5"`` into 5. ``python`` is ``[tool(key='value')]``, also in a fence for
+    ``python``, ``py`` or ``tool_code``, or ``tool(key='value')`` on lines of its own, if all tools are among ``tools``; the
+    same calls once bare and once in a fence are one group, and another group is an error.
 
     A call is read at the beginning of a line that is not indented (or directly after another call, marked reasoning such
     as ``<think>``, or a token of the model's own turn), and only if everything outside of calls and marked reasoning is
@@ -112,7 +115,8 @@ def parse_tool_calls(
         text: The model's output.
         tools: The tools that may be called: names, MCP or OpenAI definitions, or a mapping of names to input schemas.
             Calls of other tools are errors. Schemas decide which values in Qwen's and GLM's XML are strings; without
-            them an ambiguous value is an error. Default: any tool, and no call is in the form of ``cline_xml``.
+            them an ambiguous value is an error. Default: any tool, and no call is in the form of ``cline_xml``
+            or ``python``.
         dialect: The dialects that the prompt asked for, one or several of those named here and ``json``; a call in
             another one is not read. Default: all of them.
         servers: The names of servers, whose tags may be around those of their tools.
@@ -143,11 +147,25 @@ def answer_in(
 DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
     {
         each.DIALECT.name: each.DIALECT
-        for each in (qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma, anthropic_xml, cline_xml)
+        for each in (
+            qwen_xml,
+            glm,
+            deepseek,
+            kimi,
+            mistral,
+            harmony,
+            llama,
+            gemma,
+            anthropic_xml,
+            cline_xml,
+            python,
+        )
     }
 )
 """The dialects besides JSON, which is that of Hermes, Qwen 2.5 and 3, Llama 3, OpenAI and Anthropic."""
-NATIVE: Final = frozenset(each.name for each in DIALECTS.values() if not each.is_markup)
+NATIVE: Final = frozenset(
+    each.name for each in DIALECTS.values() if not each.is_markup and each is not python.DIALECT
+)
 """The dialects of model families, whose chat templates write the results."""
 
 

@@ -19,11 +19,13 @@ from mcp_lenient.text_calls.call import (
     calls_in,
     looks_like_call,
 )
+from mcp_lenient.text_calls.dialects import python
 from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect, TextReader
 from mcp_lenient.text_calls.prose import ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import same_json
 
 MAX_PLACES: Final = 5_000
 """Calls, tags, JSON values and lines that are read before a text is given up; JSON5 and Python count as ten."""
@@ -48,7 +50,11 @@ _GAP: Final = re.compile(r"[\s,;]*")
 _AFTER_CALL: Final = re.compile(r"[^\S\n]*[,;]?[^\S\n]*(?=[<{\[\n]|```|\Z)")
 _SPACE: Final = re.compile(r"[^\S\n]*")
 _FENCE: Final = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
-_CALL_FENCE: Final = re.compile(r"(?P<mark>```|~~~)(?:json|xml|tool_call)?[^\S\n]*\n")
+_CALL_FENCE: Final = re.compile(
+    r"(?P<mark>```|~~~)(?:json|xml|tool_call|(?P<code>python|py|tool_code))?[^\S\n]*\n"
+)
+_MAY_BE_CODE: Final = re.compile(r"(?:```|~~~)(?!tool_)")
+"""A fence in which a Python call that is not in a list may be an example."""
 _TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
 """Beginnings of the markers that models write directly after a word."""
 _MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALLS\]|<tool_call>")
@@ -120,6 +126,10 @@ class _Scan:
     has_text: bool = False
     in_list: bool = False
     """Whether the last line is in a list that no blank line has ended."""
+    example: int | None = None
+    """The position of the first Python call that may be an example if the text has anything else."""
+    begun: int | None = None
+    """The position where the first Python calls begin, if the first ones are."""
     is_over: bool = False
     """Whether the model's final message has begun."""
     data: int | None = None
@@ -145,6 +155,9 @@ class _Scan:
                 f"text that is not plain is beside the call of '{shown(found[0].call.tool)}' and may quote it"
             )
             raise source.error(self.odd, f"{what}; if the call is meant, send the call alone")
+        if self.example is not None and self.has_text:
+            what = "text is beside a Python call that is not in a list, which may be an example"
+            raise source.error(self.example, f"{what}; if the call is meant, send the call alone")
         if found:
             return
         msg = "No tool call was found in the text."
@@ -247,16 +260,37 @@ class _Scan:
             return end
         if calls and (self.in_list or self.is_over):
             self._note_odd(start)
-        for call in calls:
-            self._add(call)
+        if not self._is_again(calls, start):
+            for call in calls:
+                self._add(call)
         self.past = end
         return after.end() if after else end
 
     def _begins_sentence(self, start: int, end: int) -> bool:
         """Return whether a sentence, or a token of the model's turn, begins after a call in tags or between markers."""
         text, after = self.source.text, _end(_SPACE, self.source.text, end)
-        is_apart = _VALUE.match(text, start) is not None or text[start] in "`~"
+        is_apart = text[start] in "`~" or any(form.match(text, start) for form in (_VALUE, python.OPENER))
         return OWN.match(text, after) is not None or (not is_apart and text[after].isupper())
+
+    def _is_again(self, calls: list[Found], start: int) -> bool:
+        """Return whether Python calls are those before, once bare and once in a fence; other second ones are an error."""
+        text = self.source.text
+        begun = python.OPENER.match(text, calls[0].at) if calls else None
+        if begun is None:
+            return False
+        without = start == calls[0].at and not all(each.call.arguments for each in calls)
+        if not begun["list"] and (without or _MAY_BE_CODE.match(text, start)):
+            self.example = start
+        if not self.found:
+            self.begun = start
+            return False
+        first, second = (
+            [[each.call.tool, each.call.arguments] for each in own] for own in (self.found, calls)
+        )
+        is_other_form = self.begun is not None and (text[self.begun] in "`~") != (text[start] in "`~")
+        if is_other_form and same_json(first, second):
+            return True
+        raise self.source.error(start, "other calls in Python begin here; send one list of calls")
 
     def _add(self, found: Found) -> None:
         call, at, dialect = found
@@ -274,9 +308,9 @@ class _Scan:
         """Return the dialect of a model family; the forms that may be beside JSON count as one."""
         return dialect if any(each.name == dialect and not each.is_markup for each in self.dialects) else JSON
 
-    def _native(self, at: int, start: int) -> _Begun | None:
+    def _native(self, at: int, start: int, *, is_code: bool = False) -> _Begun | None:
         """Read a call in one of the dialects; the beginning of the text counts, as in Harmony's header."""
-        for dialect in self.dialects:
+        for dialect in self.dialects if not is_code else {python.DIALECT} & {*self.dialects}:
             for place in {at, start}:
                 opener = dialect.opener.match(self.source.text, place)
                 if opener is not None and dialect.is_call(self.tools, opener):
@@ -318,7 +352,8 @@ class _Scan:
         fence = _CALL_FENCE.match(self.source.text, at)
         if fence is None or depth > _DEEPEST:
             return None
-        found, end, is_closed = self._only_calls(fence.end(), rf"{fence['mark']}(?![`~])", depth + 1)
+        closing, is_code = rf"{fence['mark']}(?![`~])", fence["code"] is not None
+        found, end, is_closed = self._only_calls(fence.end(), closing, depth + 1, is_code=is_code)
         return (found, end) if found and is_closed else None
 
     def _container(self, tag: re.Match[str], depth: int) -> _Begun:
@@ -333,16 +368,18 @@ class _Scan:
             raise source.error(end, f"<{name}> contains text beside the call")
         return found, end
 
-    def _only_calls(self, at: int, closing: str, depth: int) -> tuple[list[Found], int, bool]:
+    def _only_calls(
+        self, at: int, closing: str, depth: int, *, is_code: bool = False
+    ) -> tuple[list[Found], int, bool]:
         """Read calls up to a closing mark; return them, where reading ended, and whether it is at the mark."""
         text, mark = self.source.text, re.compile(closing)
         found: list[Found] = []
         while True:
             at = _end(_GAP, text, at)
             closed = mark.match(text, at)
-            begun = (
-                None if closed else self._native(at, at) or self._call(at, depth) or self._fenced(at, depth)
-            )
+            begun = None if closed else self._native(at, at, is_code=is_code)
+            if not (closed or begun or is_code):
+                begun = self._call(at, depth) or self._fenced(at, depth)
             if begun is None:
                 return found, closed.end() if closed else at, closed is not None
             self._count(at)

@@ -17,7 +17,11 @@ from mcp_lenient.values.limits import Limits
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _MAX_QUOTINGS: Final = 3
 _DIALECTS: Final[frozenset[Dialect]] = frozenset(get_args(Dialect))
-_MARK: Final = re.compile(r""""[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){}]""")
+_LONG: Final = r"'{3}[^']*(?:'(?!'')[^']*)*'{3}" + r'|"{3}[^"]*(?:"(?!"")[^"]*)*"{3}'
+"""A string of Python that may have line breaks and quotes in it."""
+_MARK: Final = re.compile(
+    rf"""{_LONG}|"[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){{}}]"""
+)
 _DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
 _SPACE: Final = re.compile(r"\s*")
 _EXTENT: Final = json.JSONDecoder(strict=False)
@@ -92,12 +96,10 @@ class Source:
                 break
             depth += _DEPTH.get(token, 0)
             if depth > self.limits.depth:
-                raise self.error(
-                    at, f"the JSON that begins here nests deeper than {self.limits.depth} levels"
-                )
+                raise self.error(at, f"what begins here nests deeper than {self.limits.depth} levels")
             if depth == 0 and token in _DEPTH:
                 return mark.end()
-        raise self.error(at, "the JSON that begins here does not end; the text may be cut off")
+        raise self.error(at, "what begins here does not end; the text may be cut off")
 
 
 def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:

@@ -31,8 +31,12 @@ FORMS = {
     "kimi-k3": '<|open|>tools<|sep|><|open|>call tool="rm"<|sep|><|close|>call<|sep|><|close|>tools<|sep|>',
     "harmony": "<|start|>assistant<|channel|>commentary to=functions.rm<|message|>{}<|call|>",
     "fence": '```json\n{"name": "rm", "arguments": {"path": "/"}}\n```',
+    "python-list": "[rm(path='/')]",
+    "python-call": "rm(path='/')",
 }
 """A call in each form."""
+PYTHON = ("python-list", "python-call")
+_OWN_FENCE = "```python\n@\n```"
 _ELEMENTS = (
     "a article aside blockquote body button code dd del details div email example figure footer form header history html"
     " iframe kbd li main mark math memo message nav note ol output page pre q quote reflection result samp script section"
@@ -77,7 +81,7 @@ _HOSTILE = {
     ],
     "fences": [
         "```bash\n@\n```",
-        "```python\n@\n```",
+        _OWN_FENCE,
         "```text\n@\n```",
         "````json\n@\n````",
         "~~~~\n@\n~~~~",
@@ -297,7 +301,14 @@ def test_what_may_quote_a_call_stops_it(around, line_break):
     hostile = [each for texts in _HOSTILE.values() for each in texts]
     hostile += [f"<{name}>\n@\n</{name}>" for name in _ELEMENTS]
     assert len(hostile) > 250
-    texts = [around.replace("@", each).replace("@", form) for each in hostile for form in FORMS.values()]
+    forms = FORMS.items()
+    own = {(_OWN_FENCE, name) for name in PYTHON}
+    texts = [
+        around.replace("@", each).replace("@", form)
+        for each in hostile
+        for name, form in forms
+        if (each, name) not in own
+    ]
     assert [text for text in texts if _is_read(text.replace("\n", line_break))] == []
 
 
@@ -336,21 +347,23 @@ _HONEST = [
     "<|im_start|>assistant\n@<|im_end|>",
     "I will look.\r\n\r\n@\r\n",
 ]  # fmt: skip
+_FENCED_IN_PROSE = "I look.\n```json\n@\n```\nDone."
 _FENCES = [
     "```\n@\n```",
     "```json\n@\n```",
     "```xml\n@\n```",
     "```tool_call\n@\n```",
     "~~~\n@\n~~~",
-    "I look.\n```json\n@\n```\nDone.",
+    _FENCED_IN_PROSE,
 ]
 
 
 @pytest.mark.parametrize("around", [*_HONEST, *_FENCES])
 def test_plain_text_around_a_call_does_not_stop_it(around):
     """Each form is read beside plain sentences, lists, marked reasoning and tokens of the model's turn, or in a fence."""
-    forms = [form for name, form in FORMS.items() if name != "fence" or around in _HONEST]
-    texts = [around.replace("@", form) for form in forms]
+    without = {"fence"} if around in _FENCES else set()
+    without |= {"python-call"} if around == _FENCED_IN_PROSE else set()  # it may be an example
+    texts = [around.replace("@", form) for name, form in FORMS.items() if name not in without]
     read = [
         [call.tool for call in parse_tool_calls(text, tools=_SCHEMAS, servers=["files"])] for text in texts
     ]

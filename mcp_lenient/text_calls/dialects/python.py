@@ -1,0 +1,154 @@
+"""Python: ``tool(key='value')``, alone or in a list, a call only if every tool is known; Llama writes the list as well.
+
+Python's own grammar says where a call and its arguments begin and end, and nothing is evaluated. A value is a literal that
+JSON can hold. A parameter may be named like a keyword, ``from='a'``.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import keyword
+import re
+from itertools import accumulate
+from typing import Any, Final
+
+from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall, UnknownToolError
+from mcp_lenient.text_calls.native import Dialect, TextReader
+from mcp_lenient.text_calls.source import container
+from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
+from mcp_lenient.values.display import shown
+
+_NAME: Final = r"[^\W\d]\w{0,127}(?:\.\w{1,128}){0,4}"
+OPENER: Final = re.compile(
+    rf"(?P<list>\[\s*)?(?P<tool>{_NAME})\((?(list)|(?=\s*(?:\)|[^\W\d]\w{{0,127}}\s*=(?!=))))"
+)
+"""The beginning of a list of calls, or of a call with a named argument or none."""
+_FULL_NAME: Final = re.compile(_NAME)
+_GAP: Final = re.compile(r"[\s,;]*")
+_BETWEEN: Final = re.compile(r"[ \t]*(?:[,;]?[ \t\r\n]*\n|[,;][ \t]*)")
+"""What may be between calls: a line break before one that is not indented, a comma or a semicolon."""
+_LONG: Final = r"'''(?P<single>[^\\]*?)'''" + r'|"""(?P<double>[^\\]*?)"""'
+_STRING: Final = re.compile(rf"""{_LONG}|"[^"\n]*"|'[^'\n]*'""")
+_CODE: Final = re.compile(
+    rf"[\s,:=()\[\]{{}}]|(?<![\w.])(?:{_NAME}(?=\s*[(=])|(?:True|False|None|true|false|null)\b)"
+    r"|(?:(?<=[=,:(\[])[+-]|(?<=[=,:(\[]\s)[+-])?(?<![\w.])\d[\d_]*(?:\.[\d_]+)?(?:[eE][+-]?\d+)?"
+)
+"""What may be outside of strings: names of tools and parameters, literals, and what is between them."""
+_CHAIN: Final = re.compile(r"[])}]\s*[\[({]")
+"""What only a subscript or the call of a result has."""
+_KEYWORD: Final = re.compile(rf"\b(?:{'|'.join(keyword.kwlist)})\b(?=\s*=)")
+_LITERAL: Final = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.UAdd, ast.USub, ast.Load)
+_JSON_WORDS: Final = frozenset({"true", "false", "null"})
+_TOKEN: Final = re.compile(
+    rf"""{_LONG}|"(?:[^"\\]|\\.)*"|'(?P<text>(?:[^'\\]|\\.)*)'"""
+    r"|(?<![\w.])(?:(?P<number>\+?\d[\d_]*)|(?P<word>True|False|None)\b)",
+    re.DOTALL,
+)
+_QUOTE: Final = re.compile(r'\\.|"', re.DOTALL)
+_OTHER_ESCAPE: Final = re.compile(r"\\(?:\\|(?P<other>[/xavNU0-7]))")
+"""A backslash that JSON and Python read in two ways."""
+
+
+def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
+    return tools.lists(opener["tool"])
+
+
+def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    """Read calls that follow each other."""
+    calls: list[ToolCall] = []
+    begun: re.Match[str] | None = opener
+    while begun is not None:
+        start = begun.start()
+        end = reader.source.end(start if begun["list"] else begun.end() - 1)[0]
+        calls += calls_between(reader, start, end)
+        after = _GAP.match(reader.text, end)
+        begun = OPENER.match(reader.text, after.end() if after else end)
+        if begun is not None and not _BETWEEN.fullmatch(reader.text, end, begun.start()):
+            raise reader.source.error(begun.start(), "expected a line that begins with the next call")
+        if len(calls) > MAX_CALLS:
+            raise reader.source.error(start, f"the text contains more than {MAX_CALLS:,} tool calls")
+    unknown = next((call.tool for call in calls if not reader.tools.lists(call.tool)), None)
+    if unknown is not None:
+        what = f"the called tool '{shown(unknown)}' is not among the given tools"
+        raise UnknownToolError(str(reader.source.error(opener.start(), what)))
+    return calls, end
+
+
+def calls_between(reader: TextReader, start: int, end: int) -> list[ToolCall]:
+    """Parse a call or list of calls that is the whole text between two positions."""
+    text = reader.text[start:end]
+    masked = reader.source.masked[start:end]
+    code = _KEYWORD.sub(lambda word: "_" * len(word[0]), masked.replace("\0", "_").replace("\\", "_"))
+    bare = _STRING.sub("0", masked)
+    is_plain = "\0" not in text and _CHAIN.search(bare) is None and not _CODE.sub("", bare)
+    try:
+        tree = ast.parse(code if is_plain else "", mode="eval").body
+        parts = _Parts(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        what = "the call that begins here cannot be parsed as Python; it may be cut off"
+        raise reader.source.error(start, what) from None
+    nodes = tree.elts if isinstance(tree, ast.List) else [tree]
+    if len(nodes) > MAX_CALLS:
+        raise reader.source.error(start, f"the list contains more than {MAX_CALLS:,} calls")
+    return [_call(reader, parts, node, start) for node in nodes]
+
+
+class _Parts:
+    """The text of each node; ``ast.get_source_segment`` would split the whole text for each one."""
+
+    def __init__(self, text: str) -> None:
+        self._bytes = text.encode()
+        self._lines = [0, *accumulate(map(len, self._bytes.splitlines(keepends=True)))]
+
+    def of(self, node: Any) -> str:
+        start = self._lines[node.lineno - 1] + node.col_offset
+        return self._bytes[start : self._lines[node.end_lineno - 1] + node.end_col_offset].decode()
+
+
+def _call(reader: TextReader, parts: _Parts, node: ast.expr, at: int) -> ToolCall:
+    if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
+        raise reader.source.error(at, "this contains something other than calls with named arguments")
+    name = parts.of(node.func)
+    if not _FULL_NAME.fullmatch(name):
+        raise reader.source.error(at, "what is called is not a tool's name")
+    values = []
+    for word in node.keywords:
+        key = parts.of(word).partition("=")[0].strip()
+        value = _as_json(parts.of(word.value)) if _is_literal(word.value) else None
+        if value is None:
+            raise reader.source.error(at, f"the value of '{shown(key)}' of '{shown(name)}' is not a literal")
+        values.append(f"{json.dumps(key)}: {value}")
+    arguments = container("{" + ", ".join(values) + "}", reader.source.limits)
+    if not isinstance(arguments, dict):
+        what = f"an argument of '{shown(name)}' is not a plain value, or is there twice"
+        raise reader.source.error(at, what)
+    return ToolCall(None, name, arguments)
+
+
+def _is_literal(value: ast.expr) -> bool:
+    return all(
+        isinstance(each, _LITERAL) or (isinstance(each, ast.Name) and each.id in _JSON_WORDS)
+        for each in ast.walk(value)
+    )
+
+
+def _as_json(text: str) -> str | None:
+    """Write Python's strings, numbers and words as JSON does; None if an escape has another meaning there."""
+    if any(escape["other"] for escape in _OTHER_ESCAPE.finditer(text)):
+        return None
+    return _TOKEN.sub(_plain_token, text)
+
+
+def _plain_token(token: re.Match[str]) -> str:
+    if token["number"]:
+        return token["number"].lstrip("+").replace("_", "")
+    if token["text"] is not None:
+        return (
+            '"' + _QUOTE.sub(lambda part: {"\\'": "'", '"': '\\"'}.get(part[0], part[0]), token["text"]) + '"'
+        )
+    long = token["single"] if token["single"] is not None else token["double"]
+    return PYTHON_NAMES.get(token[0], token[0]) if long is None else json.dumps(long)
+
+
+DIALECT: Final = Dialect("python", OPENER, _read, is_call=_is_call)
