@@ -10,7 +10,7 @@ from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.portable.codecs import Codec
 from mcp_lenient.portable.publish import Published, publish, read_back
-from mcp_lenient.types import Fault, Path
+from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place
 from mcp_lenient.values.json_values import pointer, tokens_of
 
@@ -125,4 +125,4 @@ class PublishedContract(ToolContract):
     def _said(self, repair: Any) -> Any:
         codec = self.published.codec or Codec()
         path = tuple(int(each) if each.isdecimal() else each for each in tokens_of(repair.pointer))
-        return repair._replace(pointer=pointer(codec.published_path(path)))
+        return Repair(repair.rule, pointer(codec.published_path(path)), repair.before, repair.after)

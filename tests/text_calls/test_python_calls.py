@@ -383,7 +383,6 @@ _SLOW = {
 
 
 @pytest.mark.slow
-@pytest.mark.usual_rows("arguments", "lines-of-arguments", "groups", "cut-off", "signs", "spaces")
 @pytest.mark.parametrize("text", _SLOW.values(), ids=_SLOW)
 def test_hostile_python_is_bounded(text):
     """Text designed to be slow is refused fast. The bound guards against hanging and is not a measurement."""
