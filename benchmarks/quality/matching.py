@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-from mcp_lenient.values.json_values import tokens_of
-from mcp_lenient.values.patches import REMOVED, value_at, with_value
 
 _LOOSE = re.compile(r"[ ,./\-_*^]")
 
@@ -83,48 +80,3 @@ def _counts(given: Any, value: Any) -> bool:
 
 def _loose(text: str) -> str:
     return _LOOSE.sub("", text).lower().replace("'", '"')
-
-
-def patched(document: Any, patch: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the document after a JSON Patch (RFC 6902), without changing the original.
-
-    Raises:
-        LookupError: If the patch does not fit the document.
-    """
-    for operation in patch:
-        value = operation.get("value")
-        if "from" in operation:
-            source = _place(document, operation["from"])
-            value = value_at(document, source)
-            if operation["op"] == "move":
-                document = with_value(document, source, REMOVED)
-        is_new = operation["op"] not in ("remove", "replace")
-        path = _place(document, operation["path"], is_new=is_new)
-        above = value_at(document, path[:-1])
-        if operation["op"] == "remove":
-            document = with_value(document, path, REMOVED)
-        elif is_new and path and isinstance(above, list):
-            document = with_value(document, path[:-1], [*above[: path[-1]], value, *above[path[-1] :]])
-        else:
-            document = with_value(document, path, value)
-    return document
-
-
-def _place(document: Any, pointer: str, *, is_new: bool = False) -> tuple[Any, ...]:
-    """Return the path that a pointer names: of an existing value, or of a new one in an existing container."""
-    path: tuple[Any, ...] = ()
-    for token in (tokens := tokens_of(pointer)):
-        here = value_at(document, path)
-        if isinstance(here, list):
-            token = len(here) if token == "-" else int(token) if token.isdecimal() else -1  # noqa: PLW2901, S105
-        path = (*path, token)
-    if value_at(document, path) is not REMOVED:
-        return path
-    above = value_at(document, path[:-1])
-    if (
-        not is_new
-        or not tokens
-        or not (isinstance(above, dict) or (isinstance(above, list) and path[-1] == len(above)))
-    ):
-        raise LookupError(pointer)
-    return path

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import servers
 from benchmarks.quality.judgments import OUTCOMES, REASONS, digest
-from benchmarks.quality.matching import answers, differing, identical, patched, same
+from benchmarks.quality.matching import answers, differing, identical, same
 from benchmarks.signatures import expressible
 from mcp_lenient.values.json_values import tokens_of
+from mcp_lenient.values.patches import applied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -191,7 +192,7 @@ async def _first_fixes(caller: Caller, case: Case, refused: Reply) -> str:
     # A missing name and the unknown name meant by it have the same patch.
     once = [patch for at, patch in enumerate(patches) if patch not in patches[:at]]
     try:
-        mended = patched(case.sent, [operation for patch in once for operation in patch])
+        mended = applied(case.sent, tuple(operation for patch in once for operation in patch))
     except LookupError:
         return "does not apply"
     reply = await caller.call(servers.tool_name(case), mended)

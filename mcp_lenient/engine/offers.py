@@ -17,7 +17,7 @@ from mcp_lenient.rules.rules import ABSENT, Place
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
 from mcp_lenient.values.json_values import json_type, plain, pointer, same_json, tokens_of
-from mcp_lenient.values.patches import REMOVED, Patch, difference, value_at, with_value
+from mcp_lenient.values.patches import REMOVED, Patch, applied, difference, path_at, value_at, with_value
 
 MAX_OFFERS: Final = 3
 _MAX_TRIED: Final = 6
@@ -197,6 +197,7 @@ class Offers:
             bool(patch)
             and self._is_small
             and all(map(self._is_as_sent, patch))
+            and self._applies(patch)
             and all(self._may_name(each) and self._may_show(each, group) for each in patch)
         )
 
@@ -204,15 +205,20 @@ class Offers:
     def _is_small(self) -> bool:
         return fits_json(self._refused.arguments, _MAX_ARGUMENTS)
 
+    def _applies(self, patch: Patch) -> bool:
+        """Return whether a patch fits what was sent, in which an object may still be text."""
+        try:
+            applied(self._sent, patch)
+        except LookupError:
+            return False
+        return True
+
     def _is_as_sent(self, operation: Mapping[str, Any]) -> bool:
         """Return whether what an operation changes was sent as it is now, before certain repairs."""
         if operation["op"] == "add":
             return True
         now: Any = self._refused.arguments
-        path: Path = ()
-        for token in tokens_of(operation.get("from", operation["path"])):
-            here = value_at(now, path)
-            path = (*path, int(token) if isinstance(here, list) and token.isdecimal() else token)
+        path = path_at(now, operation.get("from", operation["path"]))
         here = value_at(now, path)
         if here is REMOVED:  # an item that a move has shifted, whose content is compared by the move
             return bool(operation["op"] == "remove")

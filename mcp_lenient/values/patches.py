@@ -47,35 +47,54 @@ def with_value(value: Any, path: Path, new: Any) -> Any:
 
 
 def applied(value: Any, patch: Patch) -> Any:
-    """Return a value changed by a patch that :func:`difference` made of it.
+    """Return a copy of a value after a JSON Patch without ``test`` operations.
 
     >>> applied({"tgas": [1]}, ({"op": "move", "from": "/tgas", "path": "/tags"},))
     {'tags': [1]}
 
     Raises:
-        LookupError: When a place of the patch is not there.
+        LookupError: When the patch does not fit the value.
     """
     for operation in patch:
         new = operation.get("value")
-        if operation["op"] == "move":
-            source = _path_of(value, operation["from"])
+        if "from" in operation:
+            source = _place(value, operation["from"])
             new = value_at(value, source)
-            value = with_value(value, source, REMOVED)
-        path = _path_of(value, operation["path"])
-        if operation["op"] in ("remove", "replace") and value_at(value, path) is REMOVED:
-            raise LookupError(operation["path"])
-        items = value_at(value, path[:-1])
-        if isinstance(items, list) and operation["op"] in ("add", "move") and isinstance(at := path[-1], int):
-            path, new = path[:-1], [*items[:at], new, *items[at:]]
-        value = with_value(value, path, REMOVED if operation["op"] == "remove" else new)
+            if operation["op"] == "move":
+                value = with_value(value, source, REMOVED)
+        is_new = operation["op"] not in ("remove", "replace")
+        path = _place(value, operation["path"], is_new=is_new)
+        above = value_at(value, path[:-1])
+        if operation["op"] == "remove":
+            value = with_value(value, path, REMOVED)
+        elif is_new and path and isinstance(above, list) and isinstance(at := path[-1], int):
+            value = with_value(value, path[:-1], [*above[:at], new, *above[at:]])
+        else:
+            value = with_value(value, path, new)
     return value
 
 
-def _path_of(value: Any, text: str) -> Path:
+def path_at(value: Any, text: str) -> Path:
+    """Return the path that a JSON Pointer names in a value, where a number in a list is an index."""
     path: Path = ()
-    for token in tokens_of(text):
+    for part in tokens_of(text):
         here = value_at(value, path)
-        path = (*path, int(token) if isinstance(here, list) and token.isdecimal() else token)
+        if isinstance(here, list):
+            path = (*path, len(here) if part == "-" else int(part) if part.isdecimal() else -1)
+        else:
+            path = (*path, part)
+    return path
+
+
+def _place(value: Any, text: str, *, is_new: bool = False) -> Path:
+    """Return the path that a pointer names: of an existing value, or of a new one in an existing container."""
+    path = path_at(value, text)
+    if value_at(value, path) is not REMOVED:
+        return path
+    above = value_at(value, path[:-1])
+    is_end = isinstance(above, list) and path[-1:] == (len(above),)
+    if not is_new or not path or not (isinstance(above, Mapping) or is_end):
+        raise LookupError(text)
     return path
 
 

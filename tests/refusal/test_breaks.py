@@ -134,6 +134,14 @@ def test_the_first_fixes_say_what_was_likely_meant(schema, sent, meant):
     assert jsonpatch.apply_patch(sent, [each for patch in patches for each in patch]) == meant
 
 
+def test_a_fix_fits_what_was_sent():
+    """No fix moves a value into an object that was sent as text."""
+    place = closed("a", "b", a=INTEGER, b=INTEGER)
+    for sent in ({"o": {"a": 1}, "b": 2}, {"o": '{"a": 1}', "b": 2}):
+        violations = normalize(closed("o", o=place), sent).violations
+        assert [bool(each.fixes) for each in violations] == [isinstance(sent["o"], dict)] * 2
+
+
 def test_one_mistake_in_several_items_is_one_patch():
     """The same misnamed field of several items is moved by one patch."""
     item = closed("file_path", file_path=STRING)

@@ -16,8 +16,17 @@ from mcp_lenient.adapters.repeats import Repeats, caller_of
 _SERVER = """
 from fastmcp import FastMCP
 from mcp_lenient import LenientMiddleware
+from typing_extensions import TypedDict
+
+class Point(TypedDict):
+    x: int
+    y: int
 
 mcp = FastMCP("x", middleware=[LenientMiddleware()])
+
+@mcp.tool
+def draw(point: Point) -> str:
+    return "drawn"
 
 @mcp.tool
 def search(query: str, tags: list[str], password: str = "", limit: int = 5) -> str:
@@ -35,11 +44,11 @@ async def answers(tmp_path):
     path.write_text(_SERVER)
     config = {"mcpServers": {"x": {"command": sys.executable, "args": [str(path)], "env": dict(os.environ)}}}
 
-    async def call(*calls: dict[str, Any]) -> list[tuple[str, int]]:
+    async def call(*calls: dict[str, Any], tool: str = "search") -> list[tuple[str, int]]:
         found = []
         async with Client(config) as client:
             for arguments in calls:
-                result = await client.call_tool_mcp("search", arguments)
+                result = await client.call_tool_mcp(tool, arguments)
                 text = result.content[0].text
                 answer = json.loads(text) if result.is_error else {"message": text, "details": {}}
                 found.append((answer["message"], answer["details"].get("repeated", 1)))
@@ -72,6 +81,12 @@ async def test_a_repaired_call_begins_anew(answers):
     """A call that runs repaired counts as one that runs."""
     found = await answers(_TEXT, {"query": "x", "tags": '["a"]'}, _TEXT)
     assert [times for _, times in found] == [1, 1, 1]
+
+
+async def test_an_object_sent_as_text_is_answered_again(answers):
+    """A call in which a fix cannot be applied as it was sent has an answer each time."""
+    found = await answers(*[{"point": '{"x": 1}', "y": 2}] * 3, tool="draw")
+    assert [times for _, times in found] == [1, 2, 3]
 
 
 async def test_a_missing_value_may_have_been_cut_off(answers):
