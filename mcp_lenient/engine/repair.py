@@ -65,7 +65,7 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
         if needed is not None:
             return _told("repaired", needed)
         reading, value = Reading(sent), plain(sent)
-    left = validator.faults(value)
+    left = faults if faults and not reading.steps else validator.faults(value)
     ties = tuple(Fault(tie.path, "value", keyword="ambiguous", bound=tie.values) for tie in reading.ties)
     if not left and not ties:
         # The tool would accept the partial repairs, but a guard forbids using them.
