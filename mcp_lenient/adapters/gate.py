@@ -229,10 +229,14 @@ class CompiledTool:
         self, decide: Callable[[Mapping[str, Any]], Decision], arguments: Mapping[str, Any]
     ) -> Decision:
         """Decide in a worker thread if that may take long."""
-        is_wide = len(self.plan.top.properties) > _MANY_PARAMETERS
-        if self.tool.in_thread or is_wide or holds_many(arguments):
+        if self.may_take_long(arguments):
             return await anyio.to_thread.run_sync(decide, arguments)
         return decide(arguments)
+
+    def may_take_long(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a decision about these arguments may block an event loop."""
+        is_wide = len(self.plan.top.properties) > _MANY_PARAMETERS
+        return self.tool.in_thread or is_wide or holds_many(arguments)
 
     def drops_what_is_missing(self, decision: Decision) -> bool:
         """Return whether the host would drop an argument of a call that lacks another one, and run the tool."""
@@ -268,12 +272,14 @@ class CompiledTool:
             self.refusal(self.tool.name, self.contract.decide(arguments).violations)
 
     def corrected(self, sent: Any, violations: tuple[Violation, ...]) -> Mapping[str, Any] | None:
-        """Return the arguments with the first fix of each violation, if the tool would take them.
+        """Return the arguments with the first fix of each violation, if the tool would take them and that is soon known.
 
         Values that are long or secret are replaced by their names.
         """
         patches = [violation.fixes[0] for violation in violations if violation.fixes]
         if not patches or not isinstance(sent, Mapping) or not self.policy.echo_values:
+            return None
+        if self.may_take_long(sent):
             return None
         try:
             for at, patch in enumerate(patches):
@@ -560,6 +566,8 @@ class Gate:
             if_refused = partial(compiled.refusal, call.name, violations)
             read = compiled.read_back(call.arguments)
             return Verdict(compiled, arguments=read, repairs=call.repairs, if_refused=if_refused)
+        who = call.who()
+        call = replace(call, who=lambda: who)
         again = self._again(call, compiled, violations)
         times = 1 if again is None else again.times
         self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
