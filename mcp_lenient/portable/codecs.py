@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from mcp_lenient.types import Path
+from mcp_lenient.values.json_values import no_constant, unique_keys
 
 JSON_KEY: Final = "json"
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
@@ -103,21 +104,10 @@ def json_value(text: str) -> Any:
     """
     try:
         return json.loads(
-            text, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite
+            text, object_pairs_hook=unique_keys, parse_constant=no_constant, parse_float=_finite
         )
     except RecursionError as error:
         raise ValueError from error
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError
-    return found
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(name)
 
 
 def _finite(text: str) -> float:

@@ -497,24 +497,26 @@ def _without_fence(text: str) -> str:
     return fenced[1].strip() if fenced else ""
 
 
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of a JSON parser; ValueError if a key comes twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError
     return found
 
 
-def _no_constant(name: str) -> None:
+def no_constant(name: str) -> None:
+    """Raise ValueError for what is no JSON: ``NaN`` and ``Infinity``."""
     raise ValueError(name)
 
 
 _OPENING_FENCE: Final = re.compile(r"```\w*\s*")
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_unique_keys,
+    object_pairs_hook=unique_keys,
     parse_int=_integer,
     parse_float=_float,
-    parse_constant=_no_constant,
+    parse_constant=no_constant,
     strict=False,
 )
 
