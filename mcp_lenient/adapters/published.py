@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.codecs import Codec
 from mcp_lenient.portable.publish import Published, publish, read_back
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place
@@ -42,8 +41,7 @@ class PublishedValidator(WrappedValidator):
 
     def _said(self, fault: Fault) -> Fault:
         """Return a fault of the author's form at its place in the published one."""
-        codec = self.published.codec or Codec()
-        path = codec.published_path(fault.path)
+        path = self.published.published_path(fault.path)
         if len(path) >= len(fault.path):
             return replace(fault, path=path)
         inside: Path = fault.path[len(path) :]
@@ -114,15 +112,13 @@ class PublishedContract(ToolContract):
 
     def _gives_only_value(self, sent: str) -> bool:
         """Return whether a repair is in a parameter whose only allowed value the published schema does not say."""
-        codec = self.published.codec or Codec()
-        names = {codec.published_path((name,))[0] for name in self.published.only_value}
+        names = {self.published.published_path((name,))[0] for name in self.published.only_value}
         return bool(names) and (sent == "" or tokens_of(sent)[0] in names)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""
         return self.decide(arguments)
 
-    def _said(self, repair: Any) -> Any:
-        codec = self.published.codec or Codec()
+    def _said(self, repair: Repair) -> Repair:
         path = tuple(int(each) if each.isdecimal() else each for each in tokens_of(repair.pointer))
-        return Repair(repair.rule, pointer(codec.published_path(path)), repair.before, repair.after)
+        return Repair(repair.rule, pointer(self.published.published_path(path)), repair.before, repair.after)

@@ -124,6 +124,10 @@ class Published:
         """
         return arguments if self.codec is None else self.codec.encode(arguments)
 
+    def published_path(self, path: Path) -> Path:
+        """Return where a value of the author's form is in the published one, or the nearest place around it."""
+        return path if self.codec is None else self.codec.published_path(path)
+
 
 def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
     """Return a schema in a form that a provider or client takes; the schema is not modified.
