@@ -345,7 +345,6 @@ class LenientMiddleware(Middleware):
             for tool in tools:
                 with suppress(DefinitionError):  # the first list of tools or call raises it
                     compiled = await self.known(own.fastmcp, tool.name)
-                    # mutant: without a rehearsal the first refusal is slower; that none runs an author's code is tested
                     if compiled is not None and not (compiled.tool.in_thread or compiled.normalizers):
                         await anyio.to_thread.run_sync(compiled.rehearse)
 

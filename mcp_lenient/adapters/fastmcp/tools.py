@@ -87,7 +87,6 @@ class FunctionValidator(PydanticValidator):
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
         # Pydantic would build an object for each entry, and FastMCP builds them once more.
-        # mutant: saves time only
         quick = self._is_surely_right
         if quick is not None and holds_many(arguments) and quick(arguments):
             return True
@@ -320,8 +319,8 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     )
 
 
-# mutant: a bound; it takes a tool that changes at each look-up
 _TRIES: Final = 3
+"""Look-ups of a tool that changes at each of them."""
 Key = tuple[int, str, str | None, bytes]
 
 
