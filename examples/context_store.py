@@ -339,7 +339,7 @@ async def _modeled(client: Client[Any], model: str, messages: list[dict[str, Any
 
 
 def as_object(written: str) -> dict[str, Any]:
-    """Read the arguments that a model wrote; a text that is no object is left to the server, which refuses it."""
+    """Parse the arguments that a model wrote; text that is not a JSON object is sent as it is, and the server refuses it."""
     with suppress(ValueError):
         if isinstance(value := json.loads(written), dict):
             return value

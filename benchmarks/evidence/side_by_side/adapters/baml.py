@@ -59,7 +59,7 @@ class _Source:
 
     def literals(self, values):
         if not all(isinstance(value, (str, int)) for value in values):
-            raise UnsupportedError("a literal that is no text, integer or truth value")
+            raise UnsupportedError("a literal that is not a string, integer or boolean")
         return "(" + " | ".join(json.dumps(value, ensure_ascii=False) for value in values) + ")"
 
     def typed(self, kind, node):
