@@ -86,7 +86,7 @@ SECTIONS = (
             _tags("['a', 'b',]", repairs=("json5_text_to_array",), effect=["a", "b"]),
             _tags({"item": ["a", "b"]}, repairs=("item_wrapper_to_array",), effect=["a", "b"]),
             _tags("a, b", refused="INVALID_TAGS_TYPE"),
-            _tags('["a", "b', refused="INVALID_TAGS_TYPE"),
+            _tags('["a", "b', refused="CUT_OFF"),
             _tags(123, refused="INVALID_TAGS_TYPE"),
             _tags(12.34, refused="INVALID_TAGS_TYPE"),
             _tags(sent=True, refused="INVALID_TAGS_TYPE"),

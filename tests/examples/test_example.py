@@ -212,7 +212,6 @@ async def test_without_the_middleware_the_same_call_is_rejected(store):
             await client.call_tool("store_context", {"content": "a note", "tags": "one"})
 
 
-@pytest.mark.slow
 def test_the_demo_shows_what_it_claims():
     """The demo checks itself, its tables fit the terminal, and it writes no colors into a pipe."""
     environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
