@@ -45,9 +45,9 @@ from mcp_lenient import (
     configure_logging,
     dispatch,
     lenient_session,
-    tags,
     tool_error,
 )
+from mcp_lenient.normalizers import tags
 
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data")
 SYSTEM = "You keep the user's notes. Search before you update or delete; delete with confirm true only if asked to."

@@ -16,16 +16,16 @@ from fuzz.laws import one_log, one_schema, one_spelling
 from mcp_lenient import (
     DEFAULT_RULES,
     Limits,
-    Normalized,
     Policy,
     Repair,
-    SchemaError,
     ToolCallError,
     normalize,
     parse_tool_call,
     parse_tool_calls,
 )
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.errors import SchemaError
+from mcp_lenient.results import Normalized
 from mcp_lenient.telemetry.events import CallEvent, event_fields, read_event
 
 SECONDS: Final = 2.0

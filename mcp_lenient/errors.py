@@ -5,6 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+__all__ = [
+    "DefinitionError",
+    "LenientError",
+    "LoggingError",
+    "NoToolCallError",
+    "NormalizationError",
+    "PolicyError",
+    "SchemaError",
+    "ToolCallError",
+]
+
 _CODE = re.compile(r"[A-Z][A-Z0-9_{}]{0,99}")
 
 

@@ -8,7 +8,8 @@ import pytest
 from fastmcp import FastMCP
 from tables import each_row
 
-from mcp_lenient import LenientCalls, Policy, SchemaError
+from mcp_lenient import LenientCalls, Policy
+from mcp_lenient.errors import SchemaError
 
 SCHEMA = {
     "type": "object",

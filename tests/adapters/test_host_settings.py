@@ -17,9 +17,10 @@ from fastmcp_versions import IS_3
 from mcp.types import CallToolResult as Result
 from mcp.types import ListToolsResult, TextContent, Tool
 
-from mcp_lenient import DefinitionError, LenientCalls, LenientMiddleware, Policy, lenient_session
+from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
 from mcp_lenient.adapters.gate import Gate
 from mcp_lenient.adapters.settings import HostSettings, Operator
+from mcp_lenient.errors import DefinitionError
 
 Call = Callable[[dict[str, Any]], Awaitable[str]]
 

@@ -15,7 +15,8 @@ from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 from tables import each_row
 
-from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize, normalizer
+from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize
+from mcp_lenient.normalizers import from_function
 
 SECRET = "hunter2-Tr0ub4dor"  # noqa: S105 - not a real secret
 LONG = f"{SECRET} {'x' * 200}"
@@ -139,7 +140,7 @@ def _refuse(value: Any) -> Any:
     raise NormalizationError(code, f"{value} is no good")
 
 
-def tool(count: Annotated[int, normalizer(_refuse)]) -> int:
+def tool(count: Annotated[int, from_function(_refuse)]) -> int:
     """Return the count. The author's normalizer repeats what it refuses."""
     return count
 

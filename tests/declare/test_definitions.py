@@ -53,7 +53,7 @@ parameters = {words = {split = true}}
 policy.limits.items = 5
 """
 TOOL = Declared(
-    normalizers={"max_steps": (mcp_lenient.clamp(1, 100),)},
+    normalizers={"max_steps": (mcp_lenient.normalizers.clamp(1, 100),)},
     aliases={"task": ("query", "instruction", "任务")},
     policy={"drop": frozenset({"wait_for_previous"})},
 )
@@ -134,36 +134,36 @@ def test_yaml_anchors_are_expanded(load):
 
 
 PARAMETERS = [
-    pytest.param("{strip: true}", [mcp_lenient.strip()], id="strip"),
+    pytest.param("{strip: true}", [mcp_lenient.normalizers.strip()], id="strip"),
     pytest.param("{strip: false}", [], id="strip-off"),
-    pytest.param("{lower: true}", [mcp_lenient.lower()], id="lower"),
-    pytest.param("{upper: true}", [mcp_lenient.upper()], id="upper"),
-    pytest.param("{parse_json: true}", [mcp_lenient.parse_json()], id="parse_json"),
-    pytest.param("{parse_json: array}", [mcp_lenient.parse_json("array")], id="parse_json-kind"),
-    pytest.param("{split: true}", [mcp_lenient.split()], id="split"),
-    pytest.param("{split: ';'}", [mcp_lenient.split(";")], id="split-separator"),
+    pytest.param("{lower: true}", [mcp_lenient.normalizers.lower()], id="lower"),
+    pytest.param("{upper: true}", [mcp_lenient.normalizers.upper()], id="upper"),
+    pytest.param("{parse_json: true}", [mcp_lenient.normalizers.parse_json()], id="parse_json"),
+    pytest.param("{parse_json: array}", [mcp_lenient.normalizers.parse_json("array")], id="parse_json-kind"),
+    pytest.param("{split: true}", [mcp_lenient.normalizers.split()], id="split"),
+    pytest.param("{split: ';'}", [mcp_lenient.normalizers.split(";")], id="split-separator"),
     pytest.param("{split: false}", [], id="split-off"),
-    pytest.param("{tags: true}", [mcp_lenient.tags()], id="tags"),
-    pytest.param("{tags: {}}", [mcp_lenient.tags()], id="tags-no-options"),
+    pytest.param("{tags: true}", [mcp_lenient.normalizers.tags()], id="tags"),
+    pytest.param("{tags: {}}", [mcp_lenient.normalizers.tags()], id="tags-no-options"),
     pytest.param("{tags: false}", [], id="tags-off"),
     pytest.param(
         "{tags: {separator: ';', trim: true, lower: true, unique: true, max_count: 3, max_length: 9}}",
         [
-            mcp_lenient.tags(
+            mcp_lenient.normalizers.tags(
                 separator=";", trim=True, lower=True, unique=True, max_count=3, max_length=9
             )
         ],
         id="tags-options",
     ),
-    pytest.param("{synonyms: {open: Active, 一: 1}}", [mcp_lenient.synonyms({"open": "Active", "一": 1})], id="synonyms"),
-    pytest.param("{iso_date: true}", [mcp_lenient.iso_date()], id="iso_date"),
-    pytest.param("{iso_date: dmy}", [mcp_lenient.iso_date("dmy")], id="iso_date-order"),
-    pytest.param("{clamp: [1, 2.5]}", [mcp_lenient.clamp(1, 2.5)], id="clamp"),
-    pytest.param("{clamp: [1, 1e5]}", [mcp_lenient.clamp(1, 1e5)], id="clamp-exponent"),
-    pytest.param("{clamp: [null, 5]}", [mcp_lenient.clamp(None, 5)], id="clamp-one-side"),
-    pytest.param("{null_as: []}", [mcp_lenient.null_as([])], id="null_as"),
-    pytest.param("{null_as: false}", [mcp_lenient.null_as(value=False)], id="null_as-false"),
-    pytest.param("{default_on_null: true}", [mcp_lenient.default_on_null()], id="default_on_null"),
+    pytest.param("{synonyms: {open: Active, 一: 1}}", [mcp_lenient.normalizers.synonyms({"open": "Active", "一": 1})], id="synonyms"),
+    pytest.param("{iso_date: true}", [mcp_lenient.normalizers.iso_date()], id="iso_date"),
+    pytest.param("{iso_date: dmy}", [mcp_lenient.normalizers.iso_date("dmy")], id="iso_date-order"),
+    pytest.param("{clamp: [1, 2.5]}", [mcp_lenient.normalizers.clamp(1, 2.5)], id="clamp"),
+    pytest.param("{clamp: [1, 1e5]}", [mcp_lenient.normalizers.clamp(1, 1e5)], id="clamp-exponent"),
+    pytest.param("{clamp: [null, 5]}", [mcp_lenient.normalizers.clamp(None, 5)], id="clamp-one-side"),
+    pytest.param("{null_as: []}", [mcp_lenient.normalizers.null_as([])], id="null_as"),
+    pytest.param("{null_as: false}", [mcp_lenient.normalizers.null_as(value=False)], id="null_as-false"),
+    pytest.param("{default_on_null: true}", [mcp_lenient.normalizers.default_on_null()], id="default_on_null"),
     pytest.param("{aliases: [b]}", [], id="aliases"),
     pytest.param("{type: integer}", [], id="type"),
     pytest.param("{required: true}", [], id="required"),
@@ -171,7 +171,7 @@ PARAMETERS = [
     pytest.param("{description: Words}", [], id="description"),
     pytest.param(
         "{null_as: x, lower: true, split: true, strip: true}",
-        [mcp_lenient.strip(), mcp_lenient.split(), mcp_lenient.lower(), mcp_lenient.null_as("x")],
+        [mcp_lenient.normalizers.strip(), mcp_lenient.normalizers.split(), mcp_lenient.normalizers.lower(), mcp_lenient.normalizers.null_as("x")],
         id="in-their-order-not-the-files",
     ),
 ]  # fmt: skip

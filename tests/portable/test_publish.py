@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import LAW, same_json, schemas, values
 from tables import each_row
 
-from mcp_lenient import PolicyError
+from mcp_lenient.errors import PolicyError
 from mcp_lenient.portable import FORMS, Form, publish, read_back
 from mcp_lenient.portable.codecs import CannotSayError
 from mcp_lenient.portable.limits import LIMITS, STRICT, providers, rejections

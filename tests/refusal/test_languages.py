@@ -14,17 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
 from tables import each_row
 
 from benchmarks.quality import lengths
-from mcp_lenient import (
-    LenientMiddleware,
-    Policy,
-    PolicyError,
-    Repair,
-    dispatch,
-    lenient,
-    lenient_session,
-    normalize,
-    tags,
-)
+from mcp_lenient import LenientMiddleware, Policy, Repair, dispatch, lenient, lenient_session, normalize
+from mcp_lenient.errors import PolicyError
+from mcp_lenient.normalizers import tags
 from mcp_lenient.refusal.envelope import repairs_note, unknown_tool, upstream_unavailable
 
 ENGLISH = re.compile(r"[A-Za-z]{2,}")

@@ -4,9 +4,20 @@ from __future__ import annotations
 
 ENGINE = """
 from mcp_lenient import (
-    DEFAULT_RULES, LenientError, Limits, Normalized, Normalizer, Policy, Repair, Rule, ToolCall, Violation,
-    normalize, parse_tool_call, parse_tool_calls,
+    DEFAULT_RULES,
+    LenientError,
+    Limits,
+    Normalizer,
+    Policy,
+    Repair,
+    Rule,
+    ToolCall,
+    Violation,
+    normalize,
+    parse_tool_call,
+    parse_tool_calls,
 )
+from mcp_lenient.results import Normalized
 schema = {"type": "object", "properties": {"tags": {"type": "array", "items": {"type": "string"}}}}
 assert normalize(schema, {"tags": '["a"]'}).arguments == {"tags": ["a"]}
 assert normalize(schema, {"tags": "['a',]"}, Policy(limits=Limits(depth=8))).arguments == {"tags": ["a"]}

@@ -15,7 +15,8 @@ import structlog
 from fastmcp import Client, FastMCP
 from fastmcp_versions import CLIENT
 
-from mcp_lenient import LenientError, LenientMiddleware, LoggingError, configure_logging
+from mcp_lenient import LenientError, LenientMiddleware, configure_logging
+from mcp_lenient.errors import LoggingError
 from mcp_lenient.telemetry.events import read_event
 from mcp_lenient.telemetry.setup import reset_logging
 

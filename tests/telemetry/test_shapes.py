@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from pydantic import Field, SecretStr
 from tables import each_row
 
-from mcp_lenient import LenientMiddleware, Policy, PolicyError, lenient, lenient_session, tags
+from mcp_lenient import LenientMiddleware, Policy, lenient, lenient_session
+from mcp_lenient.errors import PolicyError
+from mcp_lenient.normalizers import tags
 from mcp_lenient.telemetry.events import CallEvent, event_fields
 from mcp_lenient.telemetry.shapes import LISTED, shapes_of
 

@@ -19,8 +19,9 @@ from pydantic import BaseModel, Field
 from testing.under_test import lenient as lenient_server
 from testing.under_test import mode, plain, published, store
 
-from mcp_lenient import LenientMiddleware, Policy, aliases, tags
+from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.adapters.fastmcp.decorator import lenient
+from mcp_lenient.normalizers import aliases, tags
 from mcp_lenient.testing import assert_refuses, assert_repairs
 
 _SENT = {"content": "a", "tags": '["b"]'}

@@ -29,8 +29,9 @@ from rich.console import Console
 from testing.under_test import lenient as lenient_server
 from testing.under_test import mode, plain, published, store
 
-from mcp_lenient import DEFAULT_RULES, Policy, Rule, clamp
+from mcp_lenient import DEFAULT_RULES, Policy, Rule
 from mcp_lenient.adapters.fastmcp.decorator import lenient
+from mcp_lenient.normalizers import clamp
 from mcp_lenient.testing import StressReport, stress
 from mcp_lenient.testing.damage import DAMAGES
 

@@ -16,21 +16,16 @@ from mcp_lenient import (
     HostSettings,
     LenientCalls,
     LenientMiddleware,
-    LenientSession,
     NormalizationError,
-    Normalized,
     Normalizer,
     Policy,
-    aliases,
-    clamp,
     lenient,
     lenient_session,
     normalize,
-    normalizer,
-    strip,
-    tags,
 )
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
+from mcp_lenient.normalizers import aliases, clamp, from_function, strip, tags
+from mcp_lenient.results import LenientSession, Normalized
 
 mcp: FastMCP[Any] = FastMCP("types")
 mcp.add_middleware(LenientMiddleware(tools={"pay_*": Policy.strict()}))
@@ -105,7 +100,7 @@ def refuse(value: Any) -> Any:
 
 
 def annotated(
-    content: Annotated[str, strip(), normalizer(refuse)], tags: Annotated[list[str], tags()]
+    content: Annotated[str, strip(), from_function(refuse)], tags: Annotated[list[str], tags()]
 ) -> str:
     """Annotated types keep their type."""
     assert_type(content, str)

@@ -398,7 +398,8 @@ def lenient(
     :class:`mcp_lenient.LenientMiddleware` on the server, names, missing and wrapped arguments are handled as
     well. The function keeps its signature, docstring and schema, and is still called directly as before.
 
-    >>> from mcp_lenient import aliases, lenient, tags
+    >>> from mcp_lenient import lenient
+    >>> from mcp_lenient.normalizers import aliases, tags
     >>> @lenient(tags=tags(), task=aliases("query", "q"))
     ... def store_context(content: str, task: str, tags: list[str] | None = None) -> dict:
     ...     return {"content": content, "task": task, "tags": tags}

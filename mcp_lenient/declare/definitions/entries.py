@@ -244,7 +244,7 @@ def _tags_options(value: Any) -> Any:
 
 
 class TagsEntry(_Entry):
-    """The options of :func:`mcp_lenient.tags`."""
+    """The options of :func:`mcp_lenient.normalizers.tags`."""
 
     separator: str = ","
     trim: bool = False

@@ -169,7 +169,7 @@ def annotated_normalizers(annotation: Any) -> tuple[ValueNormalizer, ...]:
 
     Normalizers of its items, fields or union members are left out, since Pydantic runs those.
 
-    >>> from mcp_lenient import lower, strip
+    >>> from mcp_lenient.normalizers import lower, strip
     >>> annotated_normalizers(Annotated[str, strip(), lower()])
     (Strip(), Lower())
     >>> annotated_normalizers(list[Annotated[str, strip()]])
@@ -315,7 +315,7 @@ class Custom(ValueNormalizer):
 
     def __post_init__(self) -> None:
         if not callable(self.function) or inspect.iscoroutinefunction(self.function):
-            refuse_argument("normalizer(function)", "a callable that is not async", self.function)
+            refuse_argument("from_function(function)", "a callable that is not async", self.function)
 
     @property
     def __name__(self) -> str:
@@ -327,14 +327,14 @@ class Custom(ValueNormalizer):
         return self.function(value)
 
 
-def normalizer(function: Normalize) -> ValueNormalizer:
+def from_function(function: Normalize) -> ValueNormalizer:
     """Return a normalizer for annotations from any callable.
 
     >>> from typing import Annotated
     >>> from pydantic import TypeAdapter
     >>> def without_hash(value):
     ...     return value.removeprefix("#") if isinstance(value, str) else value
-    >>> TypeAdapter(Annotated[str, normalizer(without_hash)]).validate_python("#ffcc00")
+    >>> TypeAdapter(Annotated[str, from_function(without_hash)]).validate_python("#ffcc00")
     'ffcc00'
 
     To refuse a value, the callable raises :class:`mcp_lenient.errors.NormalizationError`, whose code may contain

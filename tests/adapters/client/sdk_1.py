@@ -12,7 +12,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.memory import create_connected_server_and_client_session
 
 from benchmarks.hosts.log import events_of
-from mcp_lenient import LenientSession, Policy, dispatch, lenient_session
+from mcp_lenient import Policy, dispatch, lenient_session
+from mcp_lenient.results import LenientSession
 from tests.adapters.running import print_outcomes
 
 PIXEL = b"\x89PNG\r\n\x1a\n"

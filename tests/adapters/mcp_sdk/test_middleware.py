@@ -17,9 +17,10 @@ from mcp_types import CallToolResult, ListToolsResult, Request, TextContent, Too
 from pydantic import AfterValidator, BaseModel, Field
 from strategies import LAW, LOOSE_JSON
 
-from mcp_lenient import Policy, aliases, lenient, tags
+from mcp_lenient import Policy, lenient
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
+from mcp_lenient.normalizers import aliases, tags
 
 SCHEMA = {
     "type": "object",

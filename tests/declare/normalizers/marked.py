@@ -26,7 +26,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from mcp_lenient import lower, strip
+from mcp_lenient.normalizers import lower, strip
 
 
 class Color(Enum):

@@ -17,13 +17,13 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from pydantic import BaseModel, Discriminator, Field, TypeAdapter, ValidationError
 
-from mcp_lenient import (
-    LenientMiddleware,
+from mcp_lenient import LenientMiddleware
+from mcp_lenient.normalizers import (
     clamp,
     default_on_null,
+    from_function,
     iso_date,
     lower,
-    normalizer,
     null_as,
     parse_json,
     split,
@@ -86,7 +86,7 @@ async def schema(server):
 async def test_annotated_tools_behave_like_plain_ones(kind, strict):
     """An annotated parameter accepts every value of the plain one, and its published schema is the same."""
     plain = server_with(kind, strict=strict)
-    marked = server_with(Annotated[kind, normalizer(same)], strict=strict)
+    marked = server_with(Annotated[kind, from_function(same)], strict=strict)
     assert await schema(marked) == await schema(plain)
     sent = worth_sending(kind)
     for value, reported, wanted in zip(
@@ -203,7 +203,7 @@ async def test_refusal_with_middleware_has_the_code(strict):
 
 async def test_exceptions_of_callables_are_tool_errors():
     """An exception of an author's callable that Pydantic does not handle is a tool error."""
-    server = server_with(Annotated[str, normalizer(lambda value: value["a"])], strict=False)
+    server = server_with(Annotated[str, from_function(lambda value: value["a"])], strict=False)
     async with Client(server) as client:
         with pytest.raises(ToolError):
             await client.call_tool("tell", {"value": "a"})

@@ -19,11 +19,12 @@ from pydantic import (
 )
 from tables import each_row
 
-from mcp_lenient import (
+from mcp_lenient.errors import NormalizationError, SchemaError
+from mcp_lenient.normalizers import (
     clamp,
     default_on_null,
+    from_function,
     lower,
-    normalizer,
     null_as,
     parse_json,
     split,
@@ -31,7 +32,6 @@ from mcp_lenient import (
     tags,
     upper,
 )
-from mcp_lenient.errors import NormalizationError, SchemaError
 
 
 def outcome(adapter, value, mode):
@@ -56,7 +56,7 @@ def outcome(adapter, value, mode):
 def test_annotated_type_accepts_the_same(kind, mode):
     """An annotated type accepts the values of the plain one, and refuses others with the same errors."""
     plain = TypeAdapter(kind)
-    marked = TypeAdapter(Annotated[kind, normalizer(same)])
+    marked = TypeAdapter(Annotated[kind, from_function(same)])
     for value in VALUES:
         assert outcome(marked, value, mode) == outcome(plain, value, mode), value
 
@@ -158,7 +158,7 @@ def test_other_validators_still_run():
 
 def test_normalizers_run_from_left_to_right():
     """Several normalizers run from left to right, even with other metadata between them."""
-    first, second = normalizer(lambda text: text + "1"), normalizer(lambda text: text + "2")
+    first, second = from_function(lambda text: text + "1"), from_function(lambda text: text + "2")
     for kind in (Annotated[str, first, second], Annotated[str, first, Field(description="text"), second]):
         adapter = TypeAdapter(kind)
         assert adapter.validate_python("") == "12"
@@ -240,7 +240,7 @@ def test_any_message_is_reported(message):
         raise NormalizationError(code, message)
 
     with pytest.raises(ValidationError) as refused:
-        TypeAdapter(Annotated[str, normalizer(refuse)]).validate_python("a")
+        TypeAdapter(Annotated[str, from_function(refuse)]).validate_python("a")
     (error,) = refused.value.errors()
     assert error["msg"] == message.encode("utf-8", "backslashreplace").decode()
     assert error["ctx"]["code"] == "MY_CODE"
@@ -249,9 +249,9 @@ def test_any_message_is_reported(message):
 def test_other_exceptions_are_handled_by_pydantic():
     """Other exceptions of a callable are handled as Pydantic handles them in any validator."""
     with pytest.raises(ZeroDivisionError):
-        TypeAdapter(Annotated[int, normalizer(lambda value: 1 // value)]).validate_python(0)
+        TypeAdapter(Annotated[int, from_function(lambda value: 1 // value)]).validate_python(0)
     with pytest.raises(ValidationError, match="Value error"):
-        TypeAdapter(Annotated[int, normalizer(int)]).validate_python("a")
+        TypeAdapter(Annotated[int, from_function(int)]).validate_python("a")
 
 
 def test_non_json_values_pass():
@@ -264,9 +264,9 @@ def test_non_json_values_pass():
 
 def test_callable_may_return_non_json_values():
     """On a strict server too, a callable may return a date or a model for a type that accepts its JSON."""
-    adapter = TypeAdapter(Annotated[date, normalizer(lambda _: date(2024, 1, 31))])
+    adapter = TypeAdapter(Annotated[date, from_function(lambda _: date(2024, 1, 31))])
     assert adapter.validate_json('"today"', strict=True) == date(2024, 1, 31)
-    adapter = TypeAdapter(Annotated[Point, normalizer(lambda _: Point(x=1))])
+    adapter = TypeAdapter(Annotated[Point, from_function(lambda _: Point(x=1))])
     assert adapter.validate_json("null", strict=True) == Point(x=1)
 
 

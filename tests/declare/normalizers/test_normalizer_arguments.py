@@ -10,13 +10,17 @@ from typing import Annotated, Optional
 import pytest
 from tables import each_row
 
-from mcp_lenient import (
+from mcp_lenient.declare.normalizers.annotation import (
+    annotated_aliases,
+    annotated_normalizers,
+)
+from mcp_lenient.normalizers import (
     aliases,
     clamp,
     default_on_null,
+    from_function,
     iso_date,
     lower,
-    normalizer,
     null_as,
     parse_json,
     split,
@@ -24,10 +28,6 @@ from mcp_lenient import (
     synonyms,
     tags,
     upper,
-)
-from mcp_lenient.declare.normalizers.annotation import (
-    annotated_aliases,
-    annotated_normalizers,
 )
 
 EACH = [
@@ -51,8 +51,8 @@ EACH = [
     default_on_null(),
     iso_date(),
     iso_date("dmy"),
-    normalizer(len),
-    normalizer(repr),
+    from_function(len),
+    from_function(repr),
 ]
 
 
@@ -127,7 +127,7 @@ def test_later_changes_of_a_mapping_have_no_effect():
         pytest.param(null_as, (float("nan"),), {}, "JSON value", id="null-as-nan"),
         pytest.param(iso_date, ("ymd",), {}, "'dmy', 'mdy'", id="iso-date-order"),
         pytest.param(iso_date, ([],), {}, "'dmy', 'mdy'", id="iso-date-list"),
-        pytest.param(normalizer, (5,), {}, "callable", id="normalizer-number"),
+        pytest.param(from_function, (5,), {}, "callable", id="function-number"),
     ],
 )
 def test_invalid_arguments_are_refused(factory, arguments, options, reported):
@@ -144,7 +144,7 @@ def test_async_callables_are_refused():
         return value
 
     with pytest.raises(ValueError, match="async"):
-        normalizer(later)
+        from_function(later)
 
 
 def test_synonyms_may_repeat_a_meaning():

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mcp_lenient import (
+from mcp_lenient.errors import NormalizationError
+from mcp_lenient.normalizers import (
     clamp,
     default_on_null,
     iso_date,
@@ -21,7 +22,6 @@ from mcp_lenient import (
     tags,
     upper,
 )
-from mcp_lenient.errors import NormalizationError
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(
     [

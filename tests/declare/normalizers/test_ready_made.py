@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 from tables import each_row
 
-from mcp_lenient import (
+from mcp_lenient.declare.normalizers.annotation import INVALID_TYPE, INVALID_VALUE
+from mcp_lenient.errors import NormalizationError
+from mcp_lenient.normalizers import (
     clamp,
     default_on_null,
+    from_function,
     iso_date,
     lower,
-    normalizer,
     null_as,
     parse_json,
     split,
@@ -19,8 +21,6 @@ from mcp_lenient import (
     tags,
     upper,
 )
-from mcp_lenient.declare.normalizers.annotation import INVALID_TYPE, INVALID_VALUE
-from mcp_lenient.errors import NormalizationError
 
 LONG = "x" * 100_000
 
@@ -382,9 +382,9 @@ def test_iso_date_uses_the_declared_order():
 
 def test_any_callable_is_a_normalizer():
     """Any callable can be a normalizer. Its exceptions propagate."""
-    shout = normalizer(str.upper)
+    shout = from_function(str.upper)
     assert shout("a") == "A"
     assert shout.__name__ == "upper"
     with pytest.raises(TypeError):
         shout(5)
-    assert normalizer(strip()) == strip()
+    assert from_function(strip()) == strip()

@@ -14,8 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from tables import each_row
 from typing_extensions import TypedDict
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, parse_json
+from mcp_lenient import LenientMiddleware, Policy, lenient
 from mcp_lenient.devtools.check import CHECKS, check
+from mcp_lenient.normalizers import parse_json
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "check.md"
 

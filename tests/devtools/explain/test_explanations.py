@@ -11,8 +11,9 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
 
-from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient, strip, tags
+from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient
 from mcp_lenient.devtools.explain import explain, explain_event
+from mcp_lenient.normalizers import strip, tags
 from mcp_lenient.telemetry.events import read_event
 from mcp_lenient.testing import stress
 

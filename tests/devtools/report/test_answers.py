@@ -350,7 +350,7 @@ def test_an_advised_declaration_fixes_the_calls(tmp_path):
     (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     server = FastMCP("advised")
     server.add_middleware(LenientMiddleware())
-    names = {"lenient": mcp_lenient.lenient, "aliases": mcp_lenient.aliases, "server": server}
+    names = {"lenient": mcp_lenient.lenient, "aliases": mcp_lenient.normalizers.aliases, "server": server}
     source = f"@server.tool\n{advice.python}\ndef search(task: str) -> str:\n    return task\n"
     exec(source, names)  # noqa: S102 - the advice is code to run
 

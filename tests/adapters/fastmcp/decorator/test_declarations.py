@@ -10,8 +10,9 @@ from calls import call, got, rules
 from calls import lenient as lenient_server
 from tables import each_row
 
-from mcp_lenient import aliases, lenient, lower, parse_json, strip, tags
+from mcp_lenient import lenient
 from mcp_lenient.declare.decorator_metadata import marks_of
+from mcp_lenient.normalizers import aliases, lower, parse_json, strip, tags
 
 
 def store(content: str, tags: list[str] | None = None) -> list[str]:

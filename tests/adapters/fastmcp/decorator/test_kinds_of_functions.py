@@ -13,7 +13,8 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.dependencies import Depends
 from pydantic import Field
 
-from mcp_lenient import lenient, strip, tags
+from mcp_lenient import lenient
+from mcp_lenient.normalizers import strip, tags
 
 
 def sync(content: str, tags: list[str] | None = None) -> list[str]:

@@ -6,7 +6,8 @@ import pytest
 from calls import call, envelope, got
 from fastmcp.tools import Tool, tool
 
-from mcp_lenient import aliases, lenient, tags
+from mcp_lenient import lenient
+from mcp_lenient.normalizers import aliases, tags
 
 
 class Shelf:

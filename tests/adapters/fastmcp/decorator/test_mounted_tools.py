@@ -12,7 +12,8 @@ from fastmcp.server.transforms import ToolTransform
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import ArgTransform, ArgTransformConfig, ToolTransformConfig
 
-from mcp_lenient import LenientMiddleware, Policy, aliases, lenient, lower, tags
+from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient.normalizers import aliases, lower, tags
 
 
 @lenient(task=(aliases("query", "指令"), lower()), tags=tags())

@@ -11,14 +11,13 @@ from calls import call, code, envelope, got
 from fastmcp_versions import NO_JSON, since
 from pydantic import BaseModel
 
-from mcp_lenient import (
-    NormalizationError,
+from mcp_lenient import NormalizationError, lenient
+from mcp_lenient.normalizers import (
     clamp,
     default_on_null,
+    from_function,
     iso_date,
-    lenient,
     lower,
-    normalizer,
     null_as,
     split,
     strip,
@@ -115,7 +114,7 @@ async def test_refusals_by_normalizers(normalize, error_code, message, where, se
     if where == "decorator":
         tool = _tool(int, normalize)
     else:
-        tool = _tool(Annotated[int, normalizer(normalize)], lambda value: value)
+        tool = _tool(Annotated[int, from_function(normalize)], lambda value: value)
     server = serve(tool)
     reported = envelope(await call(server, "tell", {"value": 99}))
     assert reported["error_code"] == error_code
@@ -156,7 +155,7 @@ async def test_errors_raised_by_normalizers(normalize, where, serve, events, cap
         return password
 
     in_annotation = where == "annotation"
-    log_in.__annotations__ = {"password": Annotated[str, normalizer(normalize)] if in_annotation else str}
+    log_in.__annotations__ = {"password": Annotated[str, from_function(normalize)] if in_annotation else str}
     server = serve(lenient(password=strip() if in_annotation else normalize)(log_in))
     result = await call(server, "log_in", {"password": VALUE})
     assert code(result) == "INVALID_PASSWORD_VALUE"

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from fastmcp import Client, FastMCP
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, tags
+from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient.normalizers import tags
 
 
 def _store() -> Any:

@@ -9,7 +9,8 @@ import pytest
 from calls import call, code, envelope, got
 from pydantic import AfterValidator, BaseModel, Field
 
-from mcp_lenient import LenientMiddleware, aliases, lenient, strip, tags
+from mcp_lenient import LenientMiddleware, lenient
+from mcp_lenient.normalizers import aliases, strip, tags
 
 
 class Note(BaseModel):

@@ -11,7 +11,8 @@ from fastmcp import FastMCP
 from fastmcp.tools import Tool, tool
 from pydantic import BaseModel
 
-from mcp_lenient import lenient, parse_json
+from mcp_lenient import lenient
+from mcp_lenient.normalizers import parse_json
 
 
 def _new_store() -> Callable[..., list[str]]:

@@ -7,7 +7,8 @@ from calls import call, code, envelope, got, plain
 from calls import lenient as lenient_server
 from fastmcp import FastMCP
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, tags
+from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient.normalizers import tags
 
 
 def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[str]:

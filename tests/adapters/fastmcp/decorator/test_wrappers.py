@@ -18,7 +18,8 @@ from fastmcp.tools.tool_transform import forward
 from fastmcp_versions import DIRECT, THREAD, not_on_3, since
 from pydantic import validate_call
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, strip, tags
+from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient.normalizers import strip, tags
 
 Seen = list[Any]
 Wrap = Callable[[Callable[..., Any], Seen], Callable[..., Any]]

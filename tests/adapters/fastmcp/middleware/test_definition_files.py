@@ -7,8 +7,9 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp_versions import PROXY, MCPError, skip_on_3
 
-from mcp_lenient import DefinitionError, LenientMiddleware
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.middleware import check_statements
+from mcp_lenient.errors import DefinitionError
 
 FILE = """
 browser_use_execute_task:

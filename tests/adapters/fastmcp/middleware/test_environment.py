@@ -7,8 +7,9 @@ from calls import Log, call, got, lenient, published, rules
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 
-from mcp_lenient import LenientMiddleware, Policy, PolicyError
+from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient import lenient as decorated
+from mcp_lenient.errors import PolicyError
 
 SENT = {"tags": '["a"]'}
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 import pytest
 from fastmcp import Client, FastMCP
 
-from mcp_lenient import LenientMiddleware, NormalizationError, lenient, tags
+from mcp_lenient import LenientMiddleware, NormalizationError, lenient
+from mcp_lenient.normalizers import tags
 
 
 def odd(value):

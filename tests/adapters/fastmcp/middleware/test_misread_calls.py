@@ -9,7 +9,8 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ValidationError
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, Json
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, normalize, upper
+from mcp_lenient import LenientMiddleware, Policy, lenient, normalize
+from mcp_lenient.normalizers import upper
 
 
 def _percent(value):

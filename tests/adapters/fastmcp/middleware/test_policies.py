@@ -11,7 +11,8 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from tables import each_row
 
-from mcp_lenient import LenientMiddleware, Limits, Policy, PolicyError
+from mcp_lenient import LenientMiddleware, Limits, Policy
+from mcp_lenient.errors import PolicyError
 
 
 def tool(tags: list[str], limit: int = 3) -> Any:

@@ -8,7 +8,8 @@ import pytest
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
 
-from mcp_lenient import LenientMiddleware, Policy, PolicyError, create_lenient_proxy, lenient
+from mcp_lenient import LenientMiddleware, Policy, create_lenient_proxy, lenient
+from mcp_lenient.errors import PolicyError
 
 
 def server(*, author: Any = ..., **settings: Any) -> FastMCP:

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from mcp.types import CallToolResult, Request
 from pydantic import BaseModel
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, normalize, tags
+from mcp_lenient import LenientMiddleware, Policy, lenient, normalize
+from mcp_lenient.normalizers import tags
 
 RECEIVED: list[Any] = []
 
