@@ -30,7 +30,10 @@ _IMPORTS: Final = {
     "normalize, first call (alone)": ("", _ENGINE),
     "FastMCP, Middleware": ("import fastmcp", _SERVER),
     "LenientMiddleware": (_SERVER, _OURS),
-    "lenient, tags": (f"{_SERVER}; {_OURS}", "from mcp_lenient import lenient, tags"),
+    "lenient, tags": (
+        f"{_SERVER}; {_OURS}",
+        "from mcp_lenient import lenient; from mcp_lenient.normalizers import tags",
+    ),
 }
 """What is timed, and what its process has imported before. ``import fastmcp`` alone does not load ``FastMCP`` and its
 dependencies, but every server loads them."""
