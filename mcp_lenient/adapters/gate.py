@@ -408,7 +408,7 @@ def _recorded(call: HostCall, compiled: CompiledTool | None) -> RecordedCall:
         return {**call.who(), **own, **form}
 
     return RecordedCall(
-        call.name, call.started, who, secret=compiled.policy.secret, sent=told, arguments=sent
+        call.name, call.started, who, secret=frozenset(compiled.policy.secret), sent=told, arguments=sent
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
+from difflib import get_close_matches
+from functools import partial, wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, TypeVar, cast, get_args
 
 import anyio.to_thread
 from pydantic import BeforeValidator, ValidationError
@@ -228,7 +229,12 @@ def _loaded(
     if isinstance(definitions, Definitions):
         return definitions, None
     watched = WatchedDefinitions(definitions) if reload else None
-    return load_definitions(definitions), watched
+    try:
+        return load_definitions(definitions), watched
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            error.errno, "The definitions file does not exist", str(definitions)
+        ) from None
 
 
 def takes_settings(function: FunctionT) -> FunctionT:
@@ -237,5 +243,17 @@ def takes_settings(function: FunctionT) -> FunctionT:
     known = signature(Operator).parameters
     named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
     shown = own.replace(parameters=[*named, *(known[name] for name in HostSettings.__annotations__)])
-    function.__signature__ = shown  # type: ignore[attr-defined]
-    return function
+    owner = function.__qualname__.removesuffix(".__init__")
+
+    @wraps(function)
+    def checked(*args: Any, **given: Any) -> Any:
+        for name in given:
+            if name not in shown.parameters:
+                near = get_close_matches(name, shown.parameters, n=1)
+                hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(shown.parameters)}."
+                msg = f"{owner}() got an unexpected keyword argument {name!r}. {hint}"
+                raise TypeError(msg)
+        return function(*args, **given)
+
+    checked.__signature__ = shown  # type: ignore[attr-defined]
+    return cast("FunctionT", checked)

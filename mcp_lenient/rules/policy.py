@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -79,11 +80,11 @@ class Policy:
     mode: Mode = "repair"
     unrepairable: Unrepairable | None = None
     rules: tuple[Rule, ...] = _DefaultRules(DEFAULT_RULES)
-    disable: frozenset[str] = frozenset()
+    disable: AbstractSet[str] = frozenset()
     limits: Limits = field(default_factory=Limits)
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    drop: frozenset[str] = frozenset()
-    secret: frozenset[str] = frozenset()
+    drop: AbstractSet[str] = frozenset()
+    secret: AbstractSet[str] = frozenset()
     echo_values: bool = True
     destructive: Destructive = "if_marked"
     tell_model: bool = False

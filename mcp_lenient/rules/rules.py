@@ -6,6 +6,7 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, NamedTuple, Protocol
@@ -76,7 +77,7 @@ class _Settings(Protocol):
     @property
     def aliases(self) -> Mapping[str, tuple[str, ...]]: ...
     @property
-    def drop(self) -> frozenset[str]: ...
+    def drop(self) -> AbstractSet[str]: ...
     def allows(self, rule: str) -> bool: ...
 
 

@@ -403,3 +403,16 @@ def test_threads_may_share_calls(file, later):
         thread.join(timeout=20)
     assert len(reported) == 800
     assert all(each in ({"text": "a"}, "refused") for each in reported)
+
+
+@pytest.mark.parametrize("host", [LenientMiddleware, LenientCalls])
+def test_a_misspelled_setting_is_named_with_its_class_and_the_likely_name(host):
+    """A setting that a host does not have is a TypeError that names the host and the likely setting."""
+    with pytest.raises(TypeError, match=rf"^{host.__name__}\(\) .* 'polcy'. Did you mean 'policy'\?$"):
+        host(polcy=Policy())
+
+
+def test_an_absent_definitions_file_is_named(tmp_path):
+    """The error for a file that does not exist says what it would have been."""
+    with pytest.raises(FileNotFoundError, match=r"The definitions file does not exist: .*nofile\.yaml"):
+        LenientMiddleware(definitions=tmp_path / "nofile.yaml")

@@ -158,3 +158,8 @@ def refused() -> None:
     lenient(content="a")  # type: ignore[call-overload]
     lenient(5)  # type: ignore[call-overload]
     Normalizer('{"type": "object"}')  # type: ignore[arg-type]
+
+
+def sets_are_accepted() -> None:
+    """Names may be given as a set literal."""
+    Policy(disable={"fold_enum"}, secret={"pin"}, drop={"trace"})

@@ -207,7 +207,7 @@ class DecoratedTool:
             shown(self.policy, Tree(self.schema()).top, host.sent_arguments(self.tool.name)) if asks else None
         )
         caller = partial(caller_fields, current_context())
-        call = RecordedCall(self.tool.name, started, caller, secret=self.policy.secret, sent=sent)
+        call = RecordedCall(self.tool.name, started, caller, secret=frozenset(self.policy.secret), sent=sent)
         self._telemetry.record(event, call, repairs=repairs, violations=violations)
 
 

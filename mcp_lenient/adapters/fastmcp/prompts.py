@@ -143,7 +143,7 @@ def _record(
     done: EventName = "call_repaired" if decision.status == "repaired" else "call_rejected"
     event: EventName = "call_observed" if policy.mode == "observe" else done
     caller = partial(caller_fields, own)
-    call = RecordedCall(name, started, caller, secret=policy.secret, arguments=decision.arguments)
+    call = RecordedCall(name, started, caller, secret=frozenset(policy.secret), arguments=decision.arguments)
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
 
 
