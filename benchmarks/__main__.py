@@ -31,15 +31,17 @@ _SCRIPTS = {
     "references": ("evidence",),
     "structure": ("evidence",),
     "side_by_side": ("evidence", "json_file"),
+    "evidence": ("evidence", "files"),
 }
 """The scripts: the folder of each, and the options of its ``main(console, ...)``."""
 
-_NO_TABLES = ("differences", "trust")
-"""Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
+_NO_TABLES = ("differences", "trust", "evidence")
+"""Scripts that ``all`` leaves out: two need files, the other repeats figures of other scripts."""
 _WIDTH = 120
 """A narrower terminal breaks the lines of a wide table, of which Rich would cut the cells."""
 _FILE_WIDTH = 300
 """More than the widest table."""
+_FILES = "differences: two files written by cases --json; evidence: folders of clones (docs/evidence.md)"
 _JSON = "cases: write each outcome; side_by_side: write the figures"
 
 
@@ -52,7 +54,7 @@ def main() -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("which", choices=(*_SCRIPTS, "all"), metavar="NAME", help="one of the names below")
-    parser.add_argument("files", nargs="*", help="differences: two files written by cases --json")
+    parser.add_argument("files", nargs="*", help=_FILES)
     parser.add_argument("--alone", action="store_true", help="cases: measure FastMCP without the middleware")
     parser.add_argument("--verbose", action="store_true", help="cases, differences: print everything")
     parser.add_argument("--millions", type=int, default=1, help="report: size of the log in million lines")
@@ -78,7 +80,7 @@ def _scripts() -> str:
         assert spec is not None
         described = ast.get_docstring(ast.parse(Path(str(spec.origin)).read_text("utf-8"))) or ""
         lines.append(f"  {name:<13} {described.splitlines()[0].replace('``', '`')}")
-    return "\n".join([*lines, f"  {'all':<13} All of them except {' and '.join(_NO_TABLES)}."])
+    return "\n".join([*lines, f"  {'all':<13} All of them except {', '.join(_NO_TABLES)}."])
 
 
 def _run(name: str, chosen: argparse.Namespace) -> int:

@@ -1,0 +1,1 @@
+"""Replay recorded answers and recorded calls of real models."""

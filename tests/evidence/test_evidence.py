@@ -1,0 +1,262 @@
+"""``python -m benchmarks evidence`` on small sets of the same form, with a checker of their own."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.__main__ import wide_console
+from benchmarks.evidence import evidence
+from benchmarks.evidence.recorded.answers import BFCL_4, BFCL_2024
+from benchmarks.evidence.recorded.methods import ours, pydantic_lax
+
+BOOK = {
+    "name": "shop.book",
+    "description": "Book seats.",
+    "parameters": {
+        "type": "dict",
+        "properties": {
+            "seats": {"type": "integer"},
+            "price": {"type": "float"},
+            "meal": {"type": "string"},
+            "tags": {"type": "array", "items": {"type": "string"}},
+            "note": {"type": "any"},
+        },
+        "required": ["seats"],
+    },
+}
+CHECKER = """
+def ast_checker(functions, calls, right, language, category, model):
+    wanted = [(name.replace(".", "_"), values) for row in right for name, values in row.items()]
+    made = [(name, values) for call in calls for name, values in call.items()]
+    same = [name for name, _ in wanted] == [name for name, _ in made] and all(
+        values.keys() == sent.keys() and all(_among(sent[key], values[key]) for key in values)
+        for (_, values), (_, sent) in zip(wanted, made)
+    )
+    return {"valid": same}
+
+
+def _among(value, values):
+    return any(type(value) is type(each) and value == each for each in values)
+"""
+HANDLERS = """
+import ast
+
+
+class Handler:
+    def __init__(self, model):
+        self.model = model
+
+    def decode_ast(self, result, language):
+        return ast.literal_eval(result)
+
+
+handler_map = {"tiny/model": Handler}
+"""
+TINY_2024, TINY_4 = (replace(benchmark, requirements=()) for benchmark in (BFCL_2024, BFCL_4))
+"""The benchmarks, run in the environment of the tests."""
+ROWS = [
+    # what the model sent, what is right, whether it is right as recorded
+    ({"seats": 2, "price": 3, "note": 5}, {"seats": [2], "price": [3], "note": [5]}, True),
+    ({"seats": "4"}, {"seats": [4]}, False),
+    ({"seats": "5"}, {"seats": ["5"]}, True),
+    ({"seats": "7"}, {"seats": [8]}, False),
+    ({"seats": "two"}, {"seats": ["two"]}, True),
+    ({"seats": 1, "tags": '["a", "b"]'}, {"seats": [1], "tags": [["a", "b"]]}, False),
+    ({"seats": 3, "Meal": "tea"}, {"seats": [3], "meal": ["tea"]}, False),
+    (
+        {"seats": "9", "tags": ("a",)},
+        {"seats": [9], "tags": [["a"]]},
+        False,
+    ),  # a tuple cannot be sent as JSON
+]
+LOST, REFUSED = 3, 5
+
+
+def _write(file, rows):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _score(right, total, wrong):
+    return [{"correct_count": right, "total_count": total}, *({"id": each} for each in wrong)]
+
+
+@pytest.fixture(autouse=True)
+def own_search_path(monkeypatch):
+    """Forget the search path that is set for the programs of the methods."""
+    monkeypatch.setenv("PYTHONPATH", "")
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A checkout of a benchmark with a small checker, and a folder of answers with three sets."""
+    code = tmp_path / "code" / "berkeley-function-call-leaderboard"
+    for name, text in (("eval_checker/checker.py", CHECKER), ("model_handler/handler_map.py", HANDLERS)):
+        (code / name).parent.mkdir(parents=True)
+        (code / name).write_text(text, encoding="utf-8")
+    recorded = [repr([{"shop_book": sent}]) for sent, *_ in ROWS] + ["no call"]
+    truths = [[{"shop.book": right}] for _, right, _ in ROWS] + [[{"shop.book": {"seats": [1]}}]]
+    wrong = [at for at, (*_, right) in enumerate(ROWS, 1) if not right] + [len(ROWS) + 1]
+    scores = {
+        "simple": _score(len(recorded) - len(wrong), len(recorded), wrong),
+        "multiple_function": _score(len(recorded), len(recorded), []),
+        "parallel_function": _score(len(recorded) - len(wrong), len(recorded), [each + 1 for each in wrong]),
+    }
+    for category, score in scores.items():
+        name = f"gorilla_openfunctions_v1_test_{category}"
+        _write(code / "data" / f"{name}.json", [{"function": BOOK}] * len(recorded))
+        _write(code / "data" / "possible_answer" / f"{name}.json", [{"ground_truth": row} for row in truths])
+        run = tmp_path / "answers" / "2024"
+        _write(run / "result" / "tiny_model" / f"{name}_result.json", [{"result": row} for row in recorded])
+        _write(run / "score" / "tiny_model" / f"{category}_score.json", score)
+    return tmp_path
+
+
+def _printed(capsys, folders, *, benchmark=TINY_2024, makers=(ours, pydantic_lax)):
+    files = [str(folder) for folder in folders]
+    code = evidence.main(wide_console(), files=files, benchmarks=(benchmark,), makers=makers)
+    return code, capsys.readouterr().out
+
+
+def _row(printed, name):
+    """Return the cells of the first row that starts with this name."""
+    row = next(line for line in printed.splitlines() if line.startswith(f" {name}  "))
+    return re.split(r"\s{2,}", row.strip())[1:]
+
+
+def test_answers_are_counted_by_the_benchmarks_own_checker(checkout, capsys):
+    """Gained, lost and unchanged answers are counted after the published score came out."""
+    code, printed = _printed(capsys, [checkout])
+    assert code == 0
+    assert "the published score came out for 1 of 3 sets" in printed
+    assert "9 answers, 3 right as recorded" in printed
+    # gained, questions, lost, still wrong, still right, right but refused, accepted calls changed
+    assert _row(printed, "mcp-lenient") == ["3", "3", "1", "1", "0", "1", "1"]
+    assert _row(printed, "Pydantic lax, JSON pre-parse") == ["2", "2", "1", "1", "0", "1", "0"]
+    assert _row(printed, "tiny_model") == ["3", "3, 1", "2, 1"]
+    assert _row(printed, "text_to_integer") == ["1", "1", "1", "0"]
+
+
+def test_a_set_whose_published_score_does_not_come_out_is_skipped(checkout, capsys):
+    """Other counts or other wrong answers than published leave a set out, with the reason."""
+    _, printed = _printed(capsys, [checkout], makers=(ours,))
+    counts = "tiny_model multiple_function: 3 of 9 are right, published were 9 of 9"
+    assert f"skipped: answers/2024 {counts}" in printed.replace("\\", "/")
+    assert "parallel_function: other answers are wrong than was published" in printed
+
+
+def test_lost_and_wrong_answers_are_printed(checkout, capsys):
+    """Each lost answer of every method is printed, and each changed answer of ours that is still wrong."""
+    _, printed = _printed(capsys, [checkout])
+    assert f'mcp-lenient: simple {LOST} by text_to_integer: seats "5" -> 5' in printed
+    assert f'Pydantic lax, JSON pre-parse: simple {LOST}: seats "5" -> 5' in printed
+    assert 'mcp-lenient: simple 4 by text_to_integer: seats "7" -> 7' in printed
+    assert 'by rename_case: Meal "tea" -> absent, meal absent -> "tea"' in printed
+    assert f"simple {REFUSED}" not in printed
+
+
+def test_answers_without_the_benchmarks_code_are_skipped(checkout, capsys):
+    """Without a checkout of the benchmark's code no set is replayed, and that is said."""
+    code, printed = _printed(capsys, [checkout / "answers"], makers=(ours,))
+    assert code == 0
+    assert "came out for 0 of 3 sets" in printed
+    assert "none of the folders has the benchmark's code" in printed
+
+
+def test_folders_without_recordings_are_told(tmp_path, capsys):
+    """Folders with nothing to replay end with exit code 2."""
+    code, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    assert code == 2
+    assert "Nothing to replay" in printed
+
+
+def test_the_newer_benchmark_is_read_from_its_package(tmp_path, capsys, monkeypatch):
+    """Answers of BFCL v4 are paired with questions by id, and checked by the checker of its package."""
+    package = tmp_path / "package" / "bfcl_eval"
+    files = {
+        "constants/enums.py": "class Language:\n    PYTHON = 'python'\n",
+        "eval_checker/ast_eval/ast_checker.py": "from bfcl_eval.constants.model_config import MODEL_CONFIG_MAPPING\n"
+        "assert MODEL_CONFIG_MAPPING['any'].underscore_to_dot\n" + CHECKER,
+    }
+    for name, text in files.items():
+        for folder in [package, *(package / name).relative_to(package).parents]:
+            (package / folder).mkdir(parents=True, exist_ok=True)
+            (package / folder / "__init__.py").touch()
+        (package / name).write_text(text, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    _write(package / "data" / "BFCL_v4_multiple.json", [{"id": name, "function": [BOOK]} for name in "ab"])
+    truths = [{"id": name, "ground_truth": [{"shop.book": {"seats": [at]}}]} for at, name in enumerate("ab")]
+    _write(package / "data" / "possible_answer" / "BFCL_v4_multiple.json", truths)
+    answers = [
+        {"id": "b", "result": [{"shop_book": '{"seats": "1"}'}]},
+        {"id": "a", "result": [{"shop_book": '{"seats": 0}'}]},
+    ]
+    run = tmp_path / "answers"
+    _write(run / "result" / "some" / "non_live" / "BFCL_v4_multiple_result.json", answers)
+    _write(run / "score" / "some" / "non_live" / "BFCL_v4_multiple_score.json", _score(1, 2, ["b"]))
+    _, printed = _printed(capsys, [tmp_path], benchmark=TINY_4, makers=(ours,))
+    assert "the published score came out for 1 of 1 sets" in printed
+    assert _row(printed, "mcp-lenient") == ["1", "1", "0", "0", "0", "0", "0"]
+
+
+# --- runs ---------------------------------------------------------------------------------------------
+
+WEATHER = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+SENT = [
+    {"city": "Oslo"},
+    {"city": "Oslo", "days": "3"},
+    {"citty": "Oslo"},
+    {"city": "Oslo"},
+    {"citty": "Rome"},
+    {"city": "Paris"},
+]
+
+
+def test_recorded_runs_are_replayed(tmp_path, capsys):
+    """Accepted calls, repairs, refusals and followed fixes of agent runs are counted by the recorded schemas."""
+    live = tmp_path / "live"
+    tools = [{"tools": {"sky": {"tools": [{"name": "weather", "inputSchema": WEATHER}]}}}]
+    _write(live / "tools" / "LiveMCPTool" / "tools.json", [tools])
+    calls = [{"server_name": "sky", "tool_name": "weather", "params": sent} for sent in SENT]
+    messages = [
+        {"role": "assistant", "tool_calls": [{"function": {"name": name, "arguments": json.dumps(sent)}}]}
+        for name, sent in [("route", {"query": "weather"}), *(("execute-tool", each) for each in calls)]
+    ]
+    _write(live / "baseline" / "output" / "model.json", [[{"messages": messages}]])
+    code, printed = _printed(capsys, [live], makers=(ours,))
+    assert code == 0
+    # runs, calls, with a schema, accepted, changed, repaired, refused, made again after a fix, as the first fix
+    assert _row(printed, "LiveMCPBench") == ["1", "6", "6", "3", "0", "1", "2", "2", "1"]
+    assert 'fix: weather: citty "Rome" -> absent, city absent -> "Rome"' in printed
+    assert 'the model: citty "Rome" -> absent, city absent -> "Paris"' in printed
+
+
+def test_changed_accepted_calls_of_runs_are_printed(tmp_path, capsys):
+    """An open schema accepts a name that the server ignores; its call is changed, counted and printed."""
+    snap = {"name": "list", "inputSchema": {"type": "object", "properties": {"perPage": {"type": "integer"}}}}
+    _write(tmp_path / "server" / "__toolsnaps__" / "list.snap", [snap])
+    messages = [
+        {"role": "user", "content": "list"},
+        {"type": "function_call", "name": "list", "arguments": '{"per_page": 10}'},
+        {"type": "function_call", "name": "unknown", "arguments": "{}"},
+        {"type": "function_call", "name": "list", "arguments": '{"perPage": '},
+    ]
+    _write(tmp_path / "mcp_servers" / "github" / "official" / "run-1" / "task" / "messages.json", [messages])
+    other = tmp_path / "mcp_servers" / "sky" / "own" / "run-2" / "task"
+    _write(
+        other / "messages.json",
+        [[{"type": "function_call", "name": "weather", "arguments": '{"city": "Oslo"}'}]],
+    )
+    _write(tmp_path / "sky-own.tools.json", [{"tools": [{"name": "weather", "inputSchema": WEATHER}]}])
+    _, printed = _printed(capsys, [tmp_path], makers=(ours,))
+    assert _row(printed, "MCPMark, community experiments") == ["2", "4", "3", "2", "1", "1", "1", "0", "0"]
+    assert "changed although accepted: list: per_page 10 -> absent, perPage absent -> 10" in printed
