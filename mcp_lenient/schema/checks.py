@@ -1,6 +1,6 @@
 """Compile schemas and single keywords to validators; offline, with linear or bounded pattern matching.
 
-jsonschema-rs compiles them; where it is not installed, or cannot read one, jsonschema does.
+jsonschema-rs compiles them; where it is not installed, jsonschema does.
 """
 
 from __future__ import annotations
@@ -26,10 +26,6 @@ def _no_fetch(uri: str) -> NoReturn:
     raise LookupError(msg)
 
 
-def _schema_error(failure: Exception | None) -> SchemaError:
-    return SchemaError(f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}")
-
-
 class CompiledCheck(Protocol):
     """A compiled schema."""
 
@@ -48,20 +44,12 @@ class PartChecks:
         # Built once: that takes time proportional to the size of the schema.
         import jsonschema_rs
 
-        try:
-            return jsonschema_rs.Registry([(ROOT_URI, dict(self._root))], retriever=_no_fetch)
-        except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
-            raise _schema_error(error) from error
+        return jsonschema_rs.Registry([(ROOT_URI, dict(self._root))], retriever=_no_fetch)
 
     def of(self, part: Any) -> CompiledCheck:
         """Return a validator for a part of the schema."""
         absolute = _absolute(part)
-        try:
-            return (
-                compiled(absolute, self._registry) if has_jsonschema_rs() else fallback(absolute, self._root)
-            )
-        except SchemaError:
-            return fallback(absolute, self._root)
+        return compiled(absolute, self._registry) if has_jsonschema_rs() else fallback(absolute, self._root)
 
 
 @cache
@@ -143,7 +131,8 @@ def compiled(
             )
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
-    raise _schema_error(failure) from failure
+    msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"
+    raise SchemaError(msg) from failure
 
 
 def holds(keyword: str, bound: object, value: object) -> bool:

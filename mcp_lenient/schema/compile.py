@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.checks import CompiledCheck, compiled, fallback
+from mcp_lenient.schema.checks import compiled
 from mcp_lenient.schema.drafts import (
     ANNOTATIONS,
     ASSERTIONS,
@@ -23,7 +23,7 @@ from mcp_lenient.schema.drafts import (
     subschemas,
     with_subschemas,
 )
-from mcp_lenient.schema.references import pointed_at
+from mcp_lenient.schema.references import pointed_at, resolve
 from mcp_lenient.values.display import encodable
 from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
 
@@ -130,16 +130,12 @@ class _Translation:
             return self._ready()
         except SchemaError:
             self._take_out_broken()
-        for judge in (compiled, fallback):
-            try:
-                return self._ready(judge)
-            except SchemaError as error:
-                reason = str(error)
-        return ReadableSchema({UNREAD: True}, (UnreadPlace("", reason),), compiled({}).is_valid)
+            self._keep_targets()
+            return self._ready()
 
-    def _ready(self, judge: Callable[[Schema], CompiledCheck] = compiled) -> ReadableSchema:
+    def _ready(self) -> ReadableSchema:
         self._relax()
-        accepts = judge(self._root).is_valid
+        accepts = compiled(self._root).is_valid
         unread = tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
         return ReadableSchema(self._root, unread, accepts, recursive=self._recursive)
 
@@ -189,7 +185,7 @@ class _Translation:
             target = None if path is None else pointed_at(resource, path)
             if isinstance(target, Mapping):
                 place, self._targets[id(new)] = self._translated(target, resource, path or "")
-                new["$ref"] = "#" + quote(pointer(place), safe="/~$")
+                new["$ref"] = _reference(place)
             elif isinstance(target, bool):
                 new.update({} if target else {"not": {}})
             else:
@@ -199,10 +195,12 @@ class _Translation:
         self, target: Mapping[str, Any], resource: Mapping[str, Any], path: str
     ) -> tuple[Path, Schema]:
         if id(target) not in self._made:
-            name = f"referred-to-{len(self._made)}"
-            made = self._translate(target, ("$defs", name), resource, tuple(tokens_of(path)))
-            self._root["$defs"] = {**self._root.get("$defs", {}), name: made}
+            place = self._free_place()
+            self._root["$defs"][place[-1]] = self._translate(target, place, resource, tuple(tokens_of(path)))
         return self._made[id(target)]
+
+    def _free_place(self) -> Path:
+        return "$defs", f"referred-to-{len(self._root.setdefault('$defs', {}))}"
 
     # Unreadable parts
 
@@ -297,6 +295,15 @@ class _Translation:
             if known or not faults:
                 self._take_out(schema, next(iter(known.values()), reason), frozenset(known))
 
+    def _keep_targets(self) -> None:
+        """Move the targets of references out of the parts that were taken out."""
+        for schema in self._schemas:
+            target = self._targets.get(id(schema))
+            if target is not None and resolve(self._root, schema["$ref"]) is not target:
+                place = self._free_place()
+                self._root["$defs"][place[-1]] = target
+                schema["$ref"] = _reference(place)
+
     def _relax(self) -> None:
         """Loosen keywords that would refuse more values now that a schema in them accepts anything."""
         above: dict[int, list[tuple[Schema, str]]] = {}
@@ -321,6 +328,10 @@ def _path_of(reference: Any, resource: Mapping[str, Any]) -> str | None:
     except ValueError:  # not an address
         within = False
     return unquote(fragment) if within and fragment[:1] in ("", "/") else None
+
+
+def _reference(place: Path) -> str:
+    return "#" + quote(pointer(place), safe="/~$")
 
 
 def _loosen(parent: Schema, keyword: str) -> None:

@@ -1,4 +1,4 @@
-"""Compile schemas with jsonschema, where jsonschema-rs is not installed or cannot read one: slower, but as bounded."""
+"""Compile schemas with jsonschema, where jsonschema-rs is not installed: slower, but as bounded."""
 
 from __future__ import annotations
 

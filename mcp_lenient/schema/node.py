@@ -253,7 +253,11 @@ class Node:
         fitting = self.fitting(value)
         if not isinstance(value, Mapping):
             return fitting
-        return tuple(node for node in fitting if not _contradicts(node, value))
+        return tuple(
+            way
+            for way in fitting
+            if all(way.property_nodes[name].lists(value[name]) for name in value if name in way.properties)
+        )
 
     # What is in it
 
@@ -353,11 +357,6 @@ def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
         if any(owners.setdefault((isinstance(tag, bool), tag), node) is not node for tag in tags):
             return None
     return Discriminator(name, Node(objects[0].tree, {"enum": [tag for _, tag in owners]}), owners)
-
-
-def _contradicts(node: Node, value: Mapping[Any, Any]) -> bool:
-    declared = node.property_nodes
-    return any(not declared[name].lists(sent) for name, sent in value.items() if name in declared)
 
 
 # --- what parts say together ------------------------------------------------------------------------------

@@ -129,6 +129,22 @@ BROKEN: dict[str, Json] = {
 VALUES = [None, True, 5, "5", [], ["5"], [None], {}, {"a": "5"}, "null", "[1]", '{"a": 1}']
 
 
+@pytest.mark.parametrize(
+    ("root", "pointer"),
+    [
+        pytest.param({"minimum": "x", "anyOf": [closed(b=INTEGER)]}, "#/anyOf/0", id="branch"),
+        pytest.param({"patternProperties": {"(": closed(b=INTEGER)}}, "#/patternProperties/(", id="pattern"),
+    ],
+)
+def test_references_into_unreadable_parts_are_followed(root: Json, pointer: str) -> None:
+    """What a reference leads to is judged there, even where the part that contains it is not."""
+    schema = {**root, "type": "object", "properties": {"a": {"$ref": pointer}}}
+    check = readable(schema)
+    assert [place.pointer for place in check.unread] == [""]
+    assert check.accepts({"a": {"b": 1}})
+    assert not check.accepts({"a": {"b": "x"}})
+
+
 @pytest.mark.parametrize("broken", [pytest.param(schema, id=name) for name, schema in BROKEN.items()])
 def test_unreadable_parts_accept_any_value(broken: Json) -> None:
     """An unreadable part accepts any value unchanged, and other parts are validated and repaired."""
