@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from types import MethodType
-from typing import Annotated, Any, Final, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
@@ -95,25 +95,21 @@ def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
     parameters = [
         each.replace(annotation=_unmarked(each.annotation)) for each in signature.parameters.values()
     ]
+    annotations: dict[str, Any] = getattr(wrapper, "__annotations__", {})
     stand_in.__name__ = getattr(wrapper, "__name__", "tool")
     stand_in.__module__ = wrapper.__module__
-    stand_in.__annotations__ = {
-        name: _unmarked(each) for name, each in getattr(wrapper, "__annotations__", {}).items()
-    }
+    stand_in.__annotations__ = {name: _unmarked(each) for name, each in annotations.items()}
     stand_in.__signature__ = signature.replace(parameters=parameters)
     stand_in.__wrapped__ = wrapper  # string annotations are resolved in its module
-    result: Callable[..., Any] = stand_in
-    return result
+    return cast("Callable[..., Any]", stand_in)
 
 
 def _unmarked(annotation: Any) -> Any:
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *notes = get_args(annotation)
-    for note in notes:
-        if not isinstance(note, ParameterMark):
-            kind = Annotated[kind, note]
-    return kind
+    kept = (kind, *(note for note in notes if not isinstance(note, ParameterMark)))
+    return Annotated[kept] if len(kept) > 1 else kind
 
 
 @lru_cache(maxsize=5000)
@@ -124,13 +120,10 @@ def declared_of(function: Callable[..., Any]) -> Declared:
         hints = get_type_hints(written, include_extras=True)
     except (NameError, TypeError):
         hints = {}  # a partial, or a name that only FastMCP can resolve
-    normalizers = {
-        name: annotated_normalizers(hint) for name, hint in hints.items() if annotated_normalizers(hint)
-    }
-    aliases = {name: annotated_aliases(hint) for name, hint in hints.items() if annotated_aliases(hint)}
-    marks = marks_of(function)
+    normalizers = {name: own for name, hint in hints.items() if (own := annotated_normalizers(hint))}
+    aliases = {name: others for name, hint in hints.items() if (others := annotated_aliases(hint))}
     declared = Declared(normalizers, aliases)
-    if marks is not None:
+    if (marks := marks_of(function)) is not None:
         declared = combined(marks.declared, declared)  # the order in which the decorated function runs them
     return _published(declared, written, hints)
 

@@ -81,17 +81,14 @@ class Policies:
 
     def declared(self, tool: str) -> Declared:
         """Return the declarations of the operator's file for a tool name."""
-        own = self.definitions.declared(tool) if self.definitions is not None else None
-        return own or _NO_DECLARATIONS
+        tools = self.definitions.tools if self.definitions is not None else {}
+        return tools.get(tool) or Declared()
 
     @property
     def stated(self) -> list[str]:
         """The tools of whose parameters the operator's file says what they are."""
         tools = self.definitions.tools if self.definitions is not None else {}
         return [name for name, declared in tools.items() if declared.stated]
-
-
-_NO_DECLARATIONS = Declared()
 
 
 def _checked(name: str, policy: object) -> Policy:

@@ -100,8 +100,8 @@ def refused(load, tmp_path):
 def test_yaml_and_toml_give_the_same_definitions(load, name, text):
     """YAML and TOML give the same declarations, policy and names."""
     definitions = load(text, name)
-    assert definitions.declared("browser_use_execute_task") == TOOL
-    assert definitions.declared("other") is None
+    assert definitions.tools["browser_use_execute_task"] == TOOL
+    assert "other" not in definitions.tools
     assert definitions.policy == {"unrepairable": "refuse", "limits": Limits(depth=9)}
     assert definitions.names == {
         "browser_use_execute_task": {"task", "max_steps"},
@@ -111,7 +111,7 @@ def test_yaml_and_toml_give_the_same_definitions(load, name, text):
 
 def test_tool_limits_extend_the_servers(load):
     """Limits of a tool are merged over those of the file's server policy."""
-    assert load(YAML).declared("find").policy == {"limits": Limits(depth=9, items=5)}
+    assert load(YAML).tools["find"].policy == {"limits": Limits(depth=9, items=5)}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_empty_file_declares_nothing(load, text):
 def test_yaml_anchors_are_expanded(load):
     """An anchor repeats its value."""
     text = "tools: {a: {parameters: {x: &x {aliases: [y]}, z: {}}}, b: {parameters: {x: *x}}}"
-    assert load(text).declared("b").aliases == {"x": ("y",)}
+    assert load(text).tools["b"].aliases == {"x": ("y",)}
 
 
 PARAMETERS = [
@@ -180,7 +180,7 @@ PARAMETERS = [
 @each_row(("entry", "wanted"), PARAMETERS)
 def test_each_field_of_a_parameter_is_its_normalizer(load, entry, wanted):
     """A field of a parameter adds the normalizer of that name."""
-    declared = load(f"tools: {{t: {{parameters: {{p: {entry}}}}}}}").declared("t")
+    declared = load(f"tools: {{t: {{parameters: {{p: {entry}}}}}}}").tools["t"]
     assert list(declared.normalizers.get("p", ())) == wanted
 
 
@@ -218,7 +218,7 @@ POLICIES = [
 def test_each_field_of_a_policy_sets_the_policy(load, entry, wanted):
     """A policy of a tool or of the server sets the fields of Policy."""
     tool, server = load(f"tools: {{t: {{policy: {entry}}}}}"), load(f"policy: {entry}")
-    assert tool.declared("t").policy == server.policy == wanted
+    assert tool.tools["t"].policy == server.policy == wanted
     assert Policy().changed(**server.policy) == Policy(**wanted)
 
 
@@ -228,7 +228,7 @@ def test_parameter_fields_keep_their_line_numbers(load, tmp_path):
         "t:\n  description: Does it\n  parameters:\n    p:\n      type: [integer, 'null']\n      default: 5\n"
     )
     for text, line in ((tool, 5), ("tools:\n" + indent(tool, "  "), 6)):
-        declared = load(text).declared("t")
+        declared = load(text).tools["t"]
         assert declared.description == "Does it"
         assert declared.stated == {"p": Stated(("integer", "null"), None, (5,))}
         assert declared.stated["p"].where["type"] == f"{tmp_path}/tools.yaml:{line}"
@@ -492,7 +492,7 @@ def test_quoted_aliases_are_read_unchanged(folder, aliases):
         ),
         encoding="utf-8",
     )
-    assert load_definitions(file).declared("t").aliases == {
+    assert load_definitions(file).tools["t"].aliases == {
         name: tuple(names) for name, names in aliases.items()
     }
 

@@ -217,7 +217,7 @@ async def test_an_empty_wrapper_is_refused(client, tool):
 @each_tool_with_parameters
 async def test_each_alias_is_understood(client, tool):
     """Each parameter may come under each of its other names, and all of them at once."""
-    aliases = DECLARED.declared(tool).aliases
+    aliases = DECLARED.tools[tool].aliases
     assert set(aliases) == set(RIGHT[tool])
     for name, others in aliases.items():
         for other in others:
@@ -230,7 +230,7 @@ async def test_each_alias_is_understood(client, tool):
 @each_tool_with_parameters
 async def test_aliases_as_text_in_a_wrapper_are_understood(client, tool):
     """All three at once still have one reading."""
-    aliases = DECLARED.declared(tool).aliases
+    aliases = DECLARED.tools[tool].aliases
     sent = {
         aliases[name][0]: value if isinstance(value, str) else json.dumps(value)
         for name, value in RIGHT[tool].items()

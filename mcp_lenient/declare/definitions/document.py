@@ -193,8 +193,6 @@ _NOT_JSON: Mapping[str, str] = {
 MAX_BYTES = 2**20
 """The largest file that is read."""
 _TOML_MODULE = "tomllib" if sys.version_info >= (3, 11) else "tomli"
-_YAML_SUFFIXES = (".yaml", ".yml")
-_TOML_SUFFIX = ".toml"
 
 
 def read_document(file: FilePath) -> Document:
@@ -204,12 +202,11 @@ def read_document(file: FilePath) -> Document:
         DefinitionError: When it has another suffix, is too large, or is invalid.
         OSError: When the file cannot be read.
     """
-    suffix = file.suffix.lower()
-    if suffix not in (*_YAML_SUFFIXES, _TOML_SUFFIX):
+    parse = {".yaml": _yaml, ".yml": _yaml, ".toml": _toml}.get(file.suffix.lower())
+    if parse is None:
         msg = f"{file}: the file name must end in .yaml, .yml or .toml."
         raise DefinitionError(msg)
-    text = _text(file)
-    return _toml(file, text) if suffix == _TOML_SUFFIX else _yaml(file, text)
+    return parse(file, _text(file))
 
 
 def _text(file: FilePath) -> str:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
-from heapq import nlargest
-from itertools import islice, pairwise
-from types import MappingProxyType
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import (
@@ -50,14 +47,9 @@ class Definitions:
     tools: Mapping[str, Declared] = field(default_factory=dict)
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def declared(self, tool: str) -> Declared | None:
-        """Return the declarations of a tool, or None."""
-        return self.tools.get(tool)
-
 
 MAX_SENTENCES = 20
-_MAX_COMPARED = 20
-_MAX_NAME = 100
+_MAX_COMPARED = 1_000
 
 
 def unknown_names(definitions: Definitions, published: Mapping[str, Collection[str]]) -> tuple[str, ...]:
@@ -88,20 +80,8 @@ def _sentences(definitions: Definitions, published: Mapping[str, Collection[str]
 
 def did_you_mean(name: str, names: Collection[str]) -> str:
     """Return the end of a sentence about an unknown name, with the most similar known name."""
-    likely = nlargest(_MAX_COMPARED, names, key=partial(_shared_pairs, _pairs(name)))
-    found = near(name, likely)
+    found = near(name, islice(names, _MAX_COMPARED))
     return f"; did you mean '{shown(found[0])}'?" if found else "."
-
-
-def _shared_pairs(pairs: frozenset[str], name: str) -> float:
-    """Return the share of letter pairs that two names have in common; a cheap filter for thousands of names."""
-    others = _pairs(name)
-    return 2 * len(pairs & others) / (len(pairs) + len(others))
-
-
-def _pairs(name: str) -> frozenset[str]:
-    folded = name[:_MAX_NAME].casefold()
-    return frozenset((folded, *map("".join, pairwise(folded))))
 
 
 Name = Annotated[str, Field(min_length=1)]
@@ -113,9 +93,7 @@ class _Entry(BaseModel):
 
     def fields_set(self) -> dict[str, Any]:
         """Return the fields that the file sets."""
-        return {
-            name: getattr(self, name) for name in type(self).model_fields if name in self.model_fields_set
-        }
+        return {name: value for name, value in self if name in self.model_fields_set}
 
 
 def _rule(name: str) -> str:
@@ -127,15 +105,16 @@ def _rule(name: str) -> str:
 
 
 def _language(tag: str) -> str:
-    if resolved(tag) is None:
-        msg = f"must be one of {', '.join(map(repr, languages()))}."
-        raise ValueError(msg)
-    return tag
+    return tag if resolved(tag) is not None else _one_of(tag, languages())
 
 
 def _form(name: str) -> str:
-    if name not in FORMS:
-        msg = f"must be one of {', '.join(map(repr, FORMS))}."
+    return _one_of(name, FORMS)
+
+
+def _one_of(name: str, allowed: Collection[str]) -> str:
+    if name not in allowed:
+        msg = f"must be one of {', '.join(map(repr, allowed))}."
         raise ValueError(msg)
     return name
 
@@ -342,18 +321,14 @@ class ToolEntry(_Entry):
         entries = self.parameters.items()
         built = {name: entry.build() for name, entry in entries}
         return Declared(
-            normalizers=MappingProxyType({name: run for name, run in built.items() if run}),
-            aliases=MappingProxyType(
-                {name: tuple(entry.aliases) for name, entry in entries if entry.aliases}
-            ),
-            policy=MappingProxyType(self.policy.changes(around)),
-            stated=MappingProxyType(
-                {
-                    name: entry.stated({field: where(("parameters", name, field)) for field in _STATED})
-                    for name, entry in entries
-                    if not entry.model_fields_set.isdisjoint(_STATED)
-                }
-            ),
+            normalizers={name: run for name, run in built.items() if run},
+            aliases={name: tuple(entry.aliases) for name, entry in entries if entry.aliases},
+            policy=self.policy.changes(around),
+            stated={
+                name: entry.stated({field: where(("parameters", name, field)) for field in _STATED})
+                for name, entry in entries
+                if not entry.model_fields_set.isdisjoint(_STATED)
+            },
             description=self.description,
         )
 
@@ -453,9 +428,8 @@ def _words(details: ErrorDetails, path: Path) -> str:
 def _fields_at(path: Path) -> list[str]:
     if path[:1] == ("tools",):
         path = (_ANY, *path[2:])
-    for pattern, model in _FIELDS.items():
-        if len(path) == len(pattern) and all(
-            want in (_ANY, part) for part, want in zip(path, pattern, strict=True)
-        ):
-            return list(model.model_fields)
+    like = [each for each in _FIELDS if len(each) == len(path)]
+    for pattern in like:
+        if all(want in (_ANY, part) for part, want in zip(path, pattern, strict=True)):
+            return list(_FIELDS[pattern].model_fields)
     return []

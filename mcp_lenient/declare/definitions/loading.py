@@ -7,7 +7,6 @@ from pathlib import Path as FilePath
 from stat import S_ISREG
 from threading import Lock
 from time import monotonic
-from types import MappingProxyType
 from typing import Final
 
 from pydantic import ValidationError
@@ -151,7 +150,7 @@ def _definitions(entry: FileEntry, document: Document) -> Definitions:
         return tool.declared(limits, lambda below: document.where((*path, *below)))
 
     return Definitions(
-        policy=MappingProxyType(entry.policy.changes(Limits())),
-        tools=MappingProxyType({str(path[-1]): declared(tool, path) for path, tool in tools.items()}),
-        names=MappingProxyType({str(path[-1]): frozenset(tool.parameters) for path, tool in tools.items()}),
+        policy=entry.policy.changes(Limits()),
+        tools={str(path[-1]): declared(tool, path) for path, tool in tools.items()},
+        names={str(path[-1]): frozenset(tool.parameters) for path, tool in tools.items()},
     )

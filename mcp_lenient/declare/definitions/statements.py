@@ -13,6 +13,7 @@ from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Validator
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.language import ONE_OF_A_TYPE
 from mcp_lenient.values.names import fold_name
 
 
@@ -67,9 +68,7 @@ def contradictions(
 
 
 def _either(types: Collection[str]) -> str:
-    """Return JSON types as alternatives: ``an integer or null``."""
-    articles = {"null": "", "array": "an ", "integer": "an ", "object": "an "}
-    return " or ".join(f"{articles.get(each, 'a ')}{each}" for each in types)
+    return " or ".join(ONE_OF_A_TYPE[each] for each in types)
 
 
 def _types(ways: Collection[Node]) -> set[str] | None:
@@ -94,13 +93,12 @@ def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mappin
     properties = schema.get("properties")
     if not stated or not isinstance(properties, Mapping):
         return schema
-    return {
-        **schema,
-        "properties": {
-            name: own if name not in stated or not isinstance(own, Mapping) else _described(own, stated[name])
-            for name, own in properties.items()
-        },
+    told = {
+        name: _described(own, stated[name])
+        for name, own in properties.items()
+        if name in stated and isinstance(own, Mapping)
     }
+    return {**schema, "properties": {**properties, **told}}
 
 
 def published(

@@ -6,8 +6,9 @@ import inspect
 import typing
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType, UnionType
+from types import UnionType
 from typing import Annotated, Any, ClassVar, Final, NoReturn, Union, get_args, get_origin
 from uuid import uuid4
 
@@ -93,12 +94,9 @@ class Chain:
         try:
             return handler(_for_mode(normalized, info))
         except ValidationError:
-            if normalized is value:
-                raise
-            try:
-                return handler(_for_mode(value, info))
-            except ValidationError:
-                pass  # report the error of the normalized value
+            if normalized is not value:
+                with suppress(ValidationError):  # report the error of the normalized value
+                    return handler(_for_mode(value, info))
             raise
 
     def _normalized(self, value: Any) -> Any:
@@ -131,17 +129,8 @@ def _json_or_python(inner: CoreSchema, handler: GetCoreSchemaHandler) -> CoreSch
     return handler.generate_schema(Annotated[prepared, _PublishedAs(inner)])
 
 
-_TRANSPARENT: Final = frozenset(
-    {
-        "default",
-        "nullable",
-        "definitions",
-        "missing-sentinel",
-        "function-after",
-        "function-before",
-        "function-wrap",
-    }
-)
+_FUNCTION_SCHEMAS: Final = frozenset({"function-after", "function-before", "function-wrap"})
+_TRANSPARENT: Final = _FUNCTION_SCHEMAS | {"default", "nullable", "definitions", "missing-sentinel"}
 
 
 def _has_own_title(schema: Mapping[str, Any]) -> bool:
@@ -170,8 +159,8 @@ def annotated_normalizers(annotation: Any) -> tuple[ValueNormalizer, ...]:
     Normalizers of its items, fields or union members are left out, since Pydantic runs those.
 
     >>> from mcp_lenient.normalizers import lower, strip
-    >>> annotated_normalizers(Annotated[str, strip(), lower()])
-    (Strip(), Lower())
+    >>> [each.__name__ for each in annotated_normalizers(Annotated[str, strip(), lower()])]
+    ['strip', 'lower']
     >>> annotated_normalizers(list[Annotated[str, strip()]])
     ()
 
@@ -190,12 +179,9 @@ def whole_metadata(annotation: Any) -> tuple[Any, ...]:
         return (*whole_metadata(inner), *metadata)
     # Python 3.10 wraps Annotated[X | None, ...] of a parameter with default None in another Optional.
     members = [arm for arm in _union_members(annotation) if arm is not type(None)]
-    if (
-        len(members) == 1
-        and get_origin(members[0]) is Annotated
-        and type(None) in _union_members(get_args(members[0])[0])
-    ):
-        return whole_metadata(members[0])
+    if len(members) == 1 and get_origin(members[0]) is Annotated:
+        is_optional = type(None) in _union_members(get_args(members[0])[0])
+        return whole_metadata(members[0]) if is_optional else ()
     return ()
 
 
@@ -229,20 +215,14 @@ _NUMBER_KEYWORDS: Final = {
     "multiple_of": "multipleOf",
 }
 _ARRAY_KEYWORDS: Final = {"minLength": "minItems", "maxLength": "maxItems"}
-_KEYWORDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "str": {"minLength": "minLength", "maxLength": "maxLength"},
-        "int": _NUMBER_KEYWORDS,
-        "float": _NUMBER_KEYWORDS,
-        "list": _ARRAY_KEYWORDS,
-        "set": _ARRAY_KEYWORDS,
-        "frozenset": _ARRAY_KEYWORDS,
-        "dict": {"minLength": "minProperties", "maxLength": "maxProperties"},
-    }
-)
+_KEYWORDS: Final[Mapping[str, Mapping[str, str]]] = {
+    "str": {"minLength": "minLength", "maxLength": "maxLength"},
+    **dict.fromkeys(("int", "float"), _NUMBER_KEYWORDS),
+    **dict.fromkeys(("list", "set", "frozenset"), _ARRAY_KEYWORDS),
+    "dict": {"minLength": "minProperties", "maxLength": "maxProperties"},
+}
 """Pydantic's name of a constraint on a function schema, and its name on the type itself."""
 _CONSTRAINTS: Final = frozenset({*_NUMBER_KEYWORDS, *_ARRAY_KEYWORDS, "minItems", "maxItems"})
-_FUNCTION_SCHEMAS: Final = frozenset({"function-after", "function-before", "function-wrap"})
 
 
 def _with_constraints(

@@ -28,8 +28,6 @@ _LIMITS: Final = Limits()
 class ParseJson(ValueNormalizer):
     """The normalizer of :func:`parse_json`."""
 
-    __name__: ClassVar[str] = "parse_json"
-
     kinds: tuple[Container, ...]
 
     def __call__(self, value: Any) -> Any:
@@ -65,8 +63,6 @@ def parse_json(*kinds: Container) -> ParseJson:
 @dataclass(frozen=True, slots=True)
 class Split(ValueNormalizer):
     """The normalizer of :func:`split`."""
-
-    __name__: ClassVar[str] = "split"
 
     separator: str
 
@@ -129,14 +125,10 @@ def check_separator(where: str, separator: object) -> None:
         refuse_argument(where, "a non-empty string without brackets and quotes", separator)
 
 
-_JSON_SCALARS = (str, int, float)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Tags(ValueNormalizer):
     """The normalizer of :func:`tags`."""
 
-    __name__: ClassVar[str] = "tags"
     schema: ClassVar[Mapping[str, Any]] = {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]
     }
@@ -167,11 +159,10 @@ class Tags(ValueNormalizer):
         """
         listed = self._parsed(value) if isinstance(value, str) else value
         if isinstance(listed, list):
-            for tag in listed:
-                if not isinstance(tag, str):
-                    _refuse(Text("send an array of strings or null; each item must be a string"))
+            if not all(isinstance(tag, str) for tag in listed):
+                _refuse(Text("send an array of strings or null; each item must be a string"))
             return self._cleaned(listed)
-        if isinstance(listed, (*_JSON_SCALARS, dict)):
+        if isinstance(listed, (str, int, float, dict)):
             _refuse(Text("send an array of strings or null"))
         return listed
 
@@ -245,14 +236,7 @@ def tags(
     Raises:
         ValueError: When an argument is invalid; names it and the allowed values.
     """
-    return Tags(
-        separator=separator,
-        trim=trim,
-        lower=lower,
-        unique=unique,
-        max_count=max_count,
-        max_length=max_length,
-    )
+    return Tags(separator, trim, lower, unique, max_count, max_length)
 
 
 def _refuse(message: Text) -> NoReturn:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, ClassVar, Final, Literal, get_args
@@ -24,70 +24,50 @@ Scalar = str | int | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Strip(ValueNormalizer):
-    """The normalizer of :func:`strip`."""
+class TextMethod(ValueNormalizer):
+    """The normalizer of :func:`strip`, :func:`lower` and :func:`upper`."""
 
-    __name__: ClassVar[str] = "strip"
+    method: Callable[[str], str]
+
+    @property
+    def __name__(self) -> str:
+        return self.method.__name__
 
     def __call__(self, value: Any) -> Any:
-        """Return the text without outer white space."""
-        return value.strip() if isinstance(value, str) else value
+        """Return what the method makes of a text, or the value unchanged."""
+        return self.method(value) if isinstance(value, str) else value
 
 
-def strip() -> Strip:
+def strip() -> TextMethod:
     """Strip white space from both ends of a text.
 
     >>> strip()("  a note "), strip()(5)
     ('a note', 5)
     """
-    return Strip()
+    return TextMethod(str.strip)
 
 
-@dataclass(frozen=True, slots=True)
-class Lower(ValueNormalizer):
-    """The normalizer of :func:`lower`."""
-
-    __name__: ClassVar[str] = "lower"
-
-    def __call__(self, value: Any) -> Any:
-        """Return the text in lower case."""
-        return value.lower() if isinstance(value, str) else value
-
-
-def lower() -> Lower:
+def lower() -> TextMethod:
     """Convert a text to lower case.
 
     >>> lower()("Berlin"), lower()(None)
     ('berlin', None)
     """
-    return Lower()
+    return TextMethod(str.lower)
 
 
-@dataclass(frozen=True, slots=True)
-class Upper(ValueNormalizer):
-    """The normalizer of :func:`upper`."""
-
-    __name__: ClassVar[str] = "upper"
-
-    def __call__(self, value: Any) -> Any:
-        """Return the text in upper case."""
-        return value.upper() if isinstance(value, str) else value
-
-
-def upper() -> Upper:
+def upper() -> TextMethod:
     """Convert a text to upper case.
 
     >>> upper()("eur"), upper()(["eur"])
     ('EUR', ['eur'])
     """
-    return Upper()
+    return TextMethod(str.upper)
 
 
 @dataclass(frozen=True, slots=True)
 class Synonyms(ValueNormalizer):
     """The normalizer of :func:`synonyms`."""
-
-    __name__: ClassVar[str] = "synonyms"
 
     meanings: tuple[tuple[str, Scalar], ...]
     match_case: bool = False
@@ -99,17 +79,14 @@ class Synonyms(ValueNormalizer):
         for word, value in self.meanings:
             key = self._key(word)
             if key in by_word and (type(by_word[key]), by_word[key]) != (type(value), value):
-                refuse_argument(
-                    "synonyms(meanings)",
-                    f"unambiguous when {self._ignored} of {word!r} is ignored",
-                    value,
-                )
+                ignored = "the outer space" if self.match_case else "the case"
+                allowed = f"unambiguous when {ignored} of {word!r} is ignored"
+                refuse_argument("synonyms(meanings)", allowed, value)
             by_word[key] = value
         for word, value in self.meanings:
             if isinstance(value, str) and by_word.get(self._key(value), value) != value:
-                refuse_argument(
-                    "synonyms(meanings)", f"final, but the meaning of {word!r} is a synonym as well", value
-                )
+                allowed = f"final, but the meaning of {word!r} is a synonym as well"
+                refuse_argument("synonyms(meanings)", allowed, value)
         object.__setattr__(self, "_by_word", by_word)
 
     def __call__(self, value: Any) -> Any:
@@ -119,10 +96,6 @@ class Synonyms(ValueNormalizer):
     def _key(self, word: str) -> str:
         word = word.strip()
         return word if self.match_case else word.casefold()
-
-    @property
-    def _ignored(self) -> str:
-        return "the outer space" if self.match_case else "the case"
 
 
 def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Synonyms:
@@ -155,8 +128,6 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Syn
 @dataclass(frozen=True, slots=True)
 class Clamp(ValueNormalizer):
     """The normalizer of :func:`clamp`."""
-
-    __name__: ClassVar[str] = "clamp"
 
     minimum: float | None
     maximum: float | None
@@ -239,8 +210,6 @@ _TWO_DIGITS: Final = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
 class IsoDate(ValueNormalizer):
     """The normalizer of :func:`iso_date`."""
 
-    __name__: ClassVar[str] = "iso_date"
-
     order: Order | None = None
 
     def __post_init__(self) -> None:
@@ -289,7 +258,6 @@ def iso_date(order: Order | None = None) -> IsoDate:
 
 
 def _dates(text: str, order: Order | None) -> set[str]:
-    """Return all possible dates of a text."""
     for pattern in _PATTERNS:
         found = pattern.fullmatch(text)
         if found is not None:
@@ -320,8 +288,6 @@ class NullAs(ValueNormalizer):
     Attributes:
         json: The replacement of null, as immutable JSON text.
     """
-
-    __name__: ClassVar[str] = "null_as"
 
     json: str
 
@@ -356,7 +322,6 @@ def null_as(value: Any) -> NullAs:
 class DefaultOnNull(ValueNormalizer):
     """The normalizer of :func:`default_on_null`."""
 
-    __name__: ClassVar[str] = "default_on_null"
     null_is_absent: ClassVar[bool] = True
 
     def __call__(self, value: Any) -> Any:

@@ -191,13 +191,3 @@ def test_type_aliases_are_resolved():
         pytest.skip("type aliases came with Python 3.12")
     alias = typing.TypeAliasType("Tags", Annotated[list[str], tags()])
     assert annotated_normalizers(Annotated[alias, strip()]) == (tags(), strip())
-
-
-def test_normalizer_has_the_name_of_its_factory():
-    """A normalizer has the name of its factory."""
-    assert [declared.__name__ for declared in (tags(), parse_json(), default_on_null(), iso_date())] == [
-        "tags",
-        "parse_json",
-        "default_on_null",
-        "iso_date",
-    ]

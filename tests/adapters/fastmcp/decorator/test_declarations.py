@@ -164,8 +164,10 @@ async def test_json_in_a_string_needs_a_normalizer():
     def note(content: str | list[str]) -> dict[str, str | list[str]]:
         return {"content": content}
 
-    server = lenient_server(lenient(content=parse_json("array"))(note))
-    assert got(await call(server, "note", {"content": '["a"]'})) == {"content": ["a"]}
+    server = lenient_server(lenient(content=(strip(), parse_json("array")))(note))
+    result = await call(server, "note", {"content": ' ["a"]'})
+    assert got(result) == {"content": ["a"]}
+    assert rules(result) == ["strip", "parse_json"]
     assert got(await call(lenient_server(note), "note", {"content": '["a"]'})) == {"content": '["a"]'}
 
 
