@@ -25,6 +25,7 @@ from mcp_lenient.rules.words import (
 )
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Path
+from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import (
     JSON,
     Dialect,
@@ -41,14 +42,12 @@ from mcp_lenient.values.json_values import (
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import (
     case_target,
-    fold_case,
     fold_name,
     folded_names,
     share_style,
     singular,
     squashed,
     tool_target,
-    words_in,
 )
 
 Tier = Literal[1, 2, 4, 8, 16]
@@ -660,7 +659,7 @@ def _is_same(node: Node, sent: str, name: str) -> bool:
 
 
 def _has_same_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
-    one, other = (list(map(fold_case, words_in(name))) for name in renamed)
+    one, other = map(name_words, renamed)
     return one == other
 
 

@@ -119,7 +119,7 @@ def _required(new: Schema) -> None:
 
 
 def _lists(new: Schema) -> None:
-    """Remove the open type, and the duplicates and empty lists that 2020-12 forbids."""
+    """Remove the open type, and the duplicates that 2020-12 forbids."""
     named = new.get("type")
     if named == _OPEN_TYPE or (isinstance(named, (list, tuple)) and _OPEN_TYPE in named):
         del new["type"]
@@ -127,8 +127,6 @@ def _lists(new: Schema) -> None:
         names = new.get(keyword)
         if isinstance(names, (list, tuple)) and all(isinstance(name, str) for name in names):
             new[keyword] = list(dict.fromkeys(names))
-    if new.get("allOf") == []:
-        del new["allOf"]
 
 
 def _dependencies(new: Schema) -> None:

@@ -121,9 +121,6 @@ class Node:
         self.takes: Callable[[Any], bool] = self._check()
         self._memo: dict[Any, Any] = {}
 
-    def __repr__(self) -> str:
-        return f"Node({self.schema!r})"
-
     def says(self, keyword: str) -> Iterator[Any]:
         """Yield the values of a keyword."""
         return (part[keyword] for part in self.parts if keyword in part)

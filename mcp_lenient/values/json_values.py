@@ -6,7 +6,6 @@ A text may be JSON or, if it is not, JSON5 or a Python literal.
 from __future__ import annotations
 
 import json
-import marshal
 import re
 from collections.abc import Callable, Mapping
 from itertools import chain
@@ -146,11 +145,7 @@ def has_whole_float(value: Any) -> bool:
 
 def is_shallow(value: Any) -> bool:
     """Return whether a validator written in C or Rust can walk a value without overflowing the stack."""
-    try:
-        marshal.dumps(value, 2)  # without references, so that it refuses a value that contains itself
-    except ValueError:
-        return nests_less(value, _MAX_DEPTH)
-    return True
+    return nests_less(value, _MAX_DEPTH)
 
 
 def nests_less(value: Any, deepest: int) -> bool:
@@ -232,11 +227,7 @@ def _plain(value: Any) -> Any:
 
 
 def _integer(spelling: str) -> int | SpelledFloat:
-    """Return the value of a JSON number without fraction and exponent.
-
-    ``-0`` is a float: an ``int`` would lose its sign.
-    """
-    if spelling == "-0":
+    if spelling == "-0":  # an `int` would lose its sign
         return SpelledFloat(-0.0, spelling)
     if len(spelling) > MAX_SPELLING:
         raise ValueError(spelling)
@@ -246,7 +237,6 @@ def _integer(spelling: str) -> int | SpelledFloat:
 
 
 def _float(spelling: str) -> SpelledFloat:
-    """Return the value of a JSON number with a fraction or an exponent, if a double loses no digit."""
     if len(spelling) > MAX_SPELLING:
         raise ValueError(spelling)
     value, digits = float(spelling), _digits(spelling)
@@ -569,7 +559,6 @@ def break_of(text: str) -> Break | None:
 
 
 def _open_brackets(text: str) -> list[int]:
-    """Return the places of the brackets that a beginning of JSON leaves open."""
     found: list[int] = []
     for match in _STRING_OR_BRACKET.finditer(text):
         if match[0] in "[{":

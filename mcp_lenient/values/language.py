@@ -5,8 +5,9 @@ The code contains English; ``locale/`` has one catalog per other language, which
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
+from gettext import GNUTranslations, NullTranslations
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -63,10 +64,6 @@ JOINTS: Final = (
 """What joins sentences, items, the last items and the last choices: between its two parts, in every language."""
 
 
-def _english_plural(one: str, many: str, count: int) -> str:
-    return one if count == 1 else many
-
-
 class Language:
     """The texts of one language: call it with the English text and the values of its placeholders.
 
@@ -76,14 +73,10 @@ class Language:
 
     __slots__ = ("_joints", "_translate", "_translate_plural")
 
-    def __init__(
-        self,
-        translate: Callable[[str], str] = str,
-        translate_plural: Callable[[str, str, int], str] = _english_plural,
-    ) -> None:
-        self._translate = translate
-        self._translate_plural = translate_plural
-        self._joints = [translate(joint)[len("{first}") : -len("{second}")] for joint in JOINTS]
+    def __init__(self, catalog: NullTranslations | None = None) -> None:
+        catalog = catalog or NullTranslations()
+        self._translate, self._translate_plural = catalog.gettext, catalog.ngettext
+        self._joints = [catalog.gettext(joint)[len("{first}") : -len("{second}")] for joint in JOINTS]
 
     def __call__(self, text: str, **values: Any) -> str:
         """Return a text in this language."""
@@ -121,11 +114,8 @@ def language(name: str) -> Language:
     """Return a known language by its name, loaded once."""
     if name == ENGLISH:
         return Language()
-    from gettext import GNUTranslations
-
     with (_locale() / name / _DOMAIN).open("rb") as file:
-        catalog = GNUTranslations(file)
-    return Language(catalog.gettext, catalog.ngettext)
+        return Language(GNUTranslations(file))
 
 
 @cache

@@ -15,7 +15,6 @@ LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than case style."""
 _LONGEST_FOLDED = 1_000
 """Characters of the longest name that may have another case style; folding a longer one costs too much."""
-_WORD = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|[^\w\s-]+")
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
 _KEPT_GAP = "\x1f"
 
@@ -42,15 +41,6 @@ def fold_name(name: str) -> str:
         return fold_case(name)
     kept = _GAP_BETWEEN_DIGITS.sub(_KEPT_GAP, name)
     return fold_case(kept.replace("_", "").replace("-", "").replace(" ", "")) or name
-
-
-def words_in(name: str) -> list[str]:
-    """Return the words of a name as written.
-
-    >>> words_in("maxHTTPDepth"), words_in("max_http-depth")
-    (['max', 'HTTP', 'Depth'], ['max', 'http', 'depth'])
-    """
-    return _WORD.findall(name)
 
 
 _CONVENTIONS = ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[^A-Z_-]+", "[^a-z -]+")
@@ -113,6 +103,8 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
 
     >>> tool_target("Store-Context", ["store_context", "search"], []).name
     'store_context'
+    >>> tool_target("functions.search<|channel|>json", ["search"], []).name
+    'search'
     >>> tool_target("mcp__notes__search", ["search"], ["notes"]), tool_target("mcp__mail__search", ["search"], ["notes"])
     (ToolName(name='search', upstream=None), None)
     >>> tool_target("mcp__files__read", ["files_read", "docs_read"], ["all"])
@@ -146,11 +138,6 @@ _LEAKS: Final = re.compile(r"(?:functions\.|default_api[.:])?(?P<name>[^<>|\s]+)
 
 
 def _without_leaks(sent: str) -> str:
-    """Return a tool's name without what leaked into it from the format of a model's calls.
-
-    >>> _without_leaks("functions.echo<|channel|>json"), _without_leaks("default_api:echo"), _without_leaks("echo")
-    ('echo', 'echo', 'echo')
-    """
     found = _LEAKS.fullmatch(sent)
     return found["name"] if found else sent
 
@@ -284,7 +271,6 @@ def likeness(sent: str, name: str) -> float:
 
 @lru_cache(maxsize=2048)
 def _words(name: str) -> tuple[str, ...]:
-    """Return the words of a name in the singular."""
     return tuple(map(singular, name_words(name)))
 
 

@@ -47,7 +47,7 @@ def with_value(value: Any, path: Path, new: Any) -> Any:
 
 
 def applied(value: Any, patch: Patch) -> Any:
-    """Return a copy of a value after a JSON Patch without ``test`` operations.
+    """Return a copy of a value after a JSON Patch without ``test`` and ``copy`` operations.
 
     >>> applied({"tgas": [1]}, ({"op": "move", "from": "/tgas", "path": "/tags"},))
     {'tags': [1]}
@@ -57,11 +57,9 @@ def applied(value: Any, patch: Patch) -> Any:
     """
     for operation in patch:
         new = operation.get("value")
-        if "from" in operation:
+        if operation["op"] == "move":
             source = _place(value, operation["from"])
-            new = value_at(value, source)
-            if operation["op"] == "move":
-                value = with_value(value, source, REMOVED)
+            new, value = value_at(value, source), with_value(value, source, REMOVED)
         is_new = operation["op"] not in ("remove", "replace")
         path = _place(value, operation["path"], is_new=is_new)
         above = value_at(value, path[:-1])
@@ -121,7 +119,6 @@ class _Difference:
         self._moved: set[Path] = set()
 
     def compare(self, old: Any, new: Any, path: Path) -> None:
-        """Note how one value differs from another."""
         if old is new or same_json(old, new):
             return
         if isinstance(old, dict) and isinstance(new, dict):
@@ -136,7 +133,6 @@ class _Difference:
             self.replaced[path] = old, new
 
     def operations(self) -> Iterator[Operation]:
-        """Yield the operations."""
         for path, (old, new) in self.replaced.items():
             inside = next((place for place, value in _parts(old, path) if same_json(value, new)), None)
             if inside is None:
