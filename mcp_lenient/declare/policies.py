@@ -99,7 +99,6 @@ def _checked(name: str, policy: object) -> Policy:
 
 
 def _hiding(policy: Policy, other: Policy) -> Policy:
-    """Return the policy with everything hidden that another one hides."""
     if other.secret <= policy.secret and (other.echo_values or not policy.echo_values):
         return policy
     echo_values = policy.echo_values and other.echo_values

@@ -40,24 +40,18 @@ def closed(read: ReadableSchema) -> ReadableSchema:
 
 
 class _Closing:
-    """One schema on its way to being closed."""
-
     def __init__(self, root: Schema) -> None:
         self._root = root
-        self._open: set[int] = set()
-        """The ids of the schemas that are parts or conditions."""
-        seen: set[tuple[int, int]] = set()
+        self._met: set[tuple[int, int]] = set()
+        """The id and role of each schema in the root."""
         waiting: list[tuple[Any, int]] = [(root, _VALUE)]
         while waiting:
             schema, role = waiting.pop()
-            if isinstance(schema, Mapping) and (id(schema), role) not in seen:
-                seen.add((id(schema), role))
-                if role != _VALUE:
-                    self._open.add(id(schema))
+            if isinstance(schema, Mapping) and (id(schema), role) not in self._met:
+                self._met.add((id(schema), role))
                 waiting += self._below(schema, role)
 
     def _below(self, schema: Schema, role: int) -> list[tuple[Any, int]]:
-        """Return the schemas in a schema and its reference, each with its role."""
         same_value = role if role or _is_alone(schema) else _PART
         found = [(sub, _role(keyword, role, same_value)) for keyword, sub in subschemas(schema)]
         return [*found, (resolve(self._root, schema.get("$ref", "")), same_value)]
@@ -66,7 +60,8 @@ class _Closing:
         if not isinstance(schema, Mapping):
             return schema
         new = with_subschemas(schema, self.copy)
-        return new if id(schema) in self._open else {**new, **self._closure(schema)}
+        is_open = not self._met.isdisjoint({(id(schema), _PART), (id(schema), _CONDITION)})
+        return new if is_open else {**new, **self._closure(schema)}
 
     def _closure(self, schema: Schema) -> Schema:
         """Return the keyword that closes an object; none where it says something of other names."""
@@ -84,7 +79,6 @@ class _Closing:
         return {} if _is_alone(schema) and "$ref" in schema else {"unevaluatedProperties": False}
 
     def _varies(self, parts: tuple[Schema, ...]) -> bool:
-        """Return whether branches of a union declare further names."""
         branches = [branch for part in parts for keyword in _UNIONS for branch in part.get(keyword, ())]
         return any(
             _SETTLED & below.keys() or below.get("properties")

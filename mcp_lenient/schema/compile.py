@@ -102,8 +102,6 @@ def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
 
 
 class _Translation:
-    """The translation of one published schema, which is never modified."""
-
     def __init__(self, published: object) -> None:
         if not isinstance(published, Mapping):
             msg = f"a schema must be an object, got {published!r}."
@@ -208,14 +206,13 @@ class _Translation:
         """Remove all keywords of a schema except readable ones about contained values."""
         self._unread.setdefault(self._places[id(schema)], reason)
         staying = ANNOTATIONS | DEFINITIONS | (_BELOW - broken)
-        kept = {keyword: value for keyword, value in schema.items() if keyword in staying}
+        for keyword in schema.keys() - staying:
+            del schema[keyword]
         if "prefixItems" in broken:
-            kept.pop("items", None)
-        others = kept.get("additionalProperties")
+            schema.pop("items", None)
+        others = schema.get("additionalProperties")
         if not isinstance(others, Mapping) or broken & {"properties", "patternProperties"}:
-            kept.pop("additionalProperties", None)
-        schema.clear()
-        schema.update(kept)
+            schema.pop("additionalProperties", None)
         schema[UNREAD] = True
         self._targets.pop(id(schema), None)
         return schema

@@ -32,18 +32,14 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
 
 
 class _Widening:
-    """Copies of the parts of a schema that also accept the defaults in them.
-
-    Attributes:
-        found: Whether a default was refused so far.
-    """
+    """Copies of the parts of a schema that also accept the defaults in them."""
 
     def __init__(self, root: Mapping[str, Any]) -> None:
         self._checks = PartChecks(root)
         self.found = False
+        """Whether a default was refused so far."""
 
     def of(self, schema: Any) -> Any:
-        """Return a copy of a part."""
         if not isinstance(schema, Mapping):
             return schema
         new = with_subschemas(schema, self.of) | {each: schema[each] for each in _CONDITIONS & schema.keys()}

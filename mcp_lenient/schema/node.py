@@ -150,19 +150,14 @@ class Node:
         return (isinstance(value, bool), value) in self._listed
 
     def _check(self) -> Callable[[Any], bool]:
-        accepts = self._own_check()
-        if self.tree.widened is None or not self.default:
-            return accepts
-        (default,) = self.default
-        return lambda value: accepts(value) or same_json(value, default)
-
-    def _own_check(self) -> Callable[[Any], bool]:
-        schema = self.schema
+        schema, accepts = self.schema, self._validated
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
-            return partial(fits, self.types)
-        return self._validated
+            accepts = partial(fits, self.types)
+        if self.tree.widened is None or not self.default:
+            return accepts
+        return lambda value: accepts(value) or same_json(value, self.default[0])
 
     def _validated(self, value: Any) -> bool:
         try:

@@ -207,7 +207,7 @@ def _with_one_less(letters: str) -> set[str]:
 
 
 def is_slip(sent: str, name: str) -> bool:
-    """Return whether two names differ by one extra letter or two swapped letters.
+    """Return whether two names differ by one extra letter or two swapped ones.
 
     >>> is_slip("tgas", "tags"), is_slip("max_result", "max_results"), is_slip("gte", "lte")
     (True, True, False)

@@ -334,7 +334,6 @@ class ToolEntry(_Entry):
 
 
 def _tool(value: Any) -> Any:
-    """Accept an entry outside ``tools`` as a tool if it has a tool's fields."""
     if isinstance(value, dict) and not value.keys().isdisjoint(("parameters", "description")):
         return value
     raise PydanticCustomError(_NO_FIELD, "there is no such field")

@@ -70,11 +70,7 @@ class Split(ValueNormalizer):
         check_separator("split(separator)", self.separator)
 
     def __call__(self, value: Any) -> Any:
-        """Return the parts of a text, or the value unchanged.
-
-        Raises:
-            NormalizationError: When the text begins like JSON or a quoted text, but is not a JSON array.
-        """
+        """Return the parts of a text, or the value unchanged; refuse what begins like JSON but is no array."""
         if not isinstance(value, str):
             return value
         if is_null_text(value):
@@ -116,11 +112,7 @@ def parts(text: str, separator: str) -> list[str]:
 
 
 def check_separator(where: str, separator: object) -> None:
-    """Check that a separator can split a text.
-
-    Raises:
-        ValueError: When the separator is not a string, is empty, or contains brackets or quotes.
-    """
+    """Raise a ValueError if a separator cannot split a text."""
     if not isinstance(separator, str) or not separator or set(separator) & set("[]{}\"'"):
         refuse_argument(where, "a non-empty string without brackets and quotes", separator)
 
@@ -152,11 +144,7 @@ class Tags(ValueNormalizer):
                 refuse_argument(f"tags({name}=...)", "a positive integer or None", bound)
 
     def __call__(self, value: Any) -> Any:
-        """Return the list of tags, or None.
-
-        Raises:
-            NormalizationError: When the value is not a list of tags, or out of bounds.
-        """
+        """Return the list of tags, or None; refuse what is no list of tags, or out of bounds."""
         listed = self._parsed(value) if isinstance(value, str) else value
         if isinstance(listed, list):
             if not all(isinstance(tag, str) for tag in listed):

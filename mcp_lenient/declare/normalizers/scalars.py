@@ -217,11 +217,7 @@ class IsoDate(ValueNormalizer):
             refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", self.order)
 
     def __call__(self, value: Any) -> Any:
-        """Return the date in ISO 8601, or the value unchanged.
-
-        Raises:
-            NormalizationError: When the text is an ambiguous date.
-        """
+        """Return the date in ISO 8601, or the value unchanged; refuse an ambiguous date."""
         if not isinstance(value, str) or len(value) > _MAX_DATE:
             return value
         text = value.strip()
@@ -283,11 +279,7 @@ def _date(year: str, month: int, day: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NullAs(ValueNormalizer):
-    """The normalizer of :func:`null_as`.
-
-    Attributes:
-        json: The replacement of null, as immutable JSON text.
-    """
+    """The normalizer of :func:`null_as`; the replacement is kept as text, so that each call gets a new one."""
 
     json: str
 
