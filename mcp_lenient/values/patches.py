@@ -104,31 +104,30 @@ def difference(old: Any, new: Any) -> Patch:
     >>> difference({"n": "a"}, {"n": "b"})
     ({'op': 'replace', 'path': '/n', 'value': 'b'},)
     """
-    found = _Difference()
-    found.compare(old, new, ())
-    return tuple(found.operations())
+    return tuple(_Difference(old, new).operations())
 
 
 class _Difference:
     """The entries that are gone, added and replaced."""
 
-    def __init__(self) -> None:
+    def __init__(self, old: Any, new: Any) -> None:
         self.gone: dict[Path, Any] = {}
         self.added: dict[Path, Any] = {}
         self.replaced: dict[Path, tuple[Any, Any]] = {}
         self._moved: set[Path] = set()
+        self._compare(old, new, ())
 
-    def compare(self, old: Any, new: Any, path: Path) -> None:
+    def _compare(self, old: Any, new: Any, path: Path) -> None:
         if old is new or same_json(old, new):
             return
         if isinstance(old, dict) and isinstance(new, dict):
             self.gone.update({(*path, key): old[key] for key in old if key not in new})
             self.added.update({(*path, key): new[key] for key in new if key not in old})
             for key in (key for key in old if key in new):
-                self.compare(old[key], new[key], (*path, key))
+                self._compare(old[key], new[key], (*path, key))
         elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
             for at, (one, other) in enumerate(zip(old, new, strict=True)):
-                self.compare(one, other, (*path, at))
+                self._compare(one, other, (*path, at))
         else:
             self.replaced[path] = old, new
 
