@@ -50,6 +50,8 @@ class _Widening:
     def _widened(self, schema: Any) -> Any:
         if not isinstance(schema, Mapping) or "default" not in schema or self._accepts(schema):
             return schema
+        if self._is_written_as_text(schema):
+            return schema
         self.found = True
         return {"anyOf": [schema, {"const": schema["default"]}]}
 
@@ -62,3 +64,11 @@ class _Widening:
             return self._checks.of(schema).is_valid(default)
         except ValueError:  # not JSON
             return True
+
+    def _is_written_as_text(self, schema: Mapping[str, Any]) -> bool:
+        """Return whether a default is the text of a value that the schema accepts, such as ``"false"``."""
+        default = schema["default"]
+        try:
+            return isinstance(default, str) and self._checks.of(schema).is_valid(json.loads(default.lower()))
+        except ValueError:
+            return False

@@ -69,3 +69,19 @@ def test_schema_with_non_json_types_is_accepted(policy: Policy | None) -> None:
     schema: Mapping[str, Any] = {**SCHEMA, "x-price": Decimal("1.5"), "title": object()}
     assert normalize(schema, {"limit": "3"}, policy).arguments == {"limit": 3}
     assert Normalizer(schema, policy)({"limit": "3"}).arguments == {"limit": 3}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "read"),
+    [
+        pytest.param({"type": "string", "default": None}, None, None, id="null"),
+        pytest.param({"type": "integer", "default": ""}, "", "", id="empty-text"),
+        pytest.param({"type": "boolean", "default": "false"}, "false", False, id="boolean-as-text"),
+        pytest.param({"type": "integer", "default": "5"}, "5", 5, id="number-as-text"),
+    ],
+)
+def test_a_default_that_the_schema_refuses_passes_unless_it_is_the_text_of_a_right_value(schema, sent, read):
+    """A server takes its own default, but one that is only written as text is read like any other text."""
+    found = normalize({"type": "object", "properties": {"value": schema}}, {"value": sent})
+    assert found.arguments == {"value": read}
+    assert not found.violations
