@@ -58,6 +58,8 @@ _TYPES: Final = frozenset(
     "string number integer boolean array object null str int float bool list dict tuple".split()
 )
 """Types as JSON Schema and Python name them."""
+_SEVERAL: Final = frozenset("array list tuple comma separated json".split())
+"""Words of a description of a text that holds several values."""
 
 
 def says_nothing(value: object) -> bool:
@@ -242,16 +244,39 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
             return
 
 
-def only_item(_place: Place, value: list[Any]) -> Iterator[str]:
-    """The only text of a list for a text, which may also be to hold the list as JSON."""
-    if len(value) == 1 and isinstance(value[0], str):
-        yield value[0]
+def any_item(place: Place, value: list[Any]) -> Sequence[str]:
+    """The texts of a list for one text, each a call of its own: every one of them or none.
+
+    One text may also be to hold the list as JSON. Several for free text may be meant as one, if its name or
+    description speaks of several.
+    """
+    is_few = len(value) <= _MAX_NEAR and all(isinstance(each, str) for each in value)
+    if not is_few or len(value) < 2:
+        return value if is_few else ()
+    may_hold_several = not _is_enum(place.node) and _speaks_of_several(place)
+    is_each_taken = len({*value}) == len(value) and all(map(place.node.takes, value))
+    return value if is_each_taken and not may_hold_several else ()
+
+
+def _is_enum(node: Node) -> bool:
+    return all(way.enum is not None for way in node.ways if way.types != ("null",))
+
+
+def _speaks_of_several(place: Place) -> bool:
+    *_, last = name_words(place.name or "") or ("",)
+    said = {text for way in place.node.ways for text in way.says("description")}
+    about = {word for text in said for word in name_words(text)}
+    return singular(last) != last or not about.isdisjoint(_SEVERAL)
 
 
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
-    """The list that is the only item of a list."""
-    if len(value) == 1 and isinstance(value[0], list) and place.name is not None:
-        yield value[0]
+    """The list that is the only item of a list, also as its type and values: ``[{"type": "string", "enum": ["a"]}]``."""
+    held = value[0] if len(value) == 1 and place.name is not None else None
+    if isinstance(held, dict) and len(held) == 2 and held.get("type") in (*_TYPES,):
+        name = next((each for each in held if each != "type"), None)
+        held = held[name] if name == "enum" or name in _HOLDERS else None
+    if isinstance(held, list):
+        yield held
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -323,15 +348,32 @@ def _matches(node: Node, names: Names, flags: frozenset[str]) -> Mapping[str, Se
 
 
 def _in_other_words(node: Node, names: Names) -> dict[str, str]:
-    """Return the missing texts that several undeclared names mean whose last word is one for another in each."""
+    """Return the missing texts that undeclared names mean whose last word is another one.
+
+    It is the same other word in several of them (``old_string`` and ``new_string`` for ``old_text`` and ``new_text``), or
+    another declared name has it too, so that only the other words tell the name apart (``end_location`` for ``end_point``
+    beside ``start_point``).
+    """
     swaps: dict[tuple[str, str], list[tuple[str, str]]] = {}
-    for name in names.missing if len(names.unknown) > 1 else ():
+    for name in names.missing:
         *theirs, last = name_words(name) or ("",)
         for key in names.unknown if theirs and _expects(node.property_nodes[name], "string") else ():
             *ours, own = name_words(key) or ("",)
             if ours == theirs:
                 swaps.setdefault((own, last), []).append((key, name))
-    return dict(pair for pairs in swaps.values() if len(pairs) > 1 for pair in pairs)
+    pairs = (
+        pair for each in swaps.values() for pair in each if len(each) > 1 or _is_told_by_front(node, *pair)
+    )
+    return dict(pairs)
+
+
+def _is_told_by_front(node: Node, sent: str, name: str) -> bool:
+    *front, last = name_words(name)
+    others = [name_words(each) for each in islice(node.properties, _MAX_NAMES) if each != name]
+    is_shared = any(each[-1:] == (last,) and each[:-1] for each in others)
+    return is_shared and not any(
+        list(each[: len(front)]) == front or each[-1:] == name_words(sent)[-1:] for each in others
+    )
 
 
 def _most_like(node: Node, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
@@ -358,20 +400,36 @@ def _is_path(node: Node, name: str, sent: str) -> bool:
 
 
 def _said_otherwise(node: Node, names: Names, sent: str) -> Sequence[str]:
-    """Return the only missing name if the only undeclared one begins or describes it."""
+    """Return the only missing or only optional name that the only undeclared one begins or describes."""
     words = name_words(sent)
-    if len(names.unknown) > 1 or len(names.missing) != 1 or not words:
+    if len(names.unknown) > 1 or len(names.missing) > 1 or not words:
         return ()
+    if not names.missing:
+        return _only_said(node, names, words)
     (name,) = names.missing
-    theirs, letters = name_words(name), "".join(name_words(name))
-    said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
-    about = {word for text in said for word in name_words(text[:_MAX_TEXT])}
-    is_described = about.issuperset(words) and about.isdisjoint(theirs)
+    letters = "".join(name_words(name))
+    is_described = _is_described(node, name, words)
     is_part = letters.startswith(words[:1]) or (words[0] in IDENTIFIERS and letters.endswith(words[0]))
     lists = [each for each in names.missing if _expects(node.property_nodes[each], "array")]
     is_only_list = words[0] in IDENTIFIERS and words[0].endswith("s") and lists == [name]
     is_meant = is_described or ((is_part or is_only_list) and len(words) == 1)
     return names.missing if is_meant and not _is_path(node, name, sent) else ()
+
+
+def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
+    """Return whether a name's description has all these words, and none of its own."""
+    said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
+    about = {word for text in said for word in name_words(text[:_MAX_TEXT])}
+    return about.issuperset(words) and about.isdisjoint(name_words(name))
+
+
+def _only_said(node: Node, names: Names, words: Sequence[str]) -> Sequence[str]:
+    """Return the only declared name with this initial or described by these words, if it is an absent one for a text."""
+    known = (*names.present, *names.absent)
+    begun = [name for name in known if len(words) == len(words[0]) == 1 and name.lower().startswith(words[0])]
+    found = begun or [name for name in known if _is_described(node, name, words)]
+    is_only = len(found) == 1 and found[0] in names.absent
+    return found if is_only and _expects(node.property_nodes[found[0]], "string") else ()
 
 
 def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
@@ -507,7 +565,7 @@ _OBJECT: Final = ("object",)
 LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("near_member", 16, near_member, ("string", "null"), certain=False),
     Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
-    Rule("only_item", 16, only_item, ("array",), certain=False),
+    Rule("any_item", 16, any_item, ("array",), certain=False),
     Rule("as_list", 16, as_list, _TEXT, certain=False),
     Rule("as_boolean", 16, as_boolean, ("integer",), certain=False),
     Rule("as_null", 16, as_null, _TEXT, certain=False),

@@ -242,6 +242,50 @@ def test_an_object_around_one_value_is_replaced_by_it(sent, value):
     assert found == ([] if value is None else [move(f"/price/{value}", "/price")])
 
 
+COLORS = {"type": "array", "items": {"enum": ["RGB", "HEX"]}}
+
+
+@each_row(
+    ("sent", "name"),
+    [
+        ([{"type": "string", "enum": ["RGB", "HEX"]}], "enum"),
+        ([{"type": "array", "items": ["HEX", "RGB"]}], "items"),
+        ([{"type": "string", "enum": ["RGB", "CMYK"]}], None),
+        ([{"type": "string", "not": ["RGB"]}], None),
+        ([{"type": ["string"], "enum": ["RGB"]}], None),
+        ([{"enum": ["RGB"], "maxItems": 1, "type": "string"}], None),
+        ([{"type": "string", "enum": ["RGB"]}, "HEX"], None),
+    ],
+)
+def test_a_list_with_the_values_as_a_schema_is_replaced_by_the_values(sent, name):
+    """The allowed values of the schema that was sent as the only item become the list."""
+    assert offered(closed({"to": COLORS}), {"to": sent}) == ([move(f"/to/0/{name}", "/to")] if name else [])
+
+
+@each_row(
+    ("name", "node", "sent", "is_offered"),
+    [
+        ("city", TEXT, ["Oslo", "Moss"], True),
+        ("address", TEXT, ["a", "b", "c"], True),
+        ("details", {"enum": ["status", "date"]}, ["status", "date"], True),
+        ("details", {"enum": ["status", "date"]}, ["status", "other"], False),
+        ("cities", TEXT, ["Oslo", "Moss"], False),
+        ("city", {**TEXT, "description": "Cities, separated by commas"}, ["Oslo", "Moss"], False),
+        ("city", {**TEXT, "description": "A list"}, ["Oslo", "Moss"], False),
+        ("city", {**TEXT, "minLength": 3}, ["Oslo", "X"], False),
+        ("city", TEXT, ["a", "b", "c", "d"], False),
+        ("city", TEXT, ["a", "a"], False),
+        ("city", TEXT, ["a", 1], False),
+        ("price", {"type": "number"}, [10, 20], False),
+        ("password", TEXT, ["a", "b"], False),
+    ],
+)
+def test_texts_for_one_text_are_all_offered_or_none(name, node, sent, is_offered):
+    """Each of two or three texts is a call of its own, unless one text may hold them all."""
+    found = offered(closed({name: node}, name), {name: sent})
+    assert found == [move(f"/{name}/{at}", f"/{name}") for at in range(len(sent)) if is_offered]
+
+
 def test_the_description_of_the_schema_is_no_value():
     """A parameter's own schema sent as its value gives no fix."""
     schema = closed({"email": {**TEXT, "description": "Where to write."}})
@@ -273,6 +317,53 @@ def test_a_fix_may_need_a_further_repair(sent, first):
     assert [dict(operation) for operation in found[0].fixes[0]] == first
     fixed = jsonpatch.apply_patch(sent, [dict(operation) for operation in found[0].fixes[0]])
     assert not normalize(schema, fixed).violations
+
+
+LIBRARY = {**TEXT, "description": "The library to search in."}
+
+
+@each_row(
+    ("properties", "sent", "name"),
+    [
+        ({"platform": LIBRARY, "title": TEXT}, "library", "platform"),
+        ({"platform": LIBRARY, "title": LIBRARY}, "library", None),
+        ({"platform": {**LIBRARY, "type": "boolean"}}, "library", None),
+        ({"platform": LIBRARY}, "bookshop", None),
+        ({"query": TEXT, "page": NUMBER}, "q", "query"),
+        ({"query": TEXT, "quote": TEXT}, "q", None),
+        ({"query": TEXT, "quota": NUMBER}, "q", None),
+        ({"state": NUMBER}, "s", None),
+        ({"statement": TEXT}, "state", None),
+    ],
+)
+def test_an_optional_name_is_offered_by_its_initial_or_description(properties, sent, name):
+    """Only if no other declared name fits, the value is a text, and no name is missing."""
+    assert offered(closed(properties), {sent: "x"}) == ([move(f"/{sent}", f"/{name}")] if name else [])
+    if name:
+        assert offered(closed(properties), {sent: "x", "other_thing": "y"}) == []
+        assert offered(closed(properties | {"body": TEXT}, "body"), {sent: "x"}) == []
+
+
+ENDS = {"start_point": TEXT, "end_point": TEXT}
+
+
+@each_row(
+    ("properties", "sent", "is_meant"),
+    [
+        (ENDS, "end_location", True),
+        (ENDS, "stop_location", False),
+        (ENDS, "end_location_name", False),
+        ({**ENDS, "end_time": TEXT}, "end_location", False),
+        ({**ENDS, "start_location": TEXT}, "end_location", False),
+        ({"start": TEXT, "end_point": TEXT}, "end_location", False),
+        ({"start_point": TEXT, "end_point": NUMBER}, "end_location", False),
+    ],
+)
+def test_a_name_told_by_its_first_word_is_offered(properties, sent, is_meant):
+    """Where another declared name has the same last word, the words before it tell the name apart."""
+    schema = closed(properties, *properties)
+    given = dict.fromkeys(properties.keys() - {"end_point"}, "x")
+    assert (move(f"/{sent}", "/end_point") in offered(schema, {**given, sent: "y"})) is is_meant
 
 
 def test_a_name_is_not_moved_to_a_less_similar_missing_one():
