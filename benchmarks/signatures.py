@@ -218,7 +218,7 @@ def expressible(schema: Schema) -> bool:
     names = schema.get("properties", {})
     return (
         schema.get("type") == "object"
-        and schema.keys() <= _EXPRESSED
+        and schema.keys() <= _EXPRESSED - {"anyOf", "oneOf"}
         and schema.get("additionalProperties", False) is False
         and not any(hidden(name) or name.startswith("_") for name in names)
         and all(map(_expressible, names.values()))

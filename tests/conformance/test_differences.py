@@ -89,6 +89,9 @@ def test_a_fingerprint_ignores_the_spelling_of_whole_floats():
         pytest.param({"type": "object", "properties": {"a": {"type": "integer"}}}, True, id="plain"),
         pytest.param({"type": "object", "properties": {"a-b": {}}}, False, id="name"),
         pytest.param({"type": "object", "additionalProperties": {"type": "string"}}, False, id="open"),
+        pytest.param(
+            {"type": "object", "oneOf": [{"properties": {"a": {}}}]}, False, id="union-of-arguments"
+        ),
         pytest.param({"type": "object", "properties": {"a": {"items": [{}]}}}, False, id="items-as-a-list"),
         pytest.param({"type": "object", "properties": {"a": {"anyOf": [True]}}}, False, id="boolean-schema"),
     ],
