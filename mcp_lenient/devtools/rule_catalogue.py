@@ -108,6 +108,14 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         refused=({"active": "maybe"},),
     ),
     Family(
+        {"integer_to_boolean": "1 or 0 for true or false"},
+        does="the numbers `1` and `0` for a boolean",
+        unless="another number; a number or text is allowed too",
+        properties={"active": _BOOLEAN},
+        repaired=({"active": 1},),
+        refused=({"active": 2},),
+    ),
+    Family(
         {"number_to_text": "a number without its quotes"},
         does="a number where a text is expected; a list of numbers where texts are expected",
         unless="the number may have been rounded on the way (`1917043659912705300`) or lost a zero (`3.1`, `0.0003`: any "
@@ -156,6 +164,24 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             {"option": "-R"},
             {"currency": "GBp"},
         ),
+    ),
+    Family(
+        {
+            "null_text_to_null": 'null in quotes: "null" or "None"',
+            "null_text_to_absent": '"null" or "None" for an optional parameter',
+        },
+        does='`"null"` and `"None"` for a nullable or optional parameter; `"none"` for a nullable one',
+        unless="the parameter accepts text, except a nullable one whose text has a format without words, such as a date or a "
+        "UUID; a list's items may be a word for nothing; in destructive tools",
+        properties={
+            "tags": {"anyOf": [_TEXTS, {"type": "null"}]},
+            "limit": _INTEGER,
+            "page": _INTEGER,
+            "since": {"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]},
+        },
+        repaired=({"tags": "null", "page": 1}, {"limit": "None", "page": 1}, {"since": "none", "page": 1}),
+        refused=({"page": "null"},),
+        required=("page",),
     ),
     Family(
         {

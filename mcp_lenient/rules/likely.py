@@ -94,12 +94,6 @@ def as_null(place: Place, text: str) -> Iterator[None]:
         yield None
 
 
-def as_boolean(place: Place, value: int) -> Iterator[bool]:
-    """1 or 0 as a boolean."""
-    if value in (0, 1) and _expects(place.node, "boolean"):
-        yield value == 1
-
-
 def near_member(place: Place, text: Any) -> Sequence[str]:
     """An allowed value that a text is close to: `organisation`, `crit`, `high priority`."""
     if text is None:
@@ -567,7 +561,6 @@ LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
     Rule("any_item", 16, any_item, ("array",), certain=False),
     Rule("as_list", 16, as_list, _TEXT, certain=False),
-    Rule("as_boolean", 16, as_boolean, ("integer",), certain=False),
     Rule("as_null", 16, as_null, _TEXT, certain=False),
     Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
     Rule("out_of_object", 16, out_of_object, _OBJECT, certain=False),

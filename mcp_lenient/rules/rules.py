@@ -275,6 +275,11 @@ def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
     return _made((_JSON_BOOLEANS if place.union else _BOOLEANS).get(text.strip().lower()))
 
 
+def integer_to_boolean(_place: Place, value: int) -> Iterable[bool]:
+    """1 to true, 0 to false."""
+    return (value == 1,) if value in (0, 1) else ()
+
+
 def number_to_text(place: Place, value: float) -> Iterable[str]:
     """42 to ``"42"``; not with a format or in a mixed list."""
     return () if place.node.format or place.mixed else _made(number_as_text(value))
@@ -366,6 +371,32 @@ _NONE_WORDS: Final = frozenset({"none", "null", "unset"})
 
 def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
     return any(each is None if sent is None else each == sent for each in place.node.default)
+
+
+def null_text_to_null(place: Place, text: str) -> Iterator[None]:
+    """``"null"`` to null, where null is accepted and no word is."""
+    if not place.branch and (is_null_text(text) or text == _NONE):
+        yield None
+
+
+def _takes_null_but_no_words(node: Node) -> bool:
+    return any(way.is_only("null") for way in node.ways) and not any(map(_takes_words, node.ways))
+
+
+def _takes_words(way: Node) -> bool:
+    """Return whether a text may be any word: no date or UUID, whose format refuses one."""
+    is_free = way.enum is None and (way.types is None or "string" in way.types)
+    return is_free and (
+        not way.format or way.tree.node({"type": "string", "format": way.format}).takes("null")
+    )
+
+
+def null_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
+    """``"null"`` left out, for an optional property that accepts neither null nor text."""
+    node = place.node
+    takes_text = any(way.types is None or "string" in way.types for way in node.ways)
+    if is_null_text(text) and not (takes_text or node.takes(None) or node.once(_has_none_member)):
+        yield ABSENT
 
 
 def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
@@ -887,8 +918,11 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("text_to_number", 1, text_to_number, _TEXT, ("number",), literal=True),
     Rule("whole_float_to_integer", 1, whole_float_to_integer, ("number",), ("integer",), literal=True),
     Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
+    Rule("integer_to_boolean", 4, integer_to_boolean, ("integer",), ("boolean",)),
     Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
     Rule("fold_enum", 1, fold_enum, _TEXT, asks=_lists_values),
+    Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
+    _leaving_out("null_text_to_absent", 1, null_text_to_absent, _TEXT),
     _leaving_out("null_to_absent", 2, null_to_absent, ("null",)),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
     _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),

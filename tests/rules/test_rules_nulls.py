@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
-from calls import call, envelope, lenient
+from calls import call, envelope, got, lenient
 from fastmcp.tools import Tool
 from pydantic import AnyUrl, Field
 from tables import (
@@ -25,35 +25,45 @@ from tables import (
     nullable,
     refuses,
     repairs_call_to,
+    repairs_to,
     table,
     union,
 )
 
-from mcp_lenient import normalize
+from mcp_lenient import Policy, normalize
 
 _FORMATS = ("date", "date-time", "time", "duration", "uuid", "uri", "email", "ipv4", "ipv6")
-_TEXTS_OF_NULL = [
-    pytest.param(nullable(INTEGER), "null", id="null for nullable"),
-    pytest.param(nullable(INTEGER), "None", id="None for nullable"),
-    pytest.param(nullable(INTEGER), "none", id="none for nullable"),
-    pytest.param({"type": ["boolean", "null"]}, "null", id="type list"),
-    pytest.param(nullable(array(STRING)), "null", id="nullable list"),
-    pytest.param(nullable(OBJECT), "None", id="nullable object"),
-    pytest.param(NULL, "null", id="null alone"),
+
+
+@table(
+    repairs_to("null for nullable", nullable(INTEGER), "null", None, "null_text_to_null"),
+    repairs_to("None for nullable", nullable(INTEGER), "None", None, "null_text_to_null"),
+    repairs_to("none for nullable", nullable(INTEGER), "none", None, "null_text_to_null"),
+    repairs_to("type list", {"type": ["boolean", "null"]}, "null", None, "null_text_to_null"),
+    repairs_to("nullable list", nullable(array(STRING)), "null", None, "null_text_to_null"),
+    repairs_to("nullable object", nullable(OBJECT), "None", None, "null_text_to_null"),
     *(
-        pytest.param(nullable({**STRING, "format": form}), word, id=f"{word} for a nullable {form}")
+        repairs_to(
+            f"{word} for {form}", nullable({**STRING, "format": form}), word, None, "null_text_to_null"
+        )
         for form in _FORMATS
         for word in ("null", "None", "none")
     ),
-    pytest.param({"type": ["string", "null"], "format": "date"}, "null", id="a list of types with a format"),
-]
-
-
-@each_row(("schema", "sent"), _TEXTS_OF_NULL)
-def test_a_text_of_null_is_offered_as_null(schema: Any, sent: str) -> None:
-    """The text of null is refused where null is allowed and a string is not, and null is a fix."""
-    (violation,) = normalize(closed("p", p=schema), {"p": sent}).violations
-    assert ({"op": "replace", "path": "/p", "value": None},) in violation.fixes
+    repairs_to(
+        "types with a format",
+        {"type": ["string", "null"], "format": "date"},
+        "null",
+        None,
+        "null_text_to_null",
+    ),
+    repairs_to("nullable enum", nullable(enum("a", "b")), "null", None, "null_text_to_null"),
+    repairs_to("in a list", array(nullable(INTEGER)), [1, "null"], [1, None], "null_text_to_null /p/1"),
+    refuses("the only value", NULL, "null"),
+    refuses("the only value but null", nullable(enum(5)), "null"),
+)
+def test_text_of_null_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
+    """The text of null becomes null where null is allowed and no word is."""
+    check(schema, sent, expected, repairs)
 
 
 @table(
@@ -61,8 +71,8 @@ def test_a_text_of_null_is_offered_as_null(schema: Any, sent: str) -> None:
         refuses(word, nullable(INTEGER), word)
         for word in ("NULL", "NONE", "undefined", "nil", "N/A", "", " null ")
     ),
-    refuses("in a list", array(nullable(INTEGER)), [1, "null"]),
     refuses("required", INTEGER, "null"),
+    refuses("an item that is not nullable", array(INTEGER), [1, "null"]),
     refuses("two readings", nullable(enum("none", "all")), "None"),
     refuses("a string with a pattern", {"type": ["string", "null"], "pattern": "^[A-Z]{3}$"}, "None"),
     refuses("NULL for a nullable date", nullable({**STRING, "format": "date"}), "NULL"),
@@ -78,7 +88,7 @@ def test_a_text_of_null_is_offered_as_null(schema: Any, sent: str) -> None:
     keeps("another word for a format that is not checked", nullable({**STRING, "format": "uuid"}), "n1"),
 )
 def test_text_never_becomes_null(schema: Any, sent: Any, expected: Any, repairs: Any) -> None:
-    """No text is repaired to null."""
+    """No other word is repaired to null, nor any where a text is allowed."""
     check(schema, sent, expected, repairs)
 
 
@@ -87,11 +97,19 @@ def _optional(schema: Any) -> Any:
 
 
 @each_row("sent", ["null", "None"])
-@each_row("schema", [INTEGER, array(INTEGER), BOOLEAN, nullable(INTEGER)])
-def test_leaving_out_a_text_of_null_is_offered(schema: Any, sent: str) -> None:
-    """The text of null is refused for an optional property, and leaving it out is a fix."""
-    (violation,) = normalize(_optional(schema), {"n": 1, "p": sent}).violations
-    assert ({"op": "remove", "path": "/p"},) in violation.fixes
+@each_row("schema", [INTEGER, array(INTEGER), BOOLEAN, OBJECT, {**INTEGER, "default": 5}])
+def test_a_text_of_null_is_left_out(schema: Any, sent: str) -> None:
+    """The text of null is left out for an optional property that takes neither null nor text."""
+    found = normalize(_optional(schema), {"n": 1, "p": sent})
+    assert (found.arguments, [each.rule for each in found.repairs]) == ({"n": 1}, ["null_text_to_absent"])
+    assert normalize(_optional(schema), {"n": 1, "p": sent}, Policy(destructive=True)).violations
+
+
+@each_row("schema", [enum("a", "b"), enum(1, 2), array(enum("a", "none")), {**STRING, "minLength": 9}])
+def test_a_text_of_null_is_not_left_out(schema: Any) -> None:
+    """It stays refused where a text is allowed, a word for nothing is, or the schema says no type."""
+    assert normalize(_optional(schema), {"n": 1, "p": "null"}).violations
+    assert normalize(_optional(INTEGER), {"n": 1, "p": "none"}).violations
 
 
 @table(
@@ -120,11 +138,9 @@ def _take(kind: Any) -> Tool:
 
 
 @pytest.mark.parametrize("kind", [dt.date, UUID, AnyUrl])
-async def test_a_text_of_null_is_offered_as_null_by_a_server(kind: Any) -> None:
-    """A server refuses the text of null for a nullable type whose format has no word for it, and offers null."""
-    reported = envelope(await call(lenient(_take(kind)), "take", {"x": "null"}))
-    (violation,) = reported["details"]["violations"]
-    assert [{"op": "replace", "path": "/x", "value": None}] in violation["fixes"]
+async def test_null_text_becomes_null_for_types_with_a_format(kind: Any) -> None:
+    """A server gets null for a nullable type whose format has no word for it."""
+    assert got(await call(lenient(_take(kind)), "take", {"x": "null"})) == "None"
 
 
 async def test_null_text_stays_refused_for_free_text() -> None:

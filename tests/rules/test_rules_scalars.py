@@ -11,7 +11,6 @@ from tables import (
     STRING,
     array,
     check,
-    enum,
     keeps,
     nullable,
     refuses,
@@ -35,14 +34,12 @@ from tables import (
     repairs_to("the digit beside a number is a number", union(BOOLEAN, NUMBER), "1", 1, "text_to_number"),
     repairs_to("true and false without a type", {"enum": [True, False]}, "TRUE", True, "text_to_boolean"),
     repairs_to("false and true without a type", {"enum": [False, True]}, "off", False, "text_to_boolean"),
-    *(
-        refuses(f"an integer for {name}", schema, 0)
-        for name, schema in (
-            ("a boolean", BOOLEAN),
-            ("an enum", enum(True, False)),
-            ("null", nullable(BOOLEAN)),
-        )
-    ),
+    repairs_to("an integer", BOOLEAN, 1, True, "integer_to_boolean"),
+    repairs_to("an integer without a type", {"enum": [True, False]}, 0, False, "integer_to_boolean"),
+    repairs_to("an integer, nullable", nullable(BOOLEAN), 0, False, "integer_to_boolean"),
+    repairs_to("an integer in a list", array(BOOLEAN), [0, True], [False, True], "integer_to_boolean /p/0"),
+    refuses("an integer beside a text", union(BOOLEAN, STRING), 1),
+    refuses("an integer for true as a constant", {"const": True}, 1),
     refuses("one boolean without a type", {"enum": [True]}, "true"),
     refuses("true as a constant", {"const": True}, "true"),
     refuses("a boolean beside a word", {"enum": [True, "auto"]}, "true"),
