@@ -19,6 +19,7 @@ from mcp_lenient.declare.declared import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidator
+from mcp_lenient.engine.ignored import wrapped_away
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.portable.forms import Form
@@ -239,13 +240,12 @@ class CompiledTool:
         return self.tool.in_thread or is_wide or holds_many(arguments)
 
     def drops_what_is_missing(self, decision: Decision) -> bool:
-        """Return whether the host would drop an argument of a call that lacks another one, and run the tool."""
+        """Return whether the host would drop an argument of a call that lacks another one or holds it, and run the tool."""
         unread = decision.arguments.keys() - self.plan.top.properties.keys()
-        return (
-            self.tool.drops_names
-            and bool(unread)
-            and "missing" in {each.code for each in decision.violations}
-        )
+        if not self.tool.drops_names or not unread:
+            return False
+        is_missing = any(each.code == "missing" for each in decision.violations)
+        return is_missing or any(wrapped_away(self.plan.top, decision.arguments))
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments after the declared normalizers."""

@@ -9,7 +9,8 @@ from typing import Any, Final
 from mcp_lenient.rules.rules import names_in_other_style
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
-from mcp_lenient.values.json_values import pointer, same_json
+from mcp_lenient.values.json_values import JSON, parse_container, pointer, same_json
+from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import Spelt, by_letters, one_slip_away, squashed
 from mcp_lenient.values.patches import REMOVED, with_value
 
@@ -71,6 +72,26 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
         child = node.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:
             yield from misnamed(child, entry, (*path, key))
+
+
+_BODY: Final = "body"
+
+
+def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield the path of an undeclared ``body`` that holds declared, absent names.
+
+    Only where the schema does not say that other names are read: FastMCP's OpenAPI tools would send no body.
+    """
+    content = arguments.get(_BODY)
+    if content is None or not top.properties or top.extra is not None or top.closed or top.declares(_BODY):
+        return
+    if isinstance(content, str):
+        parsed = parse_container(content, Limits(), JSON)
+        content = None if parsed is None else parsed.value
+    if isinstance(content, dict) and any(
+        name in top.properties and name not in arguments for name in content
+    ):
+        yield (_BODY,)
 
 
 def ignored_names(

@@ -17,6 +17,7 @@ from mcp_lenient.engine.ignored import (
     misnamed,
     spellings,
     undeclared,
+    wrapped_away,
 )
 from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, allows_one_value, worst_tier
 from mcp_lenient.schema.node import Node, Tree
@@ -368,6 +369,8 @@ class Reader:
             return self._of_union(place, value, scope, partly=partly)
         if node.may_be("object") and isinstance(value, dict):
             found = self._of_object(place, value, scope, partly=partly)
+            if not place.path and self.plan.corrects_names and any(wrapped_away(node, found.value or {})):
+                found = found._replace(whole=False)
         elif node.may_be("array") and isinstance(value, list):
             found = self._of_array(place, value, scope, partly=partly)
         else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from mcp_lenient.engine.faults import faults
-from mcp_lenient.engine.ignored import misnamed, unread_paths
+from mcp_lenient.engine.ignored import misnamed, unread_paths, wrapped_away
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
@@ -82,12 +82,16 @@ class CorrectingValidator(WrappedValidator):
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Whether the schema accepts these arguments, and every name in them is as it is declared."""
-        return self.validator.accepts(arguments) and next(misnamed(self.top, arguments), None) is None
+        return self.validator.accepts(arguments) and next(self._unread(arguments), None) is None
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
-        """What the schema refuses, and names in another case style."""
-        unread = (Fault(path, "unknown") for path in misnamed(self.top, arguments))
+        """What the schema refuses, names in another case style, and a wrapper around declared names."""
+        unread = (Fault(path, "unknown") for path in self._unread(arguments))
         return (*self.validator.faults(arguments), *unread)
+
+    def _unread(self, arguments: Mapping[str, Any]) -> Iterator[Path]:
+        yield from misnamed(self.top, arguments)
+        yield from wrapped_away(self.top, arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,71 @@ async def test_an_openapi_call_is_not_sent_without_its_required_body(sent):
     assert (result.is_error, code(result)) in ((True, "MISSING_TAGS"), (True, "INVALID_ARGUMENTS"))
 
 
+DRAFTS: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "info": {"title": "drafts", "version": "1"},
+    "paths": {
+        f"/{path}": {
+            "post": {
+                "operationId": name,
+                "parameters": parameters,
+                "requestBody": {
+                    "content": {
+                        "application/json": {
+                            "schema": {"type": "object", "properties": {"title": {"type": "string"}}}
+                        }
+                    }
+                },
+                "responses": {"200": {"description": "what came"}},
+            }
+        }
+        for name, path, parameters in (
+            ("draft", "drafts", []),
+            (
+                "edit",
+                "drafts/{id}",
+                [{"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}],
+            ),
+        )
+    },
+}
+
+
+async def _body(request: Request) -> JSONResponse:
+    return JSONResponse({"body": (await request.body()).decode()})
+
+
+def _drafts() -> FastMCP:
+    """Create a server for a web application whose body has no required field."""
+    app = Starlette(routes=[Route(path, _body, methods=["POST"]) for path in ("/drafts", "/drafts/{id}")])
+    client = httpx2.AsyncClient(transport=httpx2.ASGITransport(app=app), base_url="http://drafts")
+    server = FastMCP.from_openapi(DRAFTS, client=client)
+    server.add_middleware(LenientMiddleware())
+    return server
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [{"body": {"title": "a"}}, {"body": '{"title": "a"}'}, {"requestBody": {"title": "a"}, "title": "a"}],
+    ids=str,
+)
+async def test_an_openapi_body_arrives_if_none_of_its_fields_is_required(sent):
+    """The fields of a body are unwrapped, also where the description allows other names."""
+    assert got(await call(_drafts(), "draft", sent))["body"] == '{"title":"a"}'
+
+
+async def test_an_openapi_call_is_not_sent_without_the_body_that_it_holds():
+    """A body beside other arguments is refused, since FastMCP would drop it, and its fields are named."""
+    refused = await call(_drafts(), "edit", {"id": "1", "body": {"title": "a"}})
+    assert code(refused) == "UNKNOWN_PARAMETER"
+    (violation,) = envelope(refused)["details"]["violations"]
+    assert violation["fixes"] == [
+        [{"op": "move", "from": "/body/title", "path": "/title"}, {"op": "remove", "path": "/body"}]
+    ]
+    other = await call(_drafts(), "edit", {"id": "1", "body": {"more": "a"}})
+    assert got(other)["body"] == ""
+
+
 async def test_an_openapi_call_with_a_wrong_value_is_forwarded():
     """The web application decides about a value that only its description forbids."""
     result = await call(_openapi(), "store", {"kind": "note", "tags": 5, "more": 1})
