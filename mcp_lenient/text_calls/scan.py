@@ -422,7 +422,9 @@ class _Scan:
         content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
-            may_be = self.tools.lists(name) or (not is_pair and self._may_be_empty(name))
+            may_be = self.tools.lists(name) or (
+                not is_pair and self.tools.has(name) and self._may_be_empty(name)
+            )
             takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
             if not takes_tags or tag["attributes"] or not may_be:
                 return None

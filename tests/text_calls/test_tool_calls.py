@@ -501,7 +501,6 @@ def test_schemas_decide_which_values_are_strings(tools):
     [
         '{"name": "g", "arguments": {}}',
         "<g>{}</g>",
-        "<g/>",
         "[TOOL_CALLS]g[ARGS]{}",
         "<tool_call>g</tool_call>",
         '<invoke name="g"></invoke>',
@@ -513,6 +512,18 @@ def test_unknown_tools_are_refused(text):
     assert parse_tool_call(text, tools=["f", "g"]).tool == "g"
     with pytest.raises(ToolCallError, match=r"'g' .*is not among the given tools"):
         parse_tool_calls(text, tools=["f"])
+
+
+def test_an_empty_element_is_a_call_of_a_given_tool_only():
+    """It is other markup where the tools are known, so that a call beside it may be quoted."""
+    call = '{"name": "f", "arguments": {}}'
+    assert [each.tool for each in parse_tool_calls(f"<g/>\n{call}")] == ["g", "f"]
+    assert [each.tool for each in parse_tool_calls(f"<g/>\n{call}", tools=["f", "g"])] == ["g", "f"]
+    with pytest.raises(NoToolCallError):
+        parse_tool_calls("<g/>", tools=["f"])
+    for text in (f"<g/>\n{call}", f"{call}\n<g/>"):
+        with pytest.raises(ToolCallError, match="not plain is beside the call of 'f'"):
+            parse_tool_calls(text, tools=["f"])
 
 
 def test_mistral_without_args_mark_is_parsed_if_the_tool_is_known():
