@@ -55,6 +55,8 @@ def test_compiled_catalogs_match_their_sources(name):
     with catalogs.source(name).with_suffix(".mo").open("rb") as file:
         found = GNUTranslations(file)
     for message in catalogs.catalog_of(name):
+        if not message.id:
+            continue  # the header names the version of Babel that wrote it
         if isinstance(message.id, str):
             assert found.gettext(message.id) == wanted.gettext(message.id)
         else:
