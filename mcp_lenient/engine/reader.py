@@ -222,21 +222,15 @@ class Scope:
         """The indices of refused items, in order."""
         return sorted(key for key in self.below if isinstance(key, int))
 
+    def at(self, key: str | int) -> Scope:
+        """Return the scope of the value under a key."""
+        return self.below.get(key, BY_SCHEMA if self.full else UNTOUCHED)
+
 
 UNTOUCHED: Final = Scope()
 """The scope of a value that the validator does not refuse."""
-
-
-def _is_full(scope: Scope | None) -> bool:
-    return scope is None or scope.full
-
-
-def _below(scope: Scope | None, key: str | int) -> Scope | None:
-    """Return the scope of the value under a key; None if the schema decides about it."""
-    if scope is None:
-        return None
-    own = scope.below.get(key)
-    return own if own is not None or scope.full else UNTOUCHED
+BY_SCHEMA: Final = Scope(full=True)
+"""The scope of a value about which the schema decides."""
 
 
 class Reader:
@@ -285,30 +279,29 @@ class Reader:
 
     # A value
 
-    def arguments(self, value: Any, scope: Scope | None) -> Reading:
-        """Read the whole arguments: the refused parts of ``scope``; with None, all that the schema refuses."""
+    def arguments(self, value: Any, scope: Scope) -> Reading:
+        """Read the whole arguments."""
         return self.read(self.top, value, scope, hops=_HOPS_AT_TOP, partly=True)
 
     def read(
-        self, place: Place, value: Any, scope: Scope | None = None, *, hops: int = _HOPS, partly: bool = False
+        self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
         """Return the best reading of a value.
 
         Args:
             place: Where it is.
             value: The value.
-            scope: The parts of it that the validator refuses; None if the schema decides.
+            scope: The parts of it that the validator refuses.
             hops: Rules that may be applied in a row.
             partly: Whether a value that cannot be repaired is returned as far as it can; otherwise, it is unchanged.
         """
-        if scope is UNTOUCHED or (place.path and _is_full(scope) and self.takes(place.node, value)):
+        if scope is UNTOUCHED or (place.path and scope.full and self.takes(place.node, value)):
             return Reading(value)
         self._spend()
         found = self._inside(place, value, scope, partly=partly)
-        tries_rules = _is_full(scope) or not place.path or not any(each.whole for each in found)
-        if tries_rules and not _is_full(scope) and place.path and self.takes(place.node, value):
-            return Reading(value)
-        if tries_rules:
+        if scope.full or not place.path or not any(each.whole for each in found):
+            if place.path and not scope.full and self.takes(place.node, value):
+                return Reading(value)
             found += self._by_rules(place, value, found, hops=hops, partly=partly)
         if place.path and not place.branch and place.node.once(allows_one_value):
             found = [each for each in found if not each.steps]
@@ -358,11 +351,11 @@ class Reader:
         if self.takes(place.node, new):
             return Reading(new)
         # `123` for a list of strings: an item that must be changed as well may not be one.
-        inside = self._inside(place, new, None, partly=False)
+        inside = self._inside(place, new, BY_SCHEMA, partly=False)
         close = [each for each in inside if each.whole and worst_tier(each.cost) < _CLOSE_TIER]
         return _best(place, new, close) if close else Reading(new, whole=False)
 
-    def _inside(self, place: Place, value: Any, scope: Scope | None, *, partly: bool) -> list[Reading]:
+    def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         """Return the readings that change only what is in a value, or those by the branches of a union."""
         node = place.node
         if node.is_union:
@@ -376,24 +369,22 @@ class Reader:
         else:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
-        is_checked = place.path and _is_full(scope) and not (self._exact and found.steps)
+        is_checked = place.path and scope.full and not (self._exact and found.steps)
         if found.whole and is_checked and not node.takes(plain(found.value)):
             found = found._replace(whole=False)
         return [found] if found.whole or partly else []
 
     # Unions
 
-    def _of_union(self, place: Place, value: Any, scope: Scope | None, *, partly: bool) -> list[Reading]:
+    def _of_union(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         node = place.node
         tagged = self._of_tagged(place, value, scope, partly=partly) if isinstance(value, dict) else None
         if tagged is not None:
             return tagged
-        ways, below = node.ways, None
-        if scope is not None and not scope.full:
-            fitting = node.fitting(value, exact_integers=self._exact)
-            ways, below = (fitting, scope) if fitting else (ways, None)
-        places = self._ways(place, ways)
-        whole = [each for own in places if (each := self.read(own, value, below)).whole]
+        fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
+        ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
+        tried = [self.read(own, value, below) for own in self._ways(place, ways)]
+        whole = [each for each in tried if each.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
@@ -402,9 +393,9 @@ class Reader:
         if whole or not partly:
             return whole
         if not isinstance(value, str):
-            meant = node.meant(value, exact_integers=self._exact)
-            places = self._ways(place, meant) if len(meant) == 1 else []
-        readings = (self.read(own, value, scope, partly=True) for own in places)
+            ways = node.meant(value, exact_integers=self._exact)
+            ways = ways if len(ways) == 1 else ()
+        readings = (self.read(own, value, scope, partly=True) for own in self._ways(place, ways))
         return [each for each in readings if each.steps or each.ties][:1]
 
     def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
@@ -413,7 +404,7 @@ class Reader:
         return [place._replace(node=way, optional=False, union=union, branch=True) for way in ways]
 
     def _of_tagged(
-        self, place: Place, value: dict[str, Any], scope: Scope | None, *, partly: bool
+        self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
     ) -> list[Reading] | None:
         """Return the reading by the branch that the discriminator selects; None if it selects none."""
         found = place.node.discriminator
@@ -431,18 +422,16 @@ class Reader:
         if branch is None:  # the repair of the tag is tried without
             return []
         # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
-        below = None if tag.cost or key != found.name else scope
+        below = BY_SCHEMA if tag.cost or key != found.name else scope
         (within,) = self._ways(place, [branch])
         inner = self.read(within, {**value, key: tag.value} if tag.cost else value, below, partly=partly)
         return [_together(inner.value, [tag, inner], whole=inner.whole)] if inner.whole or partly else []
 
     # Objects and lists
 
-    def _of_object(
-        self, place: Place, value: dict[str, Any], scope: Scope | None, *, partly: bool
-    ) -> Reading:
+    def _of_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
         node = place.node
-        checks_names = scope is None or scope.full or scope.names
+        checks_names = scope.full or scope.names
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
         if checks_names and has_too_many and not partly:
             return _NO_READING  # of a large union at once
@@ -457,7 +446,7 @@ class Reader:
             if name is ABSENT:
                 continue
             readings += [renames[key].reading] if key in renames else []
-            below = None if key in renames else _below(scope, key)
+            below = BY_SCHEMA if key in renames else scope.at(key)
             declared, child = (None, None) if below is UNTOUCHED else self._property(node, name, value, scope)
             if child is None:
                 out[name] = sent
@@ -475,7 +464,7 @@ class Reader:
         return _together(out, readings, whole=whole and not is_emptied)
 
     def _property(
-        self, node: Node, name: str, value: Mapping[str, Any], scope: Scope | None
+        self, node: Node, name: str, value: Mapping[str, Any], scope: Scope
     ) -> tuple[str | None, Node | None]:
         """Return the declared name of a property, if it has one, and its node.
 
@@ -486,20 +475,20 @@ class Reader:
             return name, found
         self._spend()  # undeclared keys cost time as well
         found = node.property(name)
-        if found is None and scope is not None and name in scope.below:
+        if found is None and name in scope.below:
             alike = [each for each in node.once(spellings).get(squashed(name), ()) if each not in value]
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
         return None, found
 
-    def _names(self, place: Place, value: Mapping[str, Any], scope: Scope | None) -> dict[str, _Rename]:
+    def _names(self, place: Place, value: Mapping[str, Any], scope: Scope) -> dict[str, _Rename]:
         """Return the declared name for each undeclared key of an object whose names are refused; no name gets two keys.
 
         If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
         """
-        if scope is not None and not (scope.full or scope.names):
+        if not (scope.full or scope.names):
             return {}
         unknown = undeclared(place.node, value)
-        if scope is not None and scope.unknown:
+        if scope.unknown:
             unknown = [key for key in unknown if key in scope.unknown]
         if not unknown:
             return {}
@@ -516,14 +505,13 @@ class Reader:
         uses = Counter(each.name for each in found.values() if each.name is not ABSENT)
         return {key: each for key, each in found.items() if uses[each.name] < 2}
 
-    def _of_array(self, place: Place, value: list[Any], scope: Scope | None, *, partly: bool) -> Reading:
+    def _of_array(self, place: Place, value: list[Any], scope: Scope, *, partly: bool) -> Reading:
         out = list(value)
         readings: list[Reading] = []
         mixed = not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
-        refused = range(len(value)) if scope is None or scope.full else scope.indices
-        for at in refused:
-            below, item = _below(scope, at), place.node.item(at)
-            if below is None and self.takes(item, value[at]):
+        for at in range(len(value)) if scope.full else scope.indices:
+            below, item = scope.at(at), place.node.item(at)
+            if below.full and self.takes(item, value[at]):
                 continue
             inner = Place(item, place.call, (*place.path, at), (*place.to, at), item=True, mixed=mixed)
             reading = self.read(inner, value[at], below, partly=partly)
@@ -537,9 +525,9 @@ class Reader:
         self, place: Place, value: dict[str, Any]
     ) -> tuple[Sequence[Reading], dict[str, Any]]:
         """Return the records of dropped keys that clients add, and the other arguments."""
-        found = {key: each for key, each in self._names(place, value, None).items() if each.name is ABSENT}
-        rest = {key: each for key, each in value.items() if key not in found}
-        return [each.reading for each in found.values()], rest
+        renames = self._names(place, value, BY_SCHEMA).items()
+        found = {key: each.reading for key, each in renames if each.name is ABSENT}
+        return [*found.values()], {key: each for key, each in value.items() if key not in found}
 
 
 class _Rename(NamedTuple):
@@ -551,14 +539,13 @@ class _Rename(NamedTuple):
 
 def _together(value: Any, readings: Iterable[Reading], *, whole: bool) -> Reading:
     """Return a value with the costs and steps of several readings."""
-    every = tuple(readings)
-    return Reading(
-        value,
-        sum([each.cost for each in every]),
-        tuple([step for each in every for step in each.steps]),
-        whole and all(each.whole for each in every),
-        tuple([tie for each in every for tie in each.ties]),
-    )
+    cost, steps, ties = 0, list[ReadingStep](), list[Tie]()
+    for each in readings:
+        cost += each.cost
+        steps += each.steps
+        ties += each.ties
+        whole = whole and each.whole
+    return Reading(value, cost, tuple(steps), whole, tuple(ties))
 
 
 def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:
