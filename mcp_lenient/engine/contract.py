@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.engine.repair import repair, repair_rejected
-from mcp_lenient.engine.schema_validator import (
-    ClosedValidator,
-    CorrectingValidator,
-    PublishedSchemaValidator,
-)
+from mcp_lenient.engine.schema_validator import ClosedValidator, PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
 
@@ -109,10 +105,10 @@ class ToolContract:
             tool=tool,
             by_schema=validator is None,
         )
-        if validator is not None:
-            return cls(plan, own_validator(plan, validator), as_texts)
-        judge: Validator = PublishedSchemaValidator(read)
-        return cls(plan, CorrectingValidator(judge, plan.top) if plan.corrects_names else judge, as_texts)
+        if validator is None:
+            judge = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
+            return cls(plan, judge, as_texts)
+        return cls(plan, own_validator(plan, validator), as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""

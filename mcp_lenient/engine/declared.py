@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.declare.declared import Default
@@ -51,9 +50,11 @@ def normalized(
     faults: list[Fault] = []
     for name in normalizers:
         if name not in arguments:
-            for default in _defaults(normalizers[name], arguments):
-                changed[name] = deepcopy(default)
-                repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default)))
+            defaults = (each for each in normalizers[name] if isinstance(each, Default))
+            default = next((each for each in defaults if each.applies(arguments)), None)
+            if default is not None:
+                changed[name] = deepcopy(default.value)
+                repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default.value)))
             continue
         sent = arguments[name]
         value, rules, fault = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
@@ -70,29 +71,15 @@ def normalized(
     return NormalizedArguments(kept, tuple(repairs), tuple(faults))
 
 
-def _defaults(normalizers: tuple[Normalize, ...], arguments: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield the value that a file gives a parameter which was left out, once."""
-    found = (each for each in normalizers if isinstance(each, Default) and each.applies(arguments))
-    return (each.value for each in islice(found, 1))
-
-
 def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
     """Return a fast check that normalizers leave a value unchanged.
 
     The check returns the value, and raises ValueError without a reason if a normalizer changes or refuses it.
     """
-    drops_null = any(isinstance(each, ValueNormalizer) and each.null_is_absent for each in normalizers)
 
     def unchanged(value: Any) -> Any:
-        result = value
-        try:
-            for normalize in normalizers:
-                result = normalize(result)
-                if result is None and drops_null:
-                    break
-        except Exception as error:
-            raise ValueError from error
-        if (result is value or _same(result, value)) and not (result is None and drops_null):
+        result, _, fault = _normalize_one("", value, normalizers, log_errors=False)
+        if fault is None and result is not ABSENT and _same(result, value):
             return value
         raise ValueError
 
@@ -127,7 +114,7 @@ def kind_of(code: str) -> FaultKind:
 
 
 def _same(one: Any, other: Any) -> bool:
-    return type(one) is type(other) and same_json(one, other)
+    return one is other or (type(one) is type(other) and same_json(one, other))
 
 
 def _log_error(name: str, normalize: Normalize, error: Exception) -> None:
@@ -169,7 +156,7 @@ class NormalizingValidator(WrappedValidator):
         return bool(result.repairs) and self.validator.accepts(self._reverted(arguments, result).arguments)
 
     def _reverted(self, arguments: Mapping[str, Any], result: NormalizedArguments) -> NormalizedArguments:
-        """Return the normalized arguments, except parameters whose normalized value is refused."""
+        """Return the arguments without the normalizations that the tool refuses."""
         refused = {fault.path[0] for fault in self.validator.faults(result.arguments) if fault.path}
         return normalized(
             arguments, {name: own for name, own in self.normalizers.items() if name not in refused}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from mcp_lenient.rules.rules import names_in_other_style
@@ -28,11 +29,11 @@ class OutOfSteps(Exception):  # noqa: N818 - a signal within the repair, never r
     """The schema branches too much to repair this call."""
 
 
-def undeclared(node: Node, value: Mapping[str, Any]) -> list[str]:
-    """Return the keys that match neither a property nor a pattern of the schema."""
-    if value.keys() <= node.properties.keys():
+def undeclared(node: Node, names: AbstractSet[Any]) -> list[str]:
+    """Return the names that match neither a property nor a pattern of the schema."""
+    if names <= node.properties.keys():
         return []
-    return [key for key in value if isinstance(key, str) and not node.declares(key)]
+    return [name for name in names if isinstance(name, str) and not node.declares(name)]
 
 
 def spellings(node: Node) -> Spelt:
@@ -186,7 +187,7 @@ class _NameSearch:
             return
         known = {key for way in ways for key in value if key in way.properties}
         for way in ways:
-            for key in undeclared(way, value) if way.properties else ():
+            for key in undeclared(way, value.keys()) if way.properties else ():
                 if key not in known and self._is_spelling(way, value, path, key):
                     yield key
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -95,12 +96,6 @@ class Plan:
             if rule.name not in policy.disable and not (destructive and _changes_more_than_form(rule))
         )
         self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
-
-    def scope(self, texts: TextParseCache) -> CallScope:
-        """Return what all places of a call share."""
-        return CallScope(
-            self.policy, texts, self.destructive, self.tool, self.by_schema, read_only=self.read_only
-        )
 
     def rules(
         self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
@@ -250,8 +245,15 @@ class Reader:
         self._exact = exact_integers
         self._left = steps
         self._observer = observer
-        texts = TextParseCache(plan.policy.limits)
-        self.top = Place(plan.top, plan.scope(texts))
+        call = CallScope(
+            plan.policy,
+            TextParseCache(plan.policy.limits),
+            plan.destructive,
+            plan.tool,
+            plan.by_schema,
+            read_only=plan.read_only,
+        )
+        self.top = Place(plan.top, call)
 
     def _spend(self, steps: int = 1) -> None:
         self._left -= steps
@@ -316,7 +318,10 @@ class Reader:
         """Yield the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         best = min((each.cost for each in found if each.whole), default=None)
         dropped: Sequence[Reading] | None = () if place.path else None
-        for rule in self._rules_for(place, value) if hops else ():
+        part: Part = "value" if place.path else "arguments"
+        kind = _KINDS.get(plain_type(value), "")
+        rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
+        for rule in rules if hops else ():
             if best is not None and worst_tier(best) < rule.tier:
                 return
             if dropped is None:
@@ -325,11 +330,6 @@ class Reader:
                 if reading.whole:
                     best = reading.cost if best is None else min(best, reading.cost)
                 yield reading
-
-    def _rules_for(self, place: Place, value: Any) -> Sequence[Rule]:
-        part: Part = "value" if place.path else "arguments"
-        kind = _KINDS.get(plain_type(value), "")
-        return self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
 
     def _by_rule(
         self, rule: Rule, place: Place, value: Any, dropped: Iterable[Reading], *, hops: int, partly: bool
@@ -343,7 +343,6 @@ class Reader:
                 yield _together(then.value, [*dropped, made, then], whole=then.whole)
 
     def _after(self, rule: Rule, place: Place, new: Any, *, hops: int, partly: bool) -> Reading:
-        """Return the reading of what a rule made."""
         if new is ABSENT:
             return Reading(new)
         if rule.chains:
@@ -399,7 +398,6 @@ class Reader:
         return [each for each in readings if each.steps or each.ties][:1]
 
     def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
-        """Return the places of branches of a union."""
         union = place.union or len(place.node.families) > 1
         return [place._replace(node=way, optional=False, union=union, branch=True) for way in ways]
 
@@ -487,7 +485,7 @@ class Reader:
         """
         if not (scope.full or scope.names):
             return {}
-        unknown = undeclared(place.node, value)
+        unknown = undeclared(place.node, value.keys())
         if scope.unknown:
             unknown = [key for key in unknown if key in scope.unknown]
         if not unknown:
@@ -538,7 +536,6 @@ class _Rename(NamedTuple):
 
 
 def _together(value: Any, readings: Iterable[Reading], *, whole: bool) -> Reading:
-    """Return a value with the costs and steps of several readings."""
     cost, steps, ties = 0, list[ReadingStep](), list[Tie]()
     for each in readings:
         cost += each.cost
@@ -578,7 +575,6 @@ def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
 
 
 def _distinct(readings: Sequence[Reading]) -> list[Reading]:
-    """Return the first reading of each JSON value."""
     found: list[Reading] = []
     for reading in readings:
         if not any(same_json(reading.value, other.value) for other in found):
@@ -587,17 +583,13 @@ def _distinct(readings: Sequence[Reading]) -> list[Reading]:
 
 
 def _respelled_key(name: str, value: Mapping[str, Any]) -> str | None:
-    """Return the only key that is a name in another case style."""
     folded = fold_name(name)
     keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
     return keys[0] if len(keys) == 1 else None
 
 
 def _has_right_names(node: Node, value: Mapping[str, Any], renames: Mapping[str, _Rename]) -> bool:
-    """Return whether the renamed object has all required names and no forbidden one."""
-    if not renames:
-        return node.required <= value.keys() and not (node.closed and undeclared(node, value))
-    names = {renames[key].name if key in renames else key for key in value}
-    return node.required <= names and not (
-        node.closed and any(name is not ABSENT and not node.declares(name) for name in names)
-    )
+    names: AbstractSet[Any] = value.keys()
+    if renames:
+        names = {renames[key].name if key in renames else key for key in value} - {ABSENT}
+    return node.required <= names and not (node.closed and undeclared(node, names))

@@ -43,6 +43,8 @@ class PublishedSchemaValidator:
 
     Args:
         schema: The input schema of a tool, of any draft; unreadable parts accept any value.
+        top: The node of the arguments, if the schema has been read before.
+        corrects_names: Whether it also refuses names that nothing would read, if a declared, absent one is meant.
 
     Raises:
         SchemaError: When the schema is not a JSON object.
@@ -51,47 +53,42 @@ class PublishedSchemaValidator:
     exact_integers = False
     by_schema = True
 
-    def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
+    def __init__(
+        self,
+        schema: Mapping[str, Any] | ReadableSchema,
+        top: Node | None = None,
+        *,
+        corrects_names: bool = False,
+    ) -> None:
         read = readable(schema)
-        self._top = Tree(read).top
+        self._top = top or Tree(read).top
         self._may_enter = read.may_enter
+        self._corrects_names = corrects_names
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the schema accepts these arguments; values that are not JSON are refused."""
-        return self._may_enter(arguments) and self._top.takes(arguments)
+        return (
+            self._may_enter(arguments)
+            and self._top.takes(arguments)
+            and next(self._unread(arguments), None) is None
+        )
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what the schema refuses of these arguments, from the top down, at most 1,000 faults."""
         if not self._may_enter(arguments):
             return (Fault((), "size"),)
-        return faults(self._top, arguments)
+        unread = (Fault(path, "unknown") for path in self._unread(arguments))
+        return (*faults(self._top, arguments), *unread)
+
+    def _unread(self, arguments: Mapping[str, Any]) -> Iterator[Path]:
+        """Yield names in another case style, and a wrapper around declared names."""
+        if self._corrects_names:
+            yield from misnamed(self._top, arguments)
+            yield from wrapped_away(self._top, arguments)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
         """Return False: a schema does not say which arguments a tool reads."""
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectingValidator(WrappedValidator):
-    """A validator that also refuses names that nothing would read, if a declared, absent one is meant.
-
-    ``top`` is the node of the arguments.
-    """
-
-    top: Node
-
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the schema accepts these arguments, and every name in them is as it is declared."""
-        return self.validator.accepts(arguments) and next(self._unread(arguments), None) is None
-
-    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
-        """What the schema refuses, names in another case style, and a wrapper around declared names."""
-        unread = (Fault(path, "unknown") for path in self._unread(arguments))
-        return (*self.validator.faults(arguments), *unread)
-
-    def _unread(self, arguments: Mapping[str, Any]) -> Iterator[Path]:
-        yield from misnamed(self.top, arguments)
-        yield from wrapped_away(self.top, arguments)
 
 
 @dataclass(frozen=True, slots=True)
