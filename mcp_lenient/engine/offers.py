@@ -39,7 +39,7 @@ def violations_of(
     groups, more = grouped(refused, leading(refused, outcome.faults), partial(explained, refused))
     kept = groups[:MAX_VIOLATIONS]
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    fixes = Offers(refused, plain(sent), outcome.faults, validator, reader).of(kept)
+    fixes = Offers(refused, sent, outcome.faults, validator, reader).of(kept)
     return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)
 
 
@@ -48,7 +48,7 @@ class Offers:
 
     Args:
         refused: The refused call.
-        sent: The arguments as they were sent.
+        sent: The arguments as they were sent, with the source spelling of numbers.
         faults: What the validator refuses in its arguments.
         validator: The tool's validator.
         reader: The reader of the call.
@@ -57,7 +57,7 @@ class Offers:
     def __init__(
         self, refused: Refused, sent: Any, faults: Sequence[Fault], validator: Validator, reader: Reader
     ) -> None:
-        self._refused, self._sent, self._faults = refused, sent, faults
+        self._refused, self._spelled, self._faults = refused, sent, faults
         self._validator, self._reader = validator, reader
         self._objects: dict[Path, Sequence[Any]] = {}
 
@@ -180,10 +180,8 @@ class Offers:
         return self._has_only_others(new, group)
 
     def _has_only_others(self, arguments: Any, group: FaultGroup) -> bool:
-        paths, before = (
-            [place.path for place in group.places],
-            {(each.path, each.kind) for each in self._faults},
-        )
+        paths = [place.path for place in group.places]
+        before = {(each.path, each.kind) for each in self._faults}
         return all(
             (fault.path, fault.kind) in before and not any(_related(fault.path, path) for path in paths)
             for fault in self._validator.faults(arguments)
@@ -200,6 +198,10 @@ class Offers:
             and self._applies(patch)
             and all(self._may_name(each) and self._may_show(each, group) for each in patch)
         )
+
+    @cached_property
+    def _sent(self) -> Any:
+        return plain(self._spelled)
 
     @cached_property
     def _is_small(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -102,7 +102,6 @@ def envelope(
 
 
 def _message_again(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
-    """Return what to do instead of sending a refused call again: another answer each time, and a shorter one."""
     reason = cut(words.of(violations[0].message), _MAX_REASON)
     reason = reason[:1].upper() + reason[1:]
     if again.times > _TWICE:
@@ -145,7 +144,7 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 
 def _within(entries: Sequence[Any], limit: int) -> list[Any]:
-    """Return the first entries, as many as fit into this number of bytes."""
+    """Return the first entries that fit into this number of bytes."""
     sizes = (len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2 for entry in entries)
     return list(entries[: sum(used <= limit for used in accumulate(sizes))])
 
@@ -288,22 +287,19 @@ def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     if "repeated" in details:
         details = {"repeated": details["repeated"]}
     elif details.get("violations"):
-        details = dict(_said_once(details, safe["message"]))
+        details = _said_once(details, safe["message"])
     return safe, _COMPACT_ENCODER.encode({**safe, "details": details})
 
 
-def _said_once(details: Mapping[str, Any], message: str) -> Iterator[tuple[str, Any]]:
-    violations, offered = details["violations"], list[Any]()
-    for name, value in details.items():
-        if name == "violations":
-            yield name, [_slim(each, message, details, offered) for each in violations]
-        elif name == "parameters":
-            names = (*value["required"], *value["optional"])
-            is_about_names = any(each["code"] in ("missing", "unknown") for each in violations)
-            if is_about_names and not all(f"'{each}'" in message for each in names):
-                yield name, value
-        elif not _is_said(name, value, message):
-            yield name, value
+def _said_once(details: Mapping[str, Any], message: str) -> dict[str, Any]:
+    kept = {name: value for name, value in details.items() if not _is_said(name, value, message)}
+    names = (*kept["parameters"]["required"], *kept["parameters"]["optional"])
+    is_about_names = any(each["code"] in ("missing", "unknown") for each in kept["violations"])
+    if not is_about_names or all(f"'{each}'" in message for each in names):
+        del kept["parameters"]
+    offered: list[Any] = []
+    kept["violations"] = [_slim(each, message, details, offered) for each in kept["violations"]]
+    return kept
 
 
 def _is_said(name: str, value: Any, message: str) -> bool:

@@ -52,6 +52,11 @@ class Location(NamedTuple):
         """The branches of the node."""
         return () if self.node is None else self.node.ways
 
+    @property
+    def name(self) -> str | None:
+        """The last name in the path, which is that of its list for an item."""
+        return next((part for part in reversed(self.path) if isinstance(part, str)), None)
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -79,11 +84,6 @@ class Refused:
         object.__setattr__(self, "words", language(self.policy.language))
         self._places[()] = Location((), self.top, self.arguments)
 
-    @property
-    def anything(self) -> Node:
-        """What the schema expects where it says nothing."""
-        return self.top.tree.node(True)  # noqa: FBT003 - a schema
-
     def look(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
         if path not in self._places:
@@ -110,7 +110,7 @@ class Refused:
     def shown(self, path: Path) -> Path:
         """Return a path with a mask for each key that may be a secret; the keys that a schema declares are published."""
         ends = range(1, len(path) + 1)
-        return tuple(HIDDEN if self.look(path[:end]).hidden else path[end - 1] for end in ends)
+        return tuple([HIDDEN if self.look(path[:end]).hidden else path[end - 1] for end in ends])
 
     def may_show(self, place: Location) -> bool:
         """Return whether the value at a location may be repeated."""
@@ -190,7 +190,6 @@ def _of_all(ways: Iterable[Node], key: object) -> Node | None:
 
 
 def _has_secret_names(value: Any, secrets: Collection[str]) -> bool:
-    """Return whether a name in a value is a secret's, or there are too many to look at."""
     waiting: list[Any] = [value]
     for each in islice(waiting, _LOOKED_AT):
         if isinstance(each, Mapping) and any(secret_name(key, secrets) for key in each):

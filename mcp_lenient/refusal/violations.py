@@ -131,7 +131,8 @@ def grouped(
         places = [refused.look(path) for path, _ in alike_at[:_MAX_SAMPLES]]
         nodes: list[Node] = [*filter(None, (*(each.node for each in own), places[0].node))]
         count = len(alike_at) + max(uncounted.pop(pattern, 0), 0)
-        groups.append(FaultGroup(tuple(own), tuple(places), count, nodes[0] if nodes else refused.anything))
+        node = nodes[0] if nodes else refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
+        groups.append(FaultGroup(tuple(own), tuple(places), count, node))
     return groups, max(len(rough) - _MAX_GROUPS, 0)
 
 
@@ -150,7 +151,7 @@ def violations(
     begun: set[tuple[str, Path]] = set()
     for group, offered in zip(groups, fixes, strict=True):
         above = (group.code, group.places[0].path[:-1])
-        told.append(_Told(refused, group, at_length=above not in begun).violation(offered))
+        told.append(_Wording(refused, group, at_length=above not in begun).violation(offered))
         begun.add(above)
     if told and rest > 0:
         more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
@@ -158,7 +159,7 @@ def violations(
     return tuple(told)
 
 
-class _Told:
+class _Wording:
     """One violation, and its message: what is wrong, and how to write it right if that is often misread.
 
     ``at_length`` is set for the first of several at one place: it says what they would all repeat.
@@ -186,39 +187,36 @@ class _Told:
         self.fixes = fixes
         refused, group, first, code = self.refused, self.group, self.first, self.group.code
         path, is_name = refused.shown(first.path), code in ("missing", "unknown")
-        told: dict[str, Any] = {}
-        if not is_name and not group.is_of_key and code != "size":
-            types = {json_type(each.value) for each in group.places if each.present}
-            told["received_type"] = types.pop() if len(types) == 1 else None
-            if group.count == 1 and code != "ambiguous" and refused.may_echo(first):
-                told |= {"received_value": first.value, "has_received_value": True}
-        if code not in ("unknown", "size"):
-            told["expected_types"] = group.first("expected_types") or self.node.once(say.type_words)
-            listed = () if code == "ambiguous" else self.node.once(say.allowed_values)
-            told["allowed_values"] = listed[: say.MAX_VALUES]
+        is_of_value = not (is_name or group.is_of_key or code == "size")
+        types = {json_type(each.value) for each in group.places if each.present} if is_of_value else ()
+        echoes = is_of_value and group.count == 1 and code != "ambiguous" and refused.may_echo(first)
+        expects, has_list = code not in ("unknown", "size"), code not in ("unknown", "size", "ambiguous")
+        own_types = group.first("expected_types") or self.node.once(say.type_words)
         is_known = code == "unknown" or refused.look(path[:1]).declared
         parts = tuple([shown(part) if isinstance(part, str) else part for part in path])
+        is_cut_off = self.broken is not None and self.broken.is_end
         return Violation(
             shown(pointer(parts), _MAX_POINTER),
             shown(path[0]) if path and is_known else None,
             code,
             cut(self.message(), _MAX_MESSAGE),
+            received_type=next(iter(types)) if len(types) == 1 else None,
+            expected_types=own_types if expects else (),
+            received_value=first.value if echoes else None,
+            has_received_value=echoes,
             did_you_mean=tuple(map(shown, self.near) if is_name else self.near),
+            allowed_values=self.node.once(say.allowed_values)[: say.MAX_VALUES] if has_list else (),
             fixes=fixes,
-            error_code=group.first("error_code")
-            or ("CUT_OFF" if self.broken and self.broken.is_end else None),
-            **told,
+            error_code=group.first("error_code") or ("CUT_OFF" if is_cut_off else None),
         )
 
     def did_you_mean(self) -> Sequence[Any]:
-        """Return the names or values that were likely meant."""
         group, path, value, way = self.group, self.first.path, self.first.value, self.way
         if self.refused.destructive or group.count > 1 or self.above.secret or not path:
             return ()
         if group.keyword == "enum" and not self.first.secret:
             if isinstance(value, str):
-                name = next((part for part in reversed(path) if isinstance(part, str)), None)
-                return likely.near_values(self.node, value, name)
+                return likely.near_values(self.node, value, self.first.name)
             listed = self.node.once(say.allowed_values) if value is None else ()
             return [each for each in listed if likely.says_nothing(each)][:_MAX_NEAR]
         sent = path[-1]
@@ -265,6 +263,7 @@ class _Told:
     # Values
 
     def refusal(self) -> str:
+        """Return what a value must be, and what was sent."""
         group, asked, reason, received = self.group, self.asked(), self.reason(), self.received()
         if reason and received and group.code == "format":
             received = f"{received} ({reason})"
@@ -279,7 +278,7 @@ class _Told:
         )
 
     def asked(self) -> str:
-        """Return what the schema asks of a value, to follow "must"; empty if that cannot be said."""
+        """Return what the schema asks of a value, to follow "must"."""
         words, faults = self.words, self.group.faults[0].bound if self.group.is_of_key else self.group.faults
         if not any(fault.keyword in ("type", "enum") for fault in faults):
             return words.all_of([text for fault in faults if (text := say.limit(fault, words))])
@@ -366,8 +365,7 @@ class _Told:
             items = operation["value"] if operation["op"] == "replace" else None
             if isinstance(items, list) and all(isinstance(each, str) for each in items):
                 return in_json(items)
-        name = next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
-        is_risky = self.refused.destructive or is_identifier(name)
+        is_risky = self.refused.destructive or is_identifier(self.first.name)
         return None if is_risky else self.node.once(say.example)
 
     def not_as_text(self) -> str:
@@ -438,7 +436,6 @@ class _Told:
         )
 
     def sent_elsewhere(self) -> str:
-        """Return where a missing value may have been sent instead; empty if nowhere."""
         words, above, way, name = self.words, self.above, self.way, self.first.path[-1]
         if way is None or not isinstance(name, str):
             return ""

@@ -81,7 +81,9 @@ def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Te
         return Text("write a URL with its scheme") if error == "relative URL without a base" else None
     kind = _TYPE.fullmatch(code)
     named = _TYPES.get(kind[1], "") if kind else ""
-    return Text("it must be {thing}", thing=_one(named)) if named and named != json_type(given) else None
+    if not named or named == json_type(given):
+        return None
+    return Text("it must be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
 
 
 def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
@@ -90,16 +92,12 @@ def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
         words, bound = _LIMITS_OF_KEYS[code]
         asked = Text(words, bound=in_json(context[bound]))
     elif code in _TYPES_OF_KEYS:
-        asked = Text("be {thing}", thing=_one(_TYPES_OF_KEYS[code]))
+        asked = Text("be {thing}", thing=Text(ONE_OF_A_TYPE[_TYPES_OF_KEYS[code]]))
     elif code in ("literal_error", "enum"):
         asked = Text("be {thing}", thing=context["expected"])
     else:
         return reason_of(code, context)
     return Text("a key must {asked}", asked=asked)
-
-
-def _one(kind: str) -> Text:
-    return Text(ONE_OF_A_TYPE[kind])
 
 
 def _with_context(words: str, context: Mapping[str, Any]) -> Text:
@@ -220,8 +218,9 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
         told: FaultKind = "type" if own["code"].endswith("_TYPE") else "value"
         fault = Fault(_path(arguments, loc, given), told, own["message"], own["code"])
         return replace(fault, expected_types=tuple(own["expected_types"]))
-    detail, context = _detail(error), error.get("ctx", {})
-    keyed = _key_path(arguments, loc, given)
+    prefix, context = _AUTHORS_PREFIX.get(code), error.get("ctx", {})
+    detail = error["msg"].removeprefix(prefix) if prefix else None
+    keyed = _key_path(arguments, loc, given) if _KEY_MARK in loc else None
     if keyed is not None:
         return Fault(keyed, "key", detail, reason=key_reason(code, context) if loc[-1] == _KEY_MARK else None)
     if code.startswith("union_tag_"):
@@ -233,19 +232,11 @@ def _fault(error: ErrorDetails, arguments: Mapping[str, Any]) -> Fault:
 
 def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | None:
     """Return the path of a map entry whose key has an error; union branches follow the mark in ``loc``."""
-    if _KEY_MARK not in loc:
-        return None
     for at in (at for at in range(len(loc) - 1, 0, -1) if loc[at] == _KEY_MARK):
         path = _path(arguments, loc[:at], _ANY)
         if path and (at == len(loc) - 1 or path[-1] == given):
             return path
     return None
-
-
-def _detail(error: ErrorDetails) -> str | None:
-    """Return the author's own message."""
-    prefix = _AUTHORS_PREFIX.get(error["type"])
-    return error["msg"].removeprefix(prefix) if prefix is not None else None
 
 
 def _kind(code: str, loc: Path) -> FaultKind:
