@@ -275,9 +275,7 @@ class Reader:
         # Pydantic's strict mode refuses 7.0 for an integer; JSON Schema accepts it.
         if self._exact and (node.looks_within or node.is_only("integer")) and has_whole_float(value):
             return False
-        if self.plan.corrects_names and next(misnamed(node, value), None) is not None:
-            return False
-        return node.takes(value)
+        return node.takes(value) and not (self.plan.corrects_names and next(misnamed(node, value), None))
 
     # A value
 
