@@ -174,7 +174,10 @@ async def store(content: str, tags: list[str] | None = None) -> str:
 
 
 async def _passed() -> dict[str, tuple[set[str], int]]:
-    """Return the files of the package and the number of their functions that a warm call of each kind runs."""
+    """Return the files of the package and the number of their functions that a warm call of each kind runs.
+
+    A comprehension or generator expression belongs to the function that it is in.
+    """
     from mcp_lenient import LenientMiddleware
 
     server: FastMCP[Any] = FastMCP("path", middleware=[LenientMiddleware()])
@@ -188,7 +191,10 @@ async def _traced(server: FastMCP[Any], arguments: Mapping[str, Any]) -> tuple[s
     def note(frame: FrameType, event: str, _argument: object) -> None:
         path = Path(frame.f_code.co_filename)
         if event == "call" and path.is_relative_to(_PACKAGE):
-            functions.add((str(path.relative_to(_PACKAGE)), frame.f_code.co_qualname))
+            # A comprehension is a call of its own before Python 3.12, a generator expression always.
+            name, _, inner = frame.f_code.co_qualname.rpartition(".<locals>.")
+            own = name if inner.endswith(("comp>", "genexpr>")) else frame.f_code.co_qualname
+            functions.add((str(path.relative_to(_PACKAGE)), own))
 
     for profile in (None, None, None, note):
         sys.setprofile(profile)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final
@@ -12,7 +12,7 @@ from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import Refused, private
 from mcp_lenient.refusal.violations import MAX_VIOLATIONS, FaultGroup, grouped, violations
-from mcp_lenient.rules.likely import LIKELY_RULES, near_values
+from mcp_lenient.rules.likely import near_values
 from mcp_lenient.rules.rules import ABSENT, Place
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
@@ -97,14 +97,15 @@ class Offers:
         elif group.is_of_key:
             yield from self._of_key(group)
         elif group.code in ("missing", "unknown"):
-            for length in (len(path) - 1, len(path) - 2):
-                yield from self._of_names(group, length) if length >= 0 else ()
+            paths = [place.path for place in group.places]
+            for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
+                ideas = [self._of_name(each, length, is_missing=group.code == "missing") for each in paths]
+                yield from _at_all([each[:length] for each in paths], ideas)
         else:
             above = (path[:length] for length in range(1, len(path)))
             yield from ({each: new} for each in above for new in self._read(each, only="out_of_list"))
             paths = [place.path for place in group.places]
-            ideas = [islice(self._read(each), _MAX_TRIED) for each in paths]
-            yield from (dict(zip(paths, each, strict=True)) for each in zip(*ideas, strict=False))
+            yield from _at_all(paths, map(self._read, paths))
 
     def _read(self, path: Path, *, only: str = "") -> Iterator[Any]:
         """Yield the values that the uncertain rules make of a value."""
@@ -115,26 +116,20 @@ class Offers:
         optional, call = self._refused.may_leave_out(place), self._reader.top.call
         own = name if place.declared else None
         here = Place(place.node, call, path, path, own, optional=optional, item=name is None)
-        for rule in LIKELY_RULES:
+        for rule in self._reader.plan.likely:
             is_asked = rule.part == "value" or (rule.part == "absence" and optional)
             if is_asked and kind in rule.takes and only in ("", rule.name):
-                yield from rule.read(here, place.value)
+                gives_it = not rule.gives or any(map(rule.is_for, place.ways))
+                yield from rule.read(here, place.value) if gives_it else ()
 
-    def _of_names(self, group: FaultGroup, length: int) -> Iterator[Change]:
-        """Yield the same change of names in each object of a group."""
-        ideas = [islice(self._of_name(group, place.path, length), _MAX_TRIED) for place in group.places]
-        yield from (
-            dict(pair for each in ideas for pair in each.items()) for ideas in zip(*ideas, strict=False)
-        )
-
-    def _of_name(self, group: FaultGroup, path: Path, length: int) -> Iterator[Change]:
+    def _of_name(self, path: Path, length: int, *, is_missing: bool) -> Iterator[Any]:
         """Yield the objects in which a missing name is there, or an unknown one is not."""
         owner = path[:length]
         if owner not in self._objects:
             self._objects[owner] = [*self._with_other_names(owner)]
         for new in self._objects[owner]:
-            if (value_at(new, path[length:]) is not REMOVED) is (group.code == "missing"):
-                yield {owner: new}
+            if (value_at(new, path[length:]) is not REMOVED) is is_missing:
+                yield new
 
     def _with_other_names(self, path: Path) -> Iterator[Any]:
         """Yield an object with other names, as the uncertain rules make it."""
@@ -142,7 +137,7 @@ class Offers:
         if isinstance(owner.value, dict) and not owner.secret:
             for way in self._refused.meant(owner)[:MAX_OFFERS]:
                 place = Place(way, self._reader.top.call, path, path)
-                for rule in LIKELY_RULES:
+                for rule in self._reader.plan.likely:
                     yield from rule.read(place, owner.value) if rule.part == "names" else ()
 
     def _of_key(self, group: FaultGroup) -> Iterator[Change]:
@@ -247,6 +242,12 @@ class Offers:
         return any(value in (way.enum or ()) for way in place.ways) or (
             self._refused.may_show(place) and not private(place.node, value, self._refused.policy.secret)
         )
+
+
+def _at_all(paths: Sequence[Path], ideas: Iterable[Iterator[Any]]) -> Iterator[Change]:
+    """Yield the first idea for each place, then the second."""
+    some = [islice(each, _MAX_TRIED) for each in ideas]
+    return (dict(zip(paths, each, strict=True)) for each in zip(*some, strict=False))
 
 
 def _related(one: Path, other: Path) -> bool:
