@@ -12,7 +12,7 @@ from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import Refused, private
 from mcp_lenient.refusal.violations import MAX_VIOLATIONS, FaultGroup, grouped, violations
-from mcp_lenient.rules.likely import near_values
+from mcp_lenient.rules.likely import LIKELY_RULES, near_values
 from mcp_lenient.rules.rules import ABSENT, Place
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
@@ -59,6 +59,7 @@ class Offers:
     ) -> None:
         self._refused, self._spelled, self._faults = refused, sent, faults
         self._validator, self._reader = validator, reader
+        self._rules = (*reader.plan.uncertain, *LIKELY_RULES)
         self._objects: dict[Path, Sequence[Any]] = {}
 
     def of(self, groups: Sequence[FaultGroup]) -> list[tuple[Patch, ...]]:
@@ -116,7 +117,7 @@ class Offers:
         optional, call = self._refused.may_leave_out(place), self._reader.top.call
         own = name if place.declared else None
         here = Place(place.node, call, path, path, own, optional=optional, item=name is None)
-        for rule in self._reader.plan.likely:
+        for rule in self._rules:
             is_asked = rule.part == "value" or (rule.part == "absence" and optional)
             if is_asked and kind in rule.takes and only in ("", rule.name):
                 gives_it = not rule.gives or any(map(rule.is_for, place.ways))
@@ -137,7 +138,7 @@ class Offers:
         if isinstance(owner.value, dict) and not owner.secret:
             for way in self._refused.meant(owner)[:MAX_OFFERS]:
                 place = Place(way, self._reader.top.call, path, path)
-                for rule in self._reader.plan.likely:
+                for rule in self._rules:
                     yield from rule.read(place, owner.value) if rule.part == "names" else ()
 
     def _of_key(self, group: FaultGroup) -> Iterator[Change]:

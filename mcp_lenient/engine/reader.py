@@ -20,7 +20,6 @@ from mcp_lenient.engine.ignored import (
     undeclared,
     wrapped_away,
 )
-from mcp_lenient.rules.likely import LIKELY_RULES
 from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, allows_one_value, worst_tier
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair
@@ -92,8 +91,8 @@ class Plan:
         self.corrects_names = by_schema and allows and has_open_objects(self.tree)
         """Whether names that nothing would read are renamed, though the schema accepts them."""
         allowed = [rule for rule in policy.rules if rule.name not in policy.disable]
-        self.likely = (*(rule for rule in allowed if not rule.certain), *LIKELY_RULES)
-        """The rules whose results are only offered."""
+        self.uncertain = [rule for rule in allowed if not rule.certain]
+        """The policy's rules whose results are only offered."""
         self._rules = [
             rule for rule in allowed if rule.certain and not (destructive and _changes_more_than_form(rule))
         ]
