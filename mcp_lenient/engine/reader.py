@@ -47,7 +47,7 @@ _CLOSE_TIER: Final = 2
 """The worst tier of a repair that may decide between a list and an object."""
 _HOPS: Final = 2
 """Rules applied in a row to one value."""
-_HOPS_AT_TOP: Final = 4
+HOPS_AT_TOP: Final = 4
 """Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
 _NAMES_PER_STEP: Final = 8
 _KINDS: Final[Mapping[type, str]] = {kind: name for kind, name in PYTHON_TYPES.items() if kind is not tuple}
@@ -279,10 +279,6 @@ class Reader:
         return node.takes(value) and not (self.plan.corrects_names and next(misnamed(node, value), None))
 
     # A value
-
-    def arguments(self, value: Any, scope: Scope) -> Reading:
-        """Read the whole arguments."""
-        return self.read(self.top, value, scope, hops=_HOPS_AT_TOP, partly=True)
 
     def read(
         self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
-from mcp_lenient.engine.reader import BY_SCHEMA, Plan, Reader, Reading, ReadingStep, Scope
+from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, Reading, ReadingStep, Scope
 from mcp_lenient.types import Fault, Outcome, Path, Status, Validator
 from mcp_lenient.values.json_values import measured, plain
 
@@ -56,7 +56,8 @@ def repair_rejected(
 
 def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outcome:
     faults = () if validator.by_schema else validator.faults(plain(sent))
-    reading = reader.arguments(sent, Scope.of(faults) if faults else BY_SCHEMA)
+    scope = Scope.of(faults) if faults else BY_SCHEMA
+    reading = reader.read(reader.top, sent, scope, hops=HOPS_AT_TOP, partly=True)
     value = plain(reading.value)
     # What only the schema refuses in a repaired container, the tool may read itself.
     is_read = reading.whole or not (validator.by_schema or reading.ties)
