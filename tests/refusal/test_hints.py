@@ -10,7 +10,7 @@ from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum,
 from mcp_lenient import Policy, Violation, normalize
 
 _DESTRUCTIVE = Policy(destructive=True)
-_ABSENT = frozenset({"null_to_absent", "empty_text_to_absent"})
+_ABSENT = frozenset({"null_to_absent", "empty_text_to_absent", "null_text_to_absent", "null_text_to_null"})
 
 
 def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> tuple[Violation, ...]:
