@@ -150,7 +150,7 @@ class ToolSource:
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for a call of an unknown tool; ``names`` are those of all tools."""
         similar = near(name, set(names) - {name})
-        return unknown_tool(name, similar, has_versions=name in names, language=language)
+        return unknown_tool(name, similar, names, has_versions=name in names, language=language)
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from mcp_lenient.values.display import cut, encodable, escaped_pointer, in_json,
 from mcp_lenient.values.json_values import tokens_of
 from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, marked
 from mcp_lenient.values.language import language as texts
+from mcp_lenient.values.names import nearest
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -29,6 +30,7 @@ _MAX_PARAMETER: Final = 64
 _MAX_POINTER: Final = 300
 _MAX_REPAIRS: Final = 50
 _MAX_NEAR: Final = 5
+_MAX_TOOLS: Final = 10
 _MAX_REASON: Final = 240
 _TWICE: Final = 2
 _MOST_NOTED: Final = 3
@@ -227,11 +229,21 @@ def _upper_snake(name: str) -> str:
 
 
 def unknown_tool(
-    name: str, near: Iterable[str] = (), *, has_versions: bool = False, language: str = ENGLISH
+    name: str,
+    near: Iterable[str] = (),
+    listed: Collection[str] = (),
+    *,
+    has_versions: bool = False,
+    language: str = ENGLISH,
 ) -> dict[str, Any]:
     """Return the envelope for a tool name or version that does not exist.
 
-    ``near`` are similar names that the same client can see; with ``has_versions``, the tool exists in other versions.
+    Args:
+        name: The name that was called.
+        near: Similar names that the same client can see.
+        listed: All names that it can see.
+        has_versions: Whether the tool exists in other versions.
+        language: The language of the message.
     """
     told, words = shown_name(name), texts(language)
     if has_versions:
@@ -240,13 +252,30 @@ def unknown_tool(
         )
         return error_envelope("UNKNOWN_TOOL", message, {"tool": told})
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
-    advice = words("List the tools to see what there is.")
+    others = {other for other in listed if shown_name(other) == other and other not in names}
+    tools = [*names, *nearest(name, others, _MAX_TOOLS - len(names))]
+    said = [words("Unknown tool '{tool}'. Nothing was run.", tool=told)]
     if names:
-        advice = words("Did you mean {names}?", names=words.either([f"'{other}'" for other in names]))
-    message = words.sentences(words("Unknown tool '{tool}'. Nothing was run.", tool=told), advice)
-    return error_envelope(
-        "UNKNOWN_TOOL", message, {"tool": told, **({"did_you_mean": names} if names else {})}
-    )
+        said.append(words("Did you mean {names}?", names=words.either([f"'{other}'" for other in names])))
+    if len(tools) > len(names):
+        said.append(
+            _tools_told(tools[len(names) :], len(listed) - len(tools), words, has_similar=bool(names))
+        )
+    elif not names:
+        said.append(words("List the tools to see what there is."))
+    lists = {"did_you_mean": names, "tools": tools}
+    details = {"tool": told} | {key: each for key, each in lists.items() if each}
+    return error_envelope("UNKNOWN_TOOL", words.sentences(*said), details)
+
+
+def _tools_told(names: Sequence[str], rest: int, words: Language, *, has_similar: bool) -> str:
+    """Name tools that may be called instead, and the number of those that are not named."""
+    quoted = words.all_of([f"'{name}'" for name in names])
+    if has_similar:
+        return words("Other tools are {names}.", names=quoted)
+    if rest:
+        return words("Of {count} tools, the nearest are {names}.", count=rest + len(names), names=quoted)
+    return words.plural("The only tool is {names}.", "The tools are {names}.", len(names), names=quoted)
 
 
 def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
@@ -288,6 +317,8 @@ def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
         details = {"repeated": details["repeated"]}
     elif details.get("violations"):
         details = _said_once(details, safe["message"])
+    elif safe["error_code"] == "UNKNOWN_TOOL":
+        details = {name: value for name, value in details.items() if name != "tools"}
     return safe, _COMPACT_ENCODER.encode({**safe, "details": details})
 
 

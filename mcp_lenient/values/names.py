@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -306,3 +307,19 @@ def near(sent: str, names: Iterable[str]) -> list[str]:
     # Other than a value under a name, a tool's name may be suggested for any slip: nothing is moved.
     close = get_close_matches(sent[:_LONGEST_TOOL], known, cutoff=_CLOSE)
     return list(dict.fromkeys([*(name for _, name in likely), *close]))
+
+
+def nearest(sent: str, names: Collection[str], most: int) -> list[str]:
+    """Return the names that share most words and letters with the sent one, nearest first.
+
+    >>> nearest("weather_forecast", ["send_mail", "get_weather", "forecast_tides"], 2)
+    ['get_weather', 'forecast_tides']
+    """
+    compared = sent[:_LONGEST_TOOL]
+    words, letters = set(name_words(compared)), SequenceMatcher(b=compared)
+
+    def distance(name: str) -> tuple[int, float, str]:
+        letters.set_seq1(name[:_LONGEST_TOOL])
+        return -len(words.intersection(name_words(name))), -letters.quick_ratio(), name
+
+    return nsmallest(most, names, key=distance)

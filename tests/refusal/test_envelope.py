@@ -146,6 +146,40 @@ async def test_unknown_tool():
         assert reported["message"].startswith(said)
 
 
+def _tools(*names):
+    return lenient(*(Published(name=name, parameters=SCHEMA) for name in names))
+
+
+@pytest.mark.parametrize(
+    ("listed", "sent", "said"),
+    [
+        (["search"], "serch", "Did you mean 'search'?"),
+        (["search", "edit"], "serch", "Did you mean 'search'? Other tools are 'edit'."),
+        (["edit"], "lookup", "The only tool is 'edit'."),
+        (
+            ["edit", "send_mail", "get_weather"],
+            "weather_now",
+            "The tools are 'get_weather', 'send_mail' and 'edit'.",
+        ),
+    ],
+)
+async def test_unknown_tool_names_what_there_is(listed, sent, said):
+    """The answer names the tools of the list, the nearest first, since a model cannot ask for the list."""
+    reported = envelope_of(await call(_tools(*listed), sent, {}))
+    assert reported["message"] == f"Unknown tool '{sent}'. Nothing was run. {said}"
+
+
+async def test_of_many_tools_the_nearest_ten_are_named():
+    """Of a long list, the ten nearest names and the number of all are said; the text says them once."""
+    names = [f"tool_{number}" for number in range(39)]
+    result = await call(_tools(*names, "read_invoice"), "invoice_of", {})
+    reported = envelope_of(result)
+    assert "Of 40 tools, the nearest are 'read_invoice', " in reported["message"]
+    assert reported["details"]["tools"][0] == "read_invoice"
+    assert len(reported["details"]["tools"]) == 10
+    assert json.loads(result.content[0].text)["details"] == {"tool": "invoice_of"}
+
+
 @pytest.mark.parametrize("has_output_schema", [True, False])
 async def test_on_the_wire(has_output_schema):
     """A result has the envelope as text and in ``meta``, and as structured content if allowed."""

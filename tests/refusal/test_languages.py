@@ -186,7 +186,8 @@ async def test_the_unknown_tool_message_is_translated():
     """The answer for an unknown tool is in the policy's language."""
     async with Client(_server(Policy(language="zh"))) as client:
         result = await client.call_tool("serch", {}, raise_on_error=False)
-    assert result.meta["mcp_lenient"]["message"] == "未知工具 'serch'，未运行任何工具。您是指 'search' 吗？"
+        told = "未知工具 'serch'，未运行任何工具。您是指 'search' 吗？其他工具有'store'、'everything'、'order'和'total'。"
+        assert result.meta["mcp_lenient"]["message"] == told
 
 
 @each_row(

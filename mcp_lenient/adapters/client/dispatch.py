@@ -191,7 +191,8 @@ async def _called(
     names = _names(call, tools, prefixes)
     if len(names) != 1:
         known = names or near(call.tool, tools.keys())
-        answer = unknown_tool(call.tool, known, language=session.language_of(call.tool))
+        listed = () if names else tools.keys()
+        answer = unknown_tool(call.tool, known, listed, language=session.language_of(call.tool))
         return DispatchedCall(call.tool, call.arguments, _result(answer), call.id)
     if not is_alone and session.is_destructive(names[0]):
         words = language(session.language_of(names[0]))

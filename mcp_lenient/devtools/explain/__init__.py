@@ -161,7 +161,7 @@ async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
     names = {each.name for each in await server.list_tools()}
     listed = ", ".join(map(_tool_name, sorted(names)))
     said = _step("There is no such tool.", f"The server has {listed or 'no tools at all'}.")
-    return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names)))
+    return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names), names))
 
 
 class _Explainer:

@@ -53,11 +53,12 @@ async def test_near_names_are_suggested(sent, meant, events: Log):
 
 @pytest.mark.parametrize("sent", ["zzz", "translate", "", "\ud800", "x" * 10_000])
 async def test_far_names_are_not_suggested(sent):
-    """A name unlike all tools' names gets no suggestions."""
+    """A name unlike all tools' names gets no suggestion, but all names."""
     server = lenient(send_mail, search_context, store_context)
     reported = envelope(await server.call_tool(sent, {}))
     assert "did_you_mean" not in reported["details"]
-    assert "send_mail" not in reported["message"]
+    assert set(reported["details"]["tools"]) == {"send_mail", "search_context", "store_context"}
+    assert "Did you mean" not in reported["message"]
 
 
 async def test_a_name_is_suggested_once():
@@ -151,7 +152,9 @@ async def test_a_hidden_tool_is_unknown(hidden, tags):
     """A call of a hidden tool reveals nothing about its parameters."""
     reported = envelope(await call(hidden(), "send_mail", {"tags": tags}))
     assert reported["error_code"] == "UNKNOWN_TOOL"
-    assert reported["details"] == {"tool": "send_mail"}
+    assert reported["details"].pop("tool") == "send_mail"
+    assert "send_mail" not in str(reported["details"])
+    assert reported["details"].keys() <= {"tools"}
 
 
 @pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
