@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio.to_thread
 
 from mcp_lenient.adapters.published import PublishedContract
-from mcp_lenient.adapters.repeats import Repeats, caller_of
+from mcp_lenient.adapters.repeats import caller_of
 from mcp_lenient.adapters.settings import Operator
 from mcp_lenient.declare.declared import Declared, with_types
 from mcp_lenient.declare.decorator_metadata import combined
@@ -439,7 +439,7 @@ class Gate:
         self.operator = Operator(policy, unrepairable=unrepairable, own_spans=own_spans, **settings)
         self._publishes = publishes
         self.telemetry = self.operator.telemetry
-        self._repeats = Repeats()
+        self._repeats = self.operator.repeats
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's declarations."""
@@ -496,7 +496,13 @@ class Gate:
             again = self.compiled(fresh, source.compiled)
             if again is not compiled:
                 compiled, decided = again, await _decided(again, call.arguments)
-        return Verdict(compiled) if decided is None else self._outcome(call, compiled, decided)
+        if decided is None:
+            return Verdict(compiled)
+        if decided.decision.status == "refused" and compiled.mode == "repair":
+            caller = caller_of(call.who())
+            if caller is not None:
+                await self._repeats.recall(caller, call.name)
+        return self._outcome(call, compiled, decided)
 
     def verdict_at_once(self, call: HostCall, tool: HostTool, kept: dict[Any, CompiledTool]) -> Verdict:
         """Decide about a call whose tool is known, in this thread.

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
-from typing import Any, Final
+from time import monotonic
+from typing import Any, Final, Protocol
 
+import anyio
 import pydantic_core
+
+from mcp_lenient.errors import PolicyError
 
 _MOST: Final = 10_000
 """Callers and tools that are remembered; the one that was refused least recently is forgotten first."""
 _MOST_CALLS: Final = 8
 """Different calls of one tool by one caller."""
+_COLLECTION: Final = "mcp_lenient_repeats"
+_KEPT_SECONDS: Final = 3600
+"""How long a store remembers a refused call that is not sent again."""
+_LONGEST_ANSWER: Final = 0.5
+"""Seconds that a store may take."""
+_PAUSE_SECONDS: Final = 30
+"""How long a store that failed is left alone."""
+_SHORTEST_KEY: Final = 16
+_STDIO: Final = "stdio"
 
 
 class Repeats:
@@ -43,15 +57,21 @@ class Repeats:
         counts = self._counts[caller, tool]
         self._counts.move_to_end((caller, tool))
         if len(self._counts) > _MOST:
-            self.forget(*next(iter(self._counts)))
+            self._drop(*next(iter(self._counts)))
         sent = self._hash(code, arguments)
         counts[sent] = counts.pop(sent, 0) + 1
         if len(counts) > _MOST_CALLS:
             del counts[next(iter(counts))]
         return counts[sent]
 
+    async def recall(self, caller: str, tool: str) -> None:
+        """Learn what others have refused this caller; called before a refusal is counted."""
+
     def forget(self, caller: str, tool: str) -> None:
         """Forget the refused calls of a tool, of which the caller has sent another one that runs."""
+        self._drop(caller, tool)
+
+    def _drop(self, caller: str, tool: str) -> None:
         if self._counts.pop((caller, tool), None) is not None:
             self._tools[tool] -= 1
             if not self._tools[tool]:
@@ -69,11 +89,138 @@ class Repeats:
         return blake2b(code.encode() + b"\0" + written, key=self._key, digest_size=16).digest()
 
 
+class Store(Protocol):
+    """What is used of a key-value store of FastMCP, an ``AsyncKeyValue`` of ``py-key-value``."""
+
+    async def get(self, key: str, *, collection: str | None = None) -> dict[str, Any] | None:
+        """Return a value; None if there is none."""
+        ...
+
+    async def put(
+        self, key: str, value: Mapping[str, Any], *, collection: str | None = None, ttl: float | None = None
+    ) -> None:
+        """Store a value for some seconds."""
+        ...
+
+    async def delete(self, key: str, *, collection: str | None = None) -> bool:
+        """Delete a value."""
+        ...
+
+
+class SharedRepeats(Repeats):
+    """The same in a store that other processes have as well. No answer waits for a write.
+
+    Over stdio a process has its own client, so nothing is shared.
+
+    Args:
+        store: The store.
+        key: The key of the hash, the same in all processes.
+        warn: Called with the name of an exception of the store, which otherwise has no effect.
+    """
+
+    def __init__(self, store: Store, key: bytes | None, warn: Callable[[str], None]) -> None:
+        super().__init__(key)
+        self._store = store
+        self._warn = warn
+        self._changed: set[tuple[str, str]] = set()
+        self._writers: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._resumes = 0.0
+
+    def count(self, caller: str, tool: str, code: str, arguments: Any) -> int:
+        """Count, and store the count."""
+        times = super().count(caller, tool, code, arguments)
+        self._write(caller, tool)
+        return times
+
+    def forget(self, caller: str, tool: str) -> None:
+        """Forget, in the store too."""
+        super().forget(caller, tool)
+        self._write(caller, tool)
+
+    async def recall(self, caller: str, tool: str) -> None:
+        """Read what is stored of a caller and a tool, unless this process has yet to write it."""
+        if caller == _STDIO or (caller, tool) in self._writers or monotonic() < self._resumes:
+            return
+        try:
+            with anyio.fail_after(_LONGEST_ANSWER):
+                found = await self._store.get(self._name(caller, tool), collection=_COLLECTION)
+            counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
+        except Exception as error:  # noqa: BLE001 - whatever a store raises
+            self._failed(error)
+            return
+        self._drop(caller, tool)
+        if counts:
+            self._counts[caller, tool] = counts
+            self._tools[tool] += 1
+
+    def _write(self, caller: str, tool: str) -> None:
+        if caller == _STDIO or monotonic() < self._resumes:
+            return
+        self._changed.add((caller, tool))
+        if (caller, tool) not in self._writers:
+            try:
+                task = asyncio.get_running_loop().create_task(self._written(caller, tool))
+            except RuntimeError as error:  # there is no loop of asyncio
+                self._failed(error)
+            else:
+                self._writers[caller, tool] = task
+
+    async def _written(self, caller: str, tool: str) -> None:
+        """Store the counts of a caller and a tool until they are stored as they are now."""
+        try:
+            while (caller, tool) in self._changed:
+                self._changed.discard((caller, tool))
+                with anyio.fail_after(_LONGEST_ANSWER):
+                    await self._put(self._name(caller, tool), self._counts.get((caller, tool)))
+        except Exception as error:  # noqa: BLE001 - whatever a store raises
+            self._changed.discard((caller, tool))
+            self._failed(error)
+        finally:
+            self._writers.pop((caller, tool), None)
+
+    async def _put(self, name: str, counts: Mapping[bytes, int] | None) -> None:
+        if counts:
+            value = {call.hex(): times for call, times in counts.items()}
+            await self._store.put(name, value, collection=_COLLECTION, ttl=_KEPT_SECONDS)
+        else:
+            await self._store.delete(name, collection=_COLLECTION)
+
+    def _name(self, caller: str, tool: str) -> str:
+        return blake2b(
+            f"{caller}\0{tool}".encode(errors="replace"), key=self._key, digest_size=16
+        ).hexdigest()
+
+    def _failed(self, error: Exception) -> None:
+        self._resumes = monotonic() + _PAUSE_SECONDS
+        self._warn(type(error).__name__)
+
+
+def repeats_in(store: Store | None, key: str | bytes | None, warn: Callable[[str], None]) -> Repeats:
+    """Return the memory of refused calls that an operator asks for.
+
+    Raises:
+        PolicyError: When a store that others may have comes without a key, or a key is too short.
+    """
+    own = key.encode() if isinstance(key, str) else key
+    if own is not None and len(own) < _SHORTEST_KEY:
+        msg = f"repeats_key must have at least {_SHORTEST_KEY} characters, got {len(own)}."
+        raise PolicyError(msg)
+    if store is None:
+        return Repeats()
+    if own is None and not type(store).__module__.startswith("key_value.aio.stores.memory"):
+        msg = (
+            f"repeats={type(store).__name__}(...) needs repeats_key=... or MCP_LENIENT_REPEATS_KEY: the servers that "
+            "share a store recognize a call by the same keyed hash."
+        )
+        raise PolicyError(msg)
+    return SharedRepeats(store, None if own is None else blake2b(own, digest_size=32).digest(), warn)
+
+
 def caller_of(who: Mapping[str, str | None]) -> str | None:
     """Return what identifies a caller; None if nothing does, and so nothing may be counted.
 
     Over stdio there is one. In memory, and where a server keeps no sessions, each request has a session of its own.
     """
     if who.get("transport") == "stdio":
-        return "stdio"
+        return _STDIO
     return who.get("subject") or who.get("session_id")

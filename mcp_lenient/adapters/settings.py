@@ -10,9 +10,10 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypedDict, TypeVar, cast, get_args
 
 import anyio.to_thread
-from pydantic import BeforeValidator, ValidationError
+from pydantic import BeforeValidator, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from mcp_lenient.adapters.repeats import repeats_in
 from mcp_lenient.declare.policies import Policies
 from mcp_lenient.errors import DefinitionError, PolicyError
 from mcp_lenient.portable.forms import form_named
@@ -22,6 +23,7 @@ from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook
 if TYPE_CHECKING:
     from os import PathLike
 
+    from mcp_lenient.adapters.repeats import Store
     from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.rules.policy import Unrepairable
@@ -50,6 +52,7 @@ class Settings(BaseSettings):
         destructive: Which tools are destructive, for policies that leave this at its default.
         config: A definitions file, for programs that name none.
         publish: The form in which schemas are published, for policies that say none.
+        repeats_key: The key of the hashes in a store of refused calls, for hosts that are given none.
     """
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, env_ignore_empty=True, frozen=True)
@@ -58,6 +61,7 @@ class Settings(BaseSettings):
     destructive: _Word[Unsaid] = "if_marked"
     config: str | None = None
     publish: str | None = None
+    repeats_key: SecretStr | None = None
 
     def bounded(self, policy: Policy) -> Policy:
         """Return the policy with the settings of the environment."""
@@ -111,6 +115,13 @@ class HostSettings(TypedDict, total=False):
     block. Its exceptions fail no call."""
     decision_values: bool
     """Whether these decisions contain values: arguments, messages, received values and fixes."""
+    repeats: Store | None
+    """Where refused calls are remembered, to answer the same call differently when it is sent again: a key-value store of
+    FastMCP (``AsyncKeyValue``), such as Redis for replicas of a server; by default this process's memory. No call waits
+    longer than half a second for it, and what it raises fails no call."""
+    repeats_key: str | bytes | None
+    """The key of the hashes in that store, at least 16 characters; by default that in ``MCP_LENIENT_REPEATS_KEY``. A store
+    that is not in memory needs one."""
 
 
 class Operator:
@@ -125,22 +136,25 @@ class Operator:
         mode: The mode of the server-wide policy.
         on_decision: Called with each decision.
         decision_values: Whether decisions contain values.
+        repeats: Where refused calls are remembered.
+        repeats_key: The key of their hashes.
         unrepairable: The host's default for calls that cannot be repaired.
         own_spans: Whether a call gets its own span if none is recorded yet.
 
     Attributes:
         policies: The policies with their definitions.
         telemetry: Records outcomes.
+        repeats: Remembers refused calls.
         reloads: Whether there is a file to watch.
 
     Raises:
         DefinitionError: When the file is invalid; has file, line or path, and field.
         OSError: When the file cannot be read.
-        PolicyError: When ``MCP_LENIENT_MODE`` is not a mode.
+        PolicyError: When ``MCP_LENIENT_MODE`` is not a mode, or the store of refused calls lacks a key.
         TypeError: When ``on_decision`` is not a function, or is a coroutine or generator function.
     """
 
-    __slots__ = ("_policies_with", "_watched", "policies", "reloads", "telemetry")
+    __slots__ = ("_policies_with", "_watched", "policies", "reloads", "repeats", "telemetry")
 
     def __init__(  # noqa: PLR0913 - those of HostSettings
         self,
@@ -153,18 +167,27 @@ class Operator:
         mode: Mode | None = None,
         on_decision: Callable[[Decision], object] | None = None,
         decision_values: bool = False,
+        repeats: Store | None = None,
+        repeats_key: str | bytes | None = None,
         unrepairable: Unrepairable = "forward",
         own_spans: bool = False,
     ) -> None:
         own = settings()
         hook = None if on_decision is None else DecisionHook(on_decision, values=decision_values)
         self.telemetry = CallTelemetry(clients, own_spans=own_spans, hook=hook)
+        if repeats_key is None and own.repeats_key is not None:
+            repeats_key = own.repeats_key.get_secret_value()
+        self.repeats = repeats_in(repeats, repeats_key, self._warn_of_store)
         self._policies_with = partial(
             Policies, policy, tools or {}, unrepairable=unrepairable, bounded=own.bounded, mode=mode
         )
         declared, self._watched = _loaded(own.config if definitions is None else definitions, reload=reload)
         self.policies = self._policies_with(definitions=declared)
         self.reloads = self._watched is not None
+
+    def _warn_of_store(self, error: str) -> None:
+        reason = f"the store of refused calls raised {error}"
+        self.telemetry.log.warn_once("repeats_unavailable", "repeats", reason)
 
     async def reload(self, check: Check) -> bool:
         """Reload the file if it has changed; return whether the new definitions apply.

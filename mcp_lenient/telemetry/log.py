@@ -34,7 +34,12 @@ if TYPE_CHECKING:
     from mcp_lenient.types import Repair, Status, Violation
 
 LibraryEventName = Literal[
-    "tool_not_compiled", "hook_unavailable", "definition_unused", "definitions_kept", "list_failed"
+    "tool_not_compiled",
+    "hook_unavailable",
+    "definition_unused",
+    "definitions_kept",
+    "list_failed",
+    "repeats_unavailable",
 ]
 """Events about the library itself."""
 
