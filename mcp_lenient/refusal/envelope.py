@@ -278,6 +278,18 @@ def _tools_told(names: Sequence[str], rest: int, words: Language, *, has_similar
     return words.plural("The only tool is {names}.", "The tools are {names}.", len(names), names=quoted)
 
 
+def tool_failed(name: str, error_id: str, *, language: str = ENGLISH) -> dict[str, Any]:
+    """Return the envelope for a call whose tool raised an unexpected exception; the log has the same id."""
+    told, words = shown_name(name), texts(language)
+    message = words(
+        "Tool '{tool}' failed with an error of its own. It may have run in part: find out what it has done before you "
+        "call it again. Whoever operates the server finds the error under the id {error_id}.",
+        tool=told,
+        error_id=error_id,
+    )
+    return error_envelope("TOOL_FAILED", message, {"tool": told, "error_id": error_id})
+
+
 def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool of a server that a proxy cannot reach."""
     told, words = shown_name(name), texts(language)

@@ -18,6 +18,7 @@ from mcp_lenient.values.limits import Limits
 Mode = Literal["repair", "observe", "off"]
 Unrepairable = Literal["forward", "refuse"]
 LogValues = Literal["none", "shapes"]
+BodyErrors = Literal["raise", "envelope"]
 Unsaid = Literal["if_marked", "unless_read_only"]
 Destructive = Unsaid | bool
 _NEAR: Final = 0.8
@@ -72,6 +73,9 @@ class Policy:
             them. ``"unchanged"`` for a tool that keeps its schema where others have a form.
         log_values: What an event says of the arguments themselves: ``"none"``, or ``"shapes"``: types, lengths and kinds
             of characters, never a value.
+        body_errors: What the caller of a FastMCP tool gets if its function raises an unexpected exception: ``"raise"``,
+            what FastMCP makes of it; ``"envelope"``, the code ``TOOL_FAILED`` and an id that the log event has too,
+            without the exception's text, which may have paths or values. ``ToolError`` and ``McpError`` are raised.
 
     Raises:
         PolicyError: When a field has an invalid value; names the field and the allowed values.
@@ -92,6 +96,7 @@ class Policy:
     closed: bool = False
     publish_statements: bool = False
     log_values: LogValues = "none"
+    body_errors: BodyErrors = "raise"
     publish: Form | str | None = None
 
     def __post_init__(self) -> None:
@@ -168,6 +173,7 @@ _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "mode": get_args(Mode),
     "unrepairable": (None, *get_args(Unrepairable)),
     "log_values": get_args(LogValues),
+    "body_errors": get_args(BodyErrors),
     "destructive": (*get_args(Unsaid), True, False),
 }
 _KINDS: Final[Mapping[str, type]] = {

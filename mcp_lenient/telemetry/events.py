@@ -36,12 +36,27 @@ EventName = Literal[
     "call_forwarded",
     "call_refused_upstream",
     "call_unanswered",
+    "call_failed",
 ]
 """The outcome of a call; ``call_forwarded`` could not be repaired and was forwarded unchanged.
 
-The last two follow one of the others, for a call that a proxy forwarded: the upstream server refused its arguments, or
-did not answer.
+The last three follow one of the others: for a call that a proxy forwarded, the upstream server refused its arguments, or
+did not answer; and the tool's own code raised an exception.
 """
+FaultKind = Literal[
+    "loop",
+    "cut_off",
+    "too_large",
+    "unknown_tool",
+    "unknown_name",
+    "left_out",
+    "wrong_shape",
+    "wrong_value",
+    "server_refused",
+    "no_answer",
+    "tool_failed",
+]
+"""Why a call came to nothing, in one word; where several apply, the first of them."""
 LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
     {
         "call_repaired": logging.INFO,
@@ -51,6 +66,7 @@ LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
         "call_forwarded": logging.INFO,
         "call_refused_upstream": logging.WARNING,
         "call_unanswered": logging.WARNING,
+        "call_failed": logging.WARNING,
     }
 )
 """The log level of each event."""
@@ -70,6 +86,45 @@ _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
 """The masking of fields that a client chooses; fields of the operator or a token are escaped and shortened."""
 
 
+_FAULTS_OF_EVENTS: Final[Mapping[EventName, FaultKind]] = MappingProxyType(
+    {
+        "call_refused_upstream": "server_refused",
+        "call_unanswered": "no_answer",
+        "call_failed": "tool_failed",
+    }
+)
+_FAULTS_OF_CODES: Final[Mapping[str, FaultKind]] = MappingProxyType(
+    {
+        "CUT_OFF": "cut_off",
+        "UNKNOWN_TOOL": "unknown_tool",
+        "UPSTREAM_UNAVAILABLE": "no_answer",
+        "size": "too_large",
+        "unknown": "unknown_name",
+        "missing": "left_out",
+        "type": "wrong_shape",
+    }
+)
+_FAULTS: Final = get_args(FaultKind)
+
+
+def fault_of(
+    event: EventName, violations: Sequence[Violation] = (), error_code: str | None = None, repeated: int = 1
+) -> FaultKind | None:
+    """Return why a call came to nothing; None if it did not, or for a reason of the author's own.
+
+    >>> from mcp_lenient.types import Violation
+    >>> fault_of("call_rejected", [Violation("/n", "n", "type", ""), Violation("/q", "q", "missing", "")])
+    'left_out'
+    """
+    if event in _FAULTS_OF_EVENTS:
+        return _FAULTS_OF_EVENTS[event]
+    if repeated > 1:
+        return "loop"
+    codes = [each.error_code if each.error_code == "CUT_OFF" else each.code for each in violations]
+    found = [_FAULTS_OF_CODES.get(code, "wrong_value") for code in codes]
+    return min(found, key=_FAULTS.index) if found else _FAULTS_OF_CODES.get(error_code or "")
+
+
 def event_fields(  # noqa: PLR0913 - one for each part of an event
     event: EventName,
     tool: str,
@@ -77,6 +132,8 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     *,
     duration_us: int = 0,
     error_code: str | None = None,
+    exception: str | None = None,
+    error_id: str | None = None,
     repeated: int = 1,
     violations: Sequence[Violation] = (),
     repairs: Sequence[Repair] = (),
@@ -93,8 +150,9 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     shapes logged; ``secret`` are names of the policy below which keys are not shown.
     """
     fields: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(tool)}
-    if error_code is not None:
-        fields["error_code"] = escaped(error_code)
+    fault = fault_of(event, violations, error_code, repeated)
+    reasons = {"error_code": error_code, "exception": exception, "error_id": error_id, "fault": fault}
+    fields |= {name: escaped(text) for name, text in reasons.items() if text is not None}
     if repeated > 1:
         fields["repeated"] = repeated
     if violations:
@@ -220,6 +278,20 @@ class CallEvent(_Record):
     error_code: Text | None = Field(
         default=None, description="The envelope's code, if the call was refused or would have been."
     )
+    exception: Text | None = Field(
+        default=None,
+        description="The type of the exception that the tool's own code raised, without its text.",
+    )
+    error_id: Text | None = Field(
+        default=None,
+        description="The id in the answer that the caller got for it, with ``Policy(body_errors='envelope')``.",
+    )
+    fault: FaultKind | None = Field(
+        default=None,
+        description="Why the call came to nothing, or would have: ``loop`` (the same call was refused before), ``cut_off``,"
+        " ``too_large``, ``unknown_tool``, ``unknown_name``, ``left_out``, ``wrong_shape``, ``wrong_value``,"
+        " ``server_refused``, ``no_answer`` or ``tool_failed``; where several apply, the first of them.",
+    )
     repeated: int = Field(
         default=1,
         ge=1,
@@ -247,8 +319,8 @@ class CallEvent(_Record):
     )
     duration_us: NonNegativeInt = Field(
         default=0,
-        description="Microseconds spent on validation and repair, without the tool itself; the first repair of a process"
-        " takes longer, since it loads code.",
+        description="Microseconds spent on validation and repair, without the tool itself (of ``call_failed`` with it);"
+        " the first repair of a process takes longer, since it loads code.",
     )
     server: Text | None = Field(default=None, description="The name of the called server.")
     mounted: Text | None = Field(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.events import LEVELS, event_fields, timestamp
+from mcp_lenient.telemetry.events import LEVELS, event_fields, fault_of, timestamp
 from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
@@ -316,7 +316,7 @@ class CallTelemetry:
         """Record a call that was not right.
 
         Args:
-            event: The outcome of the call.
+            event: The outcome of the call; the hook is not called with ``call_failed``, which is no decision.
             call: The call.
             repairs: The changes made, or that would have been made.
             violations: The errors left after repair.
@@ -324,12 +324,13 @@ class CallTelemetry:
             kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
             facts: Other parts of the event, as :func:`mcp_lenient.telemetry.events.event_fields` takes them.
         """
-        if self._hook is not None:
+        if self._hook is not None and event != "call_failed":
             arguments = (call.arguments or {}) if kept_in is None else kept_in[1]
             status: Status = "refused" if violations or code else "repaired"
             mode: Mode = "observe" if event == "call_observed" else "repair"
             decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
             self._hook(decision, call.secret)
+        fault = fault_of(event, violations, code, facts.get("repeated", 1))
         if self._metrics.live:
             self._metrics.count(
                 event,
@@ -338,6 +339,7 @@ class CallTelemetry:
                 started=call.started,
                 repairs=repairs,
                 violations=violations,
+                fault=fault,
             )
         recording, wanted = self._own_spans or spans.recording(), self.log.wants(event)
         if not recording and not wanted:
@@ -346,7 +348,7 @@ class CallTelemetry:
         outcome: dict[str, Any] = {"repairs": repairs, "violations": violations, "error_code": code}
         with spans.own_span(call.name) if self._own_spans and not spans.recording() else nullcontext():
             if recording:
-                spans.record(event, tool=call.name, secret=call.secret, **outcome)
+                spans.record(event, tool=call.name, secret=call.secret, fault=fault, **outcome)
             if wanted:
                 hints = kept_texts(*kept_in) if kept_in is not None else ()
                 self._write(event, call, hints=hints, **outcome, **facts)

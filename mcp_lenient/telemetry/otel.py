@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.metrics import Counter, Histogram
 
-    from mcp_lenient.telemetry.events import EventName
+    from mcp_lenient.telemetry.events import EventName, FaultKind
     from mcp_lenient.types import Repair, Violation
 
 
@@ -36,6 +36,7 @@ def record(
     repairs: Sequence[Repair] = (),
     violations: Sequence[Violation] = (),
     error_code: str | None = None,
+    fault: FaultKind | None = None,
     tool: str | None = None,
     secret: frozenset[str] = frozenset(),
 ) -> None:
@@ -54,6 +55,8 @@ def record(
         outcome["mcp_lenient.repairs"] = [escaped(item.rule) for item in repairs[:LISTED]]
     if code is not None:
         outcome["mcp_lenient.error_code"] = code
+    if fault is not None:
+        outcome["mcp_lenient.fault"] = fault
     span.set_attributes(outcome)
     span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations, secret)})
     if tool and shown_name(tool) != tool:
@@ -216,13 +219,15 @@ class Metrics:
         client: str | None = None,
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
+        fault: FaultKind | None = None,
     ) -> None:
         """Count a call that began at ``started``; ``tool`` is None if the server does not have the called tool."""
         outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
         labels = {"tool": name, "client": self._label(client)}
         each = _instruments()
-        each.calls.add(1, {"outcome": outcome, "tool": name})
-        each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
+        each.calls.add(1, {"outcome": outcome, "tool": name} | ({"fault": fault} if fault else {}))
+        if event != "call_failed":  # which has the time of the tool
+            each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
         for repair in repairs:
             each.repairs.add(1, {"rule": repair.rule, **labels})
         for violation in violations:

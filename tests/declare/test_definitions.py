@@ -209,6 +209,7 @@ POLICIES = [
     pytest.param("{publish_statements: true}", {"publish_statements": True}, id="publish_statements"),
     pytest.param("{publish: gemini}", {"publish": "gemini"}, id="publish"),
     pytest.param("{log_values: shapes}", {"log_values": "shapes"}, id="log_values"),
+    pytest.param("{body_errors: envelope}", {"body_errors": "envelope"}, id="body_errors"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),
 ]

@@ -102,6 +102,7 @@ def test_an_unconfigured_process(encoding):
         ("info", "call_forwarded"),
         ("warning", "call_refused_upstream"),
         ("warning", "call_unanswered"),
+        ("warning", "call_failed"),
         ("warning", "tool_not_compiled"),
     ]
     assert lines[0]["tool"] == "größe"
@@ -119,6 +120,7 @@ def test_a_line_on_stderr(capsys):
         "event",
         "tool",
         "error_code",
+        "fault",
         "violations",
         "violation_count",
         "duration_us",

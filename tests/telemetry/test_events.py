@@ -192,6 +192,8 @@ def test_every_finding_is_in_the_event():
         "call_rejected",
         **FACTS,
         error_code="INVALID_LIMIT_TYPE",
+        exception="KeyError",
+        error_id="1f",
         repeated=2,
         violations=VIOLATIONS,
         repairs=REPAIRS,
@@ -202,6 +204,9 @@ def test_every_finding_is_in_the_event():
         "event": "call_rejected",
         "tool": "store_context",
         "error_code": "INVALID_LIMIT_TYPE",
+        "exception": "KeyError",
+        "error_id": "1f",
+        "fault": "loop",
         "repeated": 2,
         "violations": [{"code": "type", "pointer": "/limit", "received": "string"}],
         "violation_count": 1,
@@ -282,6 +287,45 @@ def test_a_line_of_the_log_reads_back_equal(known):
     assert event.model_dump(mode="json", exclude_defaults=True) == known
 
 
+def _violation(code, own=None):
+    return Violation("/a", "a", code, "", error_code=own)
+
+
+@each_row(
+    ("event", "facts", "fault"),
+    [
+        pytest.param("call_repaired", {}, None, id="repaired"),
+        pytest.param("call_rejected", {"violations": [_violation("missing")]}, "left_out", id="left out"),
+        pytest.param("call_rejected", {"violations": [_violation("type")]}, "wrong_shape", id="shape"),
+        *(
+            pytest.param("call_rejected", {"violations": [_violation(code)]}, "wrong_value", id=code)
+            for code in ("enum", "value", "range", "length", "pattern", "format", "ambiguous")
+        ),
+        pytest.param("call_observed", {"violations": [_violation("size")]}, "too_large", id="too large"),
+        pytest.param(
+            "call_rejected", {"violations": [_violation("type", "CUT_OFF")]}, "cut_off", id="cut off"
+        ),
+        pytest.param(
+            "call_forwarded",
+            {"violations": [_violation("missing"), _violation("unknown")]},
+            "unknown_name",
+            id="an unknown name for a missing one",
+        ),
+        pytest.param("call_rejected", {"error_code": "UNKNOWN_TOOL"}, "unknown_tool", id="unknown tool"),
+        pytest.param("call_rejected", {"error_code": "MINE"}, None, id="the author's own code"),
+        pytest.param(
+            "call_rejected", {"violations": [_violation("missing")], "repeated": 2}, "loop", id="loop"
+        ),
+        pytest.param("call_refused_upstream", {"error_code": "X"}, "server_refused", id="server"),
+        pytest.param("call_unanswered", {"error_code": "X"}, "no_answer", id="no answer"),
+        pytest.param("call_failed", {"exception": "KeyError"}, "tool_failed", id="tool"),
+    ],
+)
+def test_the_fault_says_why_a_call_came_to_nothing(event, facts, fault):
+    """Each event of a call that came to nothing has one word of a closed set."""
+    assert event_fields(event, "t", **facts).get("fault") == fault
+
+
 @given(events)
 def test_the_published_schema_describes_the_lines(event):
     """The JSON Schema for readers in other languages accepts every line."""
@@ -291,7 +335,14 @@ def test_the_published_schema_describes_the_lines(event):
 
 def test_an_event_is_written_in_the_order_of_its_model():
     """The writer and the model have the same fields in the same order."""
-    found = {"violations": VIOLATIONS, "repairs": REPAIRS, "hints": ["/note"], "sent": ({}, {"limit": 1})}
+    found = {
+        "exception": "E",
+        "error_id": "1",
+        "violations": VIOLATIONS,
+        "repairs": REPAIRS,
+        "hints": ["/note"],
+        "sent": ({}, {"limit": 1}),
+    }
     event = event_fields("call_rejected", **FACTS, error_code="C", repeated=2, **found)
     assert list(event) == list(CallEvent.model_fields)
 

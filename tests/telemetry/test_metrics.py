@@ -22,34 +22,53 @@ def tool(tags: list[str], limit: int = 5) -> list[str]:
     return tags[:limit]
 
 
+REJECTED = {"outcome": "rejected", "tool": "tool", "fault": "wrong_shape"}
+UNKNOWN = {"outcome": "rejected", "tool": "(unknown)", "fault": "unknown_tool"}
+
+
 def labels(**values: str) -> tuple[tuple[str, str], ...]:
     """Return labels in the form in which points are counted."""
     return tuple(sorted(values.items()))
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "outcome", "reported"),
+    ("name", "arguments", "reported"),
     [
-        pytest.param("tool", {"tags": ["a"]}, "accepted", "tool", id="accepted"),
-        pytest.param("tool", {"tags": '["a"]'}, "repaired", "tool", id="repaired"),
-        pytest.param("tool", {"tags": 5}, "rejected", "tool", id="rejected"),
-        pytest.param("own", {"n": "x"}, "forwarded", "own", id="forwarded"),
-        pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
+        pytest.param("tool", {"tags": ["a"]}, {"outcome": "accepted", "tool": "tool"}, id="accepted"),
+        pytest.param("tool", {"tags": '["a"]'}, {"outcome": "repaired", "tool": "tool"}, id="repaired"),
+        pytest.param("tool", {"tags": 5}, REJECTED, id="rejected"),
+        pytest.param("own", {"n": "x"}, REJECTED | {"outcome": "forwarded", "tool": "own"}, id="forwarded"),
+        pytest.param("nothing", {}, UNKNOWN, id="unknown tool"),
     ],
 )
-async def test_each_call_is_counted_once(name, arguments, outcome, reported, counted):
+async def test_each_call_is_counted_once(name, arguments, reported, counted):
     """A call adds one to ``mcp_lenient.calls`` and one to the histogram of added time."""
     await call(lenient(tool, published(n={"type": "integer"})), name, arguments)
     found = counted()
-    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=reported): 1}
-    assert found["mcp_lenient.added_time"] == {labels(outcome=outcome): 1}
+    assert found["mcp_lenient.calls"] == {labels(**reported): 1}
+    assert found["mcp_lenient.added_time"] == {labels(outcome=reported["outcome"]): 1}
+
+
+async def test_a_tools_own_error_is_counted_once_more(counted):
+    """A call that fails in the tool's own code is counted as accepted, and as failed, without the tool's time."""
+
+    def failing(tags: list[str]) -> None:
+        raise KeyError(tags)
+
+    await call(lenient(failing), "failing", {"tags": ["a"]})
+    found = counted()
+    assert found["mcp_lenient.calls"] == {
+        labels(outcome="accepted", tool="failing"): 1,
+        labels(outcome="failed", tool="failing", fault="tool_failed"): 1,
+    }
+    assert found["mcp_lenient.added_time"] == {labels(outcome="accepted"): 1}
 
 
 async def test_observed_calls_are_counted(counted):
     """In observe mode the outcome and the violations are counted."""
     await call(lenient(tool, policy=Policy(mode="observe")), "tool", {"tags": 5})
     found = counted()
-    assert found["mcp_lenient.calls"] == {labels(outcome="observed", tool="tool"): 1}
+    assert found["mcp_lenient.calls"] == {labels(**REJECTED | {"outcome": "observed"}): 1}
     assert found["mcp_lenient.violations"] == {labels(code="type", tool="tool", client=CLIENT.split()[0]): 1}
 
 
@@ -78,7 +97,7 @@ async def test_a_mounted_tool_is_counted_once(counted):
     await call(parent, "ns_tool", {"tags": 5})
     assert counted()["mcp_lenient.calls"] == {
         labels(outcome="accepted", tool="ns_tool"): 1,
-        labels(outcome="rejected", tool="ns_tool"): 1,
+        labels(**REJECTED | {"tool": "ns_tool"}): 1,
     }
 
 
@@ -117,7 +136,7 @@ async def test_unknown_tools_share_one_label(counted):
     async with Client(server) as client:
         for number in range(20):
             await client.call_tool_mcp(f"tool {number}", {})
-    assert counted()["mcp_lenient.calls"] == {labels(outcome="rejected", tool="(unknown)"): 20}
+    assert counted()["mcp_lenient.calls"] == {labels(**UNKNOWN): 20}
 
 
 async def test_metrics_agree_with_the_log(counted, events: Log):
@@ -137,22 +156,23 @@ def test_well_known_names_are_in_lower_case():
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments", "outcome", "reported"),
+    ("name", "arguments", "reported"),
     [
-        pytest.param("tool", {"tags": ["a"]}, "accepted", "tool", id="accepted"),
-        pytest.param("tool", {"tags": "a"}, "repaired", "tool", id="repaired"),
-        pytest.param("tool", {"tags": 5}, "rejected", "tool", id="rejected"),
-        pytest.param("nothing", {}, "rejected", "(unknown)", id="unknown tool"),
+        pytest.param("tool", {"tags": ["a"]}, {"outcome": "accepted", "tool": "tool"}, id="accepted"),
+        pytest.param("tool", {"tags": "a"}, {"outcome": "repaired", "tool": "tool"}, id="repaired"),
+        pytest.param("tool", {"tags": 5}, REJECTED, id="rejected"),
+        pytest.param("nothing", {}, UNKNOWN, id="unknown tool"),
     ],
 )
-async def test_calls_on_the_official_sdk_are_counted_the_same(name, arguments, outcome, reported, counted):
+async def test_calls_on_the_official_sdk_are_counted_the_same(name, arguments, reported, counted):
     """Calls on the official SDK have the same metrics and labels, including the client's name."""
     server = MCPServer("notes", middleware=[LenientServerMiddleware()], log_level="ERROR")
     server.tool()(tool)
     async with SdkClient(server) as client:
         await client.call_tool(name, arguments)
     found = counted()
-    assert found["mcp_lenient.calls"] == {labels(outcome=outcome, tool=reported): 1}
+    outcome = reported["outcome"]
+    assert found["mcp_lenient.calls"] == {labels(**reported): 1}
     assert found["mcp_lenient.added_time"] == {labels(outcome=outcome): 1}
     assert found.get("mcp_lenient.repairs", {}) == (
         {labels(rule="scalar_to_array", tool="tool", client="mcp"): 1} if outcome == "repaired" else {}

@@ -8,12 +8,13 @@ from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import partial
+from secrets import token_hex
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import anyio.to_thread
 from fastmcp import Context, FastMCP
-from fastmcp.exceptions import DisabledError, NotFoundError, ValidationError
+from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import FunctionTool
 from mcp.types import CallToolRequestParams, RequestParams
@@ -23,11 +24,14 @@ from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import (
     Call,
+    EnvelopeError,
     ServerSource,
     Target,
+    as_result,
     current,
     kept_tool,
     may_publish,
+    own_tool,
     policy_of,
     refused,
     repaired_result,
@@ -41,6 +45,7 @@ from mcp_lenient.errors import DefinitionError
 from mcp_lenient.portable.forms import Form
 from mcp_lenient.portable.publish import Published
 from mcp_lenient.portable.publish import publish as publish_schema
+from mcp_lenient.refusal.envelope import tool_failed
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry import otel as spans
@@ -460,6 +465,8 @@ class LenientMiddleware(Middleware):
         except _NOT_RUN as error:
             asked = self._asked(context, raw, started)
             return await self._not_run(error, call, asked, self._source(server, message), Verdict(kept))
+        except ToolError as error:
+            return self._failed(error, call, kept, self._asked(context, raw, started))
 
     def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
@@ -500,6 +507,8 @@ class LenientMiddleware(Middleware):
             result = await _run(call, verdict, context)
         except _NOT_RUN as error:
             return await self._not_run(error, call, asked, source, verdict)
+        except ToolError as error:
+            return self._failed(error, call, verdict.tool, asked)
         return repaired_result(result, verdict.repairs, note_language=verdict.note_language)
 
     async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
@@ -537,6 +546,26 @@ class LenientMiddleware(Middleware):
         if refusal is None:
             raise error
         return refused(refusal)
+
+    def _failed(
+        self, error: ToolError, call: Call, compiled: CompiledTool | None, asked: HostCall
+    ) -> ToolResult:
+        """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
+        is_own = compiled is not None and own_tool(compiled).target.function is not None
+        if compiled is None or not is_own or compiled.mode == "off" or call.parent is not None:
+            raise error
+        unexpected = compat.body_exception(error)
+        facts: dict[str, Any] = {"exception": type(unexpected or error).__name__}
+        if isinstance(error, EnvelopeError):
+            facts = {"code": error.code}
+        answers = compiled.mode == "repair" and compiled.policy.body_errors == "envelope"
+        if unexpected is None or isinstance(unexpected, host.MCPError) or not answers:
+            self._gate.record("call_failed", asked, compiled, **facts)
+            raise error
+        error_id = token_hex(8)
+        self._gate.record("call_failed", asked, compiled, code="TOOL_FAILED", error_id=error_id, **facts)
+        told = tool_failed(asked.name, error_id, language=compiled.policy.language)
+        return as_result(told, has_output_schema=compiled.tool.has_output_schema)
 
     async def _is_replaced(
         self, source: ServerSource, name: str, judged: CompiledTool, arguments: Mapping[str, Any]

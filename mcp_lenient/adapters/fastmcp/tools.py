@@ -168,6 +168,19 @@ def refused(refusal: Mapping[str, Any]) -> ToolResult:
     )
 
 
+class EnvelopeError(ToolError):
+    """A refusal by a tool's own code, with the envelope as its text.
+
+    Args:
+        text: The envelope.
+        code: Its error code.
+    """
+
+    def __init__(self, text: str, code: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
 def tool_error(code: str, message: str, parameter: str | None = None, **details: Any) -> ToolError:
     """Make the error to raise in a tool's body to refuse a call with the usual envelope.
 
@@ -197,7 +210,7 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
         received = {"received_type": json_type(told["received_value"])}
     named = {} if parameter is None else {"parameter": parameter}
     whole = ({} if tool is None else {"tool": tool}) | named | received | told
-    return ToolError(as_text(error_envelope(code, message, whole)))
+    return EnvelopeError(as_text(error_envelope(code, message, whole)), code)
 
 
 def _called_tool() -> str | None:

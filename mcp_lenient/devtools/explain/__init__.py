@@ -407,6 +407,7 @@ _EVENTS: Final = {
     "call_forwarded": "The call could not be repaired, and went on as it was sent.",
     "call_refused_upstream": "The call went on to the server behind the proxy, which refused its arguments.",
     "call_unanswered": "The call went on to the server behind the proxy, which did not answer.",
+    "call_failed": "The tool was run, and its own code raised an exception.",
 }
 
 _CODES: Final = {

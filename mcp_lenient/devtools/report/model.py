@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, NonNegativeInt
 
-from mcp_lenient.telemetry.events import EventName, RecordedType
+from mcp_lenient.telemetry.events import EventName, FaultKind, RecordedType
 from mcp_lenient.types import ViolationCode
 
 AdviceKind = Literal[
@@ -108,6 +108,19 @@ class ToolFigures(_Part):
     """Calls that no rule could repair: refused, forwarded as they came, or failed behind a proxy."""
     error_codes: Mapping[str, int]
     """The most frequent codes of those, most frequent first."""
+
+
+class FaultFigures(_Part):
+    """One reason why calls came to nothing."""
+
+    fault: FaultKind
+    """The reason, without loops: a call that is sent again counts for its own reason."""
+    calls: NonNegativeInt
+    """Logged calls."""
+    tools: Mapping[str, int]
+    """The tools that were called most, most frequent first."""
+    clients: Mapping[str, int]
+    """The clients that sent most, likewise; those without a name are left out."""
 
 
 class UnknownTool(_Part):
@@ -254,6 +267,8 @@ class Report(_Part):
     """The time spent on validation and repair."""
     timeline: Timeline
     tools: tuple[ToolFigures, ...]
+    faults: tuple[FaultFigures, ...] = ()
+    """Why calls came to nothing."""
     unknown_tools: tuple[UnknownTool, ...] = ()
     """Called names that no tool has; they are not in ``tools``."""
     parameters: tuple[ParameterFigures, ...]
@@ -264,5 +279,5 @@ class Report(_Part):
     repeated: tuple[RepeatedMistake, ...]
     unrepaired: tuple[Unrepaired, ...]
     found: Mapping[str, int]
-    """How many tools, unknown tools, parameters, rules, clients, repeated and unrepaired mistakes there are in all."""
+    """How many tools, faults, unknown tools, parameters, rules, clients, repeated and unrepaired mistakes there are in all."""
     advice: tuple[Advice, ...]

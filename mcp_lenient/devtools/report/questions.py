@@ -11,6 +11,7 @@ from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.model import (
     Cell,
     ClientFigures,
+    FaultFigures,
     ParameterFigures,
     RepeatedMistake,
     RuleFigures,
@@ -59,6 +60,31 @@ _PREPARE: Final = (
     LEFT JOIN violations_lists ON found.violations = raw
     """,
 )
+_WHYS: Final = (
+    """
+    CREATE MACRO why(event, code, kinds) AS CASE
+        WHEN event = 'call_failed' THEN 'tool_failed'
+        WHEN event = 'call_refused_upstream' THEN 'server_refused'
+        WHEN event = 'call_unanswered' OR code = 'UPSTREAM_UNAVAILABLE' THEN 'no_answer'
+        WHEN code = 'CUT_OFF' THEN 'cut_off'
+        WHEN list_contains(kinds, 'size') THEN 'too_large'
+        WHEN code = 'UNKNOWN_TOOL' THEN 'unknown_tool'
+        WHEN list_contains(kinds, 'unknown') THEN 'unknown_name'
+        WHEN list_contains(kinds, 'missing') THEN 'left_out'
+        WHEN list_contains(kinds, 'type') THEN 'wrong_shape'
+        WHEN len(kinds) > 0 THEN 'wrong_value'
+    END
+    """,
+    """
+    CREATE TABLE whys AS
+    SELECT why(event, error_code, kinds) AS fault, tool, client_name, sum(times) AS times
+    FROM shapes
+    LEFT JOIN (SELECT list, list(DISTINCT code) AS kinds FROM violations GROUP BY list) AS found
+        ON shapes.violations = found.list
+    WHERE failed OR event = 'call_failed' GROUP BY ALL
+    """,
+)
+"""As :func:`mcp_lenient.telemetry.events.fault_of`, for logs that lack the field."""
 _WHOLE: Final = """
     SELECT count(*) AS calls, moment(min(micros)) AS first, moment(max(micros)) AS last,
         coalesce(max(micros) - min(micros), 0) AS span, {
@@ -137,6 +163,17 @@ _LISTS: Final[Mapping[str, _List]] = {
         "failed DESC, calls DESC, client, version",
         _outcomes("who"),
     ),
+    "faults": _List(
+        FaultFigures,
+        "SELECT fault, sum(times) AS calls FROM whys WHERE fault IS NOT NULL GROUP BY fault",
+        "calls DESC, fault",
+        {
+            "tools": _counts("tool", "whys", "one.fault = shown.fault", _MOST_CODES),
+            "clients": _counts(
+                "client_name", "whys", "one.fault = shown.fault AND client_name IS NOT NULL", _MOST_CODES
+            ),
+        },
+    ),
     "unknown_tools": _List(
         UnknownTool,
         f"""
@@ -212,7 +249,7 @@ _LISTS: Final[Mapping[str, _List]] = {
 
 def prepare(database: Database) -> None:
     """Count equal calls once for all later queries."""
-    for sql in _PREPARE:
+    for sql in (*_PREPARE, *_WHYS):
         database.run(sql)
 
 

@@ -88,10 +88,19 @@ def _parameter(each: ParameterFigures) -> tuple[TableCell, ...]:
     return each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
 
 
+def _times(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {times:,}" for name, times in counts.items())
+
+
 def _repeated(each: RepeatedMistake) -> tuple[TableCell, ...]:
     who = client(each.client, each.version)
     mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
-    return f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, mistake
+    over = (
+        ""
+        if each.first is None or each.last is None
+        else f"{(each.last - each.first).total_seconds():,.0f} s"
+    )
+    return f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, over, mistake
 
 
 def _unrepaired(each: Unrepaired) -> tuple[TableCell, ...]:
@@ -105,6 +114,11 @@ TABLES: Final[Mapping[str, _Table]] = {
         "Tools, by calls that no rule could repair",
         ("tool", *_OUTCOMES),
         lambda each: _with_outcomes(each.tool, each),
+    ),
+    "faults": _Table(
+        "Why calls came to nothing",
+        ("reason", "calls", "by tool", "by client"),
+        lambda each: (each.fault, each.calls, _times(each.tools), _times(each.clients)),
     ),
     "unknown_tools": _Table(
         "Called tools that do not exist",
@@ -126,7 +140,9 @@ TABLES: Final[Mapping[str, _Table]] = {
         ("client", *_OUTCOMES),
         lambda each: _with_outcomes(client(each.client, each.version), each),
     ),
-    "repeated": _Table("Callers that repeat a mistake", ("caller", "tool", "times", "mistake"), _repeated),
+    "repeated": _Table(
+        "Callers that repeat a mistake", ("caller", "tool", "times", "over", "mistake"), _repeated
+    ),
     "unrepaired": _Table(
         "Errors that no rule could repair", ("tool", "error", "where", "calls", "clients"), _unrepaired
     ),
@@ -182,6 +198,7 @@ STYLES: Final[Mapping[EventName, str]] = {
     "call_rejected": "red",
     "call_refused_upstream": "magenta",
     "call_unanswered": "bright_black",
+    "call_failed": "bright_red",
 }
 """What each outcome looks like."""
 _BAR: Final = 30

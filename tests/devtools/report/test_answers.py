@@ -71,6 +71,33 @@ def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
     ]
 
 
+def test_the_reasons_why_calls_came_to_nothing(tmp_path):
+    """Each failed call counts for one reason, by tool and client; an exception of a tool's own code is one as well."""
+    lines = [
+        *[line(tool="a", violations=[wrong("missing", "/q", "absent")], client_name="n8n")] * 3,
+        line(tool="b", violations=[wrong("missing", "/q", "absent"), wrong("unknown", "/query")]),
+        line(tool="b", violations=[wrong("type", "/x", "null"), wrong("enum", "/y", "string")]),
+        line(tool="b", violations=[wrong("range", "/x", "integer")]),
+        line(tool="b", violations=[wrong("size", "", "object")], error_code="ARGUMENTS_TOO_LARGE"),
+        line(tool="b", violations=[wrong("type", "/x", "string")], error_code="CUT_OFF"),
+        line(tool="c", error_code="UNKNOWN_TOOL"),
+        line("call_refused_upstream", "d", error_code="REFUSED_UPSTREAM"),
+        line("call_unanswered", "d", error_code="CONNECTION_LOST"),
+        line("call_failed", "e", exception="KeyError", fault="tool_failed"),
+        line("call_repaired", "e", repairs=[repair("fold_enum", "/x")]),
+    ]
+    report = read_report([log(tmp_path, *lines)])
+    assert {each.fault: each.calls for each in report.faults} == {
+        "left_out": 3,
+        **dict.fromkeys(
+            "cut_off no_answer server_refused tool_failed too_large unknown_name unknown_tool wrong_shape".split(),
+            1,
+        ),
+        "wrong_value": 1,
+    }
+    assert (report.faults[0].tools, report.faults[0].clients) == ({"a": 3}, {"n8n": 3})
+
+
 def test_unknown_tools_are_listed_separately(tmp_path):
     """A name that only got UNKNOWN_TOOL is not a tool. A tool that existed for some calls is."""
     unknown = {"error_code": "UNKNOWN_TOOL"}

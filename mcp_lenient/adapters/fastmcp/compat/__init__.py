@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
-from fastmcp.exceptions import ValidationError
+from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
@@ -325,6 +325,15 @@ def refused_before_running(error: Exception, tool: str) -> bool:
     if isinstance(error, ValidationError):
         return isinstance(error.__cause__, PydanticValidationError)
     return repr(tool) in str(error)
+
+
+def body_exception(error: ToolError) -> BaseException | None:
+    """Return the unexpected exception of a tool's body that FastMCP turned into this; None if the author raised this."""
+    cause = error.__cause__
+    if cause is None or not str(error).startswith("Error calling tool "):
+        return None
+    is_wrapped = type(cause).__module__.startswith("fastmcp.") and cause.__cause__ is not None
+    return cause.__cause__ if is_wrapped else cause
 
 
 def prompt_values(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> dict[str, Any]:

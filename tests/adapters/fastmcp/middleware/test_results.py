@@ -80,10 +80,12 @@ async def test_a_tools_own_error_passes_unchanged(function, tags):
 
 @pytest.mark.parametrize("function", [_tool_error, _value_error, _validation_error])
 async def test_a_tools_own_error_is_not_a_refusal(function, events: Log):
-    """A call that fails in the body is logged as accepted."""
+    """A call that fails in the body is logged as accepted, and as failed by the exception's type without its text."""
     with pytest.raises(_FAILURES):
         await lenient(function).call_tool(function.__name__, {"tags": ["a"]})
-    assert events.names == ["call_accepted"]
+    assert events.names == ["call_accepted", "call_failed"]
+    assert events[1]["exception"] in ("ToolError", "ValueError", "ValidationError")
+    assert events[1]["fault"] == "tool_failed"
 
 
 async def test_a_validation_error_in_the_body_of_a_repaired_call_is_raised_once():

@@ -1,0 +1,104 @@
+"""Test what becomes of exceptions of a tool's own code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from calls import Log, call, envelope, lenient, plain, text
+from fastmcp import Context
+from fastmcp.exceptions import McpError, ToolError
+
+from mcp_lenient import Policy, tool_error
+from mcp_lenient.adapters.fastmcp.compat import host
+
+ENVELOPE = Policy(body_errors="envelope")
+
+
+def _raised(kind: str) -> Exception:
+    return {
+        "key": KeyError("/srv/private"),
+        "tool": ToolError("mine"),
+        "chained": ToolError("mine"),
+        "refusal": tool_error("NOT_FOUND", "There is none."),
+        "protocol": host.invalid_params("wrong", None),
+    }[kind]
+
+
+def boom(kind: str, tags: list[str] | None = None) -> str:
+    """Raise an exception."""
+    if kind == "chained":
+        msg = f"{kind} {tags}"
+        raise ToolError(msg) from KeyError("x")
+    raise _raised(kind)
+
+
+@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
+async def test_an_unexpected_exception_is_an_envelope_with_the_id_of_the_event(tags, events: Log):
+    """The answer has neither the exception's text nor its type; the log has the type, under the same id."""
+    result = await call(lenient(boom, policy=ENVELOPE), "boom", {"kind": "key", "tags": tags})
+    told = envelope(result)
+    assert result.is_error
+    assert told["error_code"] == "TOOL_FAILED"
+    assert "private" not in str(result)
+    event = events[-1]
+    assert (event["event"], event["exception"], event["error_code"]) == (
+        "call_failed",
+        "KeyError",
+        "TOOL_FAILED",
+    )
+    assert event["error_id"] == told["details"]["error_id"]
+    assert "private" not in str(events)
+
+
+@pytest.mark.parametrize("kind", ["tool", "chained", "refusal", "protocol"])
+async def test_what_an_author_means_passes_unchanged(kind, events: Log):
+    """``ToolError``, ``tool_error`` and ``McpError`` are answered as by FastMCP alone, and logged."""
+    expected = await call(plain(boom), "boom", {"kind": kind})
+    result = await call(lenient(boom, policy=ENVELOPE), "boom", {"kind": kind})
+    assert (result.is_error, text(result)) == (True, text(expected))
+    event = events[-1]
+    assert event["event"] == "call_failed"
+    assert "error_id" not in event
+    if kind == "refusal":
+        assert event["error_code"] == "NOT_FOUND"
+        assert "exception" not in event
+    else:
+        assert event["exception"] == (McpError if kind == "protocol" else ToolError).__name__
+
+
+@pytest.mark.parametrize("policy", [Policy(), ENVELOPE.changed(mode="observe")], ids=["default", "observe"])
+async def test_by_default_fastmcp_answers(policy, events: Log):
+    """Without the setting, and in observe mode, the answer is FastMCP's."""
+    expected = await call(plain(boom), "boom", {"kind": "key"})
+    result = await call(lenient(boom, policy=policy), "boom", {"kind": "key"})
+    assert (result.is_error, text(result)) == (True, text(expected))
+    assert (events[-1]["event"], events[-1]["exception"]) == ("call_failed", "KeyError")
+
+
+async def test_a_nested_call_raises_as_before(events: Log):
+    """A body that calls another tool gets its exception, and may handle it; nothing is logged of that call."""
+
+    async def outer(ctx: Context) -> str:
+        with pytest.raises(ToolError, match="Error calling tool 'boom'"):
+            await ctx.fastmcp.call_tool("boom", {"kind": "key"})
+        return "handled"
+
+    result = await call(lenient(boom, outer, policy=ENVELOPE), "outer", {})
+    assert text(result) == "handled"
+    assert "call_failed" not in events.names
+
+
+async def test_a_mounted_tool_fails_once(events: Log):
+    """A tool of a mounted server is logged and answered once, by the name that the client called."""
+    parent = lenient(name="parent", policy=ENVELOPE)
+    parent.mount(lenient(boom, name="child", policy=ENVELOPE), namespace="ns")
+    told: Any = envelope(await call(parent, "ns_boom", {"kind": "key"}))
+    assert told["details"]["tool"] == "ns_boom"
+    assert [event["tool"] for event in events if event["event"] == "call_failed"] == ["ns_boom"]
+
+
+async def test_a_policy_that_is_off_logs_nothing(events: Log):
+    """With ``mode="off"`` FastMCP answers, and nothing is logged."""
+    await call(lenient(boom, policy=ENVELOPE.changed(mode="off")), "boom", {"kind": "key"})
+    assert events.names == []
