@@ -29,6 +29,7 @@ _SCRIPTS = {
     "attacks": ("evidence",),
     "hostile": ("evidence",),
     "references": ("evidence",),
+    "loops": ("evidence",),
     "structure": ("evidence",),
     "side_by_side": ("evidence", "json_file"),
     "evidence": ("evidence", "files"),

@@ -119,7 +119,8 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
             ),
         )
     said = [words("'{tool}' refused the same call before.", tool=name), reason]
-    if any(violation.code == "missing" for violation in violations):
+    codes = {violation.code for violation in violations}
+    if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
         said.append(words("If you did send it, an output limit may have cut it off: send less at once."))
     if again.corrected is not None:
         said.append(words("Send this instead: {call}", call=in_json(again.corrected)))

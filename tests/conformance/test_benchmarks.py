@@ -10,6 +10,7 @@ from rich.table import Table
 
 import benchmarks
 from benchmarks.__main__ import _SCRIPTS, main, wide_console
+from benchmarks.evidence.loops import answered
 from benchmarks.evidence.structure import MOST_EXAMPLE_LINES, example_lines
 
 
@@ -33,6 +34,13 @@ def test_each_script_is_on_the_page_of_its_folder():
         page = (pages / (folder or name) / "README.md").read_text(encoding="utf-8")
         assert f"`{name}" in page
         assert f"`{name}`" in overview
+
+
+async def test_each_answer_to_a_repeated_call_is_another_one():
+    """Of the twenty calls, the three answers differ, and the second is shorter than the first."""
+    found = await answered()
+    assert len(found) == 20
+    assert [each.kind for each in found if not each.is_right] == []
 
 
 def test_the_example_systems_stay_small():

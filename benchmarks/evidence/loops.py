@@ -1,0 +1,221 @@
+"""Compare what the same refused call is answered the first, second and third time, and what remembering costs."""
+
+from __future__ import annotations
+
+import json
+import time
+import tracemalloc
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from statistics import mean
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+import anyio
+from fastmcp import Client, FastMCP
+from pydantic import BaseModel, ConfigDict, Field
+from rich.table import Table
+
+from benchmarks import servers
+from benchmarks.data import MissingCasesError
+from benchmarks.quality.lengths import invalid_set
+from mcp_lenient import LenientMiddleware
+from mcp_lenient.adapters.repeats import Repeats
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+MOST_FIRST: Final = 1.47
+"""The first answer's text, as a multiple of FastMCP's own, on average over the recorded refusals."""
+MOST_US: Final = 5.0
+"""Microseconds that remembering a refusal may take."""
+MOST_KIB: Final = 8_192
+"""Memory for 100,000 refused calls of 1,000 callers."""
+_REFUSALS: Final = 100_000
+_CALLERS: Final = 1_000
+_CORRECTED: Final = " Send this instead: "
+
+
+class Address(BaseModel):
+    """A postal address."""
+
+    model_config = ConfigDict(extra="forbid")
+    street: str
+    city: str
+
+
+def execute_sql(sql: str, params: list[str] | None = None) -> str:
+    """Run a statement."""
+    return f"{sql} {params}"
+
+
+def edit_file(path: str, edits: list[dict[str, str]], dry_run: Annotated[bool, Field()] = False) -> str:  # noqa: FBT002
+    """Edit a file."""
+    return f"{path} {edits} {dry_run}"
+
+
+def find_tickets(
+    query: Annotated[str, Field(min_length=3)],
+    status: Literal["open", "closed", "waiting"] = "open",
+    limit: Annotated[int, Field(ge=1, le=100)] = 20,
+    labels: list[str] | None = None,
+) -> str:
+    """Find tickets."""
+    return f"{query} {status} {limit} {labels}"
+
+
+def ship_order(item: str, to: Address, quantity: int = 1, on: date | None = None) -> str:
+    """Ship an order."""
+    return f"{item} {to} {quantity} {on}"
+
+
+TOOLS: Final = (execute_sql, edit_file, find_tickets, ship_order)
+_TO: Final = {"street": "Storgata 1", "city": "Oslo"}
+_LONG: Final = "x = 1; " * 120
+CASES: Final[Mapping[str, tuple[str, Mapping[str, Any]]]] = {
+    "no arguments at all": ("execute_sql", {}),
+    "the long argument is gone": ("edit_file", {"path": "a.py"}),
+    "a list cut off inside a string": (
+        "edit_file",
+        {"path": "a.py", "edits": f'[{{"old": "a", "new": "{_LONG}'},
+    ),
+    "a list cut off at its end": ("execute_sql", {"sql": "select 1", "params": '["a", "b"'}),
+    "broken JSON": ("edit_file", {"path": "a.py", "edits": '[{"old" "a"}]'}),
+    "text with commas for a list": ("find_tickets", {"query": "printer", "labels": "paper, ink"}),
+    "an object for a list": ("find_tickets", {"query": "printer", "labels": {"name": "ink", "color": "red"}}),
+    "an object for a text": ("execute_sql", {"sql": {"select": "name", "from": "users"}}),
+    "a list for a text": ("find_tickets", {"query": ["printer", "paper"]}),
+    "a misspelt name": ("find_tickets", {"qurey": "printer"}),
+    "another name": ("find_tickets", {"search_text": "printer"}),
+    "a name that is not declared": ("find_tickets", {"query": "printer", "assignee": "ann"}),
+    "a value that is not allowed": ("find_tickets", {"query": "printer", "status": "pending"}),
+    "out of range": ("find_tickets", {"query": "printer", "limit": 1000}),
+    "too short": ("find_tickets", {"query": "ab"}),
+    "null for a required text": ("find_tickets", {"query": None}),
+    "words for a number": ("ship_order", {"item": "tea", "to": _TO, "quantity": "a few"}),
+    "words for a date": ("ship_order", {"item": "tea", "to": _TO, "on": "next friday"}),
+    "a text for an object": ("ship_order", {"item": "tea", "to": "Storgata 1, Oslo"}),
+    "a field is missing inside": ("ship_order", {"item": "tea", "to": {"street": "Storgata 1"}}),
+}
+"""Refused calls of the kinds that models send again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """What one call is answered.
+
+    Attributes:
+        kind: What is wrong with it.
+        fastmcp: FastMCP's own text.
+        texts: The first text block of the first, second and third answer.
+    """
+
+    kind: str
+    fastmcp: str
+    texts: tuple[str, ...]
+
+    @property
+    def messages(self) -> list[str]:
+        """The messages of the three answers."""
+        return [json.loads(text)["message"] for text in self.texts]
+
+    @property
+    def lengths(self) -> list[int]:
+        """The characters of the three answers, without a corrected call."""
+        calls = [message.partition(_CORRECTED)[2] for message in self.messages]
+        added = [len(json.dumps(_CORRECTED + call, ensure_ascii=False)) - 2 if call else 0 for call in calls]
+        return [len(text) - own for text, own in zip(self.texts, added, strict=True)]
+
+    @property
+    def is_right(self) -> bool:
+        """Whether each answer is another one, and the second is shorter than the first."""
+        first, second, _ = self.lengths
+        return len(set(self.messages)) == len(self.messages) and second < first
+
+
+def main(console: Console) -> int:
+    """Print the answers and the cost of remembering; return 1 if a target is missed."""
+    servers.quiet()
+    found = anyio.run(answered)
+    console.print(_table(found))
+    for each in found:
+        console.print(f"\n{each.kind}", style="bold")
+        for at, message in enumerate(each.messages, 1):
+            console.print(f"  {at}. {message}", markup=False, highlight=False)
+    first = mean(each.lengths[0] / len(each.fastmcp) for each in found)
+    recorded = _recorded()
+    wrong = [each.kind for each in found if not each.is_right]
+    micros, kib = remembering()
+    console.print(
+        f"\nFirst answer: {first:.2f} times FastMCP's text on average here; of the recorded refusals "
+        f"{'not measured, they are missing' if recorded is None else f'{recorded:.2f} (target: at most {MOST_FIRST})'}.\n"
+        f"Second answer shorter, and each another one: {len(found) - len(wrong)} of {len(found)}"
+        f"{': not ' + ', '.join(wrong) if wrong else ''}.\n"
+        f"{_REFUSALS:,} refused calls of {_CALLERS:,} callers: {micros:.1f} us a refusal (target: under {MOST_US:.0f}), "
+        f"{kib:,.0f} KiB at the end (target: at most {MOST_KIB:,})."
+    )
+    is_short = recorded is None or recorded <= MOST_FIRST
+    return 0 if is_short and not wrong and micros < MOST_US and kib <= MOST_KIB else 1
+
+
+def _recorded() -> float | None:
+    """Return the average length of the recorded refusals; None if they are missing."""
+    try:
+        return mean(each.times[1] for each in anyio.run(invalid_set))
+    except MissingCasesError:
+        return None
+
+
+async def answered() -> list[Answers]:
+    """Send each call three times in one session, and once to a server without the middleware."""
+    bare, lenient = FastMCP("bare"), FastMCP("lenient", middleware=[LenientMiddleware()])
+    for server in (bare, lenient):
+        for function in TOOLS:
+            server.tool(function)
+    found = []
+    async with Client(bare) as one, Client(lenient, mode="legacy") as other:
+        for kind, (tool, sent) in CASES.items():
+            theirs = await one.call_tool_mcp(tool, dict(sent))
+            ours = [await other.call_tool_mcp(tool, dict(sent)) for _ in range(3)]
+            texts = tuple(each.content[0].text for each in ours if each.is_error)
+            found.append(Answers(kind, theirs.content[0].text, texts))
+    return found
+
+
+def remembering() -> tuple[float, float]:
+    """Return the microseconds of a refusal that is remembered, and the KiB of all."""
+    calls = [{"query": f"{at}", "limit": at} for at in range(7)]
+    callers = [f"session {at}" for at in range(_CALLERS)]
+
+    def remember() -> Repeats:
+        repeats = Repeats()
+        for at in range(_REFUSALS):
+            repeats.count(callers[at % _CALLERS], "find_tickets", "MISSING_QUERY", calls[at % len(calls)])
+        return repeats
+
+    started = time.process_time_ns()
+    remember()
+    micros = (time.process_time_ns() - started) / _REFUSALS / 1_000
+    tracemalloc.start()
+    kept = remember()
+    kib = tracemalloc.get_traced_memory()[0] / 1_024
+    tracemalloc.stop()
+    del kept
+    return micros, kib
+
+
+def _table(found: Sequence[Answers]) -> Table:
+    title = (
+        "The same refused call, three times: characters of the first text block (without the corrected call)"
+    )
+    table = Table(
+        "what is wrong", "FastMCP", "first", "times", "second", "third", "corrected call", title=title
+    )
+    for each in found:
+        first, second, third = map(str, each.lengths)
+        times = f"{each.lengths[0] / len(each.fastmcp):.2f}"
+        corrected = "yes" if _CORRECTED in each.messages[1] else ""
+        table.add_row(each.kind, str(len(each.fastmcp)), first, times, second, third, corrected)
+    return table
