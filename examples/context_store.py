@@ -137,7 +137,8 @@ def build_server(file: Path, *, lenient: bool = True, page: Page | None = None) 
     mcp = FastMCP("context-store")
     if lenient:
         seen = None if page is None else page.record
-        mcp.add_middleware(LenientMiddleware(warm=True, on_decision=seen, decision_values=page is not None))
+        policy, values = Policy(body_errors="envelope"), page is not None
+        mcp.add_middleware(LenientMiddleware(policy, warm=True, on_decision=seen, decision_values=values))
     store = ContextStore(file)
     mcp.tool(store.store_context)
     mcp.tool(store.update_context)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 from fastmcp import Client
@@ -129,6 +131,17 @@ async def test_a_file_that_cannot_be_used_gets_an_envelope(store, client, spoil,
     assert envelope["error_code"] == "STORE_UNAVAILABLE"
     assert envelope["message"] == f"The notes cannot be used: {reason}. Nothing was changed."
     assert str(store.parent) not in result.content[0].text
+
+
+async def test_a_row_of_another_program_gets_an_envelope(store, client):
+    """What the example did not think of is an envelope with an id for the log, not Python's own text."""
+    await client.call_tool("store_context", {"content": "a"})
+    with closing(sqlite3.connect(store)) as connection, connection:
+        connection.execute("UPDATE contexts SET tags = '[1]'")
+    result = await client.call_tool_mcp("search_context", {"query": ""})
+    envelope = json.loads(result.content[0].text)
+    assert envelope["error_code"] == "TOOL_FAILED"
+    assert "Input should be" not in result.content[0].text
 
 
 async def test_a_folder_that_cannot_be_made_gets_an_envelope(tmp_path):
