@@ -157,7 +157,7 @@ def _message(name: str, violations: Sequence[Violation], words: Language, subjec
     closing = words("Correct this and ask again.")
     if subject == "tool":
         closing = words("The tool was not run. Correct the call and send it again.")
-    said = [words.of(violation.message) for violation in violations]
+    said = [words.of(violation.message) for violation in _without_twins(violations)]
     if len(said) < 2:
         return words.sentences(opening, *(cut(each, _MAX_MESSAGE - 300) for each in said), closing)
     lines = [f"{number}. {each}" for number, each in enumerate(said, 1)]
@@ -166,6 +166,15 @@ def _message(name: str, violations: Sequence[Violation], words: Language, subjec
     rest = len(said) - len(lines)
     more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
     return "\n".join((opening, *lines, *([more] if rest else []), closing))
+
+
+def _without_twins(violations: Sequence[Violation]) -> list[Violation]:
+    """Return what is told without a missing name that was sent under another one, which is told with that name."""
+    fixes = [
+        each.fixes[0] for each in violations if each.code == "unknown" and each.did_you_mean and each.fixes
+    ]
+    moved = {fix[0]["path"] for fix in fixes if len(fix) == 1 and fix[0]["op"] == "move"}
+    return [each for each in violations if each.code != "missing" or each.pointer not in moved]
 
 
 def _violation(violation: Violation, words: Language) -> dict[str, Any]:
@@ -358,7 +367,8 @@ def _slim(
 ) -> dict[str, Any]:
     """Return a violation without what the message, the details, its pointer or ``offered`` fixes already say."""
     said = {name for name, value in violation.items() if name in details or _is_said(name, value, message)}
-    if violation["message"] in message:
+    # A missing name with a fix is told with the name that it was sent under.
+    if violation["message"] in message or (violation["code"] == "missing" and "fixes" in violation):
         said.add("message")
     if violation["pointer"] == f"/{violation['parameter']}":
         said.add("pointer" if "parameter" in details else "parameter")

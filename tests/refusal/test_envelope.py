@@ -137,6 +137,17 @@ async def test_omitted_names_are_counted_in_the_envelope():
     assert len(names["required"]) + len(names["optional"]) + names["omitted"] == 1_000
 
 
+async def test_a_misspelt_name_is_said_once():
+    """A missing name that was likely sent under another one is no sentence of its own; both are in the details."""
+    server = lenient(Published(name="store", parameters=SCHEMA), policy=Policy(unrepairable="refuse"))
+    result = await call(server, "store", {"contnt": "x"})
+    reported = envelope_of(result)
+    assert "'content' is required" not in reported["message"]
+    assert "Did you mean 'content'?" in reported["message"]
+    assert [each["code"] for each in reported["details"]["violations"]] == ["missing", "unknown"]
+    assert "is required" not in result.content[0].text
+
+
 async def test_unknown_tool():
     """An unknown tool gets an envelope of the same format, which repeats no text that is not a name."""
     server = lenient(Published(name="store", parameters=SCHEMA))
