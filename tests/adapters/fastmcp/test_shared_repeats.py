@@ -15,7 +15,8 @@ from key_value.aio.stores.filetree import FileTreeStore
 from key_value.aio.stores.memory import MemoryStore
 from wire import serving
 
-from mcp_lenient import LenientCalls, LenientMiddleware, PolicyError
+from mcp_lenient import LenientCalls, LenientMiddleware
+from mcp_lenient.errors import PolicyError
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:A configured store is unstable"),
