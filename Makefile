@@ -8,7 +8,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 BENCH ?= overhead growth hostile
 
 # The pages that hold tables from the code.
-COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md $(wildcard docs/rules/*.md)
+COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)
 
 # `make VENV=.venv-3.10 PYTHON=python3.10 test` keeps another one beside it.
 VENV := .venv

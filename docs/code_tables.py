@@ -6,6 +6,7 @@ Each example is run when its table is written, so that the pages show what the l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,9 @@ from cyclopts.argument import Argument
 
 from mcp_lenient import DEFAULT_RULES, Policy, Violation, normalize
 from mcp_lenient.cli import app
+from mcp_lenient.devtools.check.providers import EFFECTS
 from mcp_lenient.devtools.rule_catalogue import CATALOGUE, FAMILY_OF, Family
+from mcp_lenient.portable.limits import address, limits_of, providers
 from mcp_lenient.refusal.envelope import error_code
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.names import tool_target
@@ -81,6 +84,32 @@ def options(command: str) -> str:
         if each.names[0].startswith("-")
     )
     return _table(("option", "what it does", "default"), rows)
+
+
+def limits() -> str:
+    """Return what each provider and client rejects or ignores, what happens then, where this is said, and when."""
+    rows = (
+        (
+            _code(of),
+            _plain(limit.rule),
+            EFFECTS[limit.effect],
+            ", ".join(map(_source, limit.sources)),
+            limit.seen,
+        )
+        for of in providers()
+        for limit in limits_of(of)
+    )
+    return _table(("provider or client", "what it asks for", "otherwise", "source", "seen"), rows)
+
+
+def _plain(text: str) -> str:
+    """Return a sentence with what Markdown would read otherwise as code."""
+    return re.sub(r"\$\w+|\"[^\"]+\"|mcp__\w+", lambda found: _code(found[0].strip('"')), text)
+
+
+def _source(source: str) -> str:
+    url = address(source)
+    return source if url is None else f"[{source}]({url})"
 
 
 def _written(argument: Argument) -> str:

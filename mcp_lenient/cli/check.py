@@ -15,6 +15,7 @@ def check(
     select: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     ignore: Annotated[tuple[str, ...], Parameter(negative=(), show_default=False)] = (),
     providers: Annotated[tuple[str, ...], Parameter(name="--for", negative=(), show_default=False)] = (),
+    server: Annotated[str | None, Parameter(show_default=False)] = None,
     output: Annotated[Literal["text", "json", "github", "sarif"], Parameter(name="--format")] = "text",
 ) -> int:
     """Find what models will misunderstand in a server's tools. No tool is called.
@@ -29,6 +30,8 @@ def check(
         ignore: Skip this rule, given by its code or a pattern. Repeatable.
         providers: Report instead what these providers and clients reject: `anthropic,gemini`, or `all`; the exit code is
             1 if a request, a tool or a call would fail.
+        server: The server's name in the clients' configuration, which some put before the names of tools; by default the
+            name that the server gives itself.
         output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
     """
     import asyncio
@@ -40,7 +43,7 @@ def check(
     from mcp_lenient.devtools.printing import Output, put, show
 
     if providers:
-        return _rejected(target, providers, output)
+        return _rejected(target, providers, server, output)
     try:
         chosen = chosen_checks(select, ignore)
     except ValueError as error:
@@ -63,7 +66,7 @@ def check(
     return FOUND if any(each.level in counts for each in found) else DONE
 
 
-def _rejected(target: tuple[str, ...], names: tuple[str, ...], output: str) -> int:
+def _rejected(target: tuple[str, ...], names: tuple[str, ...], server: str | None, output: str) -> int:
     """Report what providers and clients reject in the tools of a server."""
     import asyncio
     from datetime import datetime, timezone
@@ -81,10 +84,10 @@ def _rejected(target: tuple[str, ...], names: tuple[str, ...], output: str) -> i
         fail(str(error))
     with one_line_errors(" ".join(target)):
         tools = asyncio.run(published(target_of(target)))
-    found = providers.rejected(tools, chosen)
+    told = providers.report(tools, chosen, server)
+    today = datetime.now(timezone.utc).date()
     if output == "text":
-        today = datetime.now(timezone.utc).date()
-        show(Output(highlight=False), providers.as_text(found, chosen, len(tools), today))
+        show(Output(highlight=False, soft_wrap=True), providers.as_text(told, today))
     else:
-        put(providers.as_json(found, chosen, len(tools)))
-    return FOUND if any(each.fails for each in found) else DONE
+        put(providers.as_json(told, today))
+    return FOUND if told.failing else DONE

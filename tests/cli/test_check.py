@@ -110,10 +110,10 @@ MAP = "dict[str, int]"
 @pytest.mark.parametrize(
     ("of", "code", "said"),
     [
-        pytest.param("anthropic", 0, "anthropic: takes all 1 tools", id="taken"),
+        pytest.param("anthropic", 0, "anthropic: rejects none of 1 tool\n", id="taken"),
         pytest.param("gemini", 1, "store /properties/content/additionalProperties", id="rejected"),
         pytest.param(
-            "anthropic,ollama", 0, "ollama: takes all 1 tools, and ignores parts of them", id="ignored"
+            "anthropic,ollama", 0, "ollama: rejects none of 1 tool, and ignores parts", id="ignored"
         ),
         pytest.param("all", 1, 'publish="portable"', id="all"),
     ],
@@ -131,10 +131,14 @@ def test_rejections_as_json_have_their_source(tmp_path, capsys):
     assert [(each["tool"], each["pointer"], each["effect"]) for each in told["rejections"]] == [
         ("store", "", "request_fails")
     ]
-    assert all(each["source"].startswith("https://") and each["date"] for each in told["rejections"])
+    (found,) = told["rejections"]
+    assert found["sources"][0] == "https://github.com/googleapis/python-genai/issues/2393"
+    assert (found["seen"], found["over_a_year_ago"]) == ("2026-11-23", False)
+    assert told["verdicts"] == {"google-genai": "rejects 1 of 1 tool"}
+    assert (told["failing"], told["failing_portable"]) == (["google-genai"], [])
 
 
 def test_an_unknown_provider_is_an_error(tmp_path, capsys):
     """A provider without limits in the table is named, with those that have some."""
     assert run(["check", "--for", "gemeni", server_file(tmp_path, "str")]) == 2
-    assert "--for gemeni: must be all, or some of anthropic, bedrock" in capsys.readouterr().err
+    assert "--for gemeni: must be all, or some of anthropic, anthropic-strict" in capsys.readouterr().err

@@ -3,47 +3,68 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import date, timedelta
 from typing import Any, Final
 
 from mcp_lenient.devtools.check.surface import Surface
-from mcp_lenient.portable.limits import STRICT, Rejection, providers, rejections
+from mcp_lenient.portable.limits import Limit, ListedTool, Rejection, address, providers, rejections
+from mcp_lenient.portable.publish import publish
 
-_EFFECTS: Final = {
+EFFECTS: Final = {
     "request_fails": "the whole request fails",
     "tool_dropped": "the tool is missing",
     "call_fails": "calls fail",
     "ignored": "ignored",
 }
+"""What happens to what breaks a limit, in words."""
 _MOST_PLACES: Final = 5
 _AGED: Final = timedelta(days=366)
+_AFTER_YEAR: Final = "-01-01"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolRejection:
-    """What a provider or client rejects in one tool."""
+class Sizes:
+    """How large a list of tools is.
 
-    tool: str
-    rejection: Rejection
+    Attributes:
+        tools: The number of tools.
+        schema_bytes: The size of the input schemas as JSON.
+        longest_name: The characters of the longest tool name.
+        longest_description: The characters of the longest description of a tool.
+    """
+
+    tools: int
+    schema_bytes: int
+    longest_name: int
+    longest_description: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the chosen providers and clients reject or ignore in a list of tools.
+
+    Attributes:
+        chosen: The providers and clients.
+        sizes: How large the list is.
+        found: What breaks their limits, provider by provider.
+        left: Those that would still reject something of the form ``portable``.
+    """
+
+    chosen: tuple[str, ...]
+    sizes: Sizes
+    found: tuple[Rejection, ...]
+    left: tuple[str, ...]
 
     @property
-    def fails(self) -> bool:
-        """Return whether more than an ignored keyword is lost."""
-        return self.rejection.limit.effect != "ignored"
+    def failing(self) -> tuple[str, ...]:
+        """Return those that reject a request, a tool or a call."""
+        return _failing(self.chosen, self.found)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON."""
-        limit = self.rejection.limit
-        place = {"for": limit.of, "tool": self.tool, "pointer": self.rejection.pointer}
-        return {
-            **place,
-            "rule": limit.rule,
-            "effect": limit.effect,
-            "source": limit.source,
-            "date": limit.date,
-        }
+    def of(self, provider: str) -> tuple[Rejection, ...]:
+        """Return what one of them rejects or ignores."""
+        return tuple(each for each in self.found if each.limit.of == provider)
 
 
 def chosen_providers(names: Iterable[str]) -> list[str]:
@@ -58,55 +79,132 @@ def chosen_providers(names: Iterable[str]) -> list[str]:
         if name not in (*known, "all"):
             msg = f"--for {name}: must be all, or some of {', '.join(known)}"
             raise ValueError(msg)
-        chosen += [each for each in known if each not in STRICT] if name == "all" else [name]
+        chosen += providers(strict=False) if name == "all" else [name]
     return list(dict.fromkeys(chosen))
 
 
-def rejected(tools: Iterable[Surface], chosen: Sequence[str]) -> list[ToolRejection]:
-    """Return what these providers reject or ignore, provider by provider."""
-    listed = [each.tool for each in tools]
-    return [
-        ToolRejection(tool.name, each)
-        for of in chosen
-        for tool in listed
-        for each in rejections(tool.name, tool.input_schema, of)
-    ]
+def report(tools: Iterable[Surface], chosen: Sequence[str], server: str | None = None) -> Report:
+    """Return what these providers reject or ignore.
+
+    Args:
+        tools: The tools.
+        chosen: The providers and clients.
+        server: The server's name in the clients' configuration; by default the name that it gives itself.
+    """
+    listed = [_listed(each, each.server if server is None else server) for each in tools]
+    found = _found(listed, chosen)
+    portable = [replace(each, schema=publish(each.schema, "portable").schema) for each in listed]
+    failing = _failing(chosen, found)
+    left = _failing(failing, _found(portable, failing))
+    return Report(tuple(chosen), _sizes(listed), found, left)
 
 
-def as_text(found: Sequence[ToolRejection], chosen: Sequence[str], tools: int, today: date) -> str:
+def _listed(surface: Surface, server: str) -> ListedTool:
+    tool = surface.tool
+    return ListedTool(tool.name, surface.input_schema, tool.description or "", surface.output_schema, server)
+
+
+def _found(tools: Sequence[ListedTool], chosen: Sequence[str]) -> tuple[Rejection, ...]:
+    return tuple(each for of in chosen for each in rejections(tools, of))
+
+
+def _failing(chosen: Sequence[str], found: Sequence[Rejection]) -> tuple[str, ...]:
+    failing = {each.limit.of for each in found if each.fails}
+    return tuple(each for each in chosen if each in failing)
+
+
+def _sizes(tools: Sequence[ListedTool]) -> Sizes:
+    return Sizes(
+        len(tools),
+        sum(len(json.dumps(each.schema, separators=(",", ":"))) for each in tools),
+        max((len(each.name) for each in tools), default=0),
+        max((len(each.description) for each in tools), default=0),
+    )
+
+
+def is_aged(limit: Limit, today: date) -> bool:
+    """Return whether a limit was last seen over a year ago; of a month or year its first day counts."""
+    day = limit.seen + _AFTER_YEAR[len(limit.seen) - len("2026") :]
+    return today - date.fromisoformat(day) > _AGED
+
+
+def as_text(told: Report, today: date) -> str:
     """Return the report for people: by provider and rule, with a verdict."""
-    lines: list[str] = []
-    for of in chosen:
-        own = [each for each in found if each.rejection.limit.of == of]
-        lines.append(f"{of}: {_verdict(own, tools)}")
-        for limit in dict.fromkeys(each.rejection.limit for each in own):
-            places = [
-                f"{each.tool}{' ' if each.rejection.pointer else ''}{each.rejection.pointer}"
-                for each in own
-                if each.rejection.limit is limit
-            ]
-            more = len(places) - _MOST_PLACES
-            is_aged = today - date.fromisoformat(f"{limit.date}-01") > _AGED
-            lines.append(f"  {limit.rule}; else {_EFFECTS[limit.effect]}")
-            lines += [f"    {place}" for place in places[:_MOST_PLACES]]
-            lines += [f"    and {more} more places"] if more > 0 else []
-            lines.append(f"    seen {limit.date}{', over a year ago' if is_aged else ''}: {limit.source}")
-    failing = {each.rejection.limit.of for each in found if each.fails}
-    if failing:
-        lines.append(
-            f'\n{len(failing)} of {len(chosen)} reject some tools. publish="portable" has the form that they take.'
+    sizes = told.sizes
+    lines = [
+        (
+            f"{_tools(sizes.tools)}, {sizes.schema_bytes:,} bytes of schemas, "
+            f"names up to {sizes.longest_name} and descriptions up to {sizes.longest_description:,} characters\n"
         )
-    return "\n".join(lines) + "\n"
+    ]
+    for of in told.chosen:
+        own = told.of(of)
+        lines.append(f"{of}: {_verdict(own, sizes.tools)}")
+        for limit in dict.fromkeys(each.limit for each in own):
+            lines += _of_limit(limit, [each for each in own if each.limit is limit], today)
+    return "\n".join([*lines, "", *_verdicts(told)]) + "\n"
 
 
-def _verdict(own: Sequence[ToolRejection], tools: int) -> str:
-    failing = len({each.tool for each in own if each.fails})
+def _of_limit(limit: Limit, found: Sequence[Rejection], today: date) -> Iterator[str]:
+    yield f"  {limit.rule}; else {EFFECTS[limit.effect]}"
+    places = [" ".join(filter(None, (each.tool or "all tools together", each.pointer))) for each in found]
+    yield from (f"    {place}" for place in places[:_MOST_PLACES])
+    if len(places) > _MOST_PLACES:
+        yield f"    and {len(places) - _MOST_PLACES} more places"
+    yield f"    Change: {limit.change}"
+    aged = ", over a year ago: it may be gone" if is_aged(limit, today) else ""
+    yield f"    Seen {limit.seen}{aged}: {', '.join(limit.sources)}"
+
+
+def _verdict(own: Sequence[Rejection], tools: int) -> str:
+    failing = {each.tool for each in own if each.fails}
+    if "" in failing:
+        return "rejects the list as a whole"
     if failing:
-        return f"{failing} of {tools} tools rejected"
-    return f"takes all {tools} tools, and ignores parts of them" if own else f"takes all {tools} tools"
+        return f"rejects {len(failing)} of {_tools(tools)}"
+    return f"rejects none of {_tools(tools)}{', and ignores parts' if own else ''}"
 
 
-def as_json(found: Sequence[ToolRejection], chosen: Sequence[str], tools: int) -> str:
+def _tools(count: int) -> str:
+    return f"{count} tool{'' if count == 1 else 's'}"
+
+
+def _verdicts(told: Report) -> Iterator[str]:
+    """Yield the verdict over all: who rejects what, and whether the portable form helps."""
+    if not told.failing:
+        yield f"Verdict: none of {len(told.chosen)} rejects a tool."
+        return
+    yield f"Verdict: {len(told.failing)} of {len(told.chosen)} reject something: {', '.join(told.failing)}."
+    if told.left == told.failing:
+        yield 'publish="portable" changes nothing of it.'
+    else:
+        yield f'With publish="portable", {", ".join(told.left) or "none"} would.'
+
+
+def as_json(told: Report, today: date) -> str:
     """Return the report for programs."""
-    told = {"for": list(chosen), "tools": tools, "rejections": [each.as_dict() for each in found]}
-    return json.dumps(told, ensure_ascii=False, indent=2)
+    verdicts = {of: _verdict(told.of(of), told.sizes.tools) for of in told.chosen}
+    shown = {
+        "for": told.chosen,
+        **asdict(told.sizes),
+        "failing": told.failing,
+        "failing_portable": told.left,
+        "verdicts": verdicts,
+        "rejections": [_as_dict(each, today) for each in told.found],
+    }
+    return json.dumps(shown, ensure_ascii=False, indent=2)
+
+
+def _as_dict(found: Rejection, today: date) -> dict[str, Any]:
+    limit = found.limit
+    return {
+        "for": limit.of,
+        "tool": found.tool,
+        "pointer": found.pointer,
+        "rule": limit.rule,
+        "effect": limit.effect,
+        "change": limit.change,
+        "sources": [address(each) or each for each in limit.sources],
+        "seen": limit.seen,
+        "over_a_year_ago": is_aged(limit, today),
+    }

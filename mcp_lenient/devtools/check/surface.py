@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +14,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
 
+from mcp_lenient.adapters.client.compat import server_name
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
@@ -69,6 +70,7 @@ class Surface:
         judged_destructive: Whether a middleware treats the tool as destructive; None without a middleware.
         closed: Whether a middleware repairs or refuses names that open objects do not declare.
         decorated_alone: Whether the function has ``@lenient``, and no middleware stands before the tool.
+        server: The name that the server gives itself; empty if unknown.
     """
 
     tool: Tool
@@ -79,6 +81,7 @@ class Surface:
     judged_destructive: bool | None = None
     closed: bool = False
     decorated_alone: bool = False
+    server: str = ""
 
     @property
     def destructive(self) -> bool:
@@ -179,9 +182,10 @@ async def published(target: FastMCP | ClientTransport) -> list[Surface]:
         await check_statements(target)
     async with Client(target) as client:
         tools = await client.list_tools()
+        name = server_name(client) or ""
     if isinstance(target, FastMCP):
-        return [await _known(target, tool) for tool in tools]
-    return [Surface(tool) for tool in tools]
+        return [replace(await _known(target, tool), server=name) for tool in tools]
+    return [Surface(tool, server=name) for tool in tools]
 
 
 async def _known(server: FastMCP, published_tool: Tool) -> Surface:

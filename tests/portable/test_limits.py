@@ -1,0 +1,235 @@
+"""Test the table of what providers and clients reject, and the tests that find it."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from ruamel.yaml import YAML
+from tables import each_row
+
+from mcp_lenient.portable.limits import ListedTool, address, limits_of, providers, rejections
+
+TEXT = {"type": "string", "minLength": 1}
+TABLE = {
+    "type": "object",
+    "properties": {
+        "changes": {"type": "object", "additionalProperties": TEXT},
+        "limits": {
+            "type": "object",
+            "additionalProperties": {
+                "type": "object",
+                "properties": {
+                    "strict": {"const": True},
+                    "like": TEXT,
+                    "effect": {"$ref": "#/$defs/effect"},
+                    "limits": {"type": "array", "items": {"$ref": "#/$defs/limit"}},
+                },
+                "anyOf": [{"required": ["like"]}, {"required": ["limits"]}],
+                "additionalProperties": False,
+            },
+        },
+    },
+    "required": ["changes", "limits"],
+    "additionalProperties": False,
+    "$defs": {
+        "effect": {"enum": ["request_fails", "tool_dropped", "call_fails", "ignored"]},
+        "limit": {
+            "type": "object",
+            "properties": {
+                "rule": TEXT,
+                "effect": {"$ref": "#/$defs/effect"},
+                "test": {"type": "object", "minProperties": 1, "maxProperties": 1},
+                "sources": {"type": "array", "items": TEXT, "minItems": 1, "uniqueItems": True},
+                "seen": {"type": "string", "pattern": r"^20\d\d(-\d\d){0,2}$"},
+            },
+            "required": ["rule", "effect", "test", "sources", "seen"],
+            "additionalProperties": False,
+        },
+    },
+}
+
+
+def table() -> dict[str, Any]:
+    """Return the packaged table."""
+    text = files("mcp_lenient.portable").joinpath("limits.yaml").read_text(encoding="utf-8")
+    return YAML(typ="safe", pure=True).load(text)
+
+
+def test_the_table_has_its_schema():
+    """Each limit has a rule, an effect, a test, sources and a date, and each test says what to change."""
+    assert list(Draft202012Validator(TABLE).iter_errors(table())) == []
+    tests = {next(iter(row["test"])) for of in table()["limits"].values() for row in of.get("limits", ())}
+    assert tests == table()["changes"].keys()
+
+
+def test_a_strict_mode_is_chosen_by_name_only():
+    """Strict modes are left out of those that a list without them is for."""
+    assert set(providers()) - set(providers(strict=False)) == {
+        "anthropic-strict",
+        "deepseek-strict",
+        "openai-strict",
+    }
+
+
+def test_one_that_is_like_another_has_its_limits():
+    """``vertex`` has the limits of ``gemini`` and its own; Claude Code drops what Anthropic answers with an error."""
+    rules = [each.rule for each in limits_of("vertex")]
+    assert rules == [*(each.rule for each in limits_of("gemini")), "anyOf stands alone at its place"]
+    assert {each.effect for each in limits_of("claude-code")[:6]} == {"tool_dropped"}
+
+
+SOURCES = [
+    pytest.param("cursor/cursor#3778", "https://github.com/cursor/cursor/issues/3778", id="thread"),
+    pytest.param("MoonshotAI/walle:docs/walle.md", "https://github.com/MoonshotAI/walle", id="file"),
+    pytest.param("PyPI litellm 1.109.1", None, id="package"),
+]
+
+
+@each_row("source, url", SOURCES)
+def test_the_address_of_a_source(source: str, url: str | None):
+    """Threads and repositories have a URL; what is found otherwise is named."""
+    assert address(source) == url
+
+
+def parameters(**properties: Any) -> dict[str, Any]:
+    """Return the schema of a tool with these optional parameters."""
+    return {"type": "object", "properties": properties}
+
+
+SELF = {"$ref": "#/$defs/A"}
+BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
+    "tool_name": (ListedTool("a.b", parameters()), "openai", [""]),
+    "prefixed_name": (ListedTool("b" * 55, parameters(), server="shop"), "claude-code", [""]),
+    "both_names": (ListedTool("b" * 57, parameters(), server="shop"), "cursor", [""]),
+    "description_below": (ListedTool("a", parameters(), "d" * 2049), "claude-code", [""]),
+    "root_is_object": (ListedTool("a", {}), "anthropic", [""]),
+    "root_properties": (ListedTool("a", {"type": "object"}), "librechat", [""]),
+    "output_is_object": (ListedTool("a", parameters(), output_schema={}), "typescript-sdk", [""]),
+    "sizes": (ListedTool("a", parameters(a={"type": "string", "enum": ["a"] * 1001})), "moonshot", [""]),
+    "not_at_root": (ListedTool("a", {"type": "object", "oneOf": [{}]}), "anthropic", ["/oneOf"]),
+    "without": (ListedTool("a", parameters(a={"maxLength": 3})), "xai", ["/properties/a/maxLength"]),
+    "only": (ListedTool("a", parameters(a={"const": 3})), "codex", ["/properties/a/const"]),
+    "property_names": (ListedTool("a", parameters(**{"$top": {}})), "anthropic", ["/properties/$top"]),
+    "reserved_names": (
+        ListedTool("a", parameters(anyOf={"type": "string"})),
+        "moonshot",
+        ["/properties/anyOf"],
+    ),
+    "property_types": (ListedTool("a", parameters(a={})), "gemini-cli", ["/properties/a"]),
+    "types": (ListedTool("a", parameters(a={})), "moonshot", ["/properties/a"]),
+    "valid": (ListedTool("a", parameters(a={"type": "any"})), "mistral", ["/properties/a/type"]),
+    "targets": (ListedTool("a", parameters(a=SELF)), "llama.cpp", ["/properties/a/$ref"]),
+    "local_references": (
+        ListedTool("a", parameters(a={"$ref": "#/properties/a"})),
+        "moonshot",
+        ["/properties/a"],
+    ),
+    "alone": (
+        ListedTool("a", {**parameters(a={**SELF, "title": "A"}), "$defs": {"A": {"type": "string"}}}),
+        "gemini-jsonschema",
+        ["/properties/a"],
+    ),
+    "type_beside_any_of": (
+        ListedTool("a", parameters(a={"type": "string", "anyOf": [{"type": "string"}]})),
+        "moonshot",
+        ["/properties/a"],
+    ),
+    "one_type": (ListedTool("a", parameters(a={"type": ["string"]})), "cursor", ["/properties/a"]),
+    "type_list_alone": (
+        ListedTool("a", parameters(a={"type": ["string"], "minLength": 1})),
+        "moonshot",
+        ["/properties/a"],
+    ),
+    "enum_texts": (
+        ListedTool("a", parameters(a={"type": "string", "enum": [""]})),
+        "copilot-cli",
+        ["/properties/a"],
+    ),
+    "enum_types": (
+        ListedTool("a", parameters(a={"type": "string", "enum": ["", 1]})),
+        "moonshot",
+        ["/properties/a"],
+    ),
+    "array_items": (ListedTool("a", parameters(a={"type": "array"})), "openai", ["/properties/a"]),
+    "typed_items": (
+        ListedTool("a", parameters(a={"type": "array", "items": {}})),
+        "gemini",
+        ["/properties/a"],
+    ),
+    "objects_only": (
+        ListedTool("a", parameters(a={"type": "string", "required": []})),
+        "gemini",
+        ["/properties/a"],
+    ),
+    "required_declared": (ListedTool("a", {**parameters(), "required": ["a"]}), "gemini", [""]),
+    "all_required": (
+        ListedTool("a", {**parameters(a={"type": "string"}), "additionalProperties": False}),
+        "openai-strict",
+        [""],
+    ),
+    "closed": (ListedTool("a", parameters()), "anthropic-strict", [""]),
+    "no_boolean_additional": (
+        ListedTool("a", {**parameters(), "additionalProperties": False}),
+        "google-genai",
+        [""],
+    ),
+    "anchored_patterns": (ListedTool("a", parameters(a={"pattern": "a"})), "llama.cpp", ["/properties/a"]),
+    "bounds_below": (ListedTool("a", parameters(a={"maxLength": 2000})), "llama.cpp", ["/properties/a"]),
+    "formats": (
+        ListedTool(
+            "a",
+            {
+                **parameters(a={"type": "string", "format": "uri"}),
+                "required": ["a"],
+                "additionalProperties": False,
+            },
+        ),
+        "openai-strict",
+        ["/properties/a"],
+    ),
+    "optional_null": (ListedTool("a", parameters(a={"type": "string"})), "groq", ["/properties/a"]),
+}
+
+
+@each_row("tool, of, pointers", [pytest.param(*row, id=name) for name, row in BROKEN.items()])
+def test_what_breaks_a_limit_is_found(tool: ListedTool, of: str, pointers: list[str]):
+    """Each test of the table finds the place that breaks it, and only that."""
+    found = rejections([tool], of)
+    assert {each.pointer for each in found} == set(pointers)
+    assert {each.tool for each in found} == {tool.name}
+
+
+def test_what_is_too_deep_is_found():
+    """A schema with more levels than the limit is found at its deepest part."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(31):
+        schema = {"type": "array", "items": schema}
+    found = rejections([ListedTool("a", parameters(a=schema))], "moonshot")
+    assert [each.pointer.count("/items") for each in found] == [30, 31]
+
+
+NULLABLE = {"type": ["string", "null"]}
+
+
+@pytest.mark.parametrize(
+    ("tools", "of", "rule"),
+    [
+        pytest.param(129, "openai", "at most 128 tools in a request", id="tools"),
+        pytest.param(
+            13,
+            "anthropic-strict",
+            "at most 24 parameters that may be left out, in a request",
+            id="optional",
+        ),
+        pytest.param(9, "anthropic-strict", "at most 16 unions in a request", id="unions"),
+    ],
+)
+def test_a_list_that_is_too_long_is_found(tools: int, of: str, rule: str):
+    """A limit of a whole request names no tool, and is found from the first one too many."""
+    schema = {**parameters(a=NULLABLE, b=NULLABLE), "additionalProperties": False}
+    listed = [ListedTool(f"t{number}", schema) for number in range(tools)]
+    assert (rule, "") in [(each.limit.rule, each.tool) for each in rejections(listed, of)]
+    assert rule not in [each.limit.rule for each in rejections(listed[1:], of)]
