@@ -11,6 +11,7 @@
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from fastmcp import FastMCP
@@ -66,7 +67,9 @@ def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Che
 
 
 def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Finding, ...]:
-    """Return what these rules find in these tools."""
+    """Return what these rules find in the tools of a server."""
+    tools = tuple(tools)
+    listed = frozenset(each.tool.name for each in tools)
     return tuple(
         Finding(
             each.code,
@@ -78,7 +81,7 @@ def findings(tools: Iterable[Surface], checks: Collection[Check]) -> tuple[Findi
             surface.file,
             surface.line,
         )
-        for surface in tools
+        for surface in (replace(each, listed=listed) for each in tools)
         for each in checks
         for hit in each.find(surface)
     )

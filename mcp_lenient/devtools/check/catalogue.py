@@ -581,10 +581,75 @@ def decorator_alone(surface: Surface) -> Iterator[Hit]:
         yield Hit("", reason, "Add LenientMiddleware() to the server.")
 
 
+_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_PARAMETER_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_AT_ROOT: Final = ("anyOf", "oneOf", "allOf", "not", "if", "enum")
+
+
+@_check(
+    "warning", "Anthropic and OpenAI answer the whole request with an error, and Claude Code drops the tool."
+)
+def root_combined(surface: Surface) -> Iterator[Hit]:
+    """The input schema has anyOf, oneOf, allOf, not, if or enum at its root."""
+    words = [word for word in _AT_ROOT if word in surface.input_schema]
+    if words:
+        yield Hit(
+            "",
+            f"The input schema has {words[0]} at its root, for which some providers reject the whole request.",
+            'Declare plain properties, and say in the description which belong together; or use publish="portable".',
+        )
+
+
+@_check("warning", "Most providers reject the whole request, and some clients drop the tool.")
+def tool_name_rejected(surface: Surface) -> Iterator[Hit]:
+    """A tool's name has over 64 characters, or others than letters, digits, _ and -."""
+    if _TOOL_NAME.fullmatch(surface.tool.name) is None:
+        yield Hit(
+            "",
+            "The tool's name has over 64 characters, or others than letters, digits, _ and -.",
+            "Give it such a name; the old one can stay as its title.",
+        )
+
+
+@_check("warning", "Anthropic answers the whole request with an error.")
+def parameter_name_rejected(surface: Surface) -> Iterator[Hit]:
+    """A parameter's name has over 64 characters, or others than letters, digits, _, . and -."""
+    for spot in surface.parameters:
+        if _PARAMETER_NAME.fullmatch(spot.name or "") is None:
+            yield Hit(
+                spot.place,
+                f"'{spot.place}' has over 64 characters, or others than letters, digits, _, . and -.",
+                'Rename it, with the old name as its alias; or use publish="portable".',
+            )
+
+
+_DEPRECATED: Final = re.compile(r"\bdeprecated\b", re.IGNORECASE)
+
+
+@_check("warning", "Models call either of them, and the list costs tokens for both.")
+def deprecated_listed(surface: Surface) -> Iterator[Hit]:
+    """A tool that its description calls deprecated is listed beside the one that it names instead."""
+    description = surface.tool.description or ""
+    if _DEPRECATED.search(description) is None:
+        return
+    others = surface.listed - {surface.tool.name}
+    named = [word for word in re.findall(r"[A-Za-z0-9_.-]+", description) if word.rstrip(".") in others]
+    if named:
+        yield Hit(
+            "",
+            f"The tool calls itself deprecated, and is listed beside '{named[0].rstrip('.')}', which it names instead.",
+            "Take it out of the list, by tags or a version of the server.",
+        )
+
+
 CHECKS: Final = (
     schema_unusable,
     schema_invalid,
+    root_combined,
+    tool_name_rejected,
+    parameter_name_rejected,
     required_undeclared,
+    deprecated_listed,
     tool_without_description,
     hint_misspelled,
     effect_unsaid,

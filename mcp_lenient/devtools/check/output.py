@@ -24,7 +24,7 @@ _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableType:
-    """Format the findings for a terminal of this width, tool by tool, without repeating a sentence."""
+    """Format the findings for a terminal of this width, tool by tool. A sentence that differs by its place only is not repeated."""
     parts: list[RenderableType] = []
     printed: set[str] = set()
     for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
@@ -33,11 +33,18 @@ def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableTy
         for each in own:
             parts.append(_head(each))
             sentences = [each.reason, f"Fix: {each.mend}"]
-            parts += [_indented(sentence, width) for sentence in sentences if sentence not in printed]
-            printed.update(sentences)
+            parts += [
+                _indented(text, width) for text in sentences if _without_place(text, each) not in printed
+            ]
+            printed.update(_without_place(text, each) for text in sentences)
         parts.append(Text())
     parts.append(Text(_sum(findings, tools)))
     return Group(*parts)
+
+
+def _without_place(text: str, finding: Finding) -> str:
+    """Return a sentence without the place, which its finding's first line has."""
+    return text.replace(f"'{finding.place}'", "''") if finding.place else text
 
 
 def _head(finding: Finding) -> Text:

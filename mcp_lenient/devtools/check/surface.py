@@ -71,6 +71,7 @@ class Surface:
         closed: Whether a middleware repairs or refuses names that open objects do not declare.
         decorated_alone: Whether the function has ``@lenient``, and no middleware stands before the tool.
         server: The name that the server gives itself; empty if unknown.
+        listed: The names of all tools of the server.
     """
 
     tool: Tool
@@ -82,6 +83,7 @@ class Surface:
     closed: bool = False
     decorated_alone: bool = False
     server: str = ""
+    listed: frozenset[str] = frozenset()
 
     @property
     def destructive(self) -> bool:

@@ -231,6 +231,21 @@ FOREIGN = [
         ("schema_invalid", "n", "warning"),
         id="a keyword of an older draft",
     ),
+    pytest.param(
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string"}},
+            "required": ["a"],
+            "anyOf": [{"required": ["a"]}],
+        },
+        ("root_combined", "", "warning"),
+        id="a union at the root",
+    ),
+    pytest.param(
+        {"type": "object", "properties": {"$filter": {"type": "string"}}, "required": ["$filter"]},
+        ("parameter_name_rejected", "$filter", "warning"),
+        id="a parameter's name",
+    ),
 ]
 
 
@@ -317,7 +332,7 @@ def test_each_rule_is_in_a_table_above():
     tested = (
         {case.values[1] for case in FOUND}
         | {case.values[1][0] for case in FOREIGN}
-        | {"hint_misspelled", "decorator_alone"}
+        | {"hint_misspelled", "decorator_alone", "tool_name_rejected", "deprecated_listed"}
     )
     assert tested == {each.code for each in CHECKS}
 
@@ -397,6 +412,31 @@ def test_misspelled_annotations_are_found(spelling):
     (finding,) = check(server, select=["hint_misspelled"])
     assert finding.reason == f"Clients do not know the annotation '{spelling}'."
     assert finding.mend == "Write 'destructiveHint', such as annotations={\"destructiveHint\": True}."
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("x" * 64, 0), ("x" * 65, 1), ("notes.store", 1), ("notes-store_2", 0)],
+)
+def test_a_name_that_providers_reject_is_found(name, found):
+    """A tool's name has at most 64 characters: letters, digits, _ and -."""
+    tool = Tool(name=name, description="Does something.", inputSchema={"type": "object"})
+    assert findings([tool]) == [("tool_name_rejected", "", "warning")] * found
+
+
+def read_file(path: str) -> Answer:
+    """Read a file. DEPRECATED: Use read_text_file instead."""
+
+
+def read_text_file(path: str) -> Answer:
+    """Read a file as text."""
+
+
+def test_a_deprecated_tool_beside_its_successor_is_found():
+    """The finding names the successor, and there is none where the list does not have it."""
+    (finding,) = check(server_of(read_file, read_text_file), select=["deprecated_listed"])
+    assert (finding.tool, "'read_text_file'" in finding.reason) == ("read_file", True)
+    assert check(server_of(read_file), select=["deprecated_listed"]) == ()
 
 
 def test_an_open_model_gets_the_line_to_add():

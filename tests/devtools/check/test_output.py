@@ -68,3 +68,16 @@ def test_text_keeps_within_the_width(width):
     assert max(map(len, text.splitlines())) <= width
     assert text.count("Fix: How.") == 1
     assert text.splitlines()[-1] == "2 warnings, 1 note in 2 tools"
+
+
+def test_a_sentence_that_differs_by_its_place_is_printed_once():
+    """Later findings of one kind have their first line alone; what they say besides is printed."""
+    said = ("'a' takes any value.", "'b' takes any value.", "'c' takes any value, and 3 is none.")
+    found = [Finding("untyped_parameter", "note", "store", text[1], text, "Type it.") for text in said]
+    console = Console(width=80, color_system=None)
+    with console.capture() as capture:
+        console.print(as_text(found, 1, 80))
+    lines = capture.get().splitlines()
+    assert [line.strip() for line in lines if "takes any" in line] == [said[0], said[2]]
+    assert sum("untyped_parameter" in line for line in lines) == 3
+    assert sum("Fix: Type it." in line for line in lines) == 1
