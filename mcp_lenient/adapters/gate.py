@@ -22,7 +22,7 @@ from mcp_lenient.engine.declared import NormalizedArguments, NormalizingValidato
 from mcp_lenient.engine.ignored import wrapped_away
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.portable.forms import Form
+from mcp_lenient.portable.forms import FORMS, Form
 from mcp_lenient.portable.publish import read_back
 from mcp_lenient.refusal.envelope import (
     META_KEY,
@@ -79,6 +79,7 @@ class HostTool:
         in_thread: Whether validation runs Python code of the author that must not block the event loop.
         drops_names: Whether the host drops arguments that the schema does not declare.
         key: The key of its contract among those of its host; None for its name.
+        form: The form of its schema that the client asked for.
     """
 
     name: str
@@ -92,6 +93,7 @@ class HostTool:
     in_thread: bool = False
     drops_names: bool = False
     key: Any = None
+    form: Form | None = None
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -730,10 +732,19 @@ def contract_of(
     )
     if declared.normalizers:
         contract = ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
-    if not publishes or policy.mode == "off" or not isinstance(policy.publish, Form):
+    form = published_form(policy, tool.form) if publishes else None
+    if form is None:
         return contract
     listed = schema if policy.publish_statements else tool.schema
-    return PublishedContract.around(contract, listed, policy.publish)
+    return PublishedContract.around(contract, listed, form)
+
+
+def published_form(policy: Policy, asked: Form | None) -> Form | None:
+    """Return the form of a tool's schema: the one that a client asked for, unless the policy keeps it unchanged."""
+    own = policy.publish if isinstance(policy.publish, Form) else None
+    if policy.mode == "off":
+        return None
+    return own if asked is None or own == FORMS["unchanged"] else asked
 
 
 def _own(contract: ToolContract) -> ToolContract:

@@ -50,6 +50,7 @@ def proxy(  # noqa: PLR0913 - an option each
     closed: _Switch = False,
     log: Path | None = None,
     publish: str | None = None,
+    publish_by_query: _Switch = False,
     policy: Literal["lenient", "strict"] = "lenient",
     unrepairable: Literal["refuse", "forward"] = "refuse",
     header: _Several = (),
@@ -74,6 +75,7 @@ def proxy(  # noqa: PLR0913 - an option each
         observe: Change nothing; log what would be done.
         closed: Treat names that a schema does not declare as wrong, unless the schema explicitly allows other names.
         publish: Publish schemas in this form, such as `portable`, and read calls back to what the server wrote.
+        publish_by_query: Let an HTTP client choose the form by the URL: `/mcp?publish=gemini`.
         log: Write the log to this file instead of stderr. The file is rotated.
         policy: `strict` repairs nothing and refuses every wrong call with a clear error.
         unrepairable: What to do with a call that cannot be repaired.
@@ -95,6 +97,8 @@ def proxy(  # noqa: PLR0913 - an option each
     address = None if http is None else _address(http, stateless=stateless)
     if stateless and address is None:
         fail("--stateless: only a proxy served with --http can be without sessions")
+    if publish_by_query and address is None:
+        fail("--publish-by-query: only a proxy served with --http has a URL")
     kind = Policy.strict() if policy == "strict" else Policy()
     mode: Mode = "observe" if observe else "repair"
     if publish is not None and publish not in FORMS:
@@ -105,6 +109,7 @@ def proxy(  # noqa: PLR0913 - an option each
         "timeout": _seconds(timeout, "--timeout"),
         "connect_timeout": _seconds(connect_timeout, "--connect-timeout"),
         "structured_errors": not no_structured_errors,
+        "publish_by_query": publish_by_query,
     }
     server = _server(
         _with_headers(target_of(target), header), chosen, {"definitions": config, "reload": reload}, given
@@ -230,7 +235,7 @@ def _server(
     if not given["structured_errors"]:
         target.add_middleware(PlainErrors())
     add_health(target)
-    target.add_middleware(LenientMiddleware(policy, **declared))
+    target.add_middleware(LenientMiddleware(policy, publish_by_query=given["publish_by_query"], **declared))
     return target
 
 

@@ -37,7 +37,7 @@ from mcp_lenient.adapters.fastmcp.tools import (
     repaired_result,
     version_asked,
 )
-from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool, Gate, HostCall, Verdict
+from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool, Gate, HostCall, Verdict, published_form
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
@@ -225,6 +225,8 @@ class LenientMiddleware(Middleware):
         warm: Whether all tools are compiled at a server's first message, so that the first wrong call is as fast as
             the second. It takes a few milliseconds for each tool.
         publish: The form in which the tools' schemas are published, such as ``"portable"``; as written if left out.
+        publish_by_query: Whether an HTTP client may choose the form by the server's URL: ``/mcp?publish=gemini``. A policy
+            with ``publish="unchanged"`` keeps its tools as they are written.
 
     Attributes:
         unrepairable: What happens to a call that cannot be repaired if no policy decides it.
@@ -243,6 +245,7 @@ class LenientMiddleware(Middleware):
         *,
         warm: bool = False,
         publish: Form | str | None = None,
+        publish_by_query: bool = False,
         **settings: Unpack[HostSettings],
     ) -> None:
         if publish is not None:
@@ -253,7 +256,8 @@ class LenientMiddleware(Middleware):
         )
         self._telemetry = self._gate.telemetry
         self._compiled: dict[Any, CompiledTool] = {}
-        self._forms: dict[str, tuple[Mapping[str, Any], Published]] = {}
+        self._forms: dict[tuple[str, str], tuple[Mapping[str, Any], Published]] = {}
+        self._by_query = publish_by_query
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
         hooks = (type(self).on_message, type(self).on_request)
@@ -287,12 +291,23 @@ class LenientMiddleware(Middleware):
 
     def _caller(self) -> bytes:
         """Return what distinguishes callers for whom the same name may be another tool."""
-        return b""
+        form = self._asked_form()
+        return b"" if form is None else form.name.encode()
+
+    def _asked_form(self) -> Form | None:
+        """Return the form that the client of the current request asks for, if it may choose one."""
+        if not self._by_query:
+            return None
+        from mcp_lenient.adapters.fastmcp.query import form_in_query
+
+        return form_in_query()
 
     def _source(self, server: FastMCP, message: RequestParams) -> ServerSource:
         """Return the tools of a server, as the sender of a request sees them."""
         logged_as = self._telemetry.names.get(server.name)
-        return ServerSource(self._compiled, server, message, self._caller(), logged_as)
+        source = ServerSource(self._compiled, server, message, self._caller(), logged_as)
+        source.form = self._asked_form()
+        return source
 
     async def _reload(self, server: FastMCP) -> None:
         """Load a changed file, if it is valid and does not contradict a tool of this server."""
@@ -372,23 +387,26 @@ class LenientMiddleware(Middleware):
 
     async def _in_form(self, tool: Tool, context: MiddlewareContext[ListToolsRequest]) -> Tool:
         """Return a tool with its schema in the form of its policy."""
-        if not may_publish(tool, self.policy_for(tool.name)) or context.fastmcp_context is None:
+        asked = self._asked_form()
+        may_differ = asked is not None or may_publish(tool, self.policy_for(tool.name))
+        if not may_differ or context.fastmcp_context is None:
             return tool
         if isinstance(tool, FunctionTool):
-            published = self._published(tool)
+            published = self._published(tool, asked)
         else:  # only below a mount or transform is known what its author says
             known = await self.known(context.fastmcp_context.fastmcp, tool.name)
             published = None if known is None else known.published
         return tool if published is None else tool.model_copy(update={"parameters": dict(published.schema)})
 
-    def _published(self, tool: FunctionTool) -> Published | None:
+    def _published(self, tool: FunctionTool, asked: Form | None) -> Published | None:
         """Return the published form of a function's schema, made once."""
-        policy = policy_of(tool, self._gate.operator.policies)
-        if policy.mode == "off" or not isinstance(policy.publish, Form):
+        form = published_form(policy_of(tool, self._gate.operator.policies), asked)
+        if form is None:
             return None
-        kept = self._forms.get(tool.name)
-        if kept is None or kept[0] != tool.parameters or kept[1].form != policy.publish:
-            kept = self._forms[tool.name] = tool.parameters, publish_schema(tool.parameters, policy.publish)
+        kept = self._forms.get((tool.name, form.name))
+        if kept is None or kept[0] != tool.parameters or kept[1].form != form:
+            kept = tool.parameters, publish_schema(tool.parameters, form)
+            self._forms[tool.name, form.name] = kept
         return kept[1]
 
     def _as_stated(self, tool: Tool) -> Tool:

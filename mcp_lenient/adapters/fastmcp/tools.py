@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding
     from mcp_lenient.declare.policies import Policies
+    from mcp_lenient.portable.forms import Form
     from mcp_lenient.rules.policy import Mode
 
     CallContext = MiddlewareContext[CallToolRequestParams]
@@ -377,9 +378,13 @@ class ServerSource(ToolSource):
         message: The request, which may ask for a version.
         caller: What distinguishes callers for whom the same name may be another tool.
         logged_as: The name under which the server is logged.
+
+    Attributes:
+        form: The form of the schemas that the caller asked for.
     """
 
     certain_names = None
+    form: Form | None = None
 
     def __init__(
         self,
@@ -437,6 +442,7 @@ class ServerSource(ToolSource):
             in_thread=target.has_validators,
             drops_names=target.drops_names,
             key=self._key(name),
+            form=self.form,
             route=target.route,
             target=target,
             server=weakref.ref(self.server),

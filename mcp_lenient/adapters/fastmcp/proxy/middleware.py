@@ -176,6 +176,7 @@ class ProxyMiddleware(LenientMiddleware):
         upstream: The upstream of each server that is a proxy.
         times: The timeouts of a server.
         is_nameless: Whether the server is to be logged under the name that it reports.
+        publish_by_query: As for :class:`mcp_lenient.LenientMiddleware`.
         **settings: See :class:`mcp_lenient.HostSettings`.
     """
 
@@ -188,9 +189,10 @@ class ProxyMiddleware(LenientMiddleware):
         upstream: Mapping[FastMCP, Upstream],
         times: Times = NO_LIMITS,
         is_nameless: bool = False,
+        publish_by_query: bool = False,
         **settings: Unpack[HostSettings],
     ) -> None:
-        super().__init__(policy, **settings)
+        super().__init__(policy, publish_by_query=publish_by_query, **settings)
         self._upstream = upstream
         self._times = times
         self._is_nameless = is_nameless
@@ -198,11 +200,11 @@ class ProxyMiddleware(LenientMiddleware):
     def _source(self, server: FastMCP, message: RequestParams) -> UpstreamSource:
         logged_as = self._telemetry.names.get(server.name)
         source = UpstreamSource(self._compiled, server, message, self._caller(), logged_as)
-        source.proxy = self
+        source.proxy, source.form = self, self._asked_form()
         return source
 
     def _caller(self) -> bytes:
-        return b"".join(upstream.caller() for upstream in self._upstream.values())
+        return b"".join((super()._caller(), *(upstream.caller() for upstream in self._upstream.values())))
 
     def _rename(self, context: MiddlewareContext[Any], name: object) -> None:
         """Log a server under the first well-formed name that it reports."""

@@ -73,6 +73,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     mode: Mode | None = None,
     on_decision: Callable[[Decision], object] | None = None,
     decision_values: bool = False,
+    publish_by_query: bool = False,
     **settings: Any,
 ) -> FastMCP:
     """Return a server that runs in front of another one and makes its tools lenient.
@@ -111,6 +112,8 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         mode: The mode of the server-wide policy.
         on_decision: Called with the decision about each call.
         decision_values: Whether these decisions hold values.
+        publish_by_query: Whether an HTTP client may choose the form of the schemas by the proxy's URL:
+            ``/mcp?publish=gemini``.
         settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
 
     Returns:
@@ -140,6 +143,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         mode=mode,
         on_decision=on_decision,
         decision_values=decision_values,
+        publish_by_query=publish_by_query,
     )
     own: list[Middleware] = [middleware] if structured_errors else [PlainErrors(), middleware]
     # Before FastMCP's, so that it sees the handshake that this one forwards.

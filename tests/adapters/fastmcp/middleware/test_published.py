@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
+from wire import serving
 
 from mcp_lenient import LenientMiddleware, Policy, create_lenient_proxy, lenient
 from mcp_lenient.errors import PolicyError
@@ -215,3 +217,56 @@ async def test_the_only_allowed_value_is_not_made_by_a_repair():
     made.add_middleware(LenientMiddleware(publish="portable"))
     assert (await called(made, "wipe", {"confirm": "DELETE"})).is_error
     assert not (await called(made, "wipe", {"confirm": ["DELETE"]})).is_error
+
+
+def proxied(**settings: Any) -> FastMCP:
+    """Return a proxy for a server without a middleware."""
+    behind = server()
+    behind.middleware[:] = [each for each in behind.middleware if not isinstance(each, LenientMiddleware)]
+    return create_lenient_proxy(behind, **settings)
+
+
+@pytest.mark.parametrize("front", [server, proxied])
+async def test_an_http_client_chooses_the_form_by_the_url(front: Callable[..., FastMCP]):
+    """Where the operator allows it, each connection has the form that its URL names, in lists and calls."""
+    with serving(front(publish_by_query=True)) as url:
+        async with Client(f"{url}?publish=portable") as one, Client(url) as other:
+            for _ in range(2):
+                assert (await schema_of(one, "label"))["properties"]["labels"]["type"] == "array"
+                assert (await schema_of(other, "label"))["properties"]["labels"]["type"] == "object"
+                said = await one.call_tool(
+                    "label", {"labels": [{"key": "a", "value": 1}], "filter_name": "x"}
+                )
+                plain = await other.call_tool("label", {"labels": {"a": 1}, "filter[name]": "x"})
+                assert said.structured_content == plain.structured_content
+            wrong = await other.call_tool_mcp("label", {"labels": [{"key": "a", "value": 1}]})
+            assert wrong.is_error
+
+
+async def schema_of(client: Client[Any], name: str) -> Any:
+    """Return the schema of a tool as a client is listed it."""
+    tools = {tool.name: tool for tool in await client.list_tools()}
+    return tools[name].model_dump(by_alias=True)["inputSchema"]
+
+
+async def test_the_form_in_a_url_is_not_read_unless_the_operator_allows_it():
+    """By default the URL chooses nothing."""
+    with serving(server()) as url:
+        async with Client(f"{url}?publish=portable") as client:
+            assert (await schema_of(client, "label"))["properties"]["labels"]["type"] == "object"
+
+
+async def test_a_tool_whose_author_keeps_its_schema_has_it_for_any_url():
+    """``publish=None`` of an author is not overridden by a client."""
+    with serving(server(author=None, publish_by_query=True)) as url:
+        async with Client(f"{url}?publish=portable") as client:
+            assert (await schema_of(client, "keep"))["properties"]["anything"]["type"] == "object"
+            assert (await schema_of(client, "label"))["properties"]["labels"]["type"] == "array"
+
+
+async def test_an_unknown_form_in_a_url_is_an_error():
+    """The client is told which forms there are."""
+    with serving(server(publish_by_query=True)) as url:
+        async with Client(f"{url}?publish=gemeni") as client:
+            with pytest.raises(Exception, match="publish in the URL must be one of unchanged, portable"):
+                await client.list_tools()
