@@ -61,6 +61,8 @@ class Form:
         longest: The bound from which ``maxLength`` and ``maxItems`` may not stay; None for any.
         undeclared_required: Whether ``required`` may have names that are not declared.
         deepest: The number of nested schemas, below which a value is JSON text.
+        most_optional: The number of properties that may be left out; a tool with more is published as it is. None for any.
+        most_unions: The number of unions, likewise.
     """
 
     name: str
@@ -95,6 +97,8 @@ class Form:
     longest: int | None = None
     undeclared_required: bool = True
     deepest: int = 60
+    most_optional: int | None = None
+    most_unions: int | None = None
 
     def allows(self, keyword: str) -> bool:
         """Return whether a keyword may stay."""
@@ -162,6 +166,8 @@ _ALL: Final = (
         recursion=False,
         without=BOUNDS | LENGTHS | OF_OBJECTS | CONDITIONS | {"pattern", "examples", "example"},
         formats=_FORMATS | {"uri"},
+        most_optional=24,
+        most_unions=16,
     ),
     Form(name="openai", root_combinators=False, all_of=False, items_required=True, properties_required=True),
     replace(

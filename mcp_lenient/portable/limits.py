@@ -293,7 +293,7 @@ def _too_deep(tool: ListedTool, asked: int) -> Iterator[Path]:
 _CONDITIONS: Final = frozenset({"if", "then", "else", "not"})
 
 
-def _optional(tool: ListedTool) -> Iterator[tuple[Path, Any]]:
+def optional_properties(tool: ListedTool) -> Iterator[tuple[Path, Any]]:
     """Yield each property that may be left out."""
     for path, each in tool.places:
         required = each.get("required") or ()
@@ -303,7 +303,9 @@ def _optional(tool: ListedTool) -> Iterator[tuple[Path, Any]]:
 
 
 def _optional_without_null(tool: ListedTool, _: Any) -> Iterator[Path]:
-    return (path for path, sub in _optional(tool) if isinstance(sub, Mapping) and not _takes_null(sub))
+    return (
+        path for path, sub in optional_properties(tool) if isinstance(sub, Mapping) and not _takes_null(sub)
+    )
 
 
 def _takes_null(schema: Schema) -> bool:
@@ -327,7 +329,8 @@ def _is_long_with_prefix(tool: ListedTool, asked: Mapping[str, Any]) -> bool:
     return bool(server) and len(asked["form"].format(server=server, tool=tool.name)) > asked["most"]
 
 
-def _unions(tool: ListedTool) -> int:
+def unions(tool: ListedTool) -> int:
+    """Return the number of places that take several types."""
     return sum("anyOf" in each or isinstance(each.get("type"), list) for _, each in tool.places)
 
 
@@ -390,7 +393,7 @@ _OF_TOOLS: Final[Mapping[str, Find]] = {
 """The tests of a tool, by their names in the table."""
 _OF_LISTS: Final[Mapping[str, Callable[[Sequence[ListedTool], int], bool]]] = {
     "most_tools": lambda tools, most: len(tools) > most,
-    "most_optional": lambda tools, most: sum(1 for each in tools for _ in _optional(each)) > most,
-    "most_unions": lambda tools, most: sum(map(_unions, tools)) > most,
+    "most_optional": lambda tools, most: sum(1 for each in tools for _ in optional_properties(each)) > most,
+    "most_unions": lambda tools, most: sum(map(unions, tools)) > most,
 }
 """The tests of a whole list."""

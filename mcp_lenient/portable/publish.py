@@ -150,6 +150,7 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
     conversion = _Conversion(readable(schema), wanted)
     try:
         made, codec = conversion.result()
+        _refuse_too_many(made, wanted)
     except _LostError as error:
         return Published(wanted, schema, lost=str(error))
     changes = tuple(conversion.changes)
@@ -183,6 +184,22 @@ def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
 
 class _LostError(Exception):
     """Raised where a form cannot say every call; the message is why."""
+
+
+def _refuse_too_many(schema: Schema, form: Form) -> None:
+    """Raise where a schema has more optional properties or unions than a form takes."""
+    if form.most_optional is None and form.most_unions is None:
+        return
+    from mcp_lenient.portable.limits import ListedTool, optional_properties, unions
+
+    tool = ListedTool("", schema)
+    for count, most, what in (
+        (len(list(optional_properties(tool))), form.most_optional, "parameters that may be left out"),
+        (unions(tool), form.most_unions, "unions"),
+    ):
+        if most is not None and count > most:
+            msg = f"it has {count} {what}, of which at most {most} are taken"
+            raise _LostError(msg)
 
 
 def _short(value: Any, limit: int = _LONGEST_NOTE) -> str:
