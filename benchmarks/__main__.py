@@ -30,6 +30,7 @@ _SCRIPTS = {
     "hostile": ("evidence",),
     "references": ("evidence",),
     "loops": ("evidence",),
+    "schemas": ("evidence",),
     "structure": ("evidence",),
     "side_by_side": ("evidence", "json_file"),
     "evidence": ("evidence", "files"),

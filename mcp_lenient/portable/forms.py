@@ -164,6 +164,7 @@ _ALL: Final = (
         property_names=_ANTHROPIC_NAME,
         references=False,
         recursion=False,
+        type_lists=False,
         without=BOUNDS | LENGTHS | OF_OBJECTS | CONDITIONS | {"pattern", "examples", "example"},
         formats=_FORMATS | {"uri"},
         most_optional=24,
@@ -173,6 +174,8 @@ _ALL: Final = (
     replace(
         _STRICT,
         name="openai-strict",
+        references=False,
+        recursion=False,
         all_required=True,
         without=OF_OBJECTS
         | CONDITIONS
