@@ -31,6 +31,7 @@ _SCRIPTS = {
     "references": ("evidence",),
     "loops": ("evidence",),
     "schemas": ("evidence",),
+    "listed": ("evidence",),
     "structure": ("evidence",),
     "side_by_side": ("evidence", "json_file"),
     "evidence": ("evidence", "files"),

@@ -178,11 +178,26 @@ def _outcome(call: _Call, form: str) -> str:
         return "lost or different"
     if _dumped(read.arguments) == _dumped(call.arguments):
         return "exact"
-    same = same_values(read.arguments, call.arguments) and not _other_defaults(call.schema)
+    same = _same_but_defaults(call.schema, call.arguments, read.arguments)
     return "a null that is the default" if same else "lost or different"
 
 
-def _other_defaults(schema: Any) -> bool:
+def _same_but_defaults(schema: Json, sent: Json, read: Mapping[str, Any]) -> bool:
+    """Return whether only nulls are left out whose parameters have no other default."""
+    properties = schema.get("properties") or {}
+    for name, value in sent.items():
+        own = properties.get(name)
+        if name not in read:
+            if value is not None or (isinstance(own, dict) and own.get("default") is not None):
+                return False
+        elif _dumped(value) != _dumped(read[name]) and (
+            not same_values(read[name], value) or _other_defaults({**schema, "properties": {name: own}})
+        ):
+            return False
+    return read.keys() <= sent.keys()
+
+
+def _other_defaults(schema: Json) -> bool:
     """Return whether somewhere null is accepted and the default is another value, so that a dropped null may count."""
     tool = ListedTool("", schema)
     return any(each.get("default") is not None and _says_null(each) for _, each in tool.places)

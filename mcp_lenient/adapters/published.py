@@ -12,10 +12,12 @@ from mcp_lenient.portable.publish import Published, publish, read_back
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place
 from mcp_lenient.values.json_values import pointer, tokens_of
+from mcp_lenient.values.patches import value_at
 
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
     from mcp_lenient.portable.forms import Form
+    from mcp_lenient.schema.node import Node
 
 _WORDS = {"missing": "is missing", "unknown": "is not a known name", "type": "has the wrong type"}
 
@@ -25,6 +27,7 @@ class PublishedValidator(WrappedValidator):
     """A tool's validator for calls of the published form, which are read back before they are judged."""
 
     published: Published
+    top: Node
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the arguments can be read back, and the tool accepts the result."""
@@ -36,12 +39,15 @@ class PublishedValidator(WrappedValidator):
         read = read_back(self.published, arguments)
         own = [Fault(each.path, "value", reason=each.reason) for each in read.unreadable]
         told = {each.path[:1] for each in own}
-        others = (self._said(each) for each in self.validator.faults(read.arguments))
+        others = (
+            self._said(self._listed(each, read.arguments), arguments)
+            for each in self.validator.faults(read.arguments)
+        )
         return (*own, *(each for each in others if each.path[:1] not in told))
 
-    def _said(self, fault: Fault) -> Fault:
+    def _said(self, fault: Fault, sent: Mapping[str, Any]) -> Fault:
         """Return a fault of the author's form at its place in the published one."""
-        path = self.published.published_path(fault.path)
+        path = self.published.published_path(fault.path, sent)
         if len(path) >= len(fault.path):
             return replace(fault, path=path)
         inside: Path = fault.path[len(path) :]
@@ -49,6 +55,16 @@ class PublishedValidator(WrappedValidator):
             fault.kind, f"is not accepted ({fault.keyword})" if fault.keyword else "is not accepted"
         )
         return Fault(path, "value", fault.detail, fault.error_code, reason=f"'{place(inside)}' in it {words}")
+
+    def _listed(self, fault: Fault, arguments: Mapping[str, Any]) -> Fault:
+        """Return a fault with the author's node where that lists values, which the published schema may only describe."""
+        node: Node | None = self.top
+        for key in fault.path:
+            node = None if node is None else node.child(key)
+        if node is None or fault.of_name or not any(way.enum for way in node.ways):
+            return fault
+        is_other = fault.kind == "value" and not node.takes(value_at(arguments, fault.path))
+        return replace(fault, node=fault.node or node, keyword=fault.keyword or "enum" * is_other)
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two."""
@@ -88,7 +104,7 @@ class PublishedContract(ToolContract):
             destructive=plan.destructive,
             read_only=plan.read_only,
             tool=plan.tool,
-            validator=PublishedValidator(inner.validator, published),
+            validator=PublishedValidator(inner.validator, published, plan.top),
         )
         return cls(outer.plan, outer.validator, inner.as_texts, inner, published)
 

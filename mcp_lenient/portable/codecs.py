@@ -69,8 +69,8 @@ class Codec:
         """Return a published value in the author's form, the same object if they are alike; collect faults."""
         return value
 
-    def published_path(self, path: Path) -> Path:
-        """Return where the published form has what the author's has at a path."""
+    def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - for lists of entries
+        """Return where a sent value of the published form has what the author's has at a path, or the place around it."""
         return path
 
     def parts(self) -> Sequence[Codec]:
@@ -137,7 +137,7 @@ class JsonText(Codec):
             faults.append(Unreadable(path, "it is not valid JSON text", may_be_repaired=True))
             return value
 
-    def published_path(self, path: Path) -> Path:  # noqa: ARG002 - all of it is one text
+    def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - all of it is one text
         """Return the text's own place."""
         return ()
 
@@ -170,7 +170,7 @@ class JsonObject(Codec):
             faults.append(Unreadable((*path, JSON_KEY), "it is not valid JSON text"))
             return value
 
-    def published_path(self, path: Path) -> Path:
+    def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - all of it is one text
         """Return the place of the text for a place inside the value."""
         return (JSON_KEY,) if path else ()
 
@@ -202,11 +202,12 @@ class Items(Codec):
         read = [self._of(at).decode(each, (*path, at), faults) for at, each in enumerate(value)]
         return value if all(one is other for one, other in zip(read, value, strict=True)) else read
 
-    def published_path(self, path: Path) -> Path:
+    def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path with that of the item."""
         if not path or not isinstance(path[0], int):
             return path
-        return (path[0], *self._of(path[0]).published_path(path[1:]))
+        item = sent[path[0]] if isinstance(sent, list) and path[0] < len(sent) else None
+        return (path[0], *self._of(path[0]).published_path(path[1:], item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,9 +238,14 @@ class Entries(Codec):
             read[entry["key"]] = self.values.decode(entry["value"], (*path, at, "value"), faults)
         return read
 
-    def published_path(self, path: Path) -> Path:  # noqa: ARG002 - the place of an entry depends on what was sent
-        """Return the place of the list."""
-        return ()
+    def published_path(self, path: Path, sent: Any) -> Path:
+        """Return the place of the value in the entry that has the name; that of the list if none has it."""
+        if not path or not _are_entries(sent):
+            return ()
+        at = next((at for at, each in enumerate(sent) if each["key"] == path[0]), None)
+        if at is None:
+            return ()
+        return (at, "value", *self.values.published_path(path[1:], sent[at]["value"]))
 
 
 def _are_entries(value: Any) -> bool:
@@ -437,14 +443,15 @@ class Fields(Codec):
             else:
                 read[name] = each
 
-    def published_path(self, path: Path) -> Path:
+    def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path with the published name."""
+        fields = sent if isinstance(sent, dict) else {}
         known = self.properties.get(path[0]) if path and isinstance(path[0], str) else None
         if known is not None:
-            return (known.name, *known.codec.published_path(path[1:]))
+            return (known.name, *known.codec.published_path(path[1:], fields.get(known.name)))
         if not path or self.rest is None or self.rest.name is None:
             return path
-        return (self.rest.name,)
+        return (self.rest.name, *self.rest.codec.published_path(path, fields.get(self.rest.name)))
 
 
 @dataclass(slots=True)
@@ -465,9 +472,9 @@ class Nullable(Codec):
         """Return null, or the value read."""
         return None if value is None else self.codec.decode(value, path, faults)
 
-    def published_path(self, path: Path) -> Path:
+    def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path of the value."""
-        return self.codec.published_path(path)
+        return self.codec.published_path(path, sent)
 
 
 @dataclass(slots=True)
@@ -488,6 +495,6 @@ class Later(Codec):
         """Return the value read."""
         return self.codec.decode(value, path, faults)
 
-    def published_path(self, path: Path) -> Path:
+    def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path in the definition."""
-        return self.codec.published_path(path)
+        return self.codec.published_path(path, sent)

@@ -124,9 +124,9 @@ class Published:
         """
         return arguments if self.codec is None else self.codec.encode(arguments)
 
-    def published_path(self, path: Path) -> Path:
-        """Return where a value of the author's form is in the published one, or the nearest place around it."""
-        return path if self.codec is None else self.codec.published_path(path)
+    def published_path(self, path: Path, sent: Any = None) -> Path:
+        """Return where a value of the author's form is in arguments that were sent, or the nearest place around it."""
+        return path if self.codec is None else self.codec.published_path(path, sent)
 
 
 def publish(schema: Mapping[str, Any], form: str | Form) -> Published:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
+import jsonpatch
 import pytest
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
@@ -270,3 +271,74 @@ async def test_an_unknown_form_in_a_url_is_an_error():
         async with Client(f"{url}?publish=gemeni") as client:
             with pytest.raises(Exception, match="publish in the URL must be one of unchanged, portable"):
                 await client.list_tools()
+
+
+def orders() -> FastMCP:
+    """Return a server whose tool has allowed values in each kind of place."""
+    made = FastMCP("orders")
+
+    @made.tool
+    def find(
+        order: Annotated[Literal["newest", "oldest"], Field(alias="sort[order]")],
+        weights: dict[str, Literal["low", "high"]],
+        level: Literal[1, 2, 3] = 1,
+        more: dict[str, Any] | None = None,
+    ) -> str:
+        return f"{order} {weights} {level} {more}"
+
+    made.add_middleware(LenientMiddleware(publish="portable"))
+    return made
+
+
+RIGHT = {"sort_order": "newest", "weights": [{"key": "a", "value": "low"}]}
+WRONG = [
+    pytest.param(
+        {"sort_order": "newst"},
+        {
+            "pointer": "/sort_order",
+            "allowed_values": ["newest", "oldest"],
+            "fixes": [[{"op": "replace", "path": "/sort_order", "value": "newest"}]],
+        },
+        id="name",
+    ),
+    pytest.param(
+        {"weights": [{"key": "b", "value": "high"}, {"key": "a", "value": "none"}]},
+        {"pointer": "/weights/1/value", "allowed_values": ["low", "high"]},
+        id="entry",
+    ),
+    pytest.param(
+        {"weights": [{"key": "b", "valu": "high"}]},
+        {
+            "pointer": "/weights/0/value",
+            "allowed_values": ["low", "high"],
+            "fixes": [[{"op": "move", "from": "/weights/0/valu", "path": "/weights/0/value"}]],
+        },
+        id="patch",
+    ),
+    pytest.param({"level": 5}, {"pointer": "/level", "allowed_values": [1, 2, 3]}, id="described_values"),
+    pytest.param({"more": "[1]"}, {"pointer": "/more"}, id="json_text"),
+]
+
+
+@pytest.mark.parametrize(("changed", "expected"), WRONG)
+async def test_pointers_allowed_values_and_patches_are_those_of_the_published_form(
+    changed: dict[str, Any], expected: dict[str, Any], events: Any
+):
+    """What a refusal and its event say of a place can be applied to the call as the model sent it."""
+    result = await called(orders(), "find", {**RIGHT, **changed})
+    (violation,) = result.meta["mcp_lenient"]["details"]["violations"]
+    assert {name: violation.get(name) for name in expected} == expected
+    assert "sort[order]" not in result.content[0].text
+    (event,) = [each for each in events if each["event"] == "call_rejected"]
+    assert event["form"] == "portable"
+    assert [each["pointer"] for each in event["violations"]] == [expected["pointer"]]
+
+
+async def test_a_patch_repairs_the_call_that_was_sent():
+    """A fix is a JSON Patch of the call in the published form, which the tool then accepts."""
+    sent = {**RIGHT, "sort_order": "newst"}
+    refused = await called(orders(), "find", sent)
+    (violation,) = refused.meta["mcp_lenient"]["details"]["violations"]
+    fixed = jsonpatch.apply_patch(sent, violation["fixes"][0])
+    result = await called(orders(), "find", fixed)
+    assert result.data == "newest {'a': 'low'} 1 None"
