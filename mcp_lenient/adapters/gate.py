@@ -736,7 +736,9 @@ def contract_of(
     if form is None:
         return contract
     listed = schema if policy.publish_statements else tool.schema
-    return PublishedContract.around(contract, listed, form)
+    return PublishedContract.around(
+        contract, listed, form, lambda reason: warn("form_unavailable", tool.name, reason)
+    )
 
 
 def published_form(policy: Policy, asked: Form | None) -> Form | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -87,9 +87,20 @@ class PublishedContract(ToolContract):
     published: Published = None  # type: ignore[assignment]
 
     @classmethod
-    def around(cls, inner: ToolContract, schema: Mapping[str, Any], form: Form) -> ToolContract:
-        """Return the contract of a tool whose schema is published in a form; ``inner`` where nothing differs."""
+    def around(
+        cls,
+        inner: ToolContract,
+        schema: Mapping[str, Any],
+        form: Form,
+        warn: Callable[[str], object] = lambda _: None,
+    ) -> ToolContract:
+        """Return the contract of a tool whose schema is published in a form; ``inner`` where nothing differs.
+
+        ``warn`` is called with the reason where the schema cannot have the form without losing calls.
+        """
         published = publish(schema, form)
+        if published.lost is not None:
+            warn(published.lost)
         if published.schema is schema:
             return inner
         policy, plan = inner.plan.policy, inner.plan

@@ -38,10 +38,12 @@ LibraryEventName = Literal[
     "hook_unavailable",
     "definition_unused",
     "definitions_kept",
+    "form_unavailable",
     "list_failed",
     "repeats_unavailable",
 ]
 """Events about the library itself."""
+_OF_TOOLS: Final = frozenset({"tool_not_compiled", "form_unavailable"})
 
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
@@ -121,7 +123,7 @@ class EventLog:
         fields = {
             "event": event,
             "timestamp": timestamp(),
-            "subject": shown_name(subject) if event == "tool_not_compiled" else escaped(subject),
+            "subject": shown_name(subject) if event in _OF_TOOLS else escaped(subject),
             "reason": escaped(reason, limit=_MAX_REASON),
         }
         self._write("warning", fields)

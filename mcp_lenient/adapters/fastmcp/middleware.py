@@ -407,6 +407,8 @@ class LenientMiddleware(Middleware):
         if kept is None or kept[0] != tool.parameters or kept[1].form != form:
             kept = tool.parameters, publish_schema(tool.parameters, form)
             self._forms[tool.name, form.name] = kept
+            if kept[1].lost is not None:
+                self._telemetry.log.warn_once("form_unavailable", tool.name, kept[1].lost)
         return kept[1]
 
     def _as_stated(self, tool: Tool) -> Tool:

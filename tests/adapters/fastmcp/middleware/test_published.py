@@ -342,3 +342,23 @@ async def test_a_patch_repairs_the_call_that_was_sent():
     fixed = jsonpatch.apply_patch(sent, violation["fixes"][0])
     result = await called(orders(), "find", fixed)
     assert result.data == "newest {'a': 'low'} 1 None"
+
+
+@pytest.mark.parametrize("mounted", [False, True])
+async def test_a_tool_that_cannot_have_the_form_is_listed_as_it_is_and_named(events: Any, *, mounted: bool):
+    """Where null and leaving out differ, a strict form would lose calls: one log line gives tool and reason."""
+    made = FastMCP("counts")
+
+    @made.tool
+    def count(most: int | None = 5) -> str:
+        return str(most)
+
+    front = FastMCP("front") if mounted else made
+    if mounted:
+        front.mount(made)
+    front.add_middleware(LenientMiddleware(publish="openai-strict"))
+    assert (await listed(front))["count"]["properties"]["most"]["default"] == 5
+    assert (await called(front, "count", {"most": None})).data == "None"
+    (warning,) = [each for each in events if each["event"] == "form_unavailable"]
+    assert warning["subject"] == "count"
+    assert warning["reason"] == "at /properties/most, null and leaving it out mean different things"
