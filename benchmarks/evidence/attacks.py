@@ -64,7 +64,7 @@ async def _tried() -> tuple[list[Row], list[Row]]:
 
 async def _breaks(row: Row) -> bool:
     if "text" in row:
-        return await _is_run(row["text"])
+        return await is_run(row["text"])
     if "stall" in row:
         begin = time.process_time()
         normalize(_STALLED, {"a" + ".b" * row["stall"]: 1})
@@ -72,9 +72,10 @@ async def _breaks(row: Row) -> bool:
     return not normalize(row["schema"], row["arguments"]).violations
 
 
-async def _is_run(text: str) -> bool:
+async def is_run(text: str, publish: str | None = None) -> bool:
+    """Return whether ``dispatch`` runs a deletion that a text may only seem to ask for."""
     deleted: list[str] = []
-    server: FastMCP[Any] = FastMCP("files", middleware=[LenientMiddleware()])
+    server: FastMCP[Any] = FastMCP("files", middleware=[LenientMiddleware(publish=publish)])
 
     @server.tool
     def delete_file(path: str) -> str:

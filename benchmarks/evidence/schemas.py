@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from benchmarks import data
+from benchmarks.evidence import attacks
 from mcp_lenient import Policy, read_back
 from mcp_lenient.adapters.published import PublishedContract
 from mcp_lenient.engine.contract import ToolContract
@@ -285,10 +287,12 @@ def _attacks_table() -> Table:
     rows = (
         [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
     )
-    attacks = [row for row in rows if "schema" in row]
-    broken = [row["id"] for row in attacks if _is_run(row["schema"], row["arguments"])]
-    table = Table("attacks", "broken", "which", title="Calls to refuse, under portable")
-    table.add_row(str(len(attacks)), str(len(broken)), ", ".join(broken))
+    calls, texts = ([row for row in rows if name in row] for name in ("schema", "text"))
+    broken = [row["id"] for row in calls if _is_run(row["schema"], row["arguments"])]
+    ran = [row["id"] for row in texts if asyncio.run(attacks.is_run(row["text"], publish="portable"))]
+    table = Table("attacks", "number", "broken", "which", title="Recorded attacks, under portable")
+    table.add_row("calls to refuse", str(len(calls)), str(len(broken)), ", ".join(broken))
+    table.add_row("texts not to run", str(len(texts)), str(len(ran)), ", ".join(ran))
     return table
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.publish import Published, publish, read_back
+from mcp_lenient.portable.publish import Published, is_any_value, publish, read_back
+from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place
 from mcp_lenient.values.json_values import pointer, tokens_of
@@ -72,6 +73,15 @@ class PublishedValidator(WrappedValidator):
         return self.validator.tells_apart(first.arguments, second.arguments)
 
 
+def _with_any_values(schema: Any) -> Any:
+    """Return a published schema that also takes an author's any value as it is, so that none is repaired."""
+    if not isinstance(schema, Mapping):
+        return schema
+    if is_any_value(schema):
+        return {name: each for name, each in schema.items() if name == "description"}
+    return with_subschemas(schema, _with_any_values)
+
+
 @dataclass(frozen=True, slots=True)
 class PublishedContract(ToolContract):
     """The contract of a tool in its published form. Its decisions hold arguments in the author's form.
@@ -110,7 +120,7 @@ class PublishedContract(ToolContract):
         # The form may not say that other names are forbidden; names are repaired where they are.
         closed = {"additionalProperties": False} if plan.top.closed else {}
         outer = ToolContract.of_schema(
-            {**published.schema, **closed},
+            {**_with_any_values(published.schema), **closed},
             policy if secret == policy.secret else policy.changed(secret=secret),
             destructive=plan.destructive,
             read_only=plan.read_only,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
@@ -96,12 +97,24 @@ def changes_values(codec: Codec) -> bool:
     return False
 
 
+_ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
+_CONTROLS: Final = {"b": "\\u0008", "f": "\\u000c"}
+"""How U+0008 and U+000C are said: their short escapes mostly come from the backslash of a path or of a regex."""
+
+
+def json_text(value: Any) -> str:
+    """Return the JSON text of a value, which :func:`json_value` reads."""
+    return _ESCAPE.sub(lambda found: _CONTROLS.get(found[1], found[0]), _ENCODER.encode(value))
+
+
 def json_value(text: str) -> Any:
-    """Return the value that a text is in strict JSON.
+    r"""Return the value that a text is in strict JSON.
 
     Raises:
-        ValueError: When it is not one JSON value, has a key twice or a number that is too large.
+        ValueError: When it is not one JSON value, has a key twice, a number that is too large, or ``\b`` or ``\f``.
     """
+    if any(each in _CONTROLS for each in _ESCAPE.findall(text)):
+        raise ValueError
     try:
         return json.loads(
             text, object_pairs_hook=unique_keys, parse_constant=no_constant, parse_float=_finite
@@ -125,7 +138,7 @@ class JsonText(Codec):
 
     def encode(self, value: Any) -> Any:
         """Return the text."""
-        return _ENCODER.encode(value)
+        return json_text(value)
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the value that a text is; what is no text stays."""
@@ -158,7 +171,7 @@ class JsonObject(Codec):
         """Return the object, or the scalar."""
         if self.scalars and isinstance(value, (str, int, float)):
             return value
-        return {JSON_KEY: _ENCODER.encode(value)}
+        return {JSON_KEY: json_text(value)}
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the value that the object's text is."""

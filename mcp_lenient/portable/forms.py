@@ -182,7 +182,7 @@ _ALL: Final = (
         | {"default", "title", "examples", "example", "minLength", "maxLength", "uniqueItems", "contains"}
         | {"minContains", "maxContains"},
         formats=_FORMATS,
-        deepest=9,
+        deepest=6,
     ),
     _GEMINI,
     _VERTEX,

@@ -47,6 +47,7 @@ _LONGEST_SCHEMA: Final = 300
 _LONGEST_NAME: Final = 64
 _MOST_WAYS: Final = 12
 _NULL: Final = {"type": "null"}
+_ANY_SCALARS: Final = ("string", "number", "boolean")
 _NEVER: Final[Mapping[str, Any]] = {"not": {}}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _TOLD: Final[Mapping[str, str]] = {
@@ -180,6 +181,13 @@ def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
     faults: list[Any] = []
     read = published.codec.decode(arguments, (), faults)
     return ReadBack(read, tuple(faults))
+
+
+def is_any_value(schema: Mapping[str, Any]) -> bool:
+    """Return whether a published schema says any value: a scalar, or another one as JSON text in an object."""
+    *scalars, other = schema.get("anyOf") or [None]
+    is_object = isinstance(other, Mapping) and (other.get("properties") or {}).keys() == {JSON_KEY}
+    return is_object and tuple(each.get("type") for each in scalars) == _ANY_SCALARS
 
 
 class _LostError(Exception):
@@ -408,7 +416,7 @@ class _Conversion:
             return self._kept(own, at), SAME
         self._use("any_value_to_scalar_or_json", at)
         about = self._kept({name: each for name, each in own.items() if name != "type"}, at)
-        branches: list[Schema] = [{"type": each} for each in ("string", "number", "boolean")]
+        branches: list[Schema] = [{"type": each} for each in _ANY_SCALARS]
         branches.append(self._json_object("any other value, as JSON text"))
         return self._beside(about, "anyOf", branches), JsonObject(scalars=True)
 
@@ -616,7 +624,7 @@ class _Conversion:
     def _property(self, sub: Any, name: str, at: Path, *, is_required: bool) -> tuple[Schema, Property]:
         """Return the published schema of a property, and how it is said and left out."""
         form, takes_null = self._form, self._takes_null(sub)
-        default = sub.get("default") if isinstance(sub, Mapping) else None
+        default = sub.get("default", ...) if isinstance(sub, Mapping) else ...
         is_same = takes_null and not is_required and default is None
         if is_same and not form.optional_null and isinstance(sub, Mapping):
             without = self._without_null(sub)

@@ -87,6 +87,16 @@ SHAPES: dict[str, tuple[Json, Json, Json]] = {
         {"n": None},
         {"n": None},
     ),
+    "null_without_default": (
+        {"type": "object", "properties": {"n": {"type": ["integer", "null"]}}},
+        {"n": None},
+        {"n": None},
+    ),
+    "controls_as_text": (
+        parameters(filter={"type": "object"}),
+        {"filter": {"a\b": "\f\\b"}},
+        {"filter": '{"a\\u0008": "\\u000c\\\\b"}'},
+    ),
     "more_names": (
         {
             "type": "object",
