@@ -20,7 +20,7 @@ EFFECTS: Final = {
 }
 """What happens to what breaks a limit, in words."""
 _MOST_PLACES: Final = 5
-_AGED: Final = timedelta(days=366)
+_AGED: Final = timedelta(days=365)
 _AFTER_YEAR: Final = "-01-01"
 
 
