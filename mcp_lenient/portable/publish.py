@@ -276,7 +276,8 @@ class _Conversion:
         self._count += 1
         if isinstance(schema, bool) or not isinstance(schema, Mapping):
             return self._anything({}, at) if schema is not False else (dict(_NEVER), SAME)
-        if not is_root and (len(at) > 4 * self._form.deepest or self._depth(at) > self._form.deepest):
+        is_deep = len(at) > 4 * self._form.deepest or self._depth(at) > self._form.deepest
+        if is_deep and not is_root and not _is_scalar(schema):
             return self._as_text(schema, at, "deep")
         if schema.get("writeOnly") is True or schema.get("format") == "password":
             self._hide(at)
@@ -641,7 +642,7 @@ class _Conversion:
                 raise _LostError(msg)
             return schema, Property(name, codec)
         self._use("absent_to_null", at)
-        if not takes_null:
+        if not takes_null or not ("$ref" in schema or self._takes_null(schema)):
             schema, codec = _nullable(schema), Nullable(codec)
             _note_everywhere(schema, "null to leave it out")
         return schema, Property(
@@ -893,6 +894,15 @@ def _others(own: Mapping[str, Any]) -> Any:
 def _is_null(schema: Any) -> bool:
     return isinstance(schema, Mapping) and (
         schema.get("type") == "null" or schema.get("enum") == [None] or schema.get("const", ...) is None
+    )
+
+
+def _is_scalar(schema: Mapping[str, Any]) -> bool:
+    types = schema.get("type")
+    return (
+        isinstance(types, str)
+        and types in {*_SCALARS, "null"}
+        and not (_combines(schema) or "$ref" in schema)
     )
 
 

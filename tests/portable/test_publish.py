@@ -144,3 +144,17 @@ def deep(levels: int) -> Json:
 def test_hostile_schemas_stay_small(schema: Json, form: str):
     """References that double, deep nesting and references to themselves neither stall nor explode."""
     assert len(str(publish(schema, form).schema)) < 4_000_000
+
+
+def test_a_deep_optional_in_a_strict_form_may_be_null():
+    """What is JSON text because it is deep may still be left out, where that is said by null."""
+    optional = {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}], "default": None}
+    schema: Json = parameters(deep=optional, name={"type": "string"})
+    value: Json = {"name": "a"}
+    for _ in range(FORMS["openai-strict"].deepest - 1):
+        schema, value = parameters(below=schema), {"below": value}
+    published = publish(schema, "openai-strict")
+    said = published.say(value)
+    assert "deep_to_json_text" in {change.name for change in published.changes}
+    assert Tree(published.schema).top.takes(said)
+    assert read_back(published, said).arguments == value
