@@ -30,6 +30,8 @@ def report(  # noqa: PLR0913 - each is an option of the command
     *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
     format: Literal["text", "json"] = "text",  # noqa: A002 - the option's name
     html: Path | None = None,
+    store: Path | None = None,
+    from_: Annotated[str | None, Parameter(name="--from")] = None,
     since: str | None = None,
     until: str | None = None,
     tool: str | None = None,
@@ -48,6 +50,10 @@ def report(  # noqa: PLR0913 - each is an option of the command
             `'logs/**/*.gz'`; `s3://` and `https://` addresses; `-` for standard input.
         format: `text` for people, `json` for programs.
         html: Write one self-contained page with charts to this file.
+        store: A folder that keeps what was counted, by day: only what is new in the files is read, and the report is
+            of all that it keeps; without files, of that alone. Times are then whole days, UTC.
+        from_: Ask the table `calls` of a ClickHouse database, such as `clickhouse://user:password@host/database`
+            (`clickhouses://` with TLS), instead of files.
         since: Only calls since this time: `2026-11-01`, `2026-11-01T08:00Z`, or an age: `90m`, `24h`, `7d`.
         until: Only calls before this time, in the same form.
         tool: Only calls of this tool; `*` matches any text.
@@ -60,7 +66,9 @@ def report(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.devtools.report import Selection, page, read_report
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
-    if not files and sys.stdin.isatty():
+    if from_ is not None:
+        _check_server(from_, others=bool(files or store))
+    if not (files or store or from_) and sys.stdin.isatty():
         fail("no log given: give files, patterns or - for standard input")
     selection = Selection(
         since=_moment("--since", since),
@@ -72,9 +80,15 @@ def report(  # noqa: PLR0913 - each is an option of the command
     if html is not None and not html.resolve().parent.is_dir():
         fail(f"--html {html}: the folder does not exist: {html.resolve().parent}")
     try:
-        with _progress() as progress:
+        with progress_bar() as progress:
             made = read_report(
-                files or ("-",), selection=selection, top=top, memory=memory, progress=progress
+                files if store or from_ else files or ("-",),
+                selection=selection,
+                top=top,
+                memory=memory,
+                progress=progress,
+                store=store,
+                server=from_,
             )
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: no report was made\n")
@@ -88,6 +102,13 @@ def report(  # noqa: PLR0913 - each is an option of the command
     else:
         show(Output(highlight=False), as_text(made))
     return DONE
+
+
+def _check_server(address: str, *, others: bool) -> None:
+    if others:
+        fail("--from asks a database: it takes no files and no --store")
+    if not re.match(r"clickhouses?://[^/]", address):
+        fail("--from: write an address as clickhouse://user:password@host:8123/database")
 
 
 def _no_events(log: LogFigures) -> str:
@@ -118,7 +139,7 @@ def _write(file: Path, text: str) -> None:
 
 
 @contextmanager
-def _progress() -> Iterator[Progress | None]:
+def progress_bar() -> Iterator[Progress | None]:
     """Show a progress bar if stderr is a terminal."""
     from rich.progress import Progress as Bar
 

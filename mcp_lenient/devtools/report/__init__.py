@@ -10,13 +10,23 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from mcp_lenient.devtools.report.advice import advice
+from mcp_lenient.devtools.report.clickhouse import fetch
+from mcp_lenient.devtools.report.counting import (
+    HOUR,
+    TABLES,
+    counting,
+    created,
+    parameters,
+    span,
+    whole_days,
+)
 from mcp_lenient.devtools.report.database import (
     DEFAULT_MEMORY,
     Database,
@@ -24,15 +34,17 @@ from mcp_lenient.devtools.report.database import (
     Progress,
     ReportError,
 )
-from mcp_lenient.devtools.report.intake import enough_memory, take_in
+from mcp_lenient.devtools.report.intake import enough_memory, read_lists, take_in
 from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Selection
 from mcp_lenient.devtools.report.page import page
-from mcp_lenient.devtools.report.questions import answers, prepare
-from mcp_lenient.devtools.report.sources import STDIN, find_logs
+from mcp_lenient.devtools.report.questions import REPEATED_TIMES, answers, prepare, step
+from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs
+from mcp_lenient.devtools.report.store import Store
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
 
 _TOP = 20
+_Made = TypeVar("_Made")
 
 
 def read_report(
@@ -43,8 +55,10 @@ def read_report(
     memory: str = DEFAULT_MEMORY,
     progress: Progress | None = None,
     stdin: BinaryIO | None = None,
+    store: Path | None = None,
+    server: str | None = None,
 ) -> Report:
-    """Summarize the calls in logs.
+    """Summarize the calls in logs, or in a table of ClickHouse.
 
     Lines that are not events, such as an unfinished last line, are counted and skipped. Files may be written to
     meanwhile. Data beyond ``memory`` goes to a temporary folder (in ``TMPDIR``), which is removed at the end.
@@ -52,44 +66,116 @@ def read_report(
     Args:
         paths: Files of JSON lines, plain or compressed by gzip or zstd, and Parquet files; folders, patterns
             such as ``logs/**/*.jsonl.gz``, addresses such as ``s3://bucket/*.jsonl``, and ``-`` for standard input.
-        selection: Which calls to include; all by default.
+        selection: Which calls to include; all by default. With ``store``, its times are whole days, UTC.
         top: Maximum number of entries in a list.
         memory: The engine's memory limit, such as ``2GB``.
         progress: Called with the current step and its percentage.
         stdin: What ``-`` reads; the process's standard input by default.
+        store: A folder that keeps what was counted. Only what is new in the logs is read, and the report is of
+            everything in the folder; without paths, of that alone.
+        server: A database such as ``clickhouse://localhost/logs``, instead of paths.
 
     Raises:
-        ReportError: When a log is missing or unreadable, ``memory`` is too low, or DuckDB is not installed.
+        ReportError: When a log is missing or unreadable, ``memory`` is too low, or a package is not installed.
     """
-    stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
+    chosen = selection or Selection()
     with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
-        logs = find_logs(paths, folder, stream)
-        files = [path for group in logs.groups for path in (*group.patterns, *group.shown)]
-        remote = any(group.remote for group in logs.groups)
-        settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
-        for number, each in enumerate(settings):  # one thread may fit where several do not
-            own = folder / f"{number}"
-            own.mkdir()
-            with (
-                suppress(OutOfMemoryError),
-                closing(
-                    Database(own, files, remote=remote, memory=memory, progress=progress, **each)
-                ) as database,
-            ):
-                chosen = selection or Selection()
-                log = take_in(database, logs, chosen, own, stdin=STDIN in map(str, paths))
-                return _made(database, log, chosen, top)
-        msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
-        raise ReportError(msg)
+        if server is not None:
+            fetched = fetch(server, chosen, folder)
+            return _tried(folder, lambda own, each: _answered(own, each, *fetched, top), memory, progress)
+        stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
+        logs = find_logs(paths, folder, stream) if paths or store is None else FoundLogs(())
+        if store is not None:
+            with Store(store) as kept:
+                return _tried(
+                    folder,
+                    lambda own, each: _kept(own, each, kept, logs, chosen, top),
+                    memory,
+                    progress,
+                    logs,
+                    store,
+                )
+        is_stdin = STDIN in map(str, paths)
+        return _tried(
+            folder,
+            lambda own, each: _read(own, each, logs, chosen, top, stdin=is_stdin),
+            memory,
+            progress,
+            logs,
+        )
 
 
-def _made(database: Database, log: LogFigures, selection: Selection, top: int) -> Report:
+def _tried(
+    folder: Path,
+    report: Callable[[Database, Path], _Made],
+    memory: str,
+    progress: Progress | None,
+    logs: FoundLogs = FoundLogs(()),  # noqa: B008 - it is frozen
+    store: Path | None = None,
+) -> _Made:
+    """Make a report in a database of its own."""
+    files = [path for group in logs.groups for path in (*group.patterns, *group.shown)]
+    remote = any(group.remote for group in logs.groups)
+    settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
+    for number, each in enumerate(settings):  # one thread may fit where several do not
+        own = folder / f"{number}"
+        own.mkdir()
+        folders = (folder, *([store.resolve()] if store else ()))
+        with (
+            suppress(OutOfMemoryError),
+            closing(
+                Database(own, files, remote=remote, memory=memory, progress=progress, folders=folders, **each)
+            ) as database,
+        ):
+            return report(database, own)
+    msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
+    raise ReportError(msg)
+
+
+def _read(
+    database: Database, folder: Path, logs: FoundLogs, selection: Selection, top: int, *, stdin: bool
+) -> Report:
+    log, given = take_in(database, logs, folder, stdin=stdin), parameters(selection)
+    ((first, last, _),) = database.run(span(selection), given)
+    seconds = step(first, last)
+    for name in TABLES:
+        least = REPEATED_TIMES if name == "mistakes" else 1
+        database.run(
+            f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds, least=least)}", given
+        )
+    return _made(database, log, selection, seconds, top)
+
+
+def _kept(
+    database: Database, folder: Path, store: Store, logs: FoundLogs, selection: Selection, top: int
+) -> Report:
+    log, days = store.update(database, logs, folder), whole_days(selection)
+    store.count(database, days)
+    return _answered(database, folder, log, days, HOUR, top)
+
+
+def _answered(
+    database: Database, folder: Path, log: LogFigures, selection: Selection, least: int, top: int
+) -> Report:
+    """Answer from tables of counts, of which those of a server are files in a folder above."""
+    for name in TABLES:
+        if (file := folder.parent / f"{name}.parquet").exists():
+            database.run(created(name))
+            database.run(
+                f"INSERT INTO counted_{name} FROM read_parquet(?, binary_as_string=true)", [str(file)]
+            )
+    read_lists(database, folder, "counted_shapes")
+    ((first, last),) = database.run("SELECT min(earliest), max(latest) FROM counted_periods")
+    return _made(database, log, selection, step(first, last, least), top)
+
+
+def _made(database: Database, log: LogFigures, selection: Selection, seconds: int, top: int) -> Report:
     prepare(database)
     return Report(
         made=datetime.now(timezone.utc),
         selection=selection,
         log=log,
         advice=advice(database, top),
-        **answers(database, top),
+        **answers(database, top, seconds),
     )

@@ -47,6 +47,7 @@ def s3_secret(environment: Mapping[str, str]) -> str | None:
 
 Progress = Callable[[str, float], None]
 """Called with what is being done, and how many percent of it are."""
+MISSING: Final = "the report needs DuckDB, which is not installed: pip install duckdb"
 DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 LOWEST_MEMORY: Final = 64_000_000
@@ -84,6 +85,7 @@ class Database:
         memory: str,
         progress: Progress | None,
         most_threads: int = _MOST_THREADS,
+        folders: Sequence[Path] = (),
     ) -> None:
         self._connection = _connection(folder, memory)
         self._progress = progress
@@ -98,7 +100,7 @@ class Database:
         if remote:
             self._allow_addresses(paths)
         else:
-            run("SET allowed_directories=?", [[f"{folder}{os.sep}"]])
+            run("SET allowed_directories=?", [[f"{each}{os.sep}" for each in (folder, *folders)]])
             run("SET allowed_paths=?", [list(paths)])
             run("SET enable_external_access=false")
         run("SET lock_configuration=true")
@@ -204,8 +206,7 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
     try:
         import duckdb
     except ModuleNotFoundError:
-        msg = "the report needs DuckDB, which is not installed: pip install duckdb"
-        raise ReportError(msg) from None
+        raise ReportError(MISSING) from None
     try:
         return duckdb.connect(
             str(folder / "report.duckdb"),

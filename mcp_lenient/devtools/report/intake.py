@@ -11,13 +11,14 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import pydantic_core
 from pydantic import Field, TypeAdapter, ValidationError
 
+from mcp_lenient.devtools.report.counting import FAILED
 from mcp_lenient.devtools.report.database import LOWEST_MEMORY, Database, ReportError
-from mcp_lenient.devtools.report.model import LogFigures, Selection, SkippedFile
+from mcp_lenient.devtools.report.model import LogFigures, SkippedFile
 from mcp_lenient.devtools.report.sources import (
     Compression,
     FoundLogs,
@@ -41,12 +42,12 @@ _FIELDS: Final = {
     "hints": ("code", "place"),
 }
 """The lists of an event, and what is kept of their entries."""
-_LISTS: Final = tuple(_FIELDS)
+LISTS: Final = tuple(_FIELDS)
 _COUNTS: Final = ("violation_count", "repair_count", "duration_us")
 _KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "subject")
 _CHECKED: Final = ("form", "mounted", "session_id", "request_id", "transport", "trace_id", "span_id")
 _OTHERS: Final = ("timestamp", "event", "schema_version")
-_LINE_FIELDS: Final = (*_OTHERS, *_KEPT, *_CHECKED, *_COUNTS, *_LISTS)
+_LINE_FIELDS: Final = (*_OTHERS, *_KEPT, *_CHECKED, *_COUNTS, *LISTS)
 _NUMBERS: Final = (*_COUNTS, "schema_version")
 _ZONED: Final = re.compile("TIMESTAMPTZ|WITH TIME ZONE")
 # The columns of every Parquet file with events.
@@ -69,13 +70,13 @@ _LONGEST_PLAIN: Final = 4000
 # The engine handles 2,048 lines at a time, several copies of each: longer lines are left to Python, one by one.
 _LONGEST_PARSED: Final = 8_000
 # Longer lines are not events, and the engine may not even count them.
-_LONGEST_LINE: Final = 2_000_000
+LONGEST_LINE: Final = 2_000_000
 # Each thread has a few buffers; larger ones are not faster.
 _BUFFER: Final = 4_000_000
 # No character separates or quotes.
 _AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
-    new_line='\\n', max_line_size={_LONGEST_LINE}, buffer_size={_BUFFER}"""
-_NAMES: Final = (*_LISTS, *_COUNTS, *_KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
+    new_line='\\n', max_line_size={LONGEST_LINE}, buffer_size={_BUFFER}"""
+_NAMES: Final = (*LISTS, *_COUNTS, *_KEPT, *_CHECKED, *_OTHERS, *_EXTRA)
 _SHAPE: Final = "{" + ",".join(f'"{name}":"JSON"' for name in _NAMES) + "}"
 _KNOWN: Final = " + ".join(f"CAST(e.{name} IS NOT NULL AS INTEGER)" for name in _NAMES)
 _EVENTS: Final = ", ".join(f"""'"{name}"'""" for name in get_args(EventName))
@@ -85,6 +86,8 @@ def _every(conditions: list[str]) -> str:
     return "(" + " AND ".join(conditions) + ")"
 
 
+# A string of such a line needs no further check: JSON forbids the other characters that it must not contain.
+_SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
 # Strings and counts spelled as the library spells them.
 _FIELDS_PLAIN: Final = _every(
     [
@@ -97,13 +100,13 @@ _FIELDS_PLAIN: Final = _every(
         *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
         f"(e.timestamp IS NULL OR (regexp_full_match(e.timestamp, '{_RAW_INSTANT}') AND micros IS NOT NULL))",
         *(
-            f"(simple OR e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_TEXT}'))"
+            f"CASE WHEN e.{name} IS NULL OR {_SIMPLE} THEN true ELSE regexp_full_match(e.{name}, '{_RAW_TEXT}') END"
             for name in (*_KEPT, *_CHECKED)
         ),
         # A null here is not an event, and the engine reads it as missing.
-        "(NOT contains(line, 'null') OR "
-        + _every([f"coalesce(json_type(line, '$.{name}'), '') <> 'NULL'" for name in (*_LISTS, *_COUNTS)])
-        + ")",
+        "CASE WHEN contains(line, 'null') THEN "
+        + _every([f"coalesce(json_type(line, '$.{name}'), '') <> 'NULL'" for name in (*LISTS, *_COUNTS)])
+        + " ELSE true END",
     ]
 )
 # All keys are known and occur once; their values are checked below.
@@ -128,11 +131,28 @@ _LINE_PLAIN: Final = _every(
         f"CASE WHEN {_KEYS_KNOWN} THEN true ELSE {_KEYS_HARMLESS} END",
     ]
 )
-# Then a string needs no further check: JSON forbids the other characters that it must not contain.
-_SIMPLE: Final = r"(strlen(line) = length(line) AND NOT contains(line, '\') AND NOT contains(line, chr(127)))"
+# A line as the library writes it: no spaces between known keys, each of them once, so that no byte is left over. The
+# engine evaluates all parts of an OR, but only one branch of a CASE, so that these lines are checked no further.
+_EXACT: Final = _every(
+    [
+        "strlen(line) = 1 + "
+        + " + ".join(f"coalesce(strlen(e.{name}) + {len(name) + 4}, 0)" for name in _NAMES),
+        _SIMPLE,
+        f"e.event IN ({_EVENTS})",
+        "e.tool IS NOT NULL",
+        "e.schema_version = '1'",
+        f"regexp_full_match(e.timestamp, '{_RAW_INSTANT}')",
+        "micros IS NOT NULL",
+        *(
+            f"coalesce(strlen(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"'), true)"
+            for name in (*_KEPT, *_CHECKED, *_EXTRA)
+        ),
+        *(f"coalesce(regexp_full_match(e.{name}, '{_RAW_COUNT}'), true)" for name in _COUNTS),
+    ]
+)
 # An event is an object with an event name, perhaps escaped.
 _MAY_BE_EVENT: Final = (
-    rf"(strlen(line) <= {_LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
+    rf"(strlen(line) <= {LONGEST_LINE} AND (contains(line, 'call_') OR contains(line, '\u'))"
     r" AND regexp_matches(line, '^\s*\{'))"
 )
 
@@ -143,7 +163,7 @@ def _columns(text: str) -> str:
         [
             "micros",
             *(f"{text.format(f'e.{name}')} AS {name}" for name in ("event", *_KEPT)),
-            *(f"CAST(e.{name} AS VARCHAR) AS {name}" for name in _LISTS),
+            *(f"CAST(e.{name} AS VARCHAR) AS {name}" for name in LISTS),
             *(f"coalesce(TRY_CAST(CAST(e.{name} AS VARCHAR) AS BIGINT), 0) AS {name}" for name in _COUNTS),
         ]
     )
@@ -163,7 +183,7 @@ def _lines(compression: Compression) -> str:
 _CREATE: Final = f"""
     CREATE TABLE read (
         kind VARCHAR, line VARCHAR, micros BIGINT, event VARCHAR,
-        {", ".join(f"{name} VARCHAR" for name in (*_KEPT, *_LISTS))},
+        {", ".join(f"{name} VARCHAR" for name in (*_KEPT, *LISTS))},
         {", ".join(f"{name} BIGINT" for name in _COUNTS)}
     )
 """
@@ -181,7 +201,7 @@ def _lines_of_parquet(columns: Mapping[str, str]) -> str:
 def _json(name: str, column: str) -> str:
     """Return a Parquet column as the JSON that the library writes in a line; NULL if it has no value."""
     nested = column.endswith("]") or column.startswith(("STRUCT(", "MAP("))
-    if name in _LISTS and not nested:
+    if name in LISTS and not nested:
         text = f"nullif(trim(CAST({name} AS VARCHAR)), 'null')"
         return f"CASE WHEN json_valid({text}) THEN {text} ELSE to_json({text}) END"
     if name == "timestamp" and column.startswith("TIMESTAMP"):
@@ -207,18 +227,19 @@ def _reading(lines: str) -> str:
             FROM candidates
         ),
         dated AS (
-            SELECT *, {_SIMPLE} AS simple,
-                epoch_us(TRY_CAST(substr(e.timestamp, 2, length(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
+            SELECT *, epoch_us(TRY_CAST(substr(e.timestamp, 2, strlen(e.timestamp) - 2) AS TIMESTAMPTZ)) AS micros
             FROM sorted
         ),
+        checked AS (SELECT *, {_EXACT} AS exact FROM dated),
         kinds AS (
             SELECT *, CASE
+                WHEN exact THEN 'event'
                 WHEN NOT candidate THEN 'foreign'
                 WHEN e IS NULL OR NOT {_LINE_PLAIN} THEN 'odd'
                 WHEN e.event IS NULL OR e.event NOT IN ({_EVENTS}) THEN 'foreign'
                 WHEN {_FIELDS_PLAIN} THEN 'event'
                 ELSE 'odd' END AS kind
-            FROM dated
+            FROM checked
         )
         SELECT kind, CASE WHEN kind = 'odd' THEN line END, {_columns("substr({0}, 2, length({0}) - 2)")} FROM kinds
     """
@@ -232,7 +253,7 @@ _READ_ODD: Final = f"""
     SELECT 'event', NULL, {_columns("json_extract_string({0}, '$')")} FROM dated
 """
 # A line longer than the longest covers a whole part.
-_PART: Final = _LONGEST_LINE // 2
+_PART: Final = LONGEST_LINE // 2
 _BLANKS: Final = b" \t\r\n\xef\xbb\xbf"
 _MEGA: Final = 1_000_000
 _TOGETHER: Final = 2048
@@ -295,7 +316,7 @@ def _heaviest(path: str, compression: Compression) -> int:
     together: deque[int] = deque(maxlen=_TOGETHER)
     held = most = 0
     with suppress(EOFError, zlib.error, OSError):  # cut off
-        for piece in _pieces(path, compression, _LONGEST_LINE):
+        for piece in _pieces(path, compression, LONGEST_LINE):
             held += len(piece) - (together[0] if len(together) == _TOGETHER else 0)
             together.append(len(piece))
             most = max(most, held)
@@ -310,20 +331,11 @@ _RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
 }
 _LONGEST_COUNT: Final = 2**53
 _INDEX: Final = re.compile(r"/\d+(?=/|$)")
-_CALLS: Final = f"""
-    SELECT micros, event, {", ".join((*_KEPT, *_COUNTS, *_LISTS))},
-        event IN ('call_rejected', 'call_forwarded', 'call_refused_upstream', 'call_unanswered')
-            OR (event = 'call_observed' AND error_code IS NOT NULL) AS failed
-    FROM read WHERE kind = 'event'
-"""
 # A view takes no parameters, and a copy of all calls takes time.
-_ALL: Final = f"CREATE VIEW calls AS {_CALLS}"
-_SELECTED: Final = f"""
-    CREATE TABLE calls AS {_CALLS}
-        AND ($since IS NULL OR micros >= $since) AND ($until IS NULL OR micros < $until)
-        AND ($tool IS NULL OR tool GLOB $tool)
-        AND ($client IS NULL OR client_name GLOB $client)
-        AND ($server IS NULL OR server GLOB $server)
+_CALLS: Final = f"""
+    CREATE VIEW calls AS
+    SELECT micros, event, {", ".join((*_KEPT, *_COUNTS, *LISTS))}, {FAILED} AS failed
+    FROM read WHERE kind = 'event'
 """
 # The engine sets aside lines that are not text, or too long.
 _REJECTS: Final = (
@@ -331,10 +343,8 @@ _REJECTS: Final = (
 )
 
 
-def take_in(
-    database: Database, logs: FoundLogs, selection: Selection, folder: Path, *, stdin: bool = False
-) -> LogFigures:
-    """Read the selected calls into the tables ``calls``, ``violations``, ``repairs`` and ``hints``.
+def take_in(database: Database, logs: FoundLogs, folder: Path, *, stdin: bool = False) -> LogFigures:
+    """Read the calls into the view ``calls`` and the tables ``violations``, ``repairs`` and ``hints``.
 
     A call keeps its lists as written; the tables ``violations_lists``, ``repairs_lists`` and ``hints_lists`` give
     the number of each list, under which the other tables have its entries.
@@ -351,12 +361,11 @@ def take_in(
     if not intake.lines and len(intake.skipped) == files:
         raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
     intake.read_odd()
-    for name in _LISTS:
-        intake.read_lists(name)
+    read_lists(database, folder, "read")
     ((events, undated),) = database.run(
         "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
     )
-    _select(database, selection)
+    database.run(_CALLS)
     return LogFigures(
         files=files,
         stdin=stdin,
@@ -456,43 +465,48 @@ class _Intake:
         """Let Python read the lines that the engine might read differently."""
         odd = self._database.stream("SELECT line FROM read WHERE kind = 'odd'")
         events = (_canonical(event) for event in (read_event(line) for (line,) in odd) if event is not None)
-        with self._written(events) as file:
+        with _written(self._folder, events) as file:
             self._database.run(_READ_ODD, [[file]])
-
-    def read_lists(self, name: str) -> None:
-        """Number the distinct lists of one field, and write out their entries, place by place.
-
-        A line whose list does not fit the model is not an event.
-        """
-        entry = {**dict.fromkeys(_FIELDS[name], "VARCHAR"), "times": "BIGINT"}
-        shape = json.dumps({"raw": "VARCHAR", "list": "BIGINT", "records": [entry]})
-        different = self._database.stream(
-            f"SELECT DISTINCT {name} FROM read WHERE kind = 'event' AND {name} IS NOT NULL"
-        )
-        with self._written(_laid_out(name, number, raw) for number, (raw,) in enumerate(different)) as file:
-            self._database.run(
-                f"CREATE TABLE laid_out AS SELECT unnest(json_transform(line, '{shape}')) FROM read_csv(?, {_AS_TEXT})",
-                [[file]],
-            )
-        for sql in (
-            f"CREATE TABLE {name}_lists AS SELECT raw, list FROM laid_out",
-            f"CREATE TABLE {name} AS SELECT list, unnest(records, max_depth := 2) FROM laid_out",
-            f"DELETE FROM read WHERE kind = 'event' AND {name} IN (SELECT raw FROM laid_out WHERE list IS NULL)",
-            "DROP TABLE laid_out",
-        ):
-            self._database.run(sql)
-
-    @contextmanager
-    def _written(self, values: Iterable[object]) -> Iterator[str]:
-        """Write JSON lines to a temporary file."""
-        file = self._folder / "written.jsonl"
-        with file.open("w", encoding="utf-8") as opened:
-            opened.writelines(f"{json.dumps(value)}\n" for value in values)
-        yield str(file)
-        file.unlink()
 
     def _run(self, sql: str, paths: list[str]) -> None:
         self._database.run(sql, [paths], doing="reading")
+
+
+def read_lists(database: Database, folder: Path, source: Literal["read", "counted_shapes"]) -> None:
+    """Number the distinct lists of a table, and write out their entries, place by place.
+
+    A line whose list does not fit the model is not an event; in a table of counts it has no list.
+    """
+    calls = "(FROM read WHERE kind = 'event')" if source == "read" else source
+    for name in LISTS:
+        entry = {**dict.fromkeys(_FIELDS[name], "VARCHAR"), "times": "BIGINT"}
+        shape = json.dumps({"raw": "VARCHAR", "list": "BIGINT", "records": [entry]})
+        different = database.stream(f"SELECT DISTINCT {name} FROM {calls} WHERE {name} IS NOT NULL")
+        with _written(
+            folder, (_laid_out(name, number, raw) for number, (raw,) in enumerate(different))
+        ) as file:
+            database.run(
+                f"CREATE TABLE laid_out AS SELECT unnest(json_transform(line, '{shape}')) FROM read_csv(?, {_AS_TEXT})",
+                [[file]],
+            )
+        unfit = f"{name} IN (SELECT raw FROM laid_out WHERE list IS NULL)"
+        for sql in (
+            f"CREATE TABLE {name}_lists AS SELECT raw, list FROM laid_out",
+            f"CREATE TABLE {name} AS SELECT list, unnest(records, max_depth := 2) FROM laid_out",
+            *([f"DELETE FROM read WHERE kind = 'event' AND {unfit}"] if source == "read" else ()),
+            "DROP TABLE laid_out",
+        ):
+            database.run(sql)
+
+
+@contextmanager
+def _written(folder: Path, values: Iterable[object]) -> Iterator[str]:
+    """Write JSON lines to a temporary file."""
+    file = folder / "written.jsonl"
+    with file.open("w", encoding="utf-8") as opened:
+        opened.writelines(f"{json.dumps(value)}\n" for value in values)
+    yield str(file)
+    file.unlink()
 
 
 def _canonical(event: CallEvent) -> dict[str, Any]:
@@ -516,13 +530,3 @@ def _laid_out(name: str, number: int, raw: str) -> dict[str, Any]:
 def _kept(record: Any, field: str) -> str | None:
     value: str | None = _INDEX.sub("/*", record.pointer) if field == "place" else getattr(record, field)
     return value
-
-
-def _select(database: Database, selection: Selection) -> None:
-    if selection == Selection():
-        database.run(_ALL)
-        return
-    moments = {"since": selection.since, "until": selection.until}
-    asked = {name: moment and int(moment.timestamp() * 1_000_000) for name, moment in moments.items()}
-    database.run(_SELECTED, asked | selection.model_dump(include={"tool", "client", "server"}))
-    database.run("DROP TABLE read")

@@ -69,6 +69,8 @@ class LogFigures(_Part):
     """How many are not: they are another program's, or cut off."""
     undated: NonNegativeInt
     """How many events have no readable time; they are left out of the timeline only."""
+    tables: NonNegativeInt = 0
+    """How many tables of a database."""
     stdin: bool = False
     """Whether standard input is one of the files."""
     cut_files: NonNegativeInt = 0

@@ -23,18 +23,14 @@ from mcp_lenient.devtools.report.model import (
 
 REPEATED_TIMES: Final = 3
 """How often a caller must send the same wrong call to be listed."""
-# Counts of calls that differ only in time, subject and duration. Client and version are separated by a
-# character that neither can contain.
+# Client and version are separated by a character that neither can contain.
 _PREPARE: Final = (
     "CREATE MACRO moment(micros) AS strftime(make_timestamp(micros), '%Y-%m-%dT%H:%M:%S.%fZ')",
     """
     CREATE TABLE shapes AS
-    SELECT counted.* REPLACE (v.list AS violations, r.list AS repairs, h.list AS hints)
-    FROM (
-        SELECT tool, client_name, client_version, concat(client_name, chr(31), client_version) AS who, event, failed,
-            error_code, violations, repairs, hints, count(*) AS times
-        FROM calls GROUP BY ALL
-    ) AS counted
+    SELECT counted.* REPLACE (v.list AS violations, r.list AS repairs, h.list AS hints),
+        concat(client_name, chr(31), client_version) AS who
+    FROM counted_shapes AS counted
     LEFT JOIN violations_lists AS v ON counted.violations = v.raw
     LEFT JOIN repairs_lists AS r ON counted.repairs = r.raw
     LEFT JOIN hints_lists AS h ON counted.hints = h.raw
@@ -52,12 +48,8 @@ _PREPARE: Final = (
     f"""
     CREATE TABLE repeated AS
     SELECT found.* EXCLUDE (violations), list AS violations
-    FROM (
-        SELECT subject, client_name, client_version, tool, error_code, violations, count(*) AS times,
-            min(micros) AS first, max(micros) AS last
-        FROM calls WHERE failed GROUP BY ALL HAVING times >= {REPEATED_TIMES}
-    ) AS found
-    LEFT JOIN violations_lists ON found.violations = raw
+    FROM counted_mistakes AS found LEFT JOIN violations_lists ON found.violations = raw
+    WHERE times >= {REPEATED_TIMES}
     """,
 )
 _WHYS: Final = (
@@ -86,23 +78,29 @@ _WHYS: Final = (
 )
 """As :func:`mcp_lenient.telemetry.events.fault_of`, for logs that lack the field."""
 _WHOLE: Final = """
-    SELECT count(*) AS calls, moment(min(micros)) AS first, moment(max(micros)) AS last,
-        coalesce(max(micros) - min(micros), 0) AS span, {
-            'mean': coalesce(CAST(avg(duration_us) AS BIGINT), 0),
-            'median': coalesce(approx_quantile(duration_us, 0.5), 0),
-            'p95': coalesce(approx_quantile(duration_us, 0.95), 0),
-            'max': coalesce(max(duration_us), 0)
-        } AS duration_us
-    FROM calls
+    WITH reached AS (
+        SELECT us, sum(times) OVER (ORDER BY us) / sum(times) OVER () AS share FROM counted_durations
+    )
+    SELECT coalesce(sum(times), 0) AS calls, moment(min(earliest)) AS first, moment(max(latest)) AS last,
+        (
+            SELECT {
+                'mean': coalesce(CAST(sum(total) / sum(times) AS BIGINT), 0),
+                'median': coalesce((SELECT min(us) FROM reached WHERE share >= 0.5), 0),
+                'p95': coalesce((SELECT min(us) FROM reached WHERE share >= 0.95), 0),
+                'max': coalesce(max(most), 0)
+            }
+            FROM counted_durations
+        ) AS duration_us
+    FROM counted_periods
 """
 _OUTCOMES: Final = "SELECT event, sum(times) FROM shapes GROUP BY event ORDER BY sum(times) DESC, event"
 _PERIODS: Final = """
-    SELECT moment(period * $step) AS start, map_from_entries(list((event, times) ORDER BY event)) AS outcomes
+    SELECT moment(start - start % $step) AS start, map_from_entries(list((event, times) ORDER BY event)) AS outcomes
     FROM (
-        SELECT micros // $step AS period, event, count(*) AS times FROM calls
-        WHERE micros IS NOT NULL GROUP BY period, event
+        SELECT start - start % $step AS start, event, sum(times) AS times FROM counted_periods
+        WHERE start IS NOT NULL GROUP BY ALL
     )
-    GROUP BY period ORDER BY period
+    GROUP BY start ORDER BY start
 """
 _CELLS: Final = """
     SELECT tool, client_name AS client, sum(times) AS calls, coalesce(sum(times) FILTER (failed), 0) AS failed
@@ -224,7 +222,7 @@ _LISTS: Final[Mapping[str, _List]] = {
         RepeatedMistake,
         """
         SELECT subject, client_name AS client, client_version AS version, tool, error_code, violations, times,
-            moment(first) AS first, moment(last) AS last
+            moment(earliest) AS first, moment(latest) AS last
         FROM repeated
         """,
         "times DESC, subject, client, version, tool, error_code, violations",
@@ -253,10 +251,19 @@ def prepare(database: Database) -> None:
         database.run(sql)
 
 
-def answers(database: Database, top: int) -> dict[str, Any]:
-    """Return the fields of :class:`mcp_lenient.devtools.report.Report` that the calls answer."""
+def step(first: int | None, last: int | None, least: int = 0) -> int:
+    """Return the seconds of a step of the timeline from one moment to another, in microseconds."""
+    span = 0 if first is None or last is None else last - first
+    fitting = (each for each in _STEPS if each >= least and span <= each * _MOST_STEPS * 1_000_000)
+    return next(fitting, _STEPS[-1])
+
+
+def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
+    """Return the fields of :class:`mcp_lenient.devtools.report.Report` that the counts answer.
+
+    A step of the timeline has this many seconds, and the periods that were counted fit into it.
+    """
     (whole,) = database.records(_WHOLE)
-    span = whole.pop("span")
     lists = {name: _entries(database, each, top) for name, each in _LISTS.items()}
     shown = {
         "tools": [each.tool for each in lists["tools"]],
@@ -266,7 +273,7 @@ def answers(database: Database, top: int) -> dict[str, Any]:
         **whole,
         **lists,
         "outcomes": dict(database.run(_OUTCOMES)),
-        "timeline": Timeline() if whole["first"] is None else _timeline(database, span),
+        "timeline": Timeline() if whole["first"] is None else _timeline(database, seconds),
         "cells": [Cell.model_validate(row) for row in database.records(_CELLS, shown)],
         "found": {
             name: database.run(f"SELECT count(*) FROM ({each.sql})")[0][0] for name, each in _LISTS.items()
@@ -284,7 +291,6 @@ def _entries(database: Database, asked: _List, top: int) -> list[Any]:
     return [asked.entry.model_validate({name: row[name] for name in row if name in fields}) for row in rows]
 
 
-def _timeline(database: Database, span: int) -> Timeline:
-    seconds = next((step for step in _STEPS if span <= step * _MOST_STEPS * 1_000_000), _STEPS[-1])
+def _timeline(database: Database, seconds: int) -> Timeline:
     periods = database.records(_PERIODS, {"step": seconds * 1_000_000})
     return Timeline.model_validate({"seconds": seconds, "periods": periods})

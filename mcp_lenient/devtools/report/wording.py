@@ -65,7 +65,8 @@ def skipped(log: LogFigures) -> Iterator[str]:
 
 def _sources(log: LogFigures) -> str:
     files = log.files - log.stdin
-    return " and ".join(["standard input"] * log.stdin + [count(files, "file")] * (files > 0))
+    parts = ["standard input"] * log.stdin + [count(log.tables, "table")] * (log.tables > 0)
+    return " and ".join(parts + [count(files, "file")] * (files > 0)) or "no file"
 
 
 class _Table(NamedTuple):

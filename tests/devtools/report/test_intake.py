@@ -130,7 +130,7 @@ def rows_of(lines):
         logs = find_logs([file], work, None)
         database = Database(work, [str(file)], remote=False, memory="256MB", progress=None)
         try:
-            figures = take_in(database, logs, Selection(), work)
+            figures = take_in(database, logs, work)
             lists = ", ".join(
                 f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
                 f" WHERE raw = calls.{name}))"

@@ -1,0 +1,112 @@
+"""Fetch what ClickHouse has counted, by the statements that count in DuckDB, in ClickHouse's dialect."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import BinaryIO, Final
+from urllib.error import HTTPError
+from urllib.parse import unquote, urlencode, urlsplit
+from urllib.request import Request, urlopen
+
+from mcp_lenient.devtools.report.counting import (
+    HOUR,
+    TABLES,
+    counting,
+    merging,
+    parameters,
+    span,
+    whole_days,
+)
+from mcp_lenient.devtools.report.database import ReportError
+from mcp_lenient.devtools.report.model import LogFigures, Selection
+from mcp_lenient.devtools.report.questions import REPEATED_TIMES, step
+from mcp_lenient.values.display import escaped
+
+_PORTS: Final = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
+_KEPT: Final = (
+    "SELECT count(*) FROM system.tables WHERE database = currentDatabase() AND name IN ({})".format(
+        ", ".join(f"'kept_{name}'" for name in TABLES)
+    )
+)
+_ALL: Final = Selection()
+_LONGEST_ANSWER: Final = 500
+_BLANK: Final = r"\N"
+
+
+def fetch(server: str, selection: Selection, folder: Path) -> tuple[LogFigures, Selection, int]:
+    """Save the counts of the table ``calls`` as Parquet files in a folder, by the name of each table.
+
+    If the materialized views have counted the days, and whole days are asked for, the counts are theirs. Return the
+    figures of the log, the selection, and the seconds of a period.
+
+    Raises:
+        ReportError: When sqlglot is not installed, or the server does not answer.
+    """
+    kept = _text(server, _KEPT) == f"{len(TABLES)}" and whole_days(selection) == selection
+    found = _text(server, in_clickhouse(span(selection, kept=kept), selection))
+    first, last, times = (None if each == _BLANK else int(each) for each in found.split("\t"))
+    seconds = HOUR if kept else step(first, last)
+    for name in TABLES:
+        least = REPEATED_TIMES if name == "mistakes" else 1
+        query = (
+            merging(name, f"kept_{name}", selection, least=least)
+            if kept
+            else counting(name, selection, seconds, least=least)
+        )
+        sql = f"{in_clickhouse(query, selection)} FORMAT Parquet SETTINGS output_format_parquet_string_as_string = 1"
+        with _answer(server, sql) as answer, (folder / f"{name}.parquet").open("wb") as file:
+            shutil.copyfileobj(answer, file)
+    log = LogFigures(files=0, tables=1, lines=times or 0, events=times or 0, foreign=0, undated=0)
+    return log, selection, seconds
+
+
+def in_clickhouse(query: str, selection: Selection = _ALL) -> str:
+    """Return one of DuckDB's statements in the dialect of ClickHouse, with its parameters in place.
+
+    Raises:
+        ReportError: When sqlglot is not installed.
+    """
+    try:
+        from sqlglot import exp, parse_one
+    except ModuleNotFoundError:
+        msg = "asking ClickHouse needs sqlglot, which is not installed: pip install sqlglot"
+        raise ReportError(msg) from None
+    asked = parameters(selection)
+
+    def filled(node: exp.Expression) -> exp.Expression:
+        return exp.convert(asked[node.name]) if isinstance(node, (exp.Parameter, exp.Placeholder)) else node
+
+    return str(parse_one(query, read="duckdb").transform(filled).sql("clickhouse"))
+
+
+def _text(server: str, sql: str) -> str:
+    with _answer(server, sql) as answer:
+        return answer.read().decode().strip()
+
+
+@contextmanager
+def _answer(server: str, sql: str) -> Iterator[BinaryIO]:
+    """Ask over HTTP, as every version of ClickHouse can be asked."""
+    to = urlsplit(server)
+    scheme, port = _PORTS[to.scheme]
+    address = f"{scheme}://{to.hostname}:{to.port or port}/?{urlencode({'database': to.path.strip('/') or 'default'})}"
+    headers = {}
+    if to.username is not None:
+        headers["X-ClickHouse-User"] = unquote(to.username)
+        headers["X-ClickHouse-Key"] = unquote(to.password or "")
+    try:
+        with urlopen(Request(address, sql.encode(), headers)) as answer:  # noqa: S310 - the scheme is one of two
+            yield answer
+    except (OSError, HTTPException) as error:  # an HTTPError is an OSError
+        said = (
+            error.read(_LONGEST_ANSWER).decode("utf-8", "replace")
+            if isinstance(error, HTTPError)
+            else f"{error}"
+        )
+        where = f"{to.hostname}:{to.port or port}"
+        msg = f"ClickHouse at {where} does not answer: {escaped(said, limit=_LONGEST_ANSWER)}"
+        raise ReportError(msg) from None

@@ -1,0 +1,172 @@
+"""Count calls that are alike: the only statements that see each call, in one text for every engine.
+
+What they count is all that a report needs, and so all that is kept of a day or fetched from a server.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta, timezone
+from typing import Any, Final, NamedTuple, get_args
+
+from mcp_lenient.devtools.report.model import Selection
+from mcp_lenient.telemetry.events import EventName
+
+DAY: Final = 86_400_000_000
+"""The microseconds of a day."""
+HOUR: Final = 3600
+"""The seconds of a period where days are kept."""
+_ASKED: Final = ("server", "tool", "client_name")
+"""What a selection asks of a call, besides its time; kept in each table of a day."""
+FAILED: Final = """event IN ('call_rejected', 'call_forwarded', 'call_refused_upstream', 'call_unanswered')
+            OR (event = 'call_observed' AND error_code IS NOT NULL)"""
+_NAMES: Final = ", ".join(f"'{name}'" for name in get_args(EventName))
+
+
+class _Counted(NamedTuple):
+    """A table: what its calls have in common, what is counted of them, and which calls they are."""
+
+    keys: tuple[str, ...]
+    figures: tuple[str, ...]
+    of: str | None = None
+
+
+TABLES: Final[Mapping[str, _Counted]] = {
+    "shapes": _Counted(
+        (
+            *("tool", "client_name", "client_version", "event", "failed", "error_code"),
+            *("violations", "repairs", "hints"),
+        ),
+        ("times",),
+    ),
+    "mistakes": _Counted(
+        ("subject", "client_name", "client_version", "tool", "error_code", "violations"),
+        ("times", "earliest", "latest"),
+        of="failed",
+    ),
+    "periods": _Counted(("start", "event"), ("times", "earliest", "latest")),
+    "durations": _Counted(("us",), ("times", "total", "most")),
+}
+"""The tables, by name."""
+_TYPES: Final = {"failed": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
+    ("day", "start", "us", "times", "earliest", "latest", "most"), "BIGINT"
+)
+_WILD: Final = re.compile(r"\[!?[^\]]+\]|.", re.DOTALL)
+# Two significant digits are enough for a quantile, and keep the table small.
+_ROUNDED: Final = (
+    "CASE WHEN duration_us < 100 THEN duration_us ELSE duration_us - duration_us % "
+    "CAST(power(10, length(CAST(duration_us AS VARCHAR)) - 2) AS BIGINT) END"
+)
+_FIGURES: Final[Mapping[str, tuple[str, str]]] = {
+    "times": ("count(*)", "sum(kept.times)"),
+    "earliest": ("min(micros)", "min(kept.earliest)"),
+    "latest": ("max(micros)", "max(kept.latest)"),
+    "total": ("sum(CAST(duration_us AS DOUBLE))", "sum(kept.total)"),
+    "most": ("max(duration_us)", "max(kept.most)"),
+}
+"""How a figure comes from calls, and from figures."""
+
+
+def columns(name: str, *, kept: bool = False) -> tuple[str, ...]:
+    """Return the columns of a table; one that is kept also has the day, and what a selection asks for."""
+    keys, figures, _ = TABLES[name]
+    return tuple(dict.fromkeys((*(("day", *_ASKED) if kept else ()), *keys, *figures)))
+
+
+def created(name: str, *, kept: bool = False) -> str:
+    """Return the statement that creates a table of counts in DuckDB, ``counted_<name>`` or ``kept_<name>``."""
+    of_columns = ", ".join(f"{column} {_TYPES.get(column, 'VARCHAR')}" for column in columns(name, kept=kept))
+    return f"CREATE TABLE {'kept' if kept else 'counted'}_{name} ({of_columns})"
+
+
+def counting(name: str, selection: Selection, seconds: int, *, kept: bool = False, least: int = 1) -> str:
+    """Return the query that counts the rows of ``calls``; periods have this many seconds."""
+    step = seconds * 1_000_000
+    computed = {"day": f"micros - micros % {DAY}", "start": f"micros - micros % {step}", "us": _ROUNDED}
+    _, figures, of = TABLES[name]
+    shown = [
+        *(_named(computed.get(key, key), key) for key in columns(name, kept=kept) if key not in figures),
+        *(f"{_FIGURES[figure][0]} AS {figure}" for figure in figures),
+    ]
+    where = " AND ".join(filter(None, (of, f"event IN ({_NAMES})", *_conditions(selection))))
+    return f"SELECT {', '.join(shown)} FROM calls WHERE {where} GROUP BY ALL{_at_least('count(*)', least)}"
+
+
+def span(selection: Selection, *, kept: bool = False) -> str:
+    """Return the query for the first and the last moment of the calls, and their number."""
+    table, time, which = ("kept_periods", "day", 1) if kept else ("calls", "micros", 0)
+    shown = ", ".join(f"{_FIGURES[name][which]} AS {name}" for name in ("earliest", "latest", "times"))
+    where = " AND ".join([f"event IN ({_NAMES})", *_conditions(selection, time)])
+    return f"SELECT {shown} FROM {table} AS kept WHERE {where}"
+
+
+def merging(name: str, source: str, selection: Selection, *, kept: bool = False, least: int = 1) -> str:
+    """Return the query that adds up what was kept of days; the selection's times are whole days."""
+    figures = TABLES[name].figures
+    shown = [
+        _FIGURES[column][1] + f" AS {column}" if column in figures else f"kept.{column}"
+        for column in columns(name, kept=kept)
+    ]
+    where = " AND ".join(["true", *_conditions(selection, time="day")])
+    return (
+        f"SELECT {', '.join(shown)} FROM {source} AS kept WHERE {where} GROUP BY ALL"
+        f"{_at_least('sum(kept.times)', least)}"
+    )
+
+
+def parameters(selection: Selection) -> dict[str, Any]:
+    """Return the values of the parameters of a query with this selection."""
+    moments = {"since": selection.since, "until": selection.until}
+    named = {"tool": selection.tool, "client": selection.client, "server": selection.server}
+    return {
+        **{name: round(moment.timestamp() * 1_000_000) for name, moment in moments.items() if moment},
+        **{name: _pattern(text) for name, text in named.items() if text is not None},
+    }
+
+
+def _conditions(selection: Selection, time: str = "micros") -> Iterator[str]:
+    asked = {
+        "since": f"{time} >= $since",
+        "until": f"{time} < $until",
+        "tool": "regexp_matches(tool, $tool)",
+        "client": "regexp_matches(client_name, $client)",
+        "server": "regexp_matches(server, $server)",
+    }
+    return (asked[name] for name in parameters(selection))
+
+
+def whole_days(selection: Selection) -> Selection:
+    """Return a selection whose times are the starts of days, UTC, and that has all calls of the given one."""
+    since, until = selection.since, selection.until
+    return selection.model_copy(
+        update={
+            "since": since and _midnight(since),
+            "until": until and _midnight(until + timedelta(days=1, microseconds=-1)),
+        }
+    )
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.astimezone(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def _at_least(times: str, least: int) -> str:
+    return f" HAVING {times} >= {least}" if least > 1 else ""
+
+
+def _named(computed: str, name: str) -> str:
+    return name if computed == name else f"{computed} AS {name}"
+
+
+def _pattern(text: str) -> str:
+    """Return a pattern of file names as a regular expression that both engines read alike."""
+    return f"(?s)^{_WILD.sub(_expression, text)}$"
+
+
+def _expression(found: re.Match[str]) -> str:
+    part = found[0]
+    if len(part) > 1:
+        inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
+        return f"[{re.sub('^!', '^', inner)}]"
+    return {"*": ".*", "?": "."}.get(part) or re.escape(part)

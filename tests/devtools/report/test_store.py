@@ -1,0 +1,234 @@
+"""Test that a store counts each line once, whatever happens to the files and to the process."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from datetime import timedelta
+
+import pytest
+from devtools.report.logs import NOON, line, log, repair, wrong
+
+from mcp_lenient.cli import run
+from mcp_lenient.devtools.report import ReportError, Selection, read_report
+
+_RUN = """
+import os, signal, sys
+from pathlib import Path
+from mcp_lenient.devtools.report import read_report, store
+left = int(sys.argv[3])
+def kill(event, arguments):
+    global left
+    if left and event.startswith(("open", "os.", "shutil.")) and sys.argv[1] in str(arguments[:1]):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(kill)
+store._TOGETHER = 50_000
+read_report(sys.argv[2:3], store=Path(sys.argv[1]))
+"""
+
+
+def lines_of(count, *, start=0):
+    """Return events of several days, tools and clients, each of them different."""
+    kinds = (
+        {"violations": [wrong("type", "/limit", "string")], "error_code": "INVALID_LIMIT_TYPE"},
+        {"event": "call_repaired", "repairs": [repair("json_text_to_array", "/tags")]},
+        {"event": "call_accepted", "duration_us": 1234},
+    )
+    return [
+        line(
+            tool=f"tool-{at % 5}",
+            minute=at * 7,
+            client_name=("a", "b", None)[at % 3],
+            subject=f"user-{at % 4}",
+            request_id=f"{at}",
+            **{"duration_us": at % 300, **kinds[at % 7 % 3]},
+        )
+        for at in range(start, start + count)
+    ]
+
+
+def answers(*paths, **options):
+    """Return what a report says of the calls; its timeline differs in the length of a step."""
+    made = read_report([str(path) for path in paths], **options)
+    return made.model_dump(exclude={"made", "log", "timeline", "selection"}), made.log
+
+
+def check_equal(folder, *paths, lines=None):
+    """Check that the store answers as one reading of all lines does."""
+    stored, log_figures = answers(store=folder / "store")
+    if paths:
+        expected, figures = answers(*paths)
+        assert stored == expected
+        assert (log_figures.lines, log_figures.events) == (figures.lines, figures.events)
+    if lines is not None:
+        assert log_figures.lines == lines
+
+
+def append(file, text):
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+def test_a_second_run_reads_only_what_is_new_and_answers_as_one_run(tmp_path):
+    lines = lines_of(400)
+    file = log(tmp_path, *lines[:250])
+    read_report([file], store=tmp_path / "store")
+    append(file, "".join(f"{each}\n" for each in lines[250:]))
+    read_report([file], store=tmp_path / "store")
+    read_report([file], store=tmp_path / "store")
+    check_equal(tmp_path, file, lines=400)
+
+
+def test_a_cut_line_is_read_once_it_is_whole(tmp_path):
+    lines = lines_of(20)
+    file = log(tmp_path, *lines[:10], "INFO: another program")
+    append(file, lines[10][:60])
+    assert answers(file, store=tmp_path / "store")[1].lines == 11
+    append(file, lines[10][60:])
+    assert answers(file, store=tmp_path / "store")[1].lines == 12
+    append(file, "\n" + "".join(f"{each}\n" for each in lines[11:]))
+    read_report([file], store=tmp_path / "store")
+    check_equal(tmp_path, file, lines=21)
+
+
+def rename(file):
+    file.rename(file.with_suffix(".1"))
+
+
+def copy_and_cut(file):
+    shutil.copy(file, file.with_suffix(".1"))
+    file.write_text("", encoding="utf-8")
+
+
+def pack(file):
+    file.with_suffix(".1.gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+
+
+@pytest.mark.parametrize("rotate", [rename, copy_and_cut, pack])
+def test_a_file_that_is_rotated_is_known_again(tmp_path, rotate):
+    lines, logs = lines_of(300), tmp_path / "logs"
+    logs.mkdir()
+    file = log(logs, *lines[:100])
+    read_report([logs], store=tmp_path / "store")
+    append(file, "".join(f"{each}\n" for each in lines[100:150]))
+    rotate(file)
+    append(file, "".join(f"{each}\n" for each in lines[150:200]))
+    read_report([logs], store=tmp_path / "store")
+    append(file, "".join(f"{each}\n" for each in lines[200:]))
+    for _ in range(2):
+        read_report([logs], store=tmp_path / "store")
+        check_equal(tmp_path, logs, lines=300)
+
+
+def test_a_copy_that_is_still_being_made_is_skipped_and_named(tmp_path):
+    file = log(tmp_path, *lines_of(100))
+    read_report([file], store=tmp_path / "store")
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(file.read_bytes()[:9_000])
+    _, figures = answers(copy, store=tmp_path / "store")
+    assert (figures.lines, figures.skipped[0].file) == (100, str(copy))
+
+
+def test_parquet_files_and_standard_input_are_read_once(tmp_path):
+    import io
+
+    import duckdb
+
+    file = log(tmp_path, *lines_of(50))
+    parquet = tmp_path / "events.parquet"
+    duckdb.sql(f"COPY (FROM read_json('{file}')) TO '{parquet}'")
+    both = b"".join(f"{each}\n".encode() for each in lines_of(30, start=100))
+    for _ in range(2):
+        read_report([parquet], store=tmp_path / "store")
+        read_report(["-"], store=tmp_path / "store", stdin=io.BytesIO(both))
+    assert answers(store=tmp_path / "store")[1].events == 80
+
+
+def test_a_selection_takes_whole_days(tmp_path):
+    file = log(tmp_path, *lines_of(1000))
+    day = NOON + timedelta(days=2)
+    chosen = Selection(since=day, until=day + timedelta(days=1), tool="tool-[1]*", client="a")
+    whole = chosen.model_copy(
+        update={"since": day.replace(hour=0), "until": day.replace(hour=0) + timedelta(days=2)}
+    )
+    for tool in ("tool-?", "tool-[1]*"):
+        expected = answers(file, selection=whole.model_copy(update={"tool": tool}))[0]
+        stored = read_report(
+            [file], store=tmp_path / "store", selection=chosen.model_copy(update={"tool": tool})
+        )
+        assert stored.model_dump(exclude={"made", "log", "timeline", "selection"}) == expected
+        assert stored.calls
+        assert (stored.selection.since, stored.selection.until) == (whole.since, whole.until)
+
+
+def test_it_keeps_one_file_for_each_table_and_day_and_removes_what_was_interrupted(tmp_path):
+    file = log(tmp_path, *lines_of(400), line(timestamp="yesterday"))
+    store = tmp_path / "store"
+    read_report([file], store=store)
+    days = sorted({each.parent.name for each in store.rglob("*.parquet")})
+    assert days == ["date=2026-11-20", "date=2026-11-21", "date=2026-11-22", "date=undated"]
+    left = store / "7" / "shapes" / "date=2026-11-20"
+    left.mkdir(parents=True)
+    shutil.copy(next(store.rglob("*.parquet")), left / "data_0.parquet")
+    append(file, line(minute=1) + "\n")
+    read_report([file], store=store)
+    check_equal(tmp_path, file)
+    assert not left.exists()
+    assert len(list(store.glob("*/shapes/date=2026-11-20"))) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.slow
+def test_killed_at_any_moment_it_loses_nothing_and_counts_nothing_twice(tmp_path):
+    lines = lines_of(1400)
+    file = log(tmp_path, *lines[:400])
+    command = [sys.executable, "-c", _RUN, str(tmp_path / "store"), str(file)]
+    # How many files and folders of the store it touches before it is killed.
+    for at, touched in enumerate((1, 3, 9, 14, 17, 20, 23, 25, 26, 28)):
+        ran = subprocess.run([*command, str(touched)], check=False)  # noqa: S603 - our own program
+        assert ran.returncode == -signal.SIGKILL
+        append(file, "".join(f"{each}\n" for each in lines[400 + 100 * at : 500 + 100 * at]))
+    subprocess.run([*command, "0"], check=True)  # noqa: S603 - our own program
+    check_equal(tmp_path, file, lines=1400)
+
+
+def test_two_processes_cannot_use_it_at_a_time(tmp_path):
+    file = log(tmp_path, line())
+    held = f"import duckdb; held = duckdb.connect({str(tmp_path / 'store' / 'lock')!r}); print(1, flush=True); input()"
+    read_report([file], store=tmp_path / "store")
+    with subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        other.stdout.readline()
+        with pytest.raises(ReportError, match="another report is using it"):
+            read_report([file], store=tmp_path / "store")
+        other.communicate(b"\n")
+
+
+def test_the_command_reports_from_the_store_alone(tmp_path, capsys):
+    file = log(tmp_path, *lines_of(10))
+    assert run(["report", str(file), "--store", str(tmp_path / "store"), "--format", "json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    file.unlink()
+    assert run(["report", "--store", str(tmp_path / "store"), "--format", "json"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert first.pop("made") != second.pop("made")
+    assert first == second
+    (tmp_path / "store" / "state.json").write_text("{}x", encoding="utf-8")
+    assert run(["report", "--store", str(tmp_path / "store")]) == 2
+    assert "cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["s3://bucket/events.jsonl", "events.jsonl.zst"])
+def test_what_it_cannot_follow_is_an_error(tmp_path, monkeypatch, path):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "events.jsonl.zst").write_bytes(b"\x28\xb5\x2f\xfd")
+    with pytest.raises(ReportError, match=r"does not follow|httpfs"):
+        read_report([path], store=tmp_path / "store")
