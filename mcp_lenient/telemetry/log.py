@@ -129,19 +129,23 @@ class EventLog:
         self._write("warning", fields)
 
     def _write(self, method: str, fields: Mapping[str, Any]) -> None:
-        try:
-            chosen = destination()
-            if chosen is not None:
-                chosen.write(method, fields)
-            elif not _is_configured():
-                self._own_logger().write(method, fields)
-            else:
-                rest = dict(fields)
-                getattr(self._application_logger().logger, method)(rest.pop("event"), **rest)
-        except StderrFullError:
-            pass  # the standard logger would report it to the same stream
-        except Exception as error:  # noqa: BLE001 - whatever the application's processors and streams raise
-            self._report(type(error).__name__)
+        for way in (self._write_line, spans.emit_record):
+            try:
+                way(method, fields)
+            except StderrFullError:
+                pass  # the standard logger would report it to the same stream
+            except Exception as error:  # noqa: BLE001 - whatever the application's processors and streams raise
+                self._report(type(error).__name__)
+
+    def _write_line(self, method: str, fields: Mapping[str, Any]) -> None:
+        chosen = destination()
+        if chosen is not None:
+            chosen.write(method, fields)
+        elif not _is_configured():
+            self._own_logger().write(method, fields)
+        else:
+            rest = dict(fields)
+            getattr(self._application_logger().logger, method)(rest.pop("event"), **rest)
 
     def _own_logger(self) -> LineLogger:
         """Return the library's own logger, for a process without a configured log."""

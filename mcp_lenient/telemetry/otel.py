@@ -1,24 +1,29 @@
-"""OpenTelemetry metrics and span attributes of calls. Without an SDK nothing happens."""
+"""OpenTelemetry metrics, log records and span attributes of calls. Without an SDK nothing happens."""
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from uuid import uuid4
 
 from opentelemetry import trace
+from opentelemetry.context import get_current
 from opentelemetry.trace import Status, StatusCode
 
 from mcp_lenient.telemetry.events import LISTED
 from mcp_lenient.values.display import HIDDEN, escaped, escaped_pointer, shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from contextlib import AbstractContextManager
 
+    from opentelemetry._logs import Logger, LoggerProvider
     from opentelemetry.metrics import Counter, Histogram
 
     from mcp_lenient.telemetry.events import EventName, FaultKind
@@ -97,7 +102,7 @@ def aside() -> AbstractContextManager[trace.Span]:
 
 def own_span(tool: str) -> AbstractContextManager[trace.Span]:
     """Record a call on a span of its own, since its host has none for it yet."""
-    return trace.get_tracer("mcp_lenient").start_as_current_span(f"tools/call {shown_name(tool)}")
+    return trace.get_tracer("mcp_lenient", _version()).start_as_current_span(f"tools/call {shown_name(tool)}")
 
 
 def trace_fields() -> dict[str, str | None]:
@@ -109,6 +114,54 @@ def trace_fields() -> dict[str, str | None]:
         "trace_id": trace.format_trace_id(context.trace_id),
         "span_id": trace.format_span_id(context.span_id),
     }
+
+
+@lru_cache(maxsize=1)
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("mcp-lenient")
+
+
+_LOGS_API: Final = "opentelemetry._logs"
+_INSTANCE: Final = "service.instance.id"
+_SEVERITIES: Final = {"debug": 5, "info": 9, "warning": 13}
+
+
+def emit_record(level: str, fields: Mapping[str, Any]) -> None:
+    """Emit an event as a log record too, if a logger provider is set, with its fields as attributes.
+
+    Lists of records are JSON text, as in a line, which every backend takes.
+    """
+    if _LOGS_API not in sys.modules:  # without it no provider can be set
+        return
+    from opentelemetry import _logs
+
+    provider = _logs.get_logger_provider()
+    if type(provider).__module__.startswith(_LOGS_API):  # the API's own, which emits nothing
+        return
+    lists = {name: json.dumps(value) for name, value in fields.items() if isinstance(value, list)}
+    attributes = {name: value for name, value in fields.items() if name not in ("event", "timestamp")} | lists
+    moment = datetime.fromisoformat(fields["timestamp"].replace("Z", "+00:00"))
+    _logger(provider).emit(
+        _logs.LogRecord(
+            timestamp=int(moment.timestamp() * 1_000_000) * 1000,
+            context=get_current(),
+            severity_text=level.upper(),
+            severity_number=_logs.SeverityNumber(_SEVERITIES[level]),
+            body=fields["event"],
+            event_name=f"mcp_lenient.{fields['event']}",
+            attributes=attributes,
+        )
+    )
+
+
+@lru_cache(maxsize=1)
+def _logger(provider: LoggerProvider) -> Logger:
+    """Return this process's logger; its scope names the instance where the provider's resource does not."""
+    known = getattr(getattr(provider, "resource", None), "attributes", {})
+    named = None if _INSTANCE in known else {_INSTANCE: str(uuid4())}
+    return provider.get_logger("mcp_lenient", _version(), attributes=named)
 
 
 UNKNOWN_TOOL: Final = "(unknown)"
@@ -166,7 +219,7 @@ def _instruments() -> _Instruments:
     """Return the instruments of this process; they pick up a provider that is set later."""
     from opentelemetry import metrics
 
-    meter = metrics.get_meter("mcp_lenient")
+    meter = metrics.get_meter("mcp_lenient", _version())
     return _Instruments(
         calls=meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by outcome."),
         repairs=meter.create_counter(
