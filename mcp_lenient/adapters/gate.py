@@ -524,6 +524,12 @@ class Gate:
 
     def _outcome(self, call: HostCall, compiled: CompiledTool, decided: _Decided) -> Verdict:
         """Record a decision and return the verdict."""
+        if self.operator.recording is not None:
+            top, secret = compiled.plan.top, compiled.policy.secret
+            tool, destructive = compiled.tool, compiled.plan.destructive
+            self.operator.recording.write(
+                tool.name, tool.schema, top, call.arguments, secret, destructive=destructive
+            )
         decision, repairs = (
             decided.decision,
             (*call.repairs, *decided.question.read, *decided.decision.repairs),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.rules.policy import Unrepairable
+    from mcp_lenient.telemetry.recording import Recording
 
     Check = Callable[[Policies], Awaitable[None]]
 
@@ -122,6 +123,15 @@ class HostSettings(TypedDict, total=False):
     repeats_key: str | bytes | None
     """The key of the hashes in that store, at least 16 characters; by default that in ``MCP_LENIENT_REPEATS_KEY``. A store
     that is not in memory needs one."""
+    record: str | PathLike[str] | None
+    """A file to append calls to, for ``mcp-lenient outcomes``: what was sent, with values of the same form in place of
+    secrets. Only its owner can read it, and it ends at 50 MB."""
+
+
+def _recording(file: str | PathLike[str]) -> Recording:
+    from mcp_lenient.telemetry.recording import Recording
+
+    return Recording(file)
 
 
 class Operator:
@@ -138,11 +148,13 @@ class Operator:
         decision_values: Whether decisions contain values.
         repeats: Where refused calls are remembered.
         repeats_key: The key of their hashes.
+        record: A file to append calls to.
         unrepairable: The host's default for calls that cannot be repaired.
         own_spans: Whether a call gets its own span if none is recorded yet.
 
     Attributes:
         policies: The policies with their definitions.
+        recording: The file that calls are appended to.
         telemetry: Records outcomes.
         repeats: Remembers refused calls.
         reloads: Whether there is a file to watch.
@@ -152,9 +164,10 @@ class Operator:
         OSError: When the file cannot be read.
         PolicyError: When ``MCP_LENIENT_MODE`` is not a mode, or the store of refused calls lacks a key.
         TypeError: When ``on_decision`` is not a function, or is a coroutine or generator function.
+        LoggingError: When ``record`` cannot be written to.
     """
 
-    __slots__ = ("_policies_with", "_watched", "policies", "reloads", "repeats", "telemetry")
+    __slots__ = ("_policies_with", "_watched", "policies", "recording", "reloads", "repeats", "telemetry")
 
     def __init__(  # noqa: PLR0913 - those of HostSettings
         self,
@@ -169,6 +182,7 @@ class Operator:
         decision_values: bool = False,
         repeats: Store | None = None,
         repeats_key: str | bytes | None = None,
+        record: str | PathLike[str] | None = None,
         unrepairable: Unrepairable = "forward",
         own_spans: bool = False,
     ) -> None:
@@ -178,6 +192,7 @@ class Operator:
         if repeats_key is None and own.repeats_key is not None:
             repeats_key = own.repeats_key.get_secret_value()
         self.repeats = repeats_in(repeats, repeats_key, self._warn_of_store)
+        self.recording = None if record is None else _recording(record)
         self._policies_with = partial(
             Policies, policy, tools or {}, unrepairable=unrepairable, bounded=own.bounded, mode=mode
         )

@@ -16,7 +16,10 @@ from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
 from mcp_lenient.devtools.printing import Output, PrintableRecord, drop_output, print_exception
 from mcp_lenient.errors import LenientError
 
-_COMMANDS: Final = ("check", "definitions", "demo", "explain", "proxy", "report", "stress", "tail")
+_COMMANDS: Final = (
+    *("check", "definitions", "demo", "explain", "outcomes"),
+    *("proxy", "report", "stress", "tail"),
+)
 
 app: Final = App(
     name="mcp-lenient",

@@ -466,7 +466,8 @@ class LenientMiddleware(Middleware):
         raw = self._raw_requests.claim(message.name)
         call = Call(context, call_next, own.request_context, parent)
         kept = kept_tool(self._compiled, server, message, self._caller())
-        accepts = None if kept is None or raw is not AS_SENT else kept.accepts_at_once
+        is_straight = raw is AS_SENT and self._gate.operator.recording is None
+        accepts = kept.accepts_at_once if kept is not None and is_straight else None
         rejected_by = None if accepts is None else kept
         if kept is None or accepts is None or not accepts(arguments):
             asked = self._asked(context, raw, started)

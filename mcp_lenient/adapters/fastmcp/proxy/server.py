@@ -74,6 +74,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
     on_decision: Callable[[Decision], object] | None = None,
     decision_values: bool = False,
     publish_by_query: bool = False,
+    record: str | Path | None = None,
     **settings: Any,
 ) -> FastMCP:
     """Return a server that runs in front of another one and makes its tools lenient.
@@ -114,6 +115,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         decision_values: Whether these decisions hold values.
         publish_by_query: Whether an HTTP client may choose the form of the schemas by the proxy's URL:
             ``/mcp?publish=gemini``.
+        record: A file to append calls to, for ``mcp-lenient outcomes``.
         settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
 
     Returns:
@@ -144,6 +146,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         on_decision=on_decision,
         decision_values=decision_values,
         publish_by_query=publish_by_query,
+        record=record,
     )
     own: list[Middleware] = [middleware] if structured_errors else [PlainErrors(), middleware]
     # Before FastMCP's, so that it sees the handshake that this one forwards.

@@ -1,0 +1,97 @@
+"""``mcp-lenient outcomes``: what an upgrade or another policy changes about recorded calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from mcp_lenient.cli.errors import DONE, FOUND, fail
+
+if TYPE_CHECKING:
+    from mcp_lenient.devtools.outcomes import Change, Outcome
+
+_LONGEST = 200
+
+
+def outcomes(
+    calls: Path,
+    /,
+    *,
+    save: Path | None = None,
+    against: Path | None = None,
+    config: Annotated[Path | None, Parameter(show_default=False)] = None,
+    top: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 20,
+) -> int:
+    """Judge recorded calls by their schemas, and say what has changed since an earlier version or policy.
+
+    Exits with 0; with 1 if `--against` finds a call that ran and is now refused, or that runs with another value; with
+    2 if a file cannot be read. No tool is run. Values of secrets are neither saved nor printed.
+
+    Args:
+        calls: A recording that `LenientMiddleware(record=...)` has made, or a JSON file of calls, each with `schema`
+            and `sent`.
+        save: Write what becomes of each call to this file.
+        against: A file that `--save` wrote, to compare with.
+        config: A definitions file in YAML or TOML with the policy to judge by; without it the defaults.
+        top: Maximum number of calls to print of each change.
+    """
+    from mcp_lenient.cli.report import progress_bar
+    from mcp_lenient.declare.definitions import load_definitions
+    from mcp_lenient.devtools.outcomes import judge, read_calls, read_outcomes
+    from mcp_lenient.devtools.outcomes import save as write
+    from mcp_lenient.devtools.printing import put
+
+    rows = read_calls(calls)
+    before = None if against is None else read_outcomes(against)
+    definitions = None if config is None else load_definitions(config)
+    with progress_bar() as progress:
+        found = []
+        for at, each in enumerate(judge(rows, definitions)):
+            found.append(each)
+            if progress is not None and at % 100 == 0:
+                progress("judging", 100 * at / len(rows))
+    if save is not None:
+        try:
+            write(save, found)
+        except OSError as error:
+            fail(f"--save {save}: {error.strerror}")
+    ran = sum(each.ran for each in found)
+    put(
+        f"{len(found):,} calls: {ran:,} run, {sum(bool(each.why) for each in found if each.ran):,} of them repaired, {len(found) - ran:,} refused"
+    )
+    return DONE if before is None else _compared(before, found, top)
+
+
+def _compared(before: dict[str, Outcome], found: list[Outcome], top: int) -> int:
+    """Print what has changed, the worst first."""
+    from mcp_lenient.devtools.outcomes import CHANGES, WORSE, changed
+    from mcp_lenient.devtools.printing import put
+
+    changes: dict[Change, list[tuple[Outcome, Outcome]]] = {name: [] for name in CHANGES}
+    known = [(before[each.call], each) for each in found if each.call in before]
+    for old, new in known:
+        if (change := changed(old, new)) is not None:
+            changes[change].append((old, new))
+    for name, pairs in changes.items():
+        put(f"{name}: {len(pairs):,}")
+        for old, new in pairs[:top]:
+            put(f"  {old.tool} ({new.name})\n    before  {_said(old)}\n    now     {_said(new)}")
+    if others := len(found) - len(known):
+        put(f"not among the saved calls: {others:,}")
+    return FOUND if any(changes[name] for name in WORSE) else DONE
+
+
+def _said(each: Outcome) -> str:
+    import json
+
+    from mcp_lenient.values.display import cut
+
+    why = f" by {', '.join(each.why)}" if each.why else ""
+    return (
+        f"runs with {cut(json.dumps(each.value), _LONGEST)}{why}"
+        if each.ran
+        else f"refused: {', '.join(each.why)}"
+    )

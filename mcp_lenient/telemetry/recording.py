@@ -1,0 +1,138 @@
+"""Record calls for ``mcp-lenient outcomes``: what was sent, with values of the same form in place of secrets."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from mcp_lenient.errors import LoggingError
+from mcp_lenient.refusal.locations import below, marked_secret
+from mcp_lenient.schema.node import Node
+from mcp_lenient.values.display import is_name, name_words, secret_name
+from mcp_lenient.values.json_values import looks_like_json
+
+LARGEST: Final = 50_000_000
+"""The bytes after which a recording ends."""
+_DEEPEST: Final = 50
+_FORMS: Final = ((re.compile(r"\d"), "1"), (re.compile("[A-Z]"), "A"), (re.compile(r"[^\W\dA-Z_]"), "a"))
+
+
+class Recording:
+    """A file of calls, as lines of JSON: a tool's schema when it is first called, and each call's arguments.
+
+    The file is readable by its owner alone, and ends at 50 MB. A call that cannot be recorded runs all the same.
+
+    Raises:
+        LoggingError: When the file cannot be written to.
+    """
+
+    __slots__ = ("_descriptor", "_known", "_left", "_lock")
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        try:
+            self._descriptor = os.open(Path(file), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+            Path(file).chmod(0o600)
+        except (OSError, TypeError) as error:
+            msg = f"record must be a file that can be written to, got {file!r}"
+            raise LoggingError(msg) from error
+        self._left = LARGEST - os.fstat(self._descriptor).st_size
+        self._known: dict[str, object] = {}
+        self._lock = threading.Lock()
+
+    def write(
+        self,
+        tool: str,
+        schema: Mapping[str, Any],
+        top: Node,
+        sent: Any,
+        secret: frozenset[str],
+        *,
+        destructive: bool,
+    ) -> None:
+        """Record one call of a tool."""
+        try:
+            row = {"tool": tool, "sent": masked(sent, top, secret)}
+            if self._known.get(tool) is not schema:
+                row |= {"schema": schema, "destructive": destructive}
+            line = f"{json.dumps(row)}\n".encode()
+            with self._lock:
+                if len(line) <= self._left:
+                    os.write(self._descriptor, line)
+                    self._left -= len(line)
+                    self._known[tool] = schema
+        except (OSError, ValueError, TypeError, RecursionError):
+            pass
+
+    def __del__(self) -> None:
+        if hasattr(self, "_lock"):
+            os.close(self._descriptor)
+
+
+_SHOWN, _UNDECLARED, _SECRET = range(3)
+
+
+def masked(
+    value: Any, node: Node | None, secret: Collection[str] = (), hides: int = _SHOWN, depth: int = 0
+) -> Any:
+    """Return a value with another of the same form in place of each secret.
+
+    Secret is what is below a secret's name, what the schema marks, and what is below a name that the schema does not
+    know, unless it is a declared one in another case.
+
+    >>> from mcp_lenient.schema.node import Tree
+    >>> masked({"id": 7, "apiKey": "sk-Ab3", "x": 25}, Tree({"properties": {"id": {}}}).top)
+    {'id': 7, 'apiKey': 'aa-Aa1', 'x': 11}
+    """
+    if marked_secret(node) or depth > _DEEPEST:
+        hides = _SECRET
+    if isinstance(value, Mapping):
+        entries = ((name, each, *_below(node, name, each, secret, hides)) for name, each in value.items())
+        return {
+            name if hides < _SECRET and is_name(name) else _form(str(name)): masked(
+                each, child, secret, hidden, depth + 1
+            )
+            for name, each, child, hidden in entries
+        }
+    if isinstance(value, list):
+        return [masked(each, below(node, at), secret, hides, depth + 1) for at, each in enumerate(value)]
+    if isinstance(value, str):
+        return _text(value, node, secret, hides, depth)
+    if hides and isinstance(value, (int, float)) and not isinstance(value, bool):
+        return json.loads(_form(json.dumps(value)))
+    return value
+
+
+def _below(
+    node: Node | None, name: Any, value: Any, secret: Collection[str], hides: int
+) -> tuple[Node | None, int]:
+    """Return the schema of an entry, and whether its value is hidden."""
+    known = {} if node is None else node.properties
+    child = below(node, name)
+    if child is None:
+        alike = next((each for each in known if name_words(each) == name_words(str(name))), None)
+        child = None if alike is None else below(node, alike)
+    if child is None and isinstance(value, Mapping) and value.keys() & known:  # it wraps the arguments
+        child = node
+    if secret_name(name, secret):
+        hides = _SECRET
+    return child, max(hides, _SHOWN if child is not None else _UNDECLARED)
+
+
+def _text(text: str, node: Node | None, secret: Collection[str], hides: int, depth: int) -> str:
+    if hides < _SECRET and looks_like_json(text):
+        try:
+            return json.dumps(masked(json.loads(text), node, secret, hides, depth + 1), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            return _form(text)
+    return _form(text) if hides else text
+
+
+def _form(text: str) -> str:
+    for characters, one in _FORMS:
+        text = characters.sub(one, text)
+    return text

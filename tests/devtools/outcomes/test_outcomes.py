@@ -1,0 +1,202 @@
+"""Test what ``mcp-lenient outcomes`` says of recorded calls, and what a recording and its outcomes hold."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from typing import Annotated
+
+import pytest
+from fastmcp import Client, FastMCP
+from pydantic import Field, SecretStr
+
+from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient.cli import run
+from mcp_lenient.devtools.outcomes import judge, read_calls
+from mcp_lenient.devtools.report import page, read_report
+from mcp_lenient.errors import LoggingError
+from mcp_lenient.schema.node import Tree
+from mcp_lenient.telemetry import recording
+from mcp_lenient.telemetry.recording import masked
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"tags": {"type": "array", "items": {"type": "string"}}, "limit": {"type": "integer"}},
+    "additionalProperties": False,
+}
+_SECRETS = ("hunter2x", "Tr0ub4dor", "sesame99", "73318", "open-Says-me", "kYe77abc")
+
+
+def calls(folder, *sent, **known):
+    """Write calls of one tool."""
+    file = folder / "calls.jsonl"
+    rows = [{"tool": "search", "schema": _SCHEMA, "sent": each, **known} for each in sent]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return file
+
+
+def test_an_unchanged_version_changes_nothing(tmp_path, capsys):
+    file = calls(tmp_path, {"limit": 1}, {"tags": '["a"]'}, {"tags": 5}, "no arguments", '{"limit": "2"}')
+    saved = tmp_path / "a.json"
+    assert run(["outcomes", str(file), "--save", str(saved)]) == 0
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o600 or sys.platform == "win32"
+    assert run(["outcomes", str(file), "--against", str(saved)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "5 calls: 3 run, 2 of them repaired, 2 refused"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sent", "said"),
+    [
+        ("repair", "off", {"tags": '["a"]'}, "newly refused: 1"),
+        ("off", "repair", {"tags": '["a"]'}, "newly repaired: 1"),
+    ],
+)
+def test_it_says_what_another_policy_changes(tmp_path, capsys, first, second, sent, said):
+    file, saved, policy = calls(tmp_path, sent, {"limit": 1}), tmp_path / "a.json", tmp_path / "tools.yaml"
+    allowed = {"repair": [], "off": ["json_text_to_array"]}
+    policy.write_text(f"policy: {{disable: {allowed[first]}}}\n", encoding="utf-8")
+    run(["outcomes", str(file), "--save", str(saved), "--config", str(policy)])
+    policy.write_text(f"policy: {{disable: {allowed[second]}}}\n", encoding="utf-8")
+    code = run(["outcomes", str(file), "--against", str(saved), "--config", str(policy)])
+    assert code == ("newly refused" in said)
+    assert said in capsys.readouterr().out
+
+
+def test_another_value_is_found_by_its_type_too(tmp_path, capsys):
+    file, saved = calls(tmp_path, {"limit": 1}), tmp_path / "a.json"
+    run(["outcomes", str(file), "--save", str(saved)])
+    row = json.loads(saved.read_text("utf-8"))
+    saved.write_text(json.dumps({**row, "value": {"limit": 1.0}, "digest": "other"}), encoding="utf-8")
+    assert run(["outcomes", str(file), "--against", str(saved)]) == 1
+    shown = capsys.readouterr().out
+    assert "another value: 1" in shown
+    assert 'before  runs with {"limit": 1.0}\n    now     runs with {"limit": 1}' in shown
+
+
+def test_the_forms_of_case_tables_are_read(tmp_path):
+    rows = [
+        {"id": "x", "schema": _SCHEMA, "arguments": {}},
+        {"param_schema": _SCHEMA, "sent": {"limit": "1"}},
+    ]
+    forms = ({"about": "", "cases": rows}, rows)
+    for at, form in enumerate(forms):
+        file = tmp_path / f"{at}.json"
+        file.write_text(json.dumps(form), encoding="utf-8")
+        found = list(judge(read_calls(file)))
+        assert [(each.name, each.ran, each.value) for each in found] == [
+            ("x", True, {}),
+            ("2", True, {"limit": 1}),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (None, "No such file"),
+        ("", "there is no call"),
+        ("[1]", "must be an object"),
+        ('{"sent": {}}\n{"sent"', "line 2 is not JSON"),
+        ('{"sent": {}}', "has no schema"),
+    ],
+)
+def test_a_file_without_calls_is_an_error(tmp_path, capsys, text, reason):
+    file = tmp_path / "calls.json"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    assert run(["outcomes", str(file)]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_another_file_is_not_taken_for_outcomes(tmp_path, capsys):
+    file = calls(tmp_path, {})
+    assert run(["outcomes", str(file), "--against", str(file)]) == 2
+    assert "was not written by --save" in capsys.readouterr().err
+
+
+def server(**settings):
+    """Return a server with secrets of several kinds."""
+    mcp = FastMCP("notes", middleware=[LenientMiddleware(**settings)])
+
+    @mcp.tool
+    def login(
+        tags: list[str],
+        password: str = "",
+        key: SecretStr | None = None,
+        pin: Annotated[int, Field(json_schema_extra={"writeOnly": True})] = 0,
+        own: str = "",
+        settings: dict[str, str] | None = None,
+    ) -> str:
+        del tags, password, key, pin, own, settings
+        return "in"
+
+    return mcp
+
+
+SENT = (
+    {"tags": ["a"], "password": _SECRETS[0], "key": _SECRETS[1]},
+    {"tags": '["a"]', "settings": json.dumps({"api_key": _SECRETS[2]}), "pin": "73318"},
+    {"tags": 5, "own": _SECRETS[4], "pin": 73318},
+    {"tags": ["a"], "api_kye": _SECRETS[5]},
+    {"tags": ["a"], "settings": {"token": f"['{_SECRETS[2]}'"}},
+)
+
+
+async def test_no_secret_is_in_a_recording_a_saved_outcome_a_store_or_a_page(tmp_path, capfd):
+    file, policy = tmp_path / "calls.jsonl", Policy(secret=["own"])
+    async with Client(server(record=file, policy=policy)) as client:
+        for sent in SENT:
+            await client.call_tool("login", sent, raise_on_error=False)
+    log = tmp_path / "events.jsonl"
+    log.write_text(capfd.readouterr().err, encoding="utf-8")
+    report = read_report([log], store=tmp_path / "store")
+    assert run(["outcomes", str(file), "--save", str(tmp_path / "a.json")]) == 0
+    assert run(["outcomes", str(file), "--against", str(tmp_path / "a.json")]) == 0
+    assert report.calls
+    written = {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
+    written["page"] = page(report).encode()
+    written["shown"] = capfd.readouterr().out.encode()
+    for secret in _SECRETS:
+        assert [name for name, content in written.items() if secret.encode() in content] == []
+
+
+async def test_a_recording_is_judged_as_the_calls_were(tmp_path):
+    file = tmp_path / "calls.jsonl"
+    async with Client(server(record=file)) as client:
+        ran = [not (await client.call_tool("login", each, raise_on_error=False)).is_error for each in SENT]
+    assert [each.ran for each in judge(read_calls(file))] == ran
+    rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert ["schema" in row for row in rows] == [True, False, False, False, False]
+    assert rows[0]["sent"] == {"tags": ["a"], "password": "aaaaaa1a", "key": "Aa1aa1aaa"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+async def test_only_its_owner_reads_a_recording_and_it_is_bounded(tmp_path, monkeypatch):
+    file = tmp_path / "calls.jsonl"
+    file.touch(mode=0o644)
+    monkeypatch.setattr(recording, "LARGEST", 2000)
+    async with Client(server(record=file)) as client:
+        for _ in range(40):
+            assert (await client.call_tool("login", {"tags": ["a"]})).data == "in"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert 1900 < file.stat().st_size <= 2000
+
+
+def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
+    with pytest.raises(LoggingError, match="must be a file"):
+        LenientMiddleware(record=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ({"maxResults": "10"}, {"maxResults": "10"}),
+        ({"arguments": {"max_results": 5}}, {"arguments": {"max_results": 5}}),
+        ({"x y=Secret1": 1}, {"a a=Aaaaaa1": 1}),
+        ({"auth": {"Bob7": -12.5, "ok": True}}, {"auth": {"Aaa1": -11.1, "aa": True}}),
+        ({"other": '{"max_results": "Ab"}'}, {"other": '{"max_results": "Aa"}'}),
+    ],
+)
+def test_values_keep_their_form(sent, expected):
+    top = Tree({"properties": {"max_results": {}}, "additionalProperties": False}).top
+    assert masked(sent, top) == expected
