@@ -230,7 +230,7 @@ def _reported(files: list[str], folder: Path, store: Path | None = None) -> Repo
 
 
 def _session(folder: Path) -> Any:
-    from chdb.session import Session  # type: ignore[import-not-found]
+    from chdb.session import Session
 
     return Session(str(folder / "chdb"))
 

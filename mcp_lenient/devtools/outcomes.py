@@ -97,13 +97,7 @@ def _outcome(gate: Gate, kept: dict[Any, CompiledTool], row: RecordedRow) -> Out
     tool = verdict.tool
     shown = masked(value, None) if tool is None else masked(value, tool.plan.top, tool.policy.secret)
     why = tuple(dict.fromkeys(repair.rule for repair in verdict.repairs))
-    return Outcome(
-        **known,
-        ran=True,
-        value=shown,
-        digest=_digest(value),
-        why=why,
-    )
+    return Outcome(**known, ran=True, value=shown, digest=_digest(value), why=why)
 
 
 def changed(before: Outcome, after: Outcome) -> Change | None:
@@ -126,8 +120,8 @@ def read_outcomes(file: Path) -> dict[str, Outcome]:
         OutcomesError: When the file has none.
     """
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-        return {each.call: each for each in map(Outcome.model_validate_json, lines)}
+        with file.open(encoding="utf-8") as lines:
+            return {each.call: each for each in map(Outcome.model_validate_json, lines)}
     except OSError as error:
         msg = f"{file}: {error.strerror}"
     except (ValidationError, ValueError):
@@ -146,7 +140,7 @@ def _rows(file: Path) -> list[dict[str, Any]]:
         found = whole.get("cases", [whole]) if isinstance(whole, dict) else whole
     except ValueError:
         found = [
-            _parsed(file, number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()
+            _parsed(file, number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()
         ]
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         msg = f"{file}: each call must be an object"

@@ -50,7 +50,7 @@ class Recording:
         schema: Mapping[str, Any],
         top: Node,
         sent: Any,
-        secret: frozenset[str],
+        secret: Collection[str],
         *,
         destructive: bool,
     ) -> None:

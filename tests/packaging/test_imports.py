@@ -15,7 +15,7 @@ import mcp_lenient
 
 # Each is imported by the first function or public name that needs it.
 NOT_IMPORTED = """
-cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics plotly ruamel.yaml structlog
+cyclopts dateutil duckdb jsonschema jsonschema_rs opentelemetry.metrics ruamel.yaml structlog
 mcp_lenient.devtools.check mcp_lenient.cli mcp_lenient.adapters.fastmcp.decorator mcp_lenient.declare.definitions
 mcp_lenient.normalization mcp_lenient.declare.normalizers.scalars mcp_lenient.declare.normalizers.lists mcp_lenient.adapters.fastmcp.proxy
 mcp_lenient.refusal.violations mcp_lenient.refusal.fixes

@@ -46,7 +46,8 @@ def fetch(server: str, selection: Selection, folder: Path) -> tuple[LogFigures, 
     Raises:
         ReportError: When sqlglot is not installed, or the server does not answer.
     """
-    kept = _text(server, _KEPT) == f"{len(TABLES)}" and whole_days(selection) == selection
+    asked = in_clickhouse(_KEPT)  # an error without sqlglot comes before one of the server
+    kept = _text(server, asked) == f"{len(TABLES)}" and whole_days(selection) == selection
     found = _text(server, in_clickhouse(span(selection, kept=kept), selection))
     first, last, times = (None if each == _BLANK else int(each) for each in found.split("\t"))
     seconds = HOUR if kept else step(first, last)
