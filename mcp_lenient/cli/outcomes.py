@@ -11,7 +11,7 @@ from cyclopts.validators import Number
 from mcp_lenient.cli.errors import DONE, FOUND, fail
 
 if TYPE_CHECKING:
-    from mcp_lenient.devtools.outcomes import Change, Outcome
+    from mcp_lenient.devtools.outcomes import CallOutcome, Change
 
 _LONGEST = 200
 
@@ -65,12 +65,12 @@ def outcomes(
     return DONE if before is None else _compared(before, found, top)
 
 
-def _compared(before: dict[str, Outcome], found: list[Outcome], top: int) -> int:
+def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int) -> int:
     """Print what has changed, the worst first."""
     from mcp_lenient.devtools.outcomes import CHANGES, WORSE, changed
     from mcp_lenient.devtools.printing import put
 
-    changes: dict[Change, list[tuple[Outcome, Outcome]]] = {name: [] for name in CHANGES}
+    changes: dict[Change, list[tuple[CallOutcome, CallOutcome]]] = {name: [] for name in CHANGES}
     known = [(before[each.call], each) for each in found if each.call in before]
     for old, new in known:
         if (change := changed(old, new)) is not None:
@@ -84,7 +84,7 @@ def _compared(before: dict[str, Outcome], found: list[Outcome], top: int) -> int
     return FOUND if any(changes[name] for name in WORSE) else DONE
 
 
-def _said(each: Outcome) -> str:
+def _said(each: CallOutcome) -> str:
     import json
 
     from mcp_lenient.values.display import cut

@@ -35,7 +35,7 @@ class RecordedRow(NamedTuple):
     sent: Any
 
 
-class Outcome(BaseModel):
+class CallOutcome(BaseModel):
     """What becomes of a call; values of secrets are others of the same form."""
 
     call: str
@@ -78,7 +78,7 @@ def read_calls(file: Path) -> list[RecordedRow]:
     return rows
 
 
-def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -> Iterator[Outcome]:
+def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -> Iterator[CallOutcome]:
     """Yield what becomes of each call, by its schema and the policy of the definitions."""
     gate = Gate(definitions=definitions, unrepairable="refuse")
     kept: dict[Any, CompiledTool] = {}
@@ -87,33 +87,33 @@ def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -
             yield _outcome(gate, kept, row)
 
 
-def _outcome(gate: Gate, kept: dict[Any, CompiledTool], row: RecordedRow) -> Outcome:
+def _outcome(gate: Gate, kept: dict[Any, CompiledTool], row: RecordedRow) -> CallOutcome:
     verdict = gate.verdict_at_once(HostCall(row.tool.name, row.sent, 0, dict), row.tool, kept)
     known = {"call": _digest([row.tool.key, row.sent]), "name": row.name, "tool": row.tool.name}
     if verdict.refusal is not None:
         answer = next(iter(verdict.refusal["_meta"].values()))
-        return Outcome(**known, ran=False, why=(answer["error_code"],))
+        return CallOutcome(**known, ran=False, why=(answer["error_code"],))
     value = row.sent if verdict.arguments is None else verdict.arguments
     tool = verdict.tool
     shown = masked(value, None) if tool is None else masked(value, tool.plan.top, tool.policy.secret)
     why = tuple(dict.fromkeys(repair.rule for repair in verdict.repairs))
-    return Outcome(**known, ran=True, value=shown, digest=_digest(value), why=why)
+    return CallOutcome(**known, ran=True, value=shown, digest=_digest(value), why=why)
 
 
-def changed(before: Outcome, after: Outcome) -> Change | None:
+def changed(before: CallOutcome, after: CallOutcome) -> Change | None:
     """Return what has changed about a call; None if nothing."""
     if before.ran != after.ran:
         return "newly repaired" if after.ran else "newly refused"
     return "another value" if before.digest != after.digest else None
 
 
-def save(file: Path, outcomes: Iterable[Outcome]) -> None:
+def save(file: Path, outcomes: Iterable[CallOutcome]) -> None:
     """Write outcomes as lines of JSON, readable by the owner alone."""
     file.touch(mode=0o600)
     file.write_text("".join(f"{each.model_dump_json()}\n" for each in outcomes), encoding="utf-8")
 
 
-def read_outcomes(file: Path) -> dict[str, Outcome]:
+def read_outcomes(file: Path) -> dict[str, CallOutcome]:
     """Read saved outcomes, by the fingerprint of the call.
 
     Raises:
@@ -121,7 +121,7 @@ def read_outcomes(file: Path) -> dict[str, Outcome]:
     """
     try:
         with file.open(encoding="utf-8") as lines:
-            return {each.call: each for each in map(Outcome.model_validate_json, lines)}
+            return {each.call: each for each in map(CallOutcome.model_validate_json, lines)}
     except OSError as error:
         msg = f"{file}: {error.strerror}"
     except (ValidationError, ValueError):
