@@ -39,7 +39,7 @@ from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Select
 from mcp_lenient.devtools.report.page import page
 from mcp_lenient.devtools.report.questions import REPEATED_TIMES, answers, prepare, step
 from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs
-from mcp_lenient.devtools.report.store import Store
+from mcp_lenient.devtools.report.store import KeptCounts
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
 
@@ -87,7 +87,7 @@ def read_report(
         stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
         logs = find_logs(paths, folder, stream) if paths or store is None else FoundLogs(())
         if store is not None:
-            with Store(store) as kept:
+            with KeptCounts(store) as kept:
                 return _tried(
                     folder,
                     lambda own, each: _kept(own, each, kept, logs, chosen, top),
@@ -148,7 +148,7 @@ def _read(
 
 
 def _kept(
-    database: Database, folder: Path, store: Store, logs: FoundLogs, selection: Selection, top: int
+    database: Database, folder: Path, store: KeptCounts, logs: FoundLogs, selection: Selection, top: int
 ) -> Report:
     log, days = store.update(database, logs, folder), whole_days(selection)
     store.count(database, days)

@@ -55,7 +55,7 @@ class _State(BaseModel):
     undated: int = 0
 
 
-class Store:
+class KeptCounts:
     """A folder of counts, which one process at a time may use.
 
     Raises:
@@ -77,7 +77,7 @@ class Store:
             msg = f"--store {folder}: {reason}"
             raise ReportError(msg) from None
 
-    def __enter__(self) -> Store:  # noqa: PYI034 - nothing inherits from it
+    def __enter__(self) -> KeptCounts:  # noqa: PYI034 - nothing inherits from it
         return self
 
     def __exit__(self, *_: object) -> None:
