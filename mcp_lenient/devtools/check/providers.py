@@ -42,7 +42,7 @@ class Sizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class ProviderFindings:
     """What the chosen providers and clients reject or ignore in a list of tools.
 
     Attributes:
@@ -83,7 +83,7 @@ def chosen_providers(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def report(tools: Iterable[Surface], chosen: Sequence[str], server: str | None = None) -> Report:
+def report(tools: Iterable[Surface], chosen: Sequence[str], server: str | None = None) -> ProviderFindings:
     """Return what these providers reject or ignore.
 
     Args:
@@ -96,7 +96,7 @@ def report(tools: Iterable[Surface], chosen: Sequence[str], server: str | None =
     portable = [replace(each, schema=publish(each.schema, "portable").schema) for each in listed]
     failing = _failing(chosen, found)
     left = _failing(failing, _found(portable, failing))
-    return Report(tuple(chosen), _sizes(listed), found, left)
+    return ProviderFindings(tuple(chosen), _sizes(listed), found, left)
 
 
 def _listed(surface: Surface, server: str) -> ListedTool:
@@ -128,7 +128,7 @@ def is_aged(limit: Limit, today: date) -> bool:
     return today - date.fromisoformat(day) > _AGED
 
 
-def as_text(told: Report, today: date) -> str:
+def as_text(told: ProviderFindings, today: date) -> str:
     """Return the report for people: by provider and rule, with a verdict."""
     sizes = told.sizes
     lines = [
@@ -169,7 +169,7 @@ def _tools(count: int) -> str:
     return f"{count} tool{'' if count == 1 else 's'}"
 
 
-def _verdicts(told: Report) -> Iterator[str]:
+def _verdicts(told: ProviderFindings) -> Iterator[str]:
     """Yield the verdict over all: who rejects what, and whether the portable form helps."""
     if not told.failing:
         yield f"Verdict: none of {len(told.chosen)} rejects a tool."
@@ -181,7 +181,7 @@ def _verdicts(told: Report) -> Iterator[str]:
         yield f'With publish="portable", {", ".join(told.left) or "none"} would.'
 
 
-def as_json(told: Report, today: date) -> str:
+def as_json(told: ProviderFindings, today: date) -> str:
     """Return the report for programs."""
     verdicts = {of: _verdict(told.of(of), told.sizes.tools) for of in told.chosen}
     shown = {
