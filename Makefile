@@ -7,8 +7,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 # What `make bench` measures; `make bench BENCH=cases` replays recorded calls, see benchmarks/README.md.
 BENCH ?= overhead growth hostile
 
-# The pages that hold tables from the code.
-COGGED := docs/envelope.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)
+# The pages that hold tables from the code, or the changelog.
+COGGED := docs/changelog.md docs/envelope.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)
 
 # `make VENV=.venv-3.10 PYTHON=python3.10 test` keeps another one beside it.
 VENV := .venv

@@ -1,4 +1,4 @@
-"""Tables of the documentation that are generated from the code; ``cog -r`` writes them into the pages.
+"""Parts of the documentation that are generated; ``cog -r`` writes them into the pages.
 
 Each example is run when its table is written, so that the pages show what the library does.
 """
@@ -41,6 +41,13 @@ def rules() -> str:
         for family in CATALOGUE
     )
     return _table(("tier", "rules", "sent", "the tool gets"), rows)
+
+
+def changelog() -> str:
+    """Return the versions in ``CHANGELOG.md``, with links that lead to pages of the site."""
+    text = (Path(__file__).parents[1] / "CHANGELOG.md").read_text(encoding="utf-8")
+    versions = text.partition("<!-- releases -->")[2].strip()
+    return re.sub(r"^## \[(.+?)\]", r"## \1", versions, flags=re.MULTILINE).replace("](docs/", "](")
 
 
 def _sample(family: Family) -> tuple[str, str]:

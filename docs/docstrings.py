@@ -8,9 +8,18 @@ from typing import Any
 import griffe
 
 import mcp_lenient
+import mcp_lenient.errors
+import mcp_lenient.normalizers
+import mcp_lenient.results
 import mcp_lenient.testing
 
-_PUBLIC = (mcp_lenient, mcp_lenient.testing)
+_PUBLIC = (
+    mcp_lenient,
+    mcp_lenient.normalizers,
+    mcp_lenient.results,
+    mcp_lenient.errors,
+    mcp_lenient.testing,
+)
 _ROLE = re.compile(r":(?:class|func|meth|data|mod|attr):`~?([\w.]+)`")
 _PROMPT = re.compile(r"^(?:>>>|\.\.\. )")
 

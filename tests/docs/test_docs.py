@@ -221,7 +221,14 @@ def test_docstrings_are_true(module):
 RULE_PAGES = sorted(f"rules/{page.name}" for page in (ROOT / "docs" / "rules").glob("*.md"))
 
 
-GENERATED = ["rules.md", "envelope.md", "reference/command-line.md", "reference/limits.md", *RULE_PAGES]
+GENERATED = [
+    "changelog.md",
+    "rules.md",
+    "envelope.md",
+    "reference/command-line.md",
+    "reference/limits.md",
+    *RULE_PAGES,
+]
 
 
 @pytest.mark.parametrize("page", GENERATED)
@@ -306,14 +313,18 @@ def test_the_systems_page_names_tests_that_exist():
     assert missing == []
 
 
-def test_changelog_has_this_version():
-    """The newest version in the changelog is the version that is built."""
-    built = re.search(
-        r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
-    )
-    reported = re.search(
-        r"^## \[(\d.+?)\]", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE
-    )
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [
+        ("CHANGELOG.md", r"^## \[(\d.+?)\]"),
+        ("mkdocs.yml", r"^copyright: mcp-lenient (\S+),"),
+        ("docs/index.md", r"^This is version (\S+):"),
+    ],
+)
+def test_the_version_is_this_one(file, pattern):
+    """The newest version in the changelog, and the one that the site shows, is the version that is built."""
+    built = re.search(r'^version = "(.+)"', (ROOT / "pyproject.toml").read_text("utf-8"), re.MULTILINE)
+    shown = re.search(pattern, (ROOT / file).read_text("utf-8"), re.MULTILINE)
     assert built
-    assert reported
-    assert reported[1] == built[1]
+    assert shown
+    assert shown[1] == built[1]
