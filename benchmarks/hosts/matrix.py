@@ -100,6 +100,14 @@ HOSTS: Final[Mapping[str, Host]] = {
     "crewai": _agent(
         "CrewAI", "crewai", "crewai>=1.15", "crewai-tools[mcp]>=1.15", lost={**_AGENT, "null": _NULLABLE}
     ),
+    "llamaindex": _agent(
+        "LlamaIndex",
+        "llamaindex",
+        "llama-index-core>=0.14.25",
+        "llama-index-tools-mcp>=0.6",
+        lost={"unknown_tool": _ITSELF},
+    ),
+    "haystack": _agent("Haystack", "haystack", "haystack-ai>=3.4", "mcp-haystack>=2.1"),
 }
 
 
