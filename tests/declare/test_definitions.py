@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-import mcp_lenient
+import mcp_lenient.normalizers
 from mcp_lenient import Limits, Policy
 from mcp_lenient.declare.declared import Declared, Stated
 from mcp_lenient.declare.definitions import Definitions, load_definitions, unknown_names
