@@ -139,10 +139,12 @@ def test_the_demo_runs_from_the_wheel(installed, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("extra", "fastmcp"), [("langchain", "4."), ("langchain-mcp-adapters", "3.4.")], ids=lambda each: each
+    ("extra", "fastmcp"),
+    [("langchain", "4."), ("langchain-mcp-adapters", "3.4."), ("sdk1", "3.4.")],
+    ids=lambda each: each,
 )
 def test_an_extra_installs_a_compatible_fastmcp(extra, fastmcp, wheel):
-    """The adapters need the official SDK 1, on which FastMCP 3 is built."""
+    """An extra for the official SDK 1 installs FastMCP 3, which is built on it."""
     pip = [
         sys.executable,
         "-m",
