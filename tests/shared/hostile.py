@@ -151,7 +151,7 @@ class Multiplying:
 def multiplying(
     title: str, x: Schema, right: Any, wrong: Any, definitions: Schema | None = None
 ) -> Multiplying:
-    """Return a schema with this parameter beside an integer, of which the wrong arguments have the text."""
+    """Return a schema with this parameter and an integer, which the wrong arguments send as text."""
     schema = {"type": "object", "properties": {"x": x, "n": _INTEGER}, "$defs": definitions or {}}
     return Multiplying(title, schema, {"x": right, "n": 5}, {"x": wrong, "n": "5"})
 

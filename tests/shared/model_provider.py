@@ -28,7 +28,7 @@ class Provider(ThreadingHTTPServer):
         super().__exit__(*error)
 
     def answer(self, request, key):
-        """The status and the body of an answer."""
+        """Return the status and body of an answer."""
         self.requests.append(request)
         if key != f"Bearer {KEY}":
             return 401, {"error": {"message": "Incorrect API key provided.\nSee your account.", "code": 401}}
@@ -51,7 +51,7 @@ class Provider(ThreadingHTTPServer):
         return {"id": call_id, "type": "function", "function": {"name": name, "arguments": written}}
 
     def results(self):
-        """What the model has read of its calls: of each name and call in order, the content of its result."""
+        """Return the name of each call and the result that the model read, in order."""
         messages = max((request["messages"] for request in self.requests), key=len)
         answered = {each["tool_call_id"]: each["content"] for each in messages if each["role"] == "tool"}
         calls = [call for each in messages for call in each.get("tool_calls", ())]
@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _fault(request):
-    """What OpenAI refuses a request for."""
+    """Return why OpenAI would refuse a request; None if it would not."""
     tools = [tool["function"] for tool in request.get("tools", ())]
     if "tools" in request and not tools:
         return "[] is too short - 'tools'"

@@ -54,7 +54,7 @@ def opened(*required: str, **properties: Json) -> Json:
 
 
 def rows(file: str, table: str) -> list[Any]:
-    """Return the rows of a table in the JSON file beside a test file, an object by their names or a list."""
+    """Return the rows of a table in the JSON file beside a test file: a list, or an object that names each row."""
     found = json.loads(Path(file).with_suffix(".json").read_text(encoding="utf-8"))[table]
     if isinstance(found, list):
         return found
@@ -209,6 +209,6 @@ def only(*rules: str) -> Policy:
 
 
 def read_as(schema: Json, value: Any, *rules: str) -> Any:
-    """Return what a value of this schema is accepted or repaired as, by these rules alone if any; else REFUSED."""
+    """Return the accepted or repaired value, or REFUSED. Without names of rules, all rules apply."""
     result = normalize(closed("p", p=schema), {"p": value}, only(*rules) if rules else None)
     return REFUSED if result.violations else result.arguments["p"]

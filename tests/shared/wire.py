@@ -267,7 +267,7 @@ class _Server(uvicorn.Server):
 def serving(
     server: FastMCP | MCPServer | Callable[[str], FastMCP], *, stateless: bool = False
 ) -> Iterator[str]:
-    """Yield the URL of a server, FastMCP's or the SDK's own, on a free port; a function makes it for its address."""
+    """Serve a FastMCP or SDK server on a free port, and yield its URL. A function gets its address and returns it."""
     # Named as TCP, so that asyncio sends small answers without delay.
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
