@@ -23,7 +23,7 @@ from mcp_lenient.engine.ignored import wrapped_away
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.portable.forms import FORMS, Form
-from mcp_lenient.portable.publish import read_back
+from mcp_lenient.portable.publishing import read_back
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     UPSTREAM_KEY,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from mcp_lenient.declare.policies import Policies
     from mcp_lenient.engine.declared import Normalizers
     from mcp_lenient.engine.reader import Plan
-    from mcp_lenient.portable.publish import Published
+    from mcp_lenient.portable.publishing import Published
     from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.telemetry.log import LibraryEventName

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.publish import Published, is_any_value, publish, read_back
+from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place

@@ -2,7 +2,7 @@
 
 from mcp_lenient.portable.codecs import CannotSayError, ReadBack
 from mcp_lenient.portable.forms import FORMS, Form, form_named
-from mcp_lenient.portable.publish import Change, Published, publish, read_back
+from mcp_lenient.portable.publishing import Change, Published, publish, read_back
 
 __all__ = [
     "FORMS",

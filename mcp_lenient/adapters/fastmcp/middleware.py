@@ -43,8 +43,8 @@ from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.portable.forms import Form
-from mcp_lenient.portable.publish import Published
-from mcp_lenient.portable.publish import publish as publish_schema
+from mcp_lenient.portable.publishing import Published
+from mcp_lenient.portable.publishing import publish as publish_schema
 from mcp_lenient.refusal.envelope import tool_failed
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from mcp_lenient.devtools.check.surface import Surface
 from mcp_lenient.portable.limits import Limit, ListedTool, Rejection, address, providers, rejections
-from mcp_lenient.portable.publish import publish
+from mcp_lenient.portable.publishing import publish
 
 EFFECTS: Final = {
     "request_fails": "the whole request fails",
