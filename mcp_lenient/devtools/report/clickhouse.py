@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 from urllib.error import HTTPError
 from urllib.parse import unquote, urlencode, urlsplit
 from urllib.request import Request, urlopen
@@ -78,7 +78,7 @@ def in_clickhouse(query: str, selection: Selection = _ALL) -> str:
         raise ReportError(msg) from None
     asked = parameters(selection)
 
-    def filled(node: exp.Expression) -> exp.Expression:
+    def filled(node: Any) -> Any:  # its type has another name in sqlglot 30
         return exp.convert(asked[node.name]) if isinstance(node, (exp.Parameter, exp.Placeholder)) else node
 
     return str(parse_one(query, read="duckdb").transform(filled).sql("clickhouse"))

@@ -46,7 +46,8 @@ TABLES: Final[Mapping[str, _Counted]] = {
         of="failed",
     ),
     "periods": _Counted(("start", "event"), ("times", "earliest", "latest")),
-    "durations": _Counted(("us",), ("times", "total", "most")),
+    # The duration of a failed call has the tool's own time in it.
+    "durations": _Counted(("us",), ("times", "total", "most"), of="event <> 'call_failed'"),
 }
 """The tables, by name."""
 _TYPES: Final = {"failed": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
