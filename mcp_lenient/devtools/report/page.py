@@ -121,7 +121,11 @@ def _advice(report: Report) -> str:
         return "<section><h2>Advice</h2><p>Nothing in this log calls for a change.</p></section>"
     items = "".join(
         f"<li>{_text(each.text)}"
-        + "".join(f"<code>{_text(line)}</code>" for line in (each.python, each.definition) if line)
+        + "".join(
+            f"<small>{where}</small><code>{_text(line)}</code>"
+            for where, line in (("In Python", each.python), ("In a definitions file", each.definition))
+            if line
+        )
         + "</li>"
         for each in report.advice
     )
