@@ -102,7 +102,7 @@ class HostSettings(TypedDict, total=False):
     overrides ``policy``."""
     definitions: Definitions | str | PathLike[str] | None
     """A YAML or TOML file with aliases, normalizers and policies by tool; by default the file
-    in ``MCP_LENIENT_CONFIG``. ``policy`` and ``tools`` override it. An invalid file raises a :class:`DefinitionError`
+    in ``MCP_LENIENT_CONFIG``, and with ``""`` none. ``policy`` and ``tools`` override it. An invalid file raises a :class:`DefinitionError`
     with file, line or path, and field."""
     reload: bool
     """Whether to reload a changed file. Each call checks it, at most once a second. An invalid file changes nothing; a
@@ -259,7 +259,7 @@ class Operator:
 def _loaded(
     definitions: Definitions | str | PathLike[str] | None, *, reload: bool
 ) -> tuple[Definitions | None, WatchedDefinitions | None]:
-    if definitions is None:
+    if not definitions:
         return None, None
     # Deferred: hosts without a file need no YAML parser.
     from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions, load_definitions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -69,21 +69,6 @@ def normalized(
     together = {**arguments, **changed}
     kept = {name: value for name, value in together.items() if value is not ABSENT}
     return NormalizedArguments(kept, tuple(repairs), tuple(faults))
-
-
-def unchanged_by(normalizers: tuple[Normalize, ...]) -> Callable[[Any], Any]:
-    """Return a fast check that normalizers leave a value unchanged.
-
-    The check returns the value, and raises ValueError without a reason if a normalizer changes or refuses it.
-    """
-
-    def unchanged(value: Any) -> Any:
-        result, _, fault = _normalize_one("", value, normalizers, log_errors=False)
-        if fault is None and result is not ABSENT and _same(result, value):
-            return value
-        raise ValueError
-
-    return unchanged
 
 
 def _normalize_one(

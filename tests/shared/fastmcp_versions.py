@@ -24,7 +24,6 @@ RAW = "the SDK refuses arguments that are not an object before the server's code
 STRICT = "the SDK checks the published schema of a strict server before the middleware"
 PROXY = "the proxy needs FastMCP 4"
 NOT_THERE = "FastMCP 3 does not have this feature"
-THREAD = "in a call's worker thread its other arguments are not known"
 DIRECT = "a call from a tool's body looks like a client's call"
 NO_JSON = "strict validation reads Python values, not JSON, so the result differs"
 META_DROPPED = "ResponseLimitingMiddleware drops the metadata of a cut result"

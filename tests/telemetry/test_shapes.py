@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
-from fastmcp_versions import THREAD, not_on_3
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field, SecretStr
@@ -130,7 +129,6 @@ async def test_a_lenient_session_logs_shapes_too(server, events):
     assert events[0]["shapes"] == LOGGED
 
 
-@not_on_3(THREAD)
 async def test_a_decorated_tool_logs_shapes_too(events):
     """Without a middleware, the policy of ``@lenient`` decides."""
     mcp = FastMCP("notes")

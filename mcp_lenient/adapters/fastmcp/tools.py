@@ -289,7 +289,7 @@ async def find_target(server: FastMCP, tool: Tool) -> Target:
     if transformed is not None:
         return await _transformed(server, transformed)
     if compat.runs_its_function(tool):
-        return _reached(tool, strict=host.is_strict(server))
+        return reached(tool, strict=host.is_strict(server))
     return Target(tool, drops_names=compat.drops_names(tool))
 
 
@@ -313,7 +313,8 @@ async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) ->
         return None if tool is None else await find_target(server, tool)
 
 
-def _reached(tool: FunctionTool, *, strict: bool) -> Target:
+def reached(tool: FunctionTool, *, strict: bool) -> Target:
+    """Return a function tool with its validator on a server of this strictness."""
     try:
         validator = FunctionValidator(tool, strict=strict)
     except SchemaError:

@@ -571,13 +571,13 @@ def effect_unsaid(surface: Surface) -> Iterator[Hit]:
 
 
 @_check(
-    "warning",
-    "Missing, unknown and wrapped arguments get FastMCP's own error, without an envelope or an event.",
+    "note",
+    "What is not a call of that function is not seen: all arguments as one text, a tool's name in another spelling, and right calls in the log.",
 )
 def decorator_alone(surface: Surface) -> Iterator[Hit]:
     """The function has `@lenient`, and the server has no LenientMiddleware."""
     if surface.decorated_alone and surface.spots:
-        reason = "@lenient repairs values; only the middleware sees names, missing and wrapped arguments."
+        reason = "@lenient sees calls of this function; only the middleware sees what does not reach it."
         yield Hit("", reason, "Add LenientMiddleware() to the server.")
 
 

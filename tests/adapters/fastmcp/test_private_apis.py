@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import pytest
 from calls import on_both_servers
-from fastmcp import FastMCP
+from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server import create_proxy, dependencies
 from fastmcp.server.transforms import Namespace, ToolTransform
@@ -22,7 +22,6 @@ from fastmcp.tools.tool_transform import (
 )
 from fastmcp.utilities.versions import VersionSpec
 from fastmcp_versions import not_on_3, since
-from pydantic_core import core_schema
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -302,28 +301,44 @@ def test_private_fastmcp_apis_exist(owner, name):
 
 
 def test_no_tool_is_found_outside_a_call():
-    """Outside a call there is no running tool, and there are no validated arguments."""
+    """Outside a call there is no running tool, and outside a registration no function."""
     assert compat.running_tool() is None
-    assert host.validated_arguments() is None
+    assert compat.registered_function() is None
     assert not host.is_clients_call("add")
 
 
-async def test_the_tool_and_the_arguments_of_a_call_are_found():
-    """The tool is known while FastMCP builds its validator, and the arguments while it validates them."""
+async def test_the_function_of_a_registration_and_the_tool_of_a_call_are_found():
+    """The function is known while FastMCP reads its schema, and the tool while FastMCP builds its validator."""
     found: list[Any] = []
 
     class Marked:
         def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-            found.append(compat.running_tool())
-            return core_schema.no_info_before_validator_function(self.note, handler(source))
-
-        def note(self, value: Any) -> Any:
-            found.append(host.validated_arguments())
-            return value
+            found.append((compat.registered_function(), compat.running_tool()))
+            return handler(source)
 
     async def marked(x: Any) -> None: ...
 
     marked.__annotations__ = {"x": Annotated[int, Marked()], "return": None}
     tool = Tool.from_function(marked)
     await tool.run({"x": 1})
-    assert found == [None, tool, {"x": 1}]
+    assert found == [(marked, None), (None, tool)]
+
+
+@pytest.mark.parametrize("run_in_thread", [True, False])
+async def test_the_calls_of_a_function_can_be_taken(run_in_thread):
+    """FastMCP keeps the function whose calls it validates, and Pydantic asks that function for its schema."""
+    asked: list[Any] = []
+
+    def schema(source: Any, handler: Any) -> Any:
+        asked.append(source.__name__)
+        return handler(source)
+
+    def add(left: int, ctx: Context) -> int:
+        return left + len(ctx.fastmcp.name)
+
+    server = FastMCP("server")
+    server.tool(add, run_in_thread=run_in_thread)
+    assert compat.take_calls(add, schema)
+    async with Client(server) as client:
+        assert (await client.call_tool("add", {"left": 1})).data == len("server") + 1
+    assert asked == ["add"]

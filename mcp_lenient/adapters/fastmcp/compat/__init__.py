@@ -23,10 +23,11 @@ from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
+from fastmcp.tools.function_parsing import ParsedFunction
 from fastmcp.tools.function_tool import ToolMeta
 from fastmcp.tools.tool_transform import TransformedTool
 from fastmcp.utilities.async_utils import is_coroutine_function
-from fastmcp.utilities.types import NotSet
+from fastmcp.utilities.types import NotSet, get_cached_typeadapter
 from fastmcp.utilities.versions import VersionSpec
 from pydantic.errors import PydanticUserError
 from pydantic_core import CoreSchema, SchemaValidator
@@ -108,8 +109,8 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
     """
     try:
         # The author's function is the validator; the wrapper of `@lenient` accepts everything and answers itself.
-        called, adapter = host.adapter_of(as_written(function), run_in_thread=run_in_thread)
-        schema = adapter.core_schema
+        called, validated = host.called_for(as_written(function), run_in_thread=run_in_thread)
+        schema = get_cached_typeadapter(validated).core_schema
         arguments = _arguments_schema(schema)
         validate = host.validates(SchemaValidator(arguments))[strict]
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
@@ -367,3 +368,24 @@ def running_tool() -> FunctionTool | None:
     """
     tool = local(FunctionTool.run, "self")
     return tool if isinstance(tool, FunctionTool) else None
+
+
+def registered_function() -> Callable[..., Any] | None:
+    """Return the function whose schema FastMCP is reading to make a tool of it; None outside of that."""
+    function = local(ParsedFunction.from_function, "fn")
+    return function if callable(function) else None
+
+
+def take_calls(function: Callable[..., Any], schema: Callable[..., CoreSchema]) -> bool:
+    """Let Pydantic ask for the schema of a tool's calls; return whether FastMCP still allows it.
+
+    FastMCP validates calls with a function of its own around the tool's, which it makes once and keeps, and Pydantic
+    asks every type, also a function, for its ``__get_pydantic_core_schema__``.
+    """
+    try:
+        for run_in_thread in (True, False):
+            _, validated = host.called_for(function, run_in_thread=run_in_thread)
+            validated.__get_pydantic_core_schema__ = schema  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
+        return False
+    return True

@@ -8,25 +8,23 @@ always validated in lax mode.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, get_type_hints
 
 import httpx
 from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
-from fastmcp.tools import FunctionTool, function_tool
-from fastmcp.utilities import types as fastmcp_types
+from fastmcp.tools import function_tool
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
 from pydantic.alias_generators import to_camel
 
-from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
+from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.errors import DefinitionError
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
     from fastmcp.tools import ToolResult
-    from pydantic import TypeAdapter
     from pydantic_core import SchemaValidator
 
 SPAN_IS_INSIDE: Final = True
@@ -36,12 +34,12 @@ HTTPError = httpx.HTTPError
 function_hints = partial(get_type_hints, include_extras=True)
 
 
-def adapter_of(
+def called_for(
     function: Callable[..., Any], *, run_in_thread: bool
-) -> tuple[Callable[..., Any], TypeAdapter[Any]]:
-    """Return what FastMCP calls for a function, and the TypeAdapter that it validates with."""
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what FastMCP calls for a function, and the function around it whose calls Pydantic validates."""
     called = dependencies.without_injected_parameters(function, run_in_thread=run_in_thread)
-    return called, fastmcp_types.get_cached_typeadapter(function_tool._wrap_body_errors(called))  # noqa: SLF001
+    return called, function_tool._wrap_body_errors(called)  # noqa: SLF001 - private to FastMCP
 
 
 def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
@@ -52,12 +50,6 @@ def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Call
 def is_strict(_server: FastMCP) -> bool:
     """Return whether a server validates functions strictly."""
     return False
-
-
-def validated_arguments() -> Mapping[str, Any] | None:
-    """Return all arguments of the call being validated; None if unknown, as in a worker thread."""
-    arguments = local(FunctionTool.run, "arguments")
-    return arguments if isinstance(arguments, Mapping) else None
 
 
 _CLIENTS_CALL: Final = 2
@@ -81,8 +73,9 @@ def raw_request(_context: object) -> None:
     """Return None: FastMCP 3 keeps no context of the SDK's for a request."""
 
 
-def sent_arguments(_tool: str) -> None:
-    """Return None: FastMCP 3 keeps no raw arguments."""
+def asks_for_input(_result: object) -> bool:
+    """Return False: a tool of FastMCP 3 cannot return a question to the client."""
+    return False
 
 
 def install(server: FastMCP, _hook: Any) -> str | None:

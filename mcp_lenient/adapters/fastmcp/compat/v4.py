@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
 
 import httpx2
 from fastmcp.server import dependencies
-from fastmcp.tools import FunctionTool, function_tool
+from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
 from fastmcp.utilities import types as fastmcp_types
 from mcp.shared import exceptions
-from mcp.types import INVALID_PARAMS, CallToolRequestParams
+from mcp.types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult
 
-from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming, local
+from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ else:  # before 4.0.11
     function_hints = partial(get_type_hints, include_extras=True)
 
 
-def adapter_of(
+def called_for(
     function: Callable[..., Any], *, run_in_thread: bool
-) -> tuple[Callable[..., Any], TypeAdapter[Any]]:
-    """Return what FastMCP calls for a function, and the TypeAdapter that it validates with."""
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return what FastMCP calls for a function, and the function around it whose calls Pydantic validates."""
     wrap = function_tool._wrap_body_errors  # noqa: SLF001 - private to FastMCP
     body = wrap(function, materialize_generators=True) if _MATERIALIZES else function
     called = dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
-    return called, fastmcp_types.get_cached_typeadapter(wrap(called))
+    return called, wrap(called)
 
 
 def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
@@ -70,15 +70,6 @@ def is_strict(server: FastMCP) -> bool:
     return server.strict_input_validation
 
 
-def validated_arguments() -> Mapping[str, Any] | None:
-    """Return all arguments of the call being validated; None if FastMCP is not validating one."""
-    if STRICT_READS_JSON:
-        arguments = local(getattr(function_tool, "_validate_input", None), "value")
-    else:
-        arguments = local(FunctionTool._execute, "arguments")  # noqa: SLF001
-    return arguments if isinstance(arguments, Mapping) else None
-
-
 def is_clients_call(tool: str) -> bool:
     """Return whether a client called the tool of this name, and not Python code."""
     context = current_context()
@@ -87,12 +78,9 @@ def is_clients_call(tool: str) -> bool:
     return called == tool and not is_transforming()
 
 
-def sent_arguments(tool: str) -> Mapping[str, Any] | None:
-    """Return the arguments of the request if a client called the tool of this name."""
-    context = current_context()
-    request = None if context is None or not is_clients_call(tool) else raw_request(context)
-    arguments = None if request is None else (request.params or {}).get("arguments")
-    return arguments if isinstance(arguments, Mapping) else None
+def asks_for_input(result: object) -> bool:
+    """Return whether a tool's function returned a question to the client instead of its result."""
+    return isinstance(result, InputRequiredResult)
 
 
 def install(server: FastMCP, hook: Any) -> str | None:

@@ -1,0 +1,204 @@
+"""``@lenient`` without the middleware: each call ends as it does with the middleware."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from calls import Log, call, code, got, on_both_servers, plain, rules
+from fastmcp import Client, Context, FastMCP
+from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.tools import Tool
+from fastmcp_versions import DIRECT, in_era, not_on_3
+
+from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient.normalizers import aliases, tags
+
+
+def keep(content: str, tags: list[str] | None = None) -> list[str]:
+    """Keep a text."""
+    return [content, *(tags or [])]
+
+
+async def keep_later(content: str, tags: list[str] | None = None) -> list[str]:
+    """Keep a text later."""
+    return keep(content, tags)
+
+
+def keep_in_context(ctx: Context, content: str, tags: list[str] | None = None) -> list[str]:
+    """Keep a text on a server."""
+    assert ctx.fastmcp.name == "server"
+    return keep(content, tags)
+
+
+def keep_bit_by_bit(content: str, tags: list[str] | None = None) -> Iterator[str]:
+    """Keep a text bit by bit."""
+    yield from keep(content, tags)
+
+
+async def keep_later_bit_by_bit(content: str, tags: list[str] | None = None) -> AsyncIterator[str]:
+    """Keep a text later, bit by bit."""
+    for each in keep(content, tags):
+        yield each
+
+
+class Shelf:
+    """A class with a tool."""
+
+    def keep(self, content: str, tags: list[str] | None = None) -> list[str]:
+        """Keep a text on this shelf."""
+        return keep(content, tags)
+
+
+FUNCTIONS = [keep, keep_later, keep_in_context, keep_bit_by_bit, keep_later_bit_by_bit, Shelf().keep]
+DECLARED = lenient(tags=tags(lower=True), content=aliases("text"))
+CALLS: dict[str, dict[str, Any]] = {
+    "right": {"content": "a", "tags": ["b"]},
+    "nothing": {},
+    "missing": {"tags": ["b"]},
+    "unknown": {"content": "a", "tagz": ["b"]},
+    "wrapped": {"args": {"content": "a"}},
+    "another case": {"Content": "a", "Tags": ["b"]},
+    "alias": {"text": "a"},
+    "injected": {"content": "a", "toolCallId": "call_1"},
+    "text": {"content": "a", "tags": '["b"]'},
+    "normalized": {"content": "a", "tags": ["B"]},
+    "wrong": {"content": ["a", "b"], "tags": 5},
+}
+
+
+async def _outcome(server: FastMCP, tool: str, arguments: dict[str, Any], events: Log) -> Any:
+    """Return what the caller gets, and what is logged of a call that was not right."""
+    events.clear()
+    result = await call(server, tool, arguments)
+    said = {name: each for name, each in (result.meta or {}).items() if not name.startswith("io.")}
+    logged = [(each["event"], each.get("repairs"), each.get("violations")) for each in events]
+    return result.content, result.structured_content, said, [each for each in logged if any(each[1:])]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__qualname__)
+@pytest.mark.parametrize("decorate", [lenient, DECLARED], ids=["bare", "declared"])
+@on_both_servers
+async def test_each_call_ends_as_with_the_middleware(function, decorate, strict, events: Log):
+    """Result, metadata and event are the same, whether the call is right, repaired or refused."""
+    decorated = decorate(function)
+    alone, helped = plain(decorated, strict=strict), plain(decorated, strict=strict)
+    helped.add_middleware(LenientMiddleware())
+    for arguments in CALLS.values():
+        expected = await _outcome(helped, function.__name__, arguments, events)
+        assert await _outcome(alone, function.__name__, arguments, events) == expected
+
+
+async def test_what_becomes_of_each_call(events: Log):
+    """Names, missing and wrapped arguments are repaired or refused, and logged, like values."""
+    server = plain(DECLARED(keep))
+    results = {name: await call(server, "keep", arguments) for name, arguments in CALLS.items()}
+    assert {name: code(result) for name, result in results.items() if result.is_error} == {
+        "nothing": "MISSING_CONTENT",
+        "missing": "MISSING_CONTENT",
+        "unknown": "UNKNOWN_PARAMETER",
+        "wrong": "INVALID_ARGUMENTS",
+    }
+    assert {name: rules(result) for name, result in results.items() if not result.is_error} == {
+        "right": [],
+        "wrapped": ["unwrap_arguments"],
+        "another case": ["rename_case", "rename_case"],
+        "alias": ["rename_alias"],
+        "injected": ["drop_injected"],
+        "text": ["tags"],
+        "normalized": ["tags"],
+    }
+    assert sorted(events.names) == ["call_rejected"] * 4 + ["call_repaired"] * 6
+
+
+async def test_a_tool_without_parameters(events: Log):
+    """A tool without parameters refuses an argument with the envelope."""
+
+    @lenient
+    def now() -> str:
+        """Tell the time."""
+        return "noon"
+
+    server = plain(now)
+    assert got(await call(server, "now", {})) == "noon"
+    assert code(await call(server, "now", {"zone": "UTC"})) == "UNKNOWN_PARAMETER"
+    assert got(await call(server, "now", {"toolCallId": "call_1"})) == "noon"
+    assert events.names == ["call_rejected", "call_repaired"]
+
+
+@not_on_3(DIRECT)
+@pytest.mark.parametrize(
+    "arguments", [{"tags": ["b"]}, {"content": "a", "tagz": 1}], ids=["missing", "unknown"]
+)
+async def test_a_nested_call_raises(arguments):
+    """A tool's body that calls a decorated tool wrongly gets an exception, and repairs reach it as a result."""
+    seen: list[Any] = []
+
+    async def outer(ctx: Context) -> str:
+        seen.append(await ctx.fastmcp.call_tool("keep", {"Content": "a"}))
+        await ctx.fastmcp.call_tool("keep", arguments)
+        return "ok"
+
+    server = plain(lenient(keep), outer)
+    assert (await call(server, "outer", {})).is_error
+    assert got(seen[0]) == ["a"]
+    with pytest.raises((ToolError, ValidationError), match=r"MISSING_CONTENT|UNKNOWN_PARAMETER"):
+        await server.call_tool("keep", arguments)
+
+
+@pytest.mark.parametrize("mode", ["observe", "off"])
+async def test_other_modes_change_no_call(mode, events: Log):
+    """With another mode, the caller gets FastMCP's own answer; ``observe`` logs what would have happened."""
+    decorated = lenient(policy=Policy(mode=mode))(keep)
+    for arguments in CALLS.values():
+        own, answer = [await call(plain(each), "keep", arguments) for each in (keep, decorated)]
+        assert answer.content == own.content
+        assert "mcp_lenient" not in (answer.meta or {})
+    wrong = len(CALLS) - len(["right", "normalized"])
+    assert events.names == (["call_observed"] * wrong if mode == "observe" else [])
+
+
+async def test_a_closed_policy_also_refuses_unknown_names():
+    """Under a closed policy the contract decides, even about what FastMCP would accept."""
+    server = plain(lenient(policy=Policy(closed=True))(keep))
+    assert got(await call(server, "keep", {"content": "a"})) == ["a"]
+    assert code(await call(server, "keep", {"content": "a", "other": 1})) == "UNKNOWN_PARAMETER"
+
+
+async def test_one_function_as_two_tools():
+    """Each tool of an asynchronous function answers under its own name."""
+    server = FastMCP("server")
+    for name in ("first", "second"):
+        server.add_tool(Tool.from_function(_SHARED, name=name))
+        refused = await call(server, name, {})
+        assert (refused.meta or {})["mcp_lenient"]["details"]["tool"] == name
+
+
+_SHARED = lenient(keep_later)
+
+
+async def test_a_repeated_wrong_call_is_told():
+    """A call that was refused before is answered with how often it was sent, until a right one follows."""
+    server = plain(lenient(keep))
+    sent: list[dict[str, Any]] = [{}, {}, {"content": "a"}, {}]
+    async with Client(server, **in_era("legacy")) as client:
+        results = [await client.call_tool_mcp("keep", arguments) for arguments in sent]
+    told = [
+        (result.meta or {}).get("mcp_lenient", {}).get("details", {}).get("repeated") for result in results
+    ]
+    assert told == [None, 2, None, None]
+
+
+async def test_an_error_of_the_body_stays_an_error_of_the_body():
+    """What the body raises on a repaired call is not taken for a wrong argument."""
+
+    @lenient
+    def fail(content: str) -> str:
+        """Fail."""
+        raise ValueError(content)
+
+    server = plain(fail)
+    for arguments in ({"content": "a"}, {"Content": "a"}):
+        result = await call(server, "fail", arguments)
+        assert result.content[0].text == "Error calling tool 'fail': a"  # type: ignore[union-attr]
