@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.declare.declared import Default
-from mcp_lenient.declare.normalizers.annotation import ValueNormalizer
+from mcp_lenient.declare.normalizers.annotation import ValueNormalizer, WrongItemsError
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.rules import ABSENT
@@ -57,9 +57,9 @@ def normalized(
                 repairs.append(Repair(_DEFAULT_RULE, pointer((name,)), "absent", json_type(default.value)))
             continue
         sent = arguments[name]
-        value, rules, fault = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
-        if fault is not None:
-            faults.append(fault)
+        value, rules, wrong = _normalize_one(name, sent, normalizers[name], log_errors=log_errors)
+        if wrong:
+            faults += wrong
         elif value is ABSENT or not _same(value, sent):
             changed[name] = value
             after = "absent" if value is ABSENT else json_type(value)
@@ -73,24 +73,30 @@ def normalized(
 
 def _normalize_one(
     name: str, value: Any, normalizers: tuple[Normalize, ...], *, log_errors: bool
-) -> tuple[Any, list[str], Fault | None]:
+) -> tuple[Any, list[str], list[Fault]]:
     rules: list[str] = []
     for normalize in normalizers:
         try:
             result = normalize(value)
         except NormalizationError as error:
-            fault = Fault((name,), kind_of(error.code), error.message, error.code)
-            return value, [], replace(fault, expected_types=error.expected_types)
+            return value, [], _faults(name, error)
         except Exception as error:  # noqa: BLE001 - whatever an author's callable raises refuses this one value
             if log_errors:
                 _log_error(name, normalize, error)
-            return value, [], Fault((name,), "value")
+            return value, [], [Fault((name,), "value")]
         if result is None and isinstance(normalize, ValueNormalizer) and normalize.null_is_absent:
-            return ABSENT, [*rules, rule_name(normalize)], None
+            return ABSENT, [*rules, rule_name(normalize)], []
         if not _same(result, value):
             rules.append(rule_name(normalize))
         value = result
-    return value, rules, None
+    return value, rules, []
+
+
+def _faults(name: str, error: NormalizationError) -> list[Fault]:
+    if isinstance(error, WrongItemsError):
+        return [Fault((name, at), kind_of(error.code)) for at in error.items]
+    fault = Fault((name,), kind_of(error.code), error.message, error.code)
+    return [replace(fault, expected_types=error.expected_types)]
 
 
 def kind_of(code: str) -> FaultKind:

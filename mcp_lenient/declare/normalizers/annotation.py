@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from types import UnionType
@@ -29,6 +29,20 @@ from mcp_lenient.values.language import Text
 
 ERROR_TYPE: Final = "mcp_lenient_normalization"
 """The Pydantic error type of a refusal; its ``ctx`` has ``code`` and ``message``."""
+
+
+class WrongItemsError(NormalizationError):
+    """Refuses a list because of some of its items; the envelope says of each what its type asks for.
+
+    Args:
+        items: Their positions.
+    """
+
+    def __init__(
+        self, code: str, message: str, expected_types: Iterable[str], *, items: Iterable[int]
+    ) -> None:
+        super().__init__(code, message, expected_types)
+        self.items = tuple(items)
 
 
 class ValueNormalizer(ABC):

@@ -10,6 +10,7 @@ from mcp_lenient.declare.normalizers.annotation import (
     INVALID_TYPE,
     INVALID_VALUE,
     ValueNormalizer,
+    WrongItemsError,
     check_flag,
     refuse_argument,
 )
@@ -117,6 +118,9 @@ def check_separator(where: str, separator: object) -> None:
         refuse_argument(where, "a non-empty string without brackets and quotes", separator)
 
 
+_EXPECTED: Final = ("array of strings", "null")
+
+
 @dataclass(frozen=True, slots=True)
 class Tags(ValueNormalizer):
     """The normalizer of :func:`tags`."""
@@ -147,8 +151,12 @@ class Tags(ValueNormalizer):
         """Return the list of tags, or None; refuse what is no list of tags, or out of bounds."""
         listed = self._parsed(value) if isinstance(value, str) else value
         if isinstance(listed, list):
-            if not all(isinstance(tag, str) for tag in listed):
-                _refuse(Text("send an array of strings or null; each item must be a string"))
+            wrong = [at for at, tag in enumerate(listed) if not isinstance(tag, str)]
+            if wrong:
+                message = Text("send an array of strings or null; each item must be a string")
+                if listed is value:
+                    raise WrongItemsError(INVALID_TYPE, message, _EXPECTED, items=wrong)
+                _refuse(message)
             return self._cleaned(listed)
         if isinstance(listed, (str, int, float, dict)):
             _refuse(Text("send an array of strings or null"))
@@ -204,9 +212,9 @@ def tags(
 
     Null and lists of strings pass; the texts ``null`` and ``None`` become null. A single text becomes a list of one.
     The text of a JSON, JSON5 or Python list of strings becomes that list. Anything else is refused, unless a rule makes
-    one of these forms of it, as of ``[2024]``: with ``INVALID_TAGS_TYPE`` (``TAGS`` is the parameter's name) also a text
-    that is empty, a word for an absent value, or possibly several tags; with ``INVALID_TAGS_VALUE`` if there are too many
-    tags or one is too long.
+    one of these forms of it, as of ``[2024]``, or leaves ``""`` out, as in a tool with ``readOnlyHint``: with
+    ``INVALID_TAGS_TYPE`` (``TAGS`` is the parameter's name) also a text that is empty, a word for an absent value, or
+    possibly several tags; with ``INVALID_TAGS_VALUE`` if there are too many tags or one is too long.
 
     >>> tags()("urgent"), tags()('["a", "b"]'), tags()(None)
     (['urgent'], ['a', 'b'], None)
@@ -228,4 +236,4 @@ def tags(
 
 
 def _refuse(message: Text) -> NoReturn:
-    raise NormalizationError(INVALID_TYPE, message, ("array of strings", "null"))
+    raise NormalizationError(INVALID_TYPE, message, _EXPECTED)

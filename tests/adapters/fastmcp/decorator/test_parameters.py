@@ -37,7 +37,7 @@ async def test_parameters_without_a_type(serve, published):
 
 
 @pytest.mark.parametrize("middleware", [True, False], ids=["middleware", "alone"])
-@pytest.mark.parametrize("sent", [123, True, ["a", 1], {"a": 1}], ids=str)
+@pytest.mark.parametrize("sent", [123, True, {"a": 1}], ids=str)
 async def test_untyped_parameters_report_the_normalizers_types(serve, middleware, sent):
     """If the parameter has no type, the envelope reports the normalizer's types, and no fixes."""
 

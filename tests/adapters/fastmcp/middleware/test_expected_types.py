@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated, Any
 
 import pytest
@@ -41,7 +42,7 @@ async def refused(function, sent, *, middleware):
     return result.meta["mcp_lenient"]["details"]
 
 
-@pytest.mark.parametrize("sent", [123, ["a", 1], {"a": 1}, True, "a, b"])
+@pytest.mark.parametrize("sent", [123, {"a": 1}, True, "a, b"])
 @pytest.mark.parametrize(
     ("function", "middleware"),
     [
@@ -75,24 +76,48 @@ async def test_a_declared_type_names_the_expected_types():
     assert details["expected_types"] == ["integer"]
 
 
-LISTS = [[1, 2], [["a"]], {"item": ["a"]}, "['a', 'b']", ["a", 1], [None], [{}], 7, "a, b"]
+SENT: list[Any] = json.loads("""[
+    ["a", "b"], [], null, "a", "['a', 'b']", "a, b", "null", "", " ", "none", "[a", "\\"a\\"",
+    [1, 2], [2024, "a"], ["a", 1], ["a", null], [null], [true], [3.1], [["a"]], [["a"], ["b"]], [{}], [{"name": "a"}],
+    {"item": ["a"]}, [{"item": "a"}], "[1, 2]", "[[\\"a\\"]]", "[\\"a\\", 1]", "{\\"a\\": 1}", 7, 1.5, true
+]""")
 
 
-@pytest.mark.parametrize("sent", LISTS, ids=str)
-async def test_tags_of_any_type_take_the_lists_of_typed_tags(sent):
-    """``tags: Any`` with ``tags()`` runs with the lists that ``list[str] | None`` runs with, after the same repairs."""
-    server = FastMCP("notes", middleware=[LenientMiddleware()])
+@pytest.mark.parametrize("middleware", [False, True], ids=["alone", "middleware"])
+@pytest.mark.parametrize("sent", SENT, ids=json.dumps)
+async def test_tags_of_any_type_are_treated_as_typed_tags(sent, middleware):
+    """With ``tags()``, ``tags: Any`` takes what ``list[str] | None`` takes; results, repairs and refusals are the same."""
+    told = []
+    for kind in (list[str] | None, Any):
 
-    @server.tool
-    def typed(tags: list[str] | None = None) -> str:
-        return str(tags)
+        def store(tags: Any = None) -> str:
+            return str(tags)
 
-    server.tool(annotated)
-    async with Client(server) as client:
-        one, other = [await client.call_tool_mcp(name, {"tags": sent}) for name in ("typed", "annotated")]
-    assert one.is_error == other.is_error
-    if not one.is_error:
-        assert one.structured_content == other.structured_content
+        store.__annotations__ = {"tags": kind, "return": str}
+        server = FastMCP("notes", middleware=[LenientMiddleware()] if middleware else [])
+        server.tool(lenient(tags=tags())(store))
+        async with Client(server) as client:
+            result = await client.call_tool_mcp("store", {"tags": sent})
+        told.append((result.content, (result.meta or {}).get("mcp_lenient")))
+    typed, untyped = told
+    assert untyped == typed
+
+
+@pytest.mark.parametrize(
+    ("sent", "violations"),
+    [
+        (["a", 1], [("/tags/1", "integer", [[{"op": "replace", "path": "/tags/1", "value": "1"}]])]),
+        (["a", None], [("/tags/1", "null", None)]),
+        ([True, "a"], [("/tags/0", "boolean", [[{"op": "replace", "path": "/tags/0", "value": "true"}]])]),
+        ('["a", 1]', [("/tags/1", "integer", None)]),
+    ],
+    ids=["integer", "null", "boolean", "text"],
+)
+async def test_a_wrong_tag_is_named(sent, violations):
+    """The envelope names a wrong item of the list, its type and a fix."""
+    details = await refused(lenient(tags=tags())(decorated), {"tags": sent}, middleware=True)
+    found = [(each["pointer"], each["received_type"], each.get("fixes")) for each in details["violations"]]
+    assert found == violations
 
 
 async def test_the_type_of_a_normalizer_is_not_published():
