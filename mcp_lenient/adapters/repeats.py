@@ -84,8 +84,8 @@ class Repeats:
     def _hash(self, code: str, arguments: Any) -> bytes:
         try:
             written = pydantic_core.to_json(arguments)
-        except (ValueError, RecursionError):  # not JSON
-            written = repr(type(arguments)).encode()
+        except (ValueError, RecursionError):  # no JSON, such as half a surrogate: never the same call
+            written = os.urandom(16)
         return blake2b(code.encode() + b"\0" + written, key=self._key, digest_size=16).digest()
 
 

@@ -550,18 +550,20 @@ class LenientMiddleware(Middleware):
         judged, parent, is_invalid = verdict.tool, call.parent, isinstance(error, ValidationError)
         if verdict.refusal is not None and parent is not None and is_invalid:
             parent.leaked = error
-        if verdict.refusal is not None or error is call.leaked:
+        if verdict.refusal is not None:
             raise error
+        if error is call.leaked:
+            return self._failed(error, call, judged, asked)
         if is_invalid and verdict.if_refused is not None and parent is None:
             return refused(verdict.if_refused())
         if judged is not None:
             if judged.mode == "off" or not compat.refused_before_running(error, asked.name):
-                raise error
+                return self._failed(error, call, judged, asked)
             sent = call.context.message.arguments or {} if verdict.arguments is None else verdict.arguments
             if is_invalid and await self._is_replaced(source, asked.name, judged, sent):
                 return await self._decided(call, asked, source)
             if is_invalid or await source.tool(asked.name, fresh=True) is not None:
-                raise error
+                return self._failed(error, call, judged, asked)
             verdict = await self._gate.decide(asked, source)
         refusal = None if verdict.if_unknown is None or parent is not None else verdict.if_unknown()
         if refusal is None:
@@ -569,13 +571,13 @@ class LenientMiddleware(Middleware):
         return refused(refusal)
 
     def _failed(
-        self, error: ToolError, call: Call, compiled: CompiledTool | None, asked: HostCall
+        self, error: Exception, call: Call, compiled: CompiledTool | None, asked: HostCall
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
         is_own = compiled is not None and own_tool(compiled).target.function is not None
         if compiled is None or not is_own or compiled.mode == "off" or call.parent is not None:
             raise error
-        unexpected = compat.body_exception(error)
+        unexpected = compat.body_exception(error) if isinstance(error, ToolError) else error
         facts: dict[str, Any] = {"exception": type(unexpected or error).__name__}
         if isinstance(error, EnvelopeError):
             facts = {"code": error.code}

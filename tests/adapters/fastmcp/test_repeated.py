@@ -145,3 +145,12 @@ def test_no_value_is_kept():
         repeats.count("a", "search", "X", {"password": "hunter2"})
     assert "hunter2" not in repr(one.__dict__)
     assert one._counts != other._counts
+
+
+@pytest.mark.parametrize(
+    "pair", [("\ud800A", "\ud800B"), (10**5000, 10**5000 + 1)], ids=["surrogates", "digits"]
+)
+def test_different_calls_that_are_no_json_text_are_not_the_same(pair):
+    """What cannot be compared as JSON text is not counted as repeated."""
+    repeats = Repeats()
+    assert [repeats.count("a", "tool", "CODE", {"x": each}) for each in pair] == [1, 1]

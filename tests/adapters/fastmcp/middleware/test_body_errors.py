@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from calls import Log, call, envelope, lenient, plain, text
 from fastmcp import Context
-from fastmcp.exceptions import McpError, ToolError
+from fastmcp.exceptions import McpError, ToolError, ValidationError
 
 from mcp_lenient import Policy, tool_error
 from mcp_lenient.adapters.fastmcp.compat import host
@@ -102,3 +102,32 @@ async def test_a_policy_that_is_off_logs_nothing(events: Log):
     """With ``mode="off"`` FastMCP answers, and nothing is logged."""
     await call(lenient(boom, policy=ENVELOPE.changed(mode="off")), "boom", {"kind": "key"})
     assert events.names == []
+
+
+async def test_what_a_nested_call_was_refused_for_does_not_leak(events: Log):
+    """A body that passes on the refusal of a call that it made itself is an unexpected exception of its own."""
+
+    async def outer(name: str, ctx: Context) -> str:
+        return str(await ctx.fastmcp.call_tool("hidden", {"token": f"private {name}"}))
+
+    def hidden(path: int) -> None: ...
+
+    server = lenient(outer, policy=ENVELOPE)
+    server.tool(hidden)
+    result = await call(server, "outer", {"name": "x"})
+    assert envelope(result)["error_code"] == "TOOL_FAILED"
+    assert "private" not in str(result)
+    assert [event["exception"] for event in events if event["event"] == "call_failed"] == ["ValidationError"]
+
+
+async def test_a_validation_error_of_the_body_does_not_leak(events: Log):
+    """FastMCP's own exception, raised by a body, is as unexpected as any other."""
+
+    def wrong(name: str) -> None:
+        msg = f"private {name}"
+        raise ValidationError(msg)
+
+    result = await call(lenient(wrong, policy=ENVELOPE), "wrong", {"name": "x"})
+    assert envelope(result)["error_code"] == "TOOL_FAILED"
+    assert "private" not in str(result)
+    assert events[-1]["event"] == "call_failed"
