@@ -32,6 +32,7 @@ _MAX_REPAIRS: Final = 50
 _MAX_NEAR: Final = 5
 _MAX_TOOLS: Final = 10
 _MAX_REASON: Final = 240
+_MAX_REASONS: Final = 5
 _TWICE: Final = 2
 _MOST_NOTED: Final = 3
 _BYTES_OF_VIOLATIONS: Final = 7_000
@@ -104,8 +105,9 @@ def envelope(
 
 
 def _message_again(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
-    reason = cut(words.of(violations[0].message), _MAX_REASON)
-    reason = reason[:1].upper() + reason[1:]
+    told = _without_twins(violations)[: 1 if again.corrected is not None else _MAX_REASONS]
+    reasons = [cut(words.of(each.message), _MAX_REASON) for each in told]
+    reason = words.sentences(*(each[:1].upper() + each[1:] for each in reasons))
     if again.times > _TWICE:
         return words.sentences(
             words(
@@ -121,7 +123,9 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
     said = [words("'{tool}' refused the same call before.", tool=name), reason]
     codes = {violation.code for violation in violations}
     if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
-        said.append(words("If you did send it, an output limit may have cut it off: send less at once."))
+        said.append(
+            words("If you did send what is missing, an output limit may have cut it off: send less at once.")
+        )
     if again.corrected is not None:
         said.append(words("Send this instead: {call}", call=in_json(again.corrected)))
     return words.sentences(*said)

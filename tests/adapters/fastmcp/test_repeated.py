@@ -92,7 +92,19 @@ async def test_an_object_sent_as_text_is_answered_again(answers):
 async def test_a_missing_value_may_have_been_cut_off(answers):
     """From the second time on, a missing value may be one that an output limit has cut off."""
     _, (second, _) = await answers({}, {})
-    assert second.endswith("If you did send it, an output limit may have cut it off: send less at once.")
+    assert "'query' is required" in second
+    assert "'tags' is required" in second
+    assert second.endswith(
+        "If you did send what is missing, an output limit may have cut it off: send less at once."
+    )
+
+
+async def test_no_fault_is_forgotten(answers):
+    """Without a corrected call, the second answer names every fault again."""
+    sent = {"query": "tea", "limit": "many", "tags": {}}
+    _, (second, _) = await answers(sent, sent)
+    assert "'limit' must be" in second
+    assert "'tags' must be" in second
 
 
 async def test_a_corrected_call_repeats_no_secret_and_no_long_value(answers):
