@@ -82,7 +82,7 @@ def _with_any_values(schema: Any) -> Any:
     return with_subschemas(schema, _with_any_values)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedContract(ToolContract):
     """The contract of a tool in its published form. Its decisions hold arguments in the author's form.
 
@@ -93,8 +93,8 @@ class PublishedContract(ToolContract):
         published: The published schema, and how values are said in it.
     """
 
-    inner: ToolContract = None  # type: ignore[assignment]
-    published: Published = None  # type: ignore[assignment]
+    inner: ToolContract
+    published: Published
 
     @classmethod
     def around(
@@ -115,7 +115,7 @@ class PublishedContract(ToolContract):
             return inner
         policy, plan = inner.plan.policy, inner.plan
         if published.codec is None:
-            return cls(plan, inner.validator, inner.as_texts, inner, published)
+            return cls(plan, inner.validator, inner.as_texts, inner=inner, published=published)
         secret = policy.secret | published.secret
         # The form may not say that other names are forbidden; names are repaired where they are.
         closed = {"additionalProperties": False} if plan.top.closed else {}
@@ -127,7 +127,7 @@ class PublishedContract(ToolContract):
             tool=plan.tool,
             validator=PublishedValidator(inner.validator, published, plan.top),
         )
-        return cls(outer.plan, outer.validator, inner.as_texts, inner, published)
+        return cls(outer.plan, outer.validator, inner.as_texts, inner=inner, published=published)
 
     def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """Accept, repair or refuse arguments of the published form, or of the author's."""
