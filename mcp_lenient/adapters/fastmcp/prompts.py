@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mcp.types import GetPromptRequestParams, ReadResourceRequestParams
 
     from mcp_lenient.engine.contract import Decision
+    from mcp_lenient.schema.node import Node
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Violation
 
@@ -97,7 +98,8 @@ async def repaired_prompt(
         return context
     if decision.status == "refused":
         decision = replace(decision, violations=tuple(map(_fixed_by_texts, decision.violations)))
-        raise _refused(message.name, schema, decision, policy, subject="prompt")
+        # What FastMCP converts is open in the contract's schema.
+        raise _refused(message.name, Tree(schema).top, decision, policy, subject="prompt")
     return context.copy(message=message.model_copy(update={"arguments": arguments}))
 
 
@@ -129,12 +131,11 @@ async def check_resource(
         "type": "object",
         "properties": {name: TypeAdapter(kind).json_schema() for name, kind in types.items()},
     }
-    decision = ToolContract.of_schema(
-        schema, policy.changed(rules=()), tool=template.name, as_texts=True
-    ).decide(wrong)
+    contract = ToolContract.of_schema(schema, policy.changed(rules=()), tool=template.name, as_texts=True)
+    decision = contract.decide(wrong)
     _record(telemetry, own, template.name, decision, policy, started)
     if policy.mode == "repair" and not _is_nested(own):
-        raise _refused(template.name, schema, decision, policy, subject="resource")
+        raise _refused(template.name, contract.plan.top, decision, policy, subject="resource")
 
 
 def _record(
@@ -205,12 +206,8 @@ def _converted(template: FunctionResourceTemplate) -> dict[str, Any]:
     return {name: each for name, each in annotations.items() if isinstance(each, type) and each in _CONVERTED}
 
 
-def _refused(
-    name: str, schema: Mapping[str, Any], decision: Decision, policy: Policy, *, subject: Subject
-) -> Exception:
+def _refused(name: str, top: Node, decision: Decision, policy: Policy, *, subject: Subject) -> Exception:
     """Return the error for a refused request; prompts and resources have no error results."""
     violations, repairs = decision.violations, decision.repairs
-    top, language = Tree(schema).top, policy.language
-    told = envelope(name, top, violations, repairs, subject=subject, language=language)
-    safe, text = written(told)
+    safe, text = written(envelope(name, top, violations, repairs, subject=subject, language=policy.language))
     return host.invalid_params(text, safe)
