@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from pydantic_core import ValidationError
 
-from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, passes, unwritable
+from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, unwritable
 from mcp_lenient.types import Fault
 
 
@@ -39,7 +38,14 @@ class PydanticValidator:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
-        return passes(partial(self._validate, dict(arguments)))
+        # Not by `passes`: each accepted call is validated here.
+        try:
+            self._validate(arguments if type(arguments) is dict else dict(arguments))
+        except (ValueError, RecursionError):
+            return False
+        except Exception:  # noqa: BLE001 - as in `passes`
+            return True
+        return True
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults in the order of the arguments, then missing names."""
