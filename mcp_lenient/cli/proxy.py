@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import re
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
 
 _LONGEST_END: Final = 5.0
 """Seconds that servers have to end."""
-_THRESHOLD: Final = (10_000, 20, 50)
-"""New objects before a collection, and collections of one generation before one of the next."""
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
 _SECONDS: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
@@ -118,7 +115,7 @@ def proxy(  # noqa: PLR0913 - an option each
         from mcp_lenient.telemetry.setup import configure_logging
 
         configure_logging(file=log)
-    with _older_features(), _rare_collections(), suppress(KeyboardInterrupt):
+    with _older_features(), suppress(KeyboardInterrupt):
         anyio.run(_serve, server, address)
     return DONE
 
@@ -188,23 +185,6 @@ def _older_features() -> Iterator[None]:
             r"fastmcp\.",
         )
         yield
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage less often while serving, and leave out what was loaded before.
-
-    A call makes thousands of objects, nearly all of which go without the collector, whose passes over all others take
-    several percent of its CPU time.
-    """
-    often = gc.get_threshold()
-    gc.freeze()
-    gc.set_threshold(*_THRESHOLD)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*often)
-        gc.unfreeze()
 
 
 def _server(

@@ -73,24 +73,6 @@ def test_stdout_contains_only_the_protocol(tmp_path):
 
 
 @pytest.mark.slow
-def test_collections_are_rare(tmp_path):
-    """While the proxy serves, what it has loaded is not searched for garbage, and the rest is not with every call."""
-    server = tmp_path / "server.py"
-    server.write_text(
-        "import gc\n"
-        "from fastmcp import FastMCP\n"
-        "mcp = FastMCP('server')\n"
-        "@mcp.tool\n"
-        "def collector() -> list[int]:\n"
-        "    return [gc.get_freeze_count(), *gc.get_threshold()]\n"
-    )
-    (answer,), _ = _spoken([], [str(server)], ("collector", {}))
-    frozen, *thresholds = answer["structuredContent"]["result"]
-    assert frozen > 10_000
-    assert thresholds == [10_000, 20, 50]
-
-
-@pytest.mark.slow
 def test_forwarding_a_log_message_prints_no_warning():
     """The SDK's deprecation warning for log messages is not shown to the operator of a proxy."""
     target = ["--", sys.executable, str(_SERVER)]
