@@ -276,17 +276,22 @@ def _loaded(
 
 
 def takes_settings(function: FunctionT) -> FunctionT:
-    """Add the names and defaults of :class:`HostSettings` to the signature of a function that takes them as ``**``."""
+    """Add the names and defaults of :class:`HostSettings` to the signature of a function that takes them as ``**``.
+
+    If it takes others as well, these are annotated as ``Any``.
+    """
     own = signature(function)
     known = signature(Operator).parameters
     named = [each for each in own.parameters.values() if each.kind is not Parameter.VAR_KEYWORD]
-    shown = own.replace(parameters=[*named, *(known[name] for name in HostSettings.__annotations__)])
+    others = [each for each in own.parameters.values() if each not in named and each.annotation == "Any"]
+    added = [known[name] for name in HostSettings.__annotations__]
+    shown = own.replace(parameters=[*named, *added, *others])
     owner = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
     def checked(*args: Any, **given: Any) -> Any:
         for name in given:
-            if name not in shown.parameters:
+            if not others and name not in shown.parameters:
                 near = get_close_matches(name, shown.parameters, n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else f"It takes {', '.join(shown.parameters)}."
                 msg = f"{owner}() got an unexpected keyword argument {name!r}. {hint}"

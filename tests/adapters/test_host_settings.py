@@ -63,6 +63,17 @@ async def session(**settings: Any) -> AsyncIterator[Call]:
 
 
 @asynccontextmanager
+async def proxy(**settings: Any) -> AsyncIterator[Call]:
+    """Call a tool through a proxy."""
+    from mcp_lenient import create_lenient_proxy
+
+    server: FastMCP = FastMCP("host")
+    server.tool(store)
+    async with Client(create_lenient_proxy(server, **settings)) as client:
+        yield _through(client.call_tool_mcp)
+
+
+@asynccontextmanager
 async def calls(**settings: Any) -> AsyncIterator[Call]:
     """Check calls as the hook of an agent framework."""
     lenient = LenientCalls(REFUSING, **settings)
@@ -121,8 +132,8 @@ def _through(call_tool: Callable[..., Awaitable[Any]]) -> Call:
     return call
 
 
-SDK_2 = [] if IS_3 else [sdk_functions, sdk_low_level]
-HOSTS = [fastmcp, session, calls, *SDK_2]
+ON_4 = [] if IS_3 else [sdk_functions, sdk_low_level, proxy]
+HOSTS = [fastmcp, session, calls, *ON_4]
 EACH = pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
 LISTING = pytest.mark.parametrize(
     "host", [each for each in HOSTS if each is not calls], ids=lambda host: host.__name__
@@ -364,7 +375,7 @@ async def test_a_host_may_observe(host):
     async with host(mode="observe", on_decision=decisions.append) as call:
         with suppress(Exception):
             await call({"text": "a", "tags": 5})
-    assert [(each.status, each.mode) for each in decisions] == [("refused", "observe")]
+    assert (decisions[0].status, decisions[0].mode) == ("refused", "observe")
 
 
 @pytest.mark.parametrize(

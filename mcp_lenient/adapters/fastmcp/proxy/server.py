@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -45,12 +45,12 @@ from mcp_lenient.adapters.fastmcp.proxy.credentials import ProtectedServer
 from mcp_lenient.adapters.fastmcp.proxy.middleware import PlainErrors, ProxyMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.upstream import OpeningStream, Upstream
 from mcp_lenient.adapters.fastmcp.server_name import AT_URL, NAMELESS, name_of
+from mcp_lenient.adapters.settings import HostSettings, takes_settings
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from mcp_lenient.engine.contract import Decision
-    from mcp_lenient.rules.policy import Mode, Policy
+    from mcp_lenient.rules.policy import Policy
 
     Target = Client[Any] | ClientTransport | FastMCP | MCPConfig | Mapping[str, Any] | Path | str
     ForwardHeaders = Mapping[str, Collection[str]] | Collection[str]
@@ -58,23 +58,16 @@ if TYPE_CHECKING:
 _IN_CONFIG: Final = "forwardHeaders"
 
 
-def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and those of a proxy
+@takes_settings
+def create_lenient_proxy(
     target: Target,
     policy: Policy | None = None,
     *,
-    tools: Mapping[str, Policy] | None = None,
-    definitions: str | Path | None = None,
     forward_headers: ForwardHeaders | None = None,
     timeout: float | None = None,
     connect_timeout: float | None = None,
     structured_errors: bool = True,
-    reload: bool = False,
-    clients: Collection[str] = (),
-    mode: Mode | None = None,
-    on_decision: Callable[[Decision], object] | None = None,
-    decision_values: bool = False,
     publish_by_query: bool = False,
-    record: str | Path | None = None,
     **settings: Any,
 ) -> FastMCP:
     """Return a server that runs in front of another one and makes its tools lenient.
@@ -94,9 +87,6 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
             a server, or a client configuration. If a configuration has several servers, each is
             connected once, and its tools get its name as a prefix.
         policy: What may be repaired. Unrepairable calls are refused unless it has ``unrepairable="forward"``.
-        tools: Policies for tool names that match a pattern, as for :class:`mcp_lenient.LenientMiddleware`.
-        definitions: A YAML or TOML file with declarations for the tools, as for
-            :meth:`mcp_lenient.LenientMiddleware.from_file`.
         forward_headers: Which headers of an HTTP caller are forwarded: for several servers, header names by the
             server's name in the configuration; for a single one, header names. By default a single server gets all
             that FastMCP's proxy forwards, ``Authorization`` included; several servers get none, except those
@@ -107,16 +97,10 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         connect_timeout: Seconds for connecting to a server; by default 30 for a URL.
         structured_errors: Whether error results may have ``structuredContent``. Some clients validate it
             against the tool's output schema even on errors, and then show a validation error instead.
-        reload: Whether to reload a changed definitions file. See :class:`mcp_lenient.HostSettings` for this and the
-            following settings.
-        clients: Names of clients that metrics distinguish.
-        mode: The mode of the server-wide policy.
-        on_decision: Called with the decision about each call.
-        decision_values: Whether these decisions hold values.
         publish_by_query: Whether an HTTP client may choose the form of the schemas by the proxy's URL:
             ``/mcp?publish=gemini``.
-        record: A file to append calls to, for ``mcp-lenient outcomes``.
-        settings: As for :class:`fastmcp.FastMCP`; ``name``, ``auth`` and so on.
+        **settings: See :class:`mcp_lenient.HostSettings`: ``tools``, ``definitions`` and so on; all others are those of
+            :class:`fastmcp.FastMCP`, such as ``name`` and ``auth``.
 
     Returns:
         The server; run it, or add it to an application.
@@ -127,6 +111,7 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
             servers for ``Authorization``, or a timeout is not a positive number of seconds.
     """
     compat.refuse_other_bytes()
+    hosts: Any = {name: settings.pop(name) for name in HostSettings.__annotations__ if name in settings}
     target = read_configuration(target)
     times = Times(seconds(timeout, "timeout"), seconds(connect_timeout, "connect_timeout"))
     if forward_headers is None and isinstance(target, Client) and _is_at_url(target) and settings.get("auth"):
@@ -138,15 +123,8 @@ def create_lenient_proxy(  # noqa: PLR0913 - the settings of every host, and tho
         upstream=behind,
         times=times,
         is_nameless=len(servers) == 1 and not has_own_name and "name" not in settings,
-        tools=tools,
-        definitions=definitions,
-        reload=reload,
-        clients=clients,
-        mode=mode,
-        on_decision=on_decision,
-        decision_values=decision_values,
         publish_by_query=publish_by_query,
-        record=record,
+        **hosts,
     )
     own: list[Middleware] = [middleware] if structured_errors else [PlainErrors(), middleware]
     # Before FastMCP's, so that it sees the handshake that this one forwards.
