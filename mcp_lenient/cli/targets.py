@@ -25,9 +25,7 @@ from fastmcp.client.transports import (
 )
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
-from fastmcp.server.middleware import Middleware
 from fastmcp.server.providers.proxy import FastMCPProxy
-from fastmcp.tools import ToolResult
 from mcp.shared import tool_name_validation
 from pydantic import ValidationError
 
@@ -36,15 +34,12 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.server_name import name_of
 from mcp_lenient.cli.errors import CommandError, fail
-from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.sinks import silenced
 from mcp_lenient.values.display import shown
 
 if TYPE_CHECKING:
     from types import ModuleType
-
-    from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _USUAL_NAMES: Final = ("mcp", "server", "app")
@@ -255,19 +250,7 @@ def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
 
     front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name_of(target))
     front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
-    front.add_middleware(_NoClaims())
     return front
-
-
-class _NoClaims(Middleware):
-    """Removes a server's own mcp_lenient entry from its answers."""
-
-    async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
-        result = await call_next(context)
-        if not isinstance(result, ToolResult) or META_KEY not in (result.meta or {}):
-            return result
-        meta = {key: value for key, value in (result.meta or {}).items() if key != META_KEY}
-        return result.model_copy(update={"meta": meta or None})
 
 
 async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:

@@ -10,13 +10,13 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
-from typing import Annotated, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from fastmcp import Client, Context, FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, TextContent
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel
 from typing_extensions import Self
 
 from mcp_lenient.adapters.fastmcp import compat
@@ -123,9 +123,18 @@ class Recorder(Middleware):
         if bound is not None:
             self.reached = Reached(arguments, bound)
         if self.runs or (bound is None and not is_marked):
-            return await call_next(context)
+            result = await call_next(context)
+            return result if is_marked else _without_claims(result)
         # An error result is neither validated against an output schema nor cached.
         return ToolResult(content=_STOPPED, is_error=True)
+
+
+def _without_claims(result: ToolResult) -> ToolResult:
+    """Return a tool's result without an entry of this package in its metadata, which only middleware may make."""
+    if not isinstance(result, ToolResult) or META_KEY not in (result.meta or {}):
+        return result
+    meta = {key: value for key, value in (result.meta or {}).items() if key != META_KEY}
+    return result.model_copy(update={"meta": meta or None})
 
 
 def _forwarding(tool: Tool) -> Forwarding | None:
@@ -160,35 +169,6 @@ ServerOrTool = FastMCP | Tool | Callable[..., Any]
 Sent = Mapping[str, Any] | str
 """Arguments as they are sent; also whole, as a text."""
 _T = TypeVar("_T")
-
-
-class _Meta(BaseModel, strict=True):
-    """An entry of ``_meta`` as this package writes it; a server may write anything under its key."""
-
-    pointer: Annotated[str, Field(pattern="^(/|$)")]
-
-
-class _RepairMeta(_Meta, extra="forbid"):
-    rule: str
-    before: str
-    after: str
-
-
-class _Violated(_Meta):
-    message: str
-
-
-class _Details(BaseModel):
-    violations: list[_Violated] = []
-
-
-class _Envelope(BaseModel):
-    error_code: str
-    details: _Details
-
-
-_REPAIRS: Final = TypeAdapter(list[_RepairMeta])
-_ENVELOPE: Final = TypeAdapter(_Envelope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,28 +215,19 @@ class Trial:
         try:
             result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
             answer = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-            is_error, meta = bool(host.field(result, "is_error")), (result.meta or {}).get(META_KEY)
+            is_error, meta = bool(host.field(result, "is_error")), (result.meta or {}).get(META_KEY, {})
         except host.MCPError as error:
-            answer, is_error, meta = str(error), True, None
-        repairs = meta.get("repairs") if isinstance(meta, Mapping) else None
+            answer, is_error, meta = str(error), True, {}
         reached = self.recorder.reached
         return Attempt(
             sent,
             reached,
-            repairs=tuple(Repair(**each) for each in repairs or ()) if _fits(_REPAIRS, repairs) else (),
-            envelope=meta if _fits(_ENVELOPE, meta) else None,
+            repairs=tuple(Repair(**each) for each in meta.get("repairs", ())),
+            envelope=meta if "error_code" in meta else None,
             answer=answer,
             is_error=is_error,
             ran=self.recorder.runs and reached is not None,
         )
-
-
-def _fits(form: TypeAdapter[Any], meta: object) -> bool:
-    try:
-        form.validate_python(meta, strict=True)
-    except ValidationError:
-        return False
-    return True
 
 
 class Connection:
