@@ -45,6 +45,7 @@ class _SessionTools(ToolSource):
 
     Attributes:
         tools: The SDK's tools, by name.
+        hosted: The same for the gate.
         compiled: Their contracts, by name.
     """
 
@@ -52,23 +53,19 @@ class _SessionTools(ToolSource):
         self._session = session
         self.tools: dict[str, Tool] = {}
         self.compiled: dict[str, CompiledTool] = {}
-        self._hosted: dict[str, HostTool] = {}
+        self.hosted: dict[str, HostTool] = {}
         self._when = -_FRESH
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a tool; list the tools again if it is unknown or, with ``fresh``, possibly outdated."""
         if fresh or not self.tools:
             await self.list_anew(unless_fresh=name in self.tools)
-        return self._hosted.get(name)
+        return self.hosted.get(name)
 
     async def names(self) -> Collection[str]:
         """Return the names of all tools."""
         await self.list_anew()
         return self.tools
-
-    def is_destructive(self, name: str, gate: Gate) -> bool:
-        """Return whether a listed tool is destructive, by its hint or the policy."""
-        return gate.compiled(self._hosted[name], self.compiled).plan.destructive
 
     async def list_anew(self, *, unless_fresh: bool = True) -> None:
         """List the server's tools again; with ``unless_fresh``, at most once a second."""
@@ -86,8 +83,8 @@ class _SessionTools(ToolSource):
             msg = f"The server lists tools on more than {_MOST_PAGES} pages."
             raise RuntimeError(msg)
         known = {name: tool for name, tool in self.tools.items() if found.get(name) == tool}
-        self._hosted = {
-            name: self._hosted[name] if name in known else HostTool.listed(tool.model_dump(by_alias=True))
+        self.hosted = {
+            name: self.hosted[name] if name in known else HostTool.listed(tool.model_dump(by_alias=True))
             for name, tool in found.items()
         }
         self.tools, self._when = found, monotonic()
@@ -200,7 +197,7 @@ class LenientSession:
 
     def is_destructive(self, name: str) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""
-        return self._listed.is_destructive(name, self._gate)
+        return self._gate.compiled(self._listed.hosted[name], self._listed.compiled).plan.destructive
 
     def language_of(self, name: str) -> str:
         """Return the language of messages about a tool."""
