@@ -18,7 +18,7 @@ from rich.table import Table
 
 from benchmarks.environments import FOLDER, NotInstalledError, interpreter
 from mcp_lenient import Policy, create_lenient_proxy
-from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.portable.limits import ListedTool, providers, rejections
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def _listed(tools: list[Any]) -> list[ListedTool]:
     return [
         ListedTool(
             tool.name,
-            host.field(tool, "input_schema"),
+            field(tool, "input_schema"),
             tool.description or "",
-            host.field(tool, "output_schema"),
+            field(tool, "output_schema"),
         )
         for tool in tools
     ]

@@ -18,7 +18,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
-from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.gate import is_read_only
 from mcp_lenient.cli.errors import fail
 from mcp_lenient.testing.damage import damaged
@@ -144,7 +144,7 @@ async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
 
 
 def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:
-    schema = host.field(tool, "input_schema")
+    schema = field(tool, "input_schema")
     try:
         rights = given or example_calls(tool.name, schema, seed, per_tool)
     except NoValueError:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from mcp.types import Tool
 
-from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions import Definitions
 from mcp_lenient.declare.definitions.statements import described, refuses
@@ -54,7 +54,7 @@ def as_definitions(tools: Iterable[Tool]) -> str:
 def _tool(tool: Tool) -> Iterator[str]:
     if tool.description:
         yield f"description: {_quoted(tool.description.strip())}"
-    read = readable(host.field(tool, "input_schema"))
+    read = readable(field(tool, "input_schema"))
     ways = Tree(read).top.ways
     validator = PublishedSchemaValidator(read)
     properties = {name: node for way in ways for name, node in way.property_nodes.items()}
@@ -118,7 +118,7 @@ def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> 
 
 
 def _section(tool: Tool, declared: Declared) -> str:
-    top = Tree(described(host.field(tool, "input_schema"), declared.stated)).top
+    top = Tree(described(field(tool, "input_schema"), declared.stated)).top
     lines = [
         f"## {shown(tool.name, _LONGEST_NAME)}",
         declared.description or (tool.description or "").strip(),

@@ -19,6 +19,7 @@ from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult, Te
 from pydantic import BaseModel
 from typing_extensions import Self
 
+from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import Forwarding, host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
@@ -215,7 +216,7 @@ class Trial:
         try:
             result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
             answer = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
-            is_error, meta = bool(host.field(result, "is_error")), (result.meta or {}).get(META_KEY, {})
+            is_error, meta = bool(field(result, "is_error")), (result.meta or {}).get(META_KEY, {})
         except host.MCPError as error:
             answer, is_error, meta = str(error), True, {}
         reached = self.recorder.reached

@@ -9,7 +9,7 @@ from fastmcp import Client, FastMCP
 from pydantic import BaseModel
 
 from mcp_lenient import LenientMiddleware, normalize
-from mcp_lenient.adapters.fastmcp import compat
+from mcp_lenient.adapters.client.compat import field
 from tests.shared.tables import each_row, rows
 
 if TYPE_CHECKING:
@@ -63,9 +63,7 @@ async def _decided(tool: str, sent: Mapping[str, Any]) -> tuple[Any, Any]:
     for function in (add, find, search):
         server.tool(function)
     async with Client(server) as client:
-        schema = next(
-            compat.host.field(each, "input_schema") for each in await client.list_tools() if each.name == tool
-        )
+        schema = next(field(each, "input_schema") for each in await client.list_tools() if each.name == tool)
         await client.call_tool(tool, dict(sent), raise_on_error=False)
     by_schema = normalize(schema, sent)
     (decision,) = made

@@ -14,8 +14,7 @@ from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
 
-from mcp_lenient.adapters.client.compat import server_name
-from mcp_lenient.adapters.fastmcp.compat import host
+from mcp_lenient.adapters.client.compat import field, server_name
 from mcp_lenient.adapters.fastmcp.middleware import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import is_destructive
@@ -105,12 +104,12 @@ class Surface:
     @property
     def input_schema(self) -> Any:
         """Return the schema of the arguments."""
-        return host.field(self.tool, "input_schema")
+        return field(self.tool, "input_schema")
 
     @property
     def output_schema(self) -> Any:
         """Return the schema of the result, or None."""
-        return host.field(self.tool, "output_schema")
+        return field(self.tool, "output_schema")
 
     @cached_property
     def top(self) -> Node:

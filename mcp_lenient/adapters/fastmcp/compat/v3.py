@@ -17,7 +17,6 @@ from fastmcp.exceptions import McpError
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS, ErrorData
-from pydantic.alias_generators import to_camel
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context, is_transforming
 from mcp_lenient.errors import DefinitionError
@@ -112,11 +111,6 @@ def invalid_params(message: str, data: Any) -> McpError:
     """Return the protocol's error for a request whose parameters are wrong."""
     details = ErrorData(code=INVALID_PARAMS, message=message, data=data)
     return McpError(details)  # type: ignore[arg-type, call-arg]
-
-
-def field(model: Any, name: str) -> Any:
-    """Return a field of one of the SDK's models, by the name that SDK 2 gives it."""
-    return getattr(model, to_camel(name))
 
 
 def takes_metadata(_result: ToolResult) -> bool:

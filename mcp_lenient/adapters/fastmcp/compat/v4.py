@@ -148,11 +148,6 @@ def invalid_params(message: str, data: Any) -> MCPError:
     return MCPError(INVALID_PARAMS, message, data)
 
 
-def field(model: Any, name: str) -> Any:
-    """Return a field of one of the SDK's models, by the name that SDK 2 gives it."""
-    return getattr(model, name)
-
-
 def takes_metadata(result: ToolResult) -> bool:
     """Return whether what is added to a result's metadata and content reaches the client."""
     if isinstance(result, InputRequiredToolResult):
