@@ -22,7 +22,6 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import current, version_asked
-from mcp_lenient.adapters.pydantic.faults import passes
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.envelope import Subject, envelope, written
 from mcp_lenient.rules.policy import Policy
@@ -148,8 +147,15 @@ def _record(
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
 
 
-_passes: Final = partial(passes, refusals=(FastMCPError, ValueError, RecursionError))
-"""Returns whether FastMCP's validation raises no error about the arguments."""
+def _passes(validate: Callable[[], object]) -> bool:
+    """Return whether FastMCP's validation raises no error about the arguments; other errors are bugs of an author's."""
+    try:
+        validate()
+    except (FastMCPError, ValueError, RecursionError):
+        return False
+    except Exception:  # noqa: BLE001 - whatever an author's validator raises
+        return True
+    return True
 
 
 def _declares(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:

@@ -135,20 +135,7 @@ _KEY_MARK = "[key]"
 _ANY = object()
 
 
-def faults_of(error: ValidationError, arguments: Mapping[str, Any], below: Path = ()) -> tuple[Fault, ...]:
-    """Return the faults of an error in the order of the arguments, missing names last.
-
-    ``below`` is the path of the validated value in the arguments.
-    """
-    if error.error_count() > MOST_FAULTS:
-        return _by_parameter(error, arguments, below)
-    details = error.errors(include_url=False)
-    for detail in details:
-        detail["loc"] = (*below, *detail["loc"])
-    return ordered([_fault(detail, arguments) for detail in details], arguments)
-
-
-def faults_of_many(
+def faults_of(
     error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
 ) -> tuple[Fault, ...]:
     """Return the faults of a call; with very many errors, one fault per parameter.
@@ -157,15 +144,16 @@ def faults_of_many(
     at a time are validated again, and the errors of a single parameter with very many are not listed.
     """
     if error.error_count() <= MOST_FAULTS:
-        return faults_of(error, arguments)
+        details = error.errors(include_url=False)
+        return ordered([_fault(detail, arguments) for detail in details], arguments)
     without = _error(validate, {})
     absent = 0 if without is None else without.error_count()
     if absent > MOST_FAULTS // 2:
-        return _by_parameter(error, arguments, ())
+        return _by_parameter(error, arguments)
     found: dict[Fault, None] = {}
     if without is not None:
         found |= dict.fromkeys(
-            fault for fault in _by_parameter(without, {}, ()) if fault.path[0] not in arguments
+            fault for fault in _by_parameter(without, {}) if fault.path[0] not in arguments
         )
     waiting = [list(arguments)]
     for names in waiting:
@@ -175,7 +163,7 @@ def faults_of_many(
             continue
         if own.error_count() <= MOST_FAULTS:
             found |= dict.fromkeys(
-                fault for fault in _by_parameter(own, arguments, ()) if fault.path[0] in own_names
+                fault for fault in _by_parameter(own, arguments) if fault.path[0] in own_names
             )
         elif len(names) == 1:
             found[Fault((step(names[0]),), "type")] = None
@@ -193,11 +181,11 @@ def _error(validate: Callable[[dict[str, Any]], object], arguments: dict[str, An
     return None
 
 
-def _by_parameter(error: ValidationError, arguments: Mapping[str, Any], below: Path) -> tuple[Fault, ...]:
+def _by_parameter(error: ValidationError, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
     """Return one fault per parameter, at little more than the cost of counting the errors."""
     found: dict[Fault, None] = {}
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
-        loc = (*below, *detail["loc"])
+        loc = detail["loc"]
         kind = _kind(detail["type"], loc) if len(loc) == 1 else "type"
         found[Fault(loc[:1], kind)] = None
     return ordered(found, arguments)
@@ -298,23 +286,6 @@ def _holds(here: object, step: str | int) -> bool:
     if isinstance(here, (dict, Mapping)):
         return step in here
     return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
-
-
-def passes(
-    validate: Callable[[], object], refusals: tuple[type[Exception], ...] = (ValueError, RecursionError)
-) -> bool:
-    """Return whether a validation raises no error about the arguments.
-
-    A custom validator that raises anything but a ``ValueError`` or ``AssertionError`` has a bug and says nothing about
-    the arguments.
-    """
-    try:
-        validate()
-    except refusals:
-        return False
-    except Exception:  # noqa: BLE001 - whatever an author's validator raises
-        return True
-    return True
 
 
 def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import ValidationError
 
-from mcp_lenient.adapters.pydantic.faults import faults_of_many, makes_a_difference, unwritable
+from mcp_lenient.adapters.pydantic.faults import faults_of, makes_a_difference, unwritable
 from mcp_lenient.types import Fault
 
 
@@ -38,12 +38,11 @@ class PydanticValidator:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
-        # Not by `passes`: each accepted call is validated here.
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
         except (ValueError, RecursionError):
             return False
-        except Exception:  # noqa: BLE001 - as in `passes`
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises
             return True
         return True
 
@@ -52,10 +51,10 @@ class PydanticValidator:
         try:
             self._validate(dict(arguments))
         except ValidationError as error:
-            return faults_of_many(error, arguments, self._validate)
+            return faults_of(error, arguments, self._validate)
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
-        except Exception:  # noqa: BLE001 - as in `passes`
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises
             return ()
         return ()
 
