@@ -36,6 +36,7 @@ from pydantic_core import ValidationError as PydanticValidationError
 
 from mcp_lenient.adapters.fastmcp.compat.running import local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+from mcp_lenient.adapters.pydantic.plain_types import Check, quick_check
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.declare.normalizers.annotation import Chain, Custom
 from mcp_lenient.errors import SchemaError
@@ -48,6 +49,7 @@ else:
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
 _ANNOTATIONS = ("title", "description", "default", "examples")
+_SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
 _NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
 Validate = Callable[[dict[str, Any]], object]
@@ -63,12 +65,15 @@ class Probe:
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter itself requires strict integers.
+        is_surely_right: A quick check for long lists of plain types: True means that ``validate`` would not raise; or
+            None.
     """
 
     validate: Validate
     in_thread: bool
     has_validators: bool
     exact_integers: bool
+    is_surely_right: Check | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +111,20 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
         # The author's function is the validator; the wrapper of `@lenient` accepts everything and answers itself.
         called, validated = host.called_for(as_written(function), run_in_thread=run_in_thread)
         schema = get_cached_typeadapter(validated).core_schema
-        validate = host.validates(SchemaValidator(_arguments_schema(schema)))[strict]
+        arguments = _arguments_schema(schema)
+        validate = host.validates(SchemaValidator(arguments))[strict]
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
     nodes = tuple(_nodes(schema))
+    # FastMCP looks at each value of a strict call; otherwise Pydantic is as quick where it builds no objects.
+    is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
         validate,
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
+        is_surely_right=quick_check(arguments, strict=strict) if is_slow else None,
     )
 
 
@@ -295,6 +304,12 @@ def _is_authors(function: object) -> bool:
         return False
     is_closure = "<locals>" in getattr(function, "__qualname__", "")
     return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
+
+
+def _builds_many(node: Mapping[str, Any]) -> bool:
+    """Return whether validating a long container here builds a Python object for each entry."""
+    entries = node.get("items_schema") if node["type"] == "list" else node.get("values_schema")
+    return node["type"] in ("list", "dict") and isinstance(entries, dict) and entries["type"] not in _SCALARS
 
 
 def _is_strict_integer(node: Mapping[str, Any]) -> bool:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pydantic_core import SchemaValidator
 
 SPAN_IS_INSIDE: Final = True
+STRICT_READS_JSON: Final = False
 MCPError = McpError
 HTTPError = httpx.HTTPError
 function_hints = partial(get_type_hints, include_extras=True)

@@ -30,8 +30,8 @@ MCPError = exceptions.MCPError
 HTTPError = httpx2.HTTPError
 SPAN_IS_INSIDE: Final = False
 """Whether FastMCP starts the span of a call after its middleware."""
-_FROM_4_1: Final = VERSION >= (4, 1)
-"""Whether results of generators become lists, and strict validation reads arguments as JSON, where a list is a tuple."""
+STRICT_READS_JSON: Final = VERSION >= (4, 1)
+"""Whether strict validation reads arguments as JSON, where a list is a tuple; generators become lists from then on too."""
 
 if TYPE_CHECKING or hasattr(fastmcp_types, "get_function_type_hints"):
     function_hints = fastmcp_types.get_function_type_hints
@@ -44,14 +44,14 @@ def called_for(
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return what FastMCP calls for a function, and the function around it whose calls Pydantic validates."""
     wrap = function_tool._wrap_body_errors  # noqa: SLF001 - private to FastMCP
-    body = wrap(function, materialize_generators=True) if _FROM_4_1 else function
+    body = wrap(function, materialize_generators=True) if STRICT_READS_JSON else function
     called = dependencies.without_injected_parameters(body, run_in_thread=run_in_thread)
     return called, wrap(called)
 
 
 def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
     """Return how a server validates a function's arguments: by default, and with ``strict_input_validation``."""
-    if _FROM_4_1:
+    if STRICT_READS_JSON:
         # The annotation says TypeAdapter, but only methods of both are called.
         adapter = cast("TypeAdapter[Any]", validator)
         return validator.validate_python, partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
