@@ -90,9 +90,12 @@ def test_options_reach_the_policy():
     assert strict["_meta"]["mcp_lenient"]["error_code"] == "INVALID_A_TYPE"
     (forwarded,), _ = _spoken(["--unrepairable", "forward"], target, ("add", {"a": [], "b": 2}))
     assert forwarded["_meta"]["mcp_lenient"]["error_code"] == "REFUSED_UPSTREAM"
-    for options, arrived in ([], "home"), (["--closed"], "work"):
-        (shipped,), _ = _spoken(options, target, ("ship", {"order": {"shipTo": "work"}}))
-        assert shipped["structuredContent"] == {"result": arrived}
+    for options, is_refused in ([], False), (["--closed"], True):
+        sent = {"order": {"shipTo": "work", "gift": True}}
+        (shipped,), _ = _spoken(options, target, ("ship", sent))
+        assert shipped.get("isError", False) is is_refused
+        if not is_refused:
+            assert shipped["structuredContent"] == {"result": "work"}
 
 
 def test_functions_of_a_python_file_validate_calls():
