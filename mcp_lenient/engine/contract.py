@@ -45,6 +45,8 @@ class Decision:
 
 def own_validator(plan: Plan, validator: Validator) -> Validator:
     """Return a tool's own validator, which under a closed policy also refuses unknown names."""
+    if plan.corrects_names and isinstance(validator, PublishedSchemaValidator):
+        validator = validator.correcting_names()
     return ClosedValidator(validator, plan.tree.top) if plan.policy.closed else validator
 
 
@@ -103,7 +105,7 @@ class ToolContract:
             destructive=destructive,
             read_only=read_only,
             tool=tool,
-            by_schema=validator is None,
+            by_schema=validator is None or validator.by_schema,
         )
         if validator is None:
             judge = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,12 @@ class PublishedSchemaValidator:
         self._top = top or Tree(read).top
         self._may_enter = read.may_enter
         self._corrects_names = corrects_names
+
+    def correcting_names(self) -> PublishedSchemaValidator:
+        """Return a copy that also refuses names which nothing would read, if a declared, absent one is meant."""
+        other = copy(self)
+        other._corrects_names = True
+        return other
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the schema accepts these arguments; values that are not JSON are refused."""

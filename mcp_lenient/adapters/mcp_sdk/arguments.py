@@ -94,9 +94,10 @@ class InputValidator(PublishedSchemaValidator):
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the SDK accepts these arguments; the SDK reports an unusable schema itself."""
         try:
-            return bool(self._asked.is_valid(dict(arguments)))
+            is_valid = bool(self._asked.is_valid(dict(arguments)))
         except Exception:  # noqa: BLE001 - a broken pattern or reference raises what the library likes
             return True
+        return is_valid and next(self._unread(arguments), None) is None
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return the faults of these arguments."""

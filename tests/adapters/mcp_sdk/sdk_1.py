@@ -242,6 +242,14 @@ async def test_a_low_level_server_is_validated_like_the_sdk() -> None:
     assert low.got == [{"text": "x", "n": 5}]
 
 
+async def test_a_name_that_a_low_level_server_would_drop_is_renamed() -> None:
+    """Where the schema allows other names, a declared one in another style is renamed, and any other one passes."""
+    properties = {"max_results": {"type": "integer"}}
+    low = Low(inputSchema={"type": "object", "properties": properties})
+    assert rules(await call(low.server, "note", {"maxResults": 5, "more": 1})) == ["rename_case"]
+    assert low.got == [{"max_results": 5, "more": 1}]
+
+
 async def test_a_non_validating_server_gets_unrepairable_calls() -> None:
     """An unrepairable call is forwarded if the handler does not validate it."""
     low = Low(validate_input=False)
