@@ -37,18 +37,13 @@ from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 """
 
-IMPORTED = "from mcp_lenient import LenientMiddleware"
-
 CALLED = """
 import asyncio
-from mcp_lenient import LenientMiddleware
 server = FastMCP("notes")
 server.add_middleware(LenientMiddleware())
 @server.tool
 def store(text: str, tags: list[str] | None = None) -> str:
     return text
-for arguments in json.loads(sys.argv[1]):
-    asyncio.run(server.call_tool("store", arguments))
 """
 
 BLOCKED = """
@@ -62,24 +57,23 @@ sys.meta_path.insert(0, Absent())
 """
 
 
-def run(program: str, *arguments: str) -> str:
+def run(program: str) -> str:
     """Return what a new process prints."""
-    command = [sys.executable, "-c", program, *arguments]
+    command = [sys.executable, "-c", program]
     done = subprocess.run(command, check=False, capture_output=True, text=True)  # noqa: S603
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def imported(program: str, *calls: dict[str, object], before: str = SERVER) -> set[str]:
-    """Return the modules that a new process imports in addition to those of a FastMCP server."""
-    whole = f"import json, sys\n{before}\nbefore = set(sys.modules)\n{program}\n"
-    printed = run(f"{whole}print(json.dumps(sorted(set(sys.modules) - before)))", json.dumps(calls))
-    return set(json.loads(printed))
+def imported(program: str) -> set[str]:
+    """Return the modules that a new process imports."""
+    whole = f"import json, sys\nbefore = set(sys.modules)\n{program}\n"
+    return set(json.loads(run(f"{whole}print(json.dumps(sorted(set(sys.modules) - before)))")))
 
 
 def test_importing_the_library_imports_only_its_name_table():
     """`import mcp_lenient` alone imports its lazy loader and the standard library."""
-    found = imported("import mcp_lenient", before="")
+    found = imported("import mcp_lenient")
     assert {name for name in found if name.startswith("mcp_lenient")} == {
         "mcp_lenient",
         "mcp_lenient.values",
@@ -88,37 +82,50 @@ def test_importing_the_library_imports_only_its_name_table():
     assert {name.partition(".")[0] for name in found} <= {"mcp_lenient", *sys.stdlib_module_names}
 
 
-def test_importing_the_middleware_imports_no_optional_module():
+@pytest.fixture(scope="module", params=["INFO", pytest.param("ERROR", marks=pytest.mark.slow)])
+def server_that_logs(request):
+    """Return the level of the log, and what a server has imported with the middleware, a valid and a repaired call."""
+    calls = "".join(
+        f"asyncio.run(server.call_tool('store', {sent}))\nprint(json.dumps(sorted(set(sys.modules) - before)))\n"
+        for sent in ({"text": "a note", "tags": ["a"]}, {"text": "a note", "tags": '["a"]'})
+    )
+    printed = run(
+        f"import json, logging, sys\n{SERVER}\nbefore = set(sys.modules)\nfrom mcp_lenient import LenientMiddleware\n"
+        "print(json.dumps(sorted(set(sys.modules) - before)))\n"
+        f"logging.getLogger('mcp_lenient').setLevel(logging.{request.param})\n{CALLED}{calls}"
+    )
+    return request.param, *(set(json.loads(line)) for line in printed.splitlines())
+
+
+def test_importing_the_middleware_imports_no_optional_module(server_that_logs):
     """A server that starts with the middleware imports no optional module."""
-    found = imported(IMPORTED)
+    _, found, *_ = server_that_logs
     assert "mcp_lenient.adapters.fastmcp.middleware" in found
     assert found.isdisjoint(NOT_IMPORTED)
 
 
-def test_a_valid_call_imports_no_repair_module():
+def test_a_valid_call_imports_no_repair_module(server_that_logs):
     """Building the middleware and answering a valid call imports no refusals, structlog or metrics."""
-    assert imported(CALLED, {"text": "a note", "tags": ["a"]}).isdisjoint(WITH_ACCEPTED)
+    _, _, found, _ = server_that_logs
+    assert found.isdisjoint(WITH_ACCEPTED)
 
 
-@pytest.mark.slow
-def test_a_repair_imports_no_refusal():
+def test_a_repair_imports_no_refusal(server_that_logs):
     """A repaired call imports the repair code, but not the wording of refusals."""
-    found = imported(CALLED, {"text": "a note", "tags": '["a"]'})
-    assert "mcp_lenient.adapters.fastmcp.middleware" in found
+    *_, found = server_that_logs
+    assert "mcp_lenient.engine.repair" in found
     assert found.isdisjoint({"mcp_lenient.refusal.violations", "opentelemetry.metrics"})
 
 
-@pytest.mark.parametrize("level", ["INFO", pytest.param("ERROR", marks=pytest.mark.slow)])
-def test_structlog_is_imported_for_the_first_event(level):
+def test_structlog_is_imported_for_the_first_event(server_that_logs):
     """The first event imports structlog, even unconfigured. Without events it is not imported."""
-    chosen = f"import logging\nlogging.getLogger('mcp_lenient').setLevel(logging.{level}){CALLED}"
-    found = imported(chosen, {"text": "a note", "tags": '["a"]'})
+    level, *_, found = server_that_logs
     assert ("structlog" in found) is (level == "INFO")
 
 
 def test_the_command_line_imports_no_framework():
     """The command line imports FastMCP only to reach a server, so help and completion are fast."""
-    found = imported("from mcp_lenient.cli import app", before="")
+    found = imported("from mcp_lenient.cli import app")
     assert "mcp_lenient.cli.stress" in found
     assert found.isdisjoint(FRAMEWORKS)
 
@@ -149,7 +156,7 @@ for name in {names!r}:
 def test_a_repair_without_a_server_imports_no_refusal():
     """A first `normalize` without a refusal does not import the wording of refusals."""
     schema = {"type": "object", "properties": {"limit": {"type": "integer"}}}
-    found = imported(f'from mcp_lenient import normalize\nnormalize({schema}, {{"limit": "5"}})', before="")
+    found = imported(f'from mcp_lenient import normalize\nnormalize({schema}, {{"limit": "5"}})')
     assert "mcp_lenient.normalization" in found
     assert not [name for name in found if name.startswith("mcp_lenient.refusal")]
 
