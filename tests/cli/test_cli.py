@@ -161,7 +161,7 @@ EVENTS = Path(__file__).parents[1] / "telemetry" / "events.v1.jsonl"
             id="explain in JSON",
             marks=pytest.mark.slow,
         ),
-        pytest.param(["explain", "SERVER", "store", "{}"], 1, id="explain"),
+        pytest.param(["explain", "SERVER", "store", "{}"], 1, id="explain", marks=pytest.mark.slow),
         pytest.param(["check", "SERVER", "--format", "json"], 1, id="check in JSON", marks=pytest.mark.slow),
         pytest.param(["check", "SERVER"], 1, id="check", marks=pytest.mark.slow),
         pytest.param(

@@ -13,6 +13,8 @@ import pytest
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
+pytestmark = pytest.mark.slow
+
 SERVER = """
 import asyncio, sys
 from fastmcp import Client, FastMCP
@@ -88,7 +90,6 @@ def labels(point):
     return {each.key: each.value.string_value for each in point.attributes}
 
 
-@pytest.mark.slow
 def test_metrics_reach_a_collector(exported):
     """Counters are cumulative sums. The added time is a histogram in seconds with fine buckets."""
     found = {}

@@ -25,6 +25,8 @@ _HELLO = {
 _SECONDS = 30
 _DEAF = "import runpy, sys, time; sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__'); time.sleep(300)"
 
+pytestmark = pytest.mark.slow
+
 
 class Connection:
     """A client of a proxy process, which sends and reads single lines."""
@@ -79,7 +81,6 @@ def _has_ended(pid: int) -> bool:
     return False
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 @pytest.mark.parametrize(
     ("number", "busy"), [(signal.SIGINT, False), (signal.SIGTERM, True)], ids=["SIGINT", "SIGTERM-in-a-call"]
@@ -96,7 +97,6 @@ def test_a_signal_ends_the_proxy_and_its_server(number, busy):
     assert _has_ended(server)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signals")
 async def test_sigterm_ends_a_proxy_over_http_and_its_server():
     """A proxy over HTTP exits with 0 after SIGTERM, and ends a server that ignores the end of its input."""

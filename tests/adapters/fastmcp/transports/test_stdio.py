@@ -23,7 +23,7 @@ _TEXT = json.dumps(_RIGHT)
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 1}
 
 
-_ERAS = [pytest.param(False, id=HANDSHAKE), pytest.param(True, id=MODERN)]
+_ERAS = [pytest.param(False, id=HANDSHAKE, marks=pytest.mark.slow), pytest.param(True, id=MODERN)]
 
 
 class _Spoken:
@@ -118,6 +118,7 @@ def test_an_unknown_tool_gets_the_envelope(spoken, sent):
     assert reported["details"]["did_you_mean"][0] == "add_note"
 
 
+@pytest.mark.slow
 async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
     """FastMCP's client over stdio gets the repaired call's value with its repairs, and the envelope."""
     transport = StdioTransport(
