@@ -201,8 +201,8 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
     [
         pytest.param(_functions, False, id="lax"),
         pytest.param(_functions, True, id="strict"),
-        pytest.param(_transformed, False, id="transformed"),
-        pytest.param(_mounted, False, id="mounted"),
+        pytest.param(_transformed, False, id="transformed", marks=pytest.mark.slow),
+        pytest.param(_mounted, False, id="mounted", marks=pytest.mark.slow),
     ],
 )
 async def test_functions_get_numbers_as_spelled(build, strict):

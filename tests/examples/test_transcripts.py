@@ -34,11 +34,6 @@ SHOWN = dict(
     )
 )
 
-an_example = pytest.mark.parametrize(
-    "example",
-    [pytest.param(name, marks=[] if name == "smart_home" else pytest.mark.slow) for name in SERVERS],
-)
-
 
 @pytest.fixture(autouse=True)
 def data_folder(tmp_path, monkeypatch):
@@ -63,7 +58,10 @@ def run(*words):
     )
 
 
-@an_example
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(name, marks=[] if name == "smart_home" else pytest.mark.slow) for name in SERVERS],
+)
 def test_an_example_does_what_its_script_says(example, data_folder):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""
     shown = run("examples/transcripts/play.py", example)
@@ -100,7 +98,8 @@ def test_each_example_is_in_the_readme():
     assert sorted(SHOWN) == sorted(SERVERS) == sorted(play.NAMES)
 
 
-@an_example
+@pytest.mark.slow
+@pytest.mark.parametrize("example", SERVERS)
 def test_without_the_library_an_example_fails(example):
     """The same script without mcp-lenient shows calls that fail."""
     shown = run("examples/transcripts/play.py", example, "--bare")
@@ -111,7 +110,8 @@ def test_without_the_library_an_example_fails(example):
     assert answers == {"An earlier call was refused, so I cannot go on."}
 
 
-@an_example
+@pytest.mark.slow
+@pytest.mark.parametrize("example", SERVERS)
 async def test_an_example_is_served_over_stdio(example, data_folder):
     """With ``--serve`` an example is a server over stdio."""
     environment = {"PYTHONPATH": str(ROOT), "EXAMPLES_DATA": str(data_folder)}
@@ -139,7 +139,7 @@ async def test_the_context_store_is_served_with_a_file(tmp_path, options, refuse
 
 
 @pytest.mark.slow
-@an_example
+@pytest.mark.parametrize("example", SERVERS)
 @pytest.mark.parametrize("command", ["check", "stress"])
 def test_a_command_finds_the_server(example, command):
     """``mcp-lenient check`` finds nothing to warn of, and ``stress`` no damage done."""

@@ -105,7 +105,13 @@ def test_functions_of_a_python_file_validate_calls():
     assert '"server":"upstream"' not in err  # its functions accept "1", so that nothing is repaired
 
 
-@pytest.mark.parametrize("is_file", [True, False], ids=["a Python file", "another process"])
+@pytest.mark.parametrize(
+    "is_file",
+    [
+        pytest.param(True, id="a Python file"),
+        pytest.param(False, id="another process", marks=pytest.mark.slow),
+    ],
+)
 async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monkeypatch):
     """With ``--reload``, an alias added to the file applies to later calls."""
     server = tmp_path / "server.py"
