@@ -86,8 +86,8 @@ CATALOGUE: Final[tuple[Family, ...]] = (
             "whole_float_to_integer": "an integer with a decimal point, such as 7.0",
         },
         does="a number sent as text, or a whole number sent with a decimal point",
-        unless="the text is not a JSON number (`1_000`, `1,234`, `.5`, `NaN`), but for the sign or zeros in front of an integer "
-        "parameter's own value (`+5`, `05`), if it is no identifier and the tool does not take the octal number too (`0644`); "
+        unless="the text is not a JSON number (`1_000`, `1,234`, `.5`, `NaN`), but for the sign or zeros in front of a declared "
+        "integer parameter's own value (`+5`, `05`), if it is no identifier and the tool does not take the octal number too (`0644`); "
         "`10.000`, which may be ten thousand, for an integer; a digit would be lost",
         properties={"limit": _INTEGER, "price": _NUMBER},
         repaired=({"limit": "42"}, {"limit": "5.0"}, {"limit": "+5"}, {"price": "3.14"}),
@@ -172,7 +172,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         },
         does='`"null"` and `"None"` for a nullable or optional parameter; `"none"` for a nullable one',
         unless="the parameter accepts text, except a nullable one whose text has a format without words, such as a date or a "
-        "UUID; a list's items may be a word for nothing; in destructive tools",
+        "UUID; the word is another allowed value or an example, also of a list's items; in destructive tools",
         properties={
             "tags": {"anyOf": [_TEXTS, {"type": "null"}]},
             "limit": _INTEGER,
@@ -203,9 +203,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"rename_case": "the right name in another case style, such as maxResults for max_results"},
         does="a declared name in another case style or with other separators",
-        unless="more than one name fits; the declared name was sent too; a single letter; a number's name that is not as a "
-        "whole in a usual case style (`powerMW` for `power_mw`; but `powerMw` and `POWER_MW` are), since its end may be "
-        "a unit; the object accepts any name "
+        unless="more than one name fits; the declared name was sent too; a single letter; a name that is not as a whole in "
+        "a usual case style (`powerMW` for `power_mw`; but `powerMw` and `POWER_MW` are), if it is a number's or its short "
+        "last word, which may be a unit, has another case; another branch of a union declares the sent name; the object accepts any name "
         "and no required name came in the same style: if such a call needs another repair, it is refused, since the tool "
         "would ignore the name",
         properties={"max_results": _INTEGER, "rateMbps": _INTEGER},
@@ -224,7 +224,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         {"drop_injected": "a key that clients add, such as n8n's toolCallId"},
         does="keys that known clients add, which are left out: `toolCallId`, `wait_for_previous`, `waitForPreviousTools`, "
         "`task_progress`, `_meta`; `sessionId`, `action` and `chatInput` only together with `toolCallId`; "
-        "more with `Policy(drop={...})`",
+        "`security_context` with CrewAI's fingerprints alone; more with `Policy(drop={...})`",
         unless="the tool declares the name or accepts any name; the key is below the top level; in destructive tools "
         "only `toolCallId` and the keys that n8n sends with it",
         properties={"query": _TEXT},
@@ -321,8 +321,9 @@ CATALOGUE: Final[tuple[Family, ...]] = (
     Family(
         {"wrap_arguments": "the fields of the tool's one object parameter, without that object"},
         does="flat fields for a tool whose only parameter is an object, or whose only missing parameter is an object "
-        "`arguments`, `params` or the like that accepts any name",
-        unless="the object does not declare a key; another parameter is missing too; the content is not accepted",
+        "`arguments`, `params` or the like that accepts any name, or the only list, whose items declare them",
+        unless="the object does not declare a key; another required parameter is missing too, or the list is optional; an "
+        "identifier would become a list's; the content is not accepted",
         properties={"filter": _FILTER},
         repaired=({"city": "Oslo"},),
         refused=({"town": "Oslo"},),

@@ -79,7 +79,7 @@ _BODY: Final = "body"
 
 
 def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield the path of an undeclared ``body`` that holds declared, absent names.
+    """Yield the path of an undeclared ``body`` that holds nothing but declared, absent names.
 
     Only where the schema does not say that other names are read: FastMCP's OpenAPI tools would send no body.
     """
@@ -89,9 +89,7 @@ def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
     if isinstance(content, str):
         parsed = parse_container(content, Limits(), JSON)
         content = None if parsed is None else parsed.value
-    if isinstance(content, dict) and any(
-        name in top.properties and name not in arguments for name in content
-    ):
+    if content and isinstance(content, dict) and content.keys() <= top.properties.keys() - arguments.keys():
         yield (_BODY,)
 
 

@@ -20,7 +20,16 @@ from mcp_lenient.engine.ignored import (
     undeclared,
     wrapped_away,
 )
-from mcp_lenient.rules.rules import ABSENT, CallScope, Part, Place, Rule, allows_one_value, worst_tier
+from mcp_lenient.rules.rules import (
+    ABSENT,
+    CallScope,
+    Part,
+    Place,
+    Rule,
+    allows_one_value,
+    only_values,
+    worst_tier,
+)
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
@@ -302,6 +311,8 @@ class Reader:
             found += self._by_rules(place, value, found, hops=hops, partly=partly)
         if place.path and not place.branch and place.node.once(allows_one_value):
             found = [each for each in found if not each.steps]
+        for rival in only_values(place, value) if place.path and not place.branch and found else ():
+            found = [each for each in found if not each.steps or same_json(each.value, rival)]
         whole = [each for each in found if each.whole]
         if whole:
             return _best(place, value, whole)
@@ -384,6 +395,9 @@ class Reader:
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
         if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
             whole = [each for each in whole if not ignores_names(node, plain(each.value))] or whole
+        least = min((each.cost for each in whole), default=0)
+        if any(each.cost == least and _renames_declared(place, each) for each in whole):
+            return []
         if whole or not partly:
             return whole
         if not isinstance(value, str):
@@ -538,6 +552,17 @@ def _together(value: Any, readings: Iterable[Reading], *, whole: bool) -> Readin
         ties += each.ties
         whole = whole and each.whole
     return Reading(value, cost, tuple(steps), whole, tuple(ties))
+
+
+def _renames_declared(place: Place, reading: Reading) -> bool:
+    """Return whether a name is changed that another branch of the union declares."""
+    above = len(place.path)
+    moved = (
+        step.path[above]
+        for step in reading.steps
+        if step.value is not ABSENT and len(step.path) > above and step.path[above] != step.to[above]
+    )
+    return any(key in way.properties for key in moved for way in place.node.ways)
 
 
 def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:

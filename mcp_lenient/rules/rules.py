@@ -17,6 +17,7 @@ from mcp_lenient.rules.words import (
     KnownItems,
     Listing,
     case_matters,
+    ends_in_other_case,
     is_identifier,
     is_null_text,
     renderings,
@@ -212,6 +213,16 @@ def allows_one_value(node: Node) -> bool:
     return len({repr(each) for each in listed if each not in (None, "")}) < 2
 
 
+def only_values(place: Place, value: Any) -> list[Any]:
+    """Return the only values of branches of which a text is another spelling: no rule makes one, nor another value of it."""
+    ways = place.node.once(_branches_of_one_value) if isinstance(value, str) else ()
+    return [new for way in ways for new in fold_enum(place._replace(node=way), value)]
+
+
+def _branches_of_one_value(node: Node) -> Sequence[Node]:
+    return [way for way in node.ways if node.is_union and way.enum is not None and allows_one_value(way)]
+
+
 def worst_tier(cost: int) -> int:
     """Return the worst tier within a cost; 0 for an unchanged value."""
     return TIERS[(cost.bit_length() - 1) // _BITS_PER_TIER] if cost else 0
@@ -245,7 +256,7 @@ _LEADING: Final = re.compile(r"\+?[0-9]{1,100}")
 def text_to_integer(place: Place, text: str) -> Iterable[int]:
     """``"42"`` to 42, ``"5.0"`` to 5; a parameter's own ``"+3"`` and ``"03"`` to 3, unless an octal 3 is another number."""
     digits = text.strip(" \t\n\r")
-    is_own = not (place.item or place.union or is_identifier(place.name))
+    is_own = place.name is not None and not (place.union or is_identifier(place.name))
     if not is_own or not _LEADING.fullmatch(digits):
         return _made(integer_in_text(text))
     value = int(digits)
@@ -375,7 +386,8 @@ def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
 
 def null_text_to_null(place: Place, text: str) -> Iterator[None]:
     """``"null"`` to null, where null is accepted and no word is."""
-    if not place.branch and (is_null_text(text) or text == _NONE):
+    is_null = is_null_text(text) or text == _NONE
+    if is_null and not place.branch and text.casefold() not in place.node.once(_listed_words):
         yield None
 
 
@@ -434,9 +446,16 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 
 def _has_none_member(node: Node) -> bool:
     """Return whether null or a word for an absent value is allowed here, or such a word as an item of a list."""
-    members = _texts([*_members(node), *(member for way in node.ways for member in way.items.enum or ())])
-    is_word = any(says_nothing(each) or each.casefold() in _NONE_WORDS for each in members)
-    return is_word or None in _members(node)
+    words = node.once(_listed_words)
+    return None in _members(node) or not _NONE_WORDS.isdisjoint(words) or any(map(says_nothing, words))
+
+
+def _listed_words(node: Node) -> frozenset[str]:
+    """Return the texts, without case, that are allowed values or examples here or as items of a list."""
+    ways = [each for way in node.ways for each in (way, *way.items.ways)]
+    listed = [each for way in (node, *ways) for each in (*(way.enum or ()), *way.examples)]
+    listed += [each for example in listed if isinstance(example, list) for each in example]
+    return frozenset(each.strip().casefold() for each in _texts(listed))
 
 
 # --- lists and wrappers -----------------------------------------------------------------------------------
@@ -599,7 +618,8 @@ SOURCES: Final[Mapping[str, str]] = {
 """Every dropped key, with the client that adds it."""
 _CONTEXT: Final = "security_context"
 _FINGERPRINT: Final = "agent_fingerprint"
-"""What CrewAI adds to each call: github.com/crewAIInc/crewAI, agents/crew_agent_executor and security/fingerprint."""
+_IN_CONTEXT: Final = frozenset({_FINGERPRINT, "task_fingerprint", "metadata"})
+"""What CrewAI adds to each call: github.com/crewAIInc/crewAI, tools/tool_usage and issue 4796."""
 BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 """Keys of n8n's chat trigger, which its MCP Client Tool sends beside ``toolCallId``."""
 Names = Iterator[tuple[str, Any]]
@@ -619,9 +639,10 @@ def injected_keys(
 def drop_injected(place: Place, value: dict[str, Any]) -> Names:
     """Keys that known clients add dropped, at the top level of a closed schema."""
     if not place.path and place.node.closed and place.unknown:
-        found = injected_keys(place.unknown, place.node.once(_folded_names), place.call.policy.drop)
-        context = value.get(_CONTEXT)
-        found |= {_CONTEXT} if isinstance(context, dict) and _FINGERPRINT in context else set()
+        declared, context = place.node.once(_folded_names), value.get(_CONTEXT)
+        found = injected_keys(place.unknown, declared, place.call.policy.drop)
+        if isinstance(context, dict) and {_FINGERPRINT} <= context.keys() <= _IN_CONTEXT:
+            found |= {_CONTEXT} if fold_name(_CONTEXT) not in declared else set()
         yield from ((key, ABSENT) for key in place.unknown if key in found)
 
 
@@ -673,7 +694,8 @@ def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]
 def _by_rendering(node: Node) -> Mapping[str, str | None]:
     found: dict[str, str | None] = {}
     for name in node.properties:
-        found.update({each: None if each in found else name for each in renderings(name) if len(each) > 1})
+        styles = (each for each in renderings(name) if len(each) > 1 and name_words(each) == name_words(name))
+        found.update({each: None if each in found else name for each in styles})
     return found | dict.fromkeys(node.properties)
 
 
@@ -685,8 +707,11 @@ def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
 
 
 def _is_same(node: Node, sent: str, name: str) -> bool:
+    """Return whether no case in a name is a unit's: that of a number as a whole, that of others in a short last word."""
+    if sent in renderings(name):
+        return True
     kinds = [way.kinds for way in node.property_nodes[name].ways]
-    return sent in renderings(name) or not any(each and each & _NUMBERS for each in kinds)
+    return not (any(each and each & _NUMBERS for each in kinds) or ends_in_other_case(sent, name))
 
 
 def _has_same_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
@@ -799,17 +824,21 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
 
 
 def _in_only_list(node: Node, arguments: _Arguments) -> Iterator[_Arguments]:
-    """Yield the arguments with the undeclared ones as the one item of the only list, whose closed items declare them all."""
+    """Yield the arguments with the undeclared ones as the one item of the only list, whose closed items declare them all.
+
+    Other names must not be missing, and an identifier is not moved: `device` may not be one of optional `exceptions`.
+    """
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
     lists = [
         name for name, each in node.property_nodes.items() if any(way.may_be("array") for way in each.ways)
     ]
-    if len(lists) != 1 or lists[0] in arguments or not flat:
+    if len(lists) != 1 or {*lists} != node.required - arguments.keys() or not flat:
         return
     ways = [
         item for way in node.property_nodes[lists[0]].ways for item in way.items.ways if way.may_be("array")
     ]
-    if any(way.closed and flat.keys() <= way.properties.keys() for way in ways):
+    is_item = any(way.closed and flat.keys() <= way.properties.keys() for way in ways)
+    if is_item and not any(map(is_identifier, flat)):
         yield {**{key: value for key, value in arguments.items() if key not in flat}, lists[0]: [flat]}
 
 

@@ -175,6 +175,17 @@ def renderings(name: str) -> frozenset[str]:
     return frozenset(found | {name[: len(name) - len(bare)] + each for each in found}) - {name}
 
 
+def ends_in_other_case(sent: str, name: str) -> bool:
+    """Return whether names alike but for case style differ in the case of a short last word, which may be a unit.
+
+    >>> ends_in_other_case("dose_Mg_2", "dose_mg_2"), ends_in_other_case("sizeLimit", "size_limit")
+    (True, False)
+    """
+    one, other = (each.rstrip("_- 0123456789") for each in (sent, name))
+    length = max((len(words[-1]) for words in map(_WORD.findall, (one, other)) if words), default=0)
+    return length <= _SHORT and one[-length:] != other[-length:] and not is_identifier(other)
+
+
 # --- one item or several ----------------------------------------------------------------------------------
 
 # In scripts without spaces between words a space separates phrases: Han and Kana, and the complex context of UAX #14

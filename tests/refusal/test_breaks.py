@@ -170,7 +170,7 @@ def test_half_of_several_values_is_no_fix():
             for wrapper in ("data", "payload", "request", "action_input", "body")
         ),
         (
-            closed("path", path=STRING, edits=array(closed("old", "new", old=STRING, new=STRING))),
+            closed("path", "edits", path=STRING, edits=array(closed("old", "new", old=STRING, new=STRING))),
             {"path": "a", "old": "x", "new": "y"},
             {"path": "a", "edits": [{"old": "x", "new": "y"}]},
         ),
