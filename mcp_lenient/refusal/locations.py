@@ -14,7 +14,9 @@ from mcp_lenient.values.display import (
     HIDDEN,
     MAX_SCALAR,
     fits_json,
+    has_userinfo,
     is_name,
+    names_secret,
     secret_name,
     sentence,
     short_scalar,
@@ -79,6 +81,7 @@ class Refused:
     as_texts: bool = False
     words: Language = field(init=False, compare=False)
     _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
+    _naming: dict[Path, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", language(self.policy.language))
@@ -95,11 +98,18 @@ class Refused:
         node, value = _of_all(ways, key), value_at(above.value, (key,))
         declared = isinstance(key, int) or any(key in way.properties for way in ways)
         hidden = not declared and (above.secret or not is_name(str(key)))
-        secret = hidden or above.secret or secret_name(key, self.policy.secret) or marked_secret(node)
+        secrets = self.policy.secret
+        is_of_name = secret_name(key, secrets) or not self._named(above) <= {key}
+        secret = hidden or above.secret or is_of_name or marked_secret(node) or has_userinfo(value)
         present, declared = value is not REMOVED, declared and above.declared
         return Location(
             (*above.path, key), node, value if present else None, present, declared, secret, hidden
         )
+
+    def _named(self, above: Location) -> frozenset[str]:
+        if above.path not in self._naming:
+            self._naming[above.path] = keys_naming_secret(above.value, self.policy.secret)
+        return self._naming[above.path]
 
     def meant(self, place: Location) -> tuple[Node, ...]:
         """Return the branches that the value most likely targets; all where there is no value, or none fits."""
@@ -158,6 +168,11 @@ def marked_secret(node: Node | None) -> bool:
     return node is not None and any(way.secret for way in node.ways)
 
 
+def keys_naming_secret(owner: object, secrets: Collection[str] = ()) -> frozenset[str]:
+    """Return keys of an object that say that what is beside them is a secret, two at most: ``{"name": "API_KEY", ..}``."""
+    return frozenset(islice(names_secret(owner, secrets), 2))
+
+
 def entries(value: object) -> Iterable[tuple[Any, Any]]:
     """Return the entries of a container by name or index."""
     if isinstance(value, Mapping):
@@ -170,7 +185,9 @@ def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> 
     names = value if isinstance(value, Mapping) else ()
     return (
         marked_secret(node)
+        or has_userinfo(value)
         or any(secret_name(name, secrets) or not _declares(node, name) for name in names)
+        or (len(names) > 1 and bool(keys_naming_secret(value, secrets)))
         or any(private(below(node, key), entry, secrets) for key, entry in entries(value))
     )
 
@@ -194,6 +211,8 @@ def _has_secret_names(value: Any, secrets: Collection[str]) -> bool:
     for each in islice(waiting, _LOOKED_AT):
         if isinstance(each, Mapping) and any(secret_name(key, secrets) for key in each):
             return True
+        if keys_naming_secret(each, secrets):
+            return True
         waiting.extend(entry for _, entry in entries(each))
     return len(waiting) > _LOOKED_AT
 
@@ -202,17 +221,19 @@ def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Itera
     """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
     waiting: list[tuple[Node | None, Any, bool]] = [(top, arguments, False)]
     for node, value, above in islice(waiting, _LOOKED_AT):
-        hidden = above or marked_secret(node)
+        hidden = above or marked_secret(node) or has_userinfo(value)
         if isinstance(value, str) and (hidden or len(value) > MAX_SCALAR):
             yield value
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and hidden:
             # Python refuses to write an integer of thousands of digits; no sentence contains one.
             yield "" if isinstance(value, int) and value.bit_length() > _MAX_BITS else repr(value)
+        named = keys_naming_secret(value, secrets)
         for key, entry in entries(value):
             is_open = isinstance(key, str) and not _declares(node, key)
             if hidden and is_open:
                 yield key
-            waiting.append((below(node, key), entry, hidden or is_open or secret_name(key, secrets)))
+            is_secret = hidden or is_open or secret_name(key, secrets) or not named <= {key}
+            waiting.append((below(node, key), entry, is_secret))
     if len(waiting) > _LOOKED_AT:
         yield None
 

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final
 
@@ -24,6 +24,8 @@ LONGEST_POINTER: Final = _MAX_PARTS * (LONGEST_PART + 1) + 1
 _MORE: Final = "…"
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
+_USERINFO = re.compile(r"//[^\s/?#@]{0,200}(?::\S{0,200})?@")
+"""The part of a URI before its host; a password that is not escaped may contain any sign."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -97,6 +99,27 @@ def _is_secret(name: str) -> bool:
 
 def _secret_word(word: str) -> bool:
     return word in _WORDS or word.endswith(_ENDINGS) or _BEGINNING.match(word) is not None
+
+
+def names_secret(entries: object, more: Collection[str] = ()) -> Iterator[str]:
+    """Yield the keys of an object whose text is the name of a secret, so that what is beside it may be the secret.
+
+    >>> [*names_secret({"name": "Authorization", "value": "x"})], [*names_secret({"title": "Forgot my password"})]
+    (['name'], [])
+    """
+    for key, text in entries.items() if isinstance(entries, Mapping) else ():
+        if (
+            isinstance(text, str)
+            and len(text) <= MAX_NAME
+            and _KEY.fullmatch(text)
+            and secret_name(text, more)
+        ):
+            yield key
+
+
+def has_userinfo(value: object) -> bool:
+    """Return whether a value is a text with a URI that has a user or password: ``https://user:secret@host``."""
+    return isinstance(value, str) and "@" in value and _USERINFO.search(value) is not None
 
 
 def shown_name(name: object) -> str:

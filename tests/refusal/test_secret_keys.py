@@ -63,3 +63,50 @@ def test_the_hidden_key_is_named_as_in_the_log() -> None:
     envelope = json.loads(calls.check(tool, {"credentials": {KEY: 1}}).refusal or "")
     assert f"unknown parameter 'credentials.{HIDDEN}'. Accepted is 'user'." in envelope["message"]
     assert envelope["details"]["violations"][0]["pointer"] == f"/credentials/{HIDDEN}"
+
+
+PAIR = array(closed(name={"type": "string"}, value={"type": "integer"}))
+ENTRY = closed(name={"type": "string"}, value={"type": "integer"})
+LINK = {"type": "string", "maxLength": 3}
+
+
+@pytest.mark.parametrize(
+    ("properties", "sent"),
+    [
+        pytest.param(
+            {"headers": PAIR}, {"headers": [{"name": "Authorization", "value": "SEKRIT"}]}, id="header"
+        ),
+        pytest.param({"env": PAIR}, {"env": [{"name": "API_KEY", "value": "5 SEKRIT"}]}, id="environment"),
+        pytest.param({"pair": ENTRY}, {"pair": {"value": "SEKRIT", "name": "pin_"}}, id="by policy"),
+        pytest.param({"pair": ENTRY}, {"pair": {"name": "password", "value": ["SEKRIT"]}}, id="list of one"),
+        pytest.param({"link": LINK}, {"link": "https://me:SEKRIT@a.b/c"}, id="userinfo"),
+        pytest.param({"link": LINK}, {"link": "ssh://SEKRIT@a.b"}, id="user alone"),
+        pytest.param({"links": array(LINK)}, {"links": "redis://:SEK/RIT@a.b, b"}, id="unescaped"),
+        pytest.param(
+            {"link": closed(value={"type": "integer"})}, {"link": {"value": "db://u:SEKRIT@h"}}, id="nested"
+        ),
+    ],
+)
+def test_a_value_beside_the_name_of_a_secret_is_hidden(properties: Any, sent: Any) -> None:
+    """In an object, a text that names a secret makes its siblings secret; so does the part of a URI before the host."""
+    policy = Policy(unrepairable="refuse", secret=frozenset({"pin_"}))
+    refusal = LenientCalls(policy).check({"name": "send", "inputSchema": closed(**properties)}, sent).refusal
+    assert refusal is not None
+    assert "SEK" not in refusal
+
+
+@pytest.mark.parametrize(
+    ("sent", "echoed"),
+    [
+        ({"name": "X-Count", "value": "five"}, "five"),
+        ({"name": "How to reset a password?", "value": "five"}, "five"),
+        ({"name": "a", "value": "https://a.b/c?d=e"}, "https://a.b/c?d=e"),
+        ({"name": "a", "value": "x@a.b"}, "x@a.b"),
+    ],
+)
+def test_a_value_beside_other_texts_is_repeated(sent: Any, echoed: str) -> None:
+    """A sentence is not the name of a secret, and an address without a password is none."""
+    refusal = LenientCalls(Policy(unrepairable="refuse")).check(
+        {"name": "send", "inputSchema": closed(pair=ENTRY)}, {"pair": sent}
+    )
+    assert echoed in (refusal.refusal or "")

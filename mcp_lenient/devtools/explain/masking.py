@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.refusal.locations import Refused, below, marked_secret
+from mcp_lenient.refusal.locations import Refused, below, keys_naming_secret, marked_secret
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Fault
-from mcp_lenient.values.display import HIDDEN, is_name, secret_name
+from mcp_lenient.values.display import HIDDEN, has_userinfo, is_name, secret_name
 from mcp_lenient.values.json_values import pointer, tokens_of
 
 _LONGEST = 300
@@ -41,10 +41,14 @@ class Mask:
             return HIDDEN
 
     def _masked(self, node: Node | None, value: Any) -> Any:
-        if marked_secret(node):
+        if marked_secret(node) or has_userinfo(value):
             return HIDDEN
         if isinstance(value, Mapping):
-            return dict(self._entry(node, key, each) for key, each in value.items())
+            named = keys_naming_secret(value, self._secrets)
+            shown = (self._entry(node, key, each) for key, each in value.items())
+            return {
+                key: each if named <= {own} else HIDDEN for own, (key, each) in zip(value, shown, strict=True)
+            }
         if isinstance(value, list):
             return [self._masked(below(node, at), each) for at, each in enumerate(value)]
         is_other = node is not None and not any(fits(way.types, value) for way in node.ways)
