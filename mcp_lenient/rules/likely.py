@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, injected_keys
-from mcp_lenient.rules.words import IDENTIFIERS, Codes, case_matters
+from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, allows_one_value, injected_keys, keeps_unit
+from mcp_lenient.rules.words import IDENTIFIERS, Codes, case_matters, is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import (
     MAX_NAME,
@@ -51,7 +51,7 @@ _QUOTED_PART: Final = re.compile(r"'[^'\\]*'|\"[^\"\\]*\"")
 _QUOTED_PARTS: Final = re.compile(rf"(?:{_QUOTED_PART.pattern})(?:\s*,\s*(?:{_QUOTED_PART.pattern}))+")
 _NO_LIST_MARK: Final = re.compile(r"[\[\]{}()\"'|\t]")
 _HOLDERS: Final = frozenset(
-    "value values item items data text content result input string number integer boolean id name type".split()
+    "value values item items data text content result input string number integer boolean".split()
 )
 """Names in an object around one value that do not describe it."""
 _TYPES: Final = frozenset(
@@ -109,9 +109,10 @@ def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
 
     A text is close to a value if it has the same words, also with slips, or the first ones, the last of them cut off. It
     may have words of the parameter's name in addition, but no others, which may turn the meaning (`non-admin`). It is
-    also close to several values if it has nothing but them.
+    also close to several values if it has nothing but them. The only allowed value, such as ``DELETE``, is never said for
+    the caller.
     """
-    if len(text) > _MAX_TEXT:
+    if len(text) > _MAX_TEXT or node.once(allows_one_value):
         return []
     sent, own, members = text.strip(_AROUND), set(name_words(name or "")), node.once(_members)
     words = name_words(sent)
@@ -230,6 +231,7 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
         names = [key for key in held if isinstance(key, str) and not (is_typed and key == "type")]
         # `{"$ne": 5}` and `{"not": true}` do not mean their value.
         usual = {*_HOLDERS, fold_name(place.name or "value"), *({"description"} if is_typed else ())}
+        usual |= {"id"} if is_identifier(place.name) else set()
         if len(names) != 1 or len(held) != 1 + is_typed or fold_name(names[0]) not in usual:
             return
         held = held[names[0]]
@@ -281,6 +283,7 @@ _JOINTS: Final = "._-/"
 """Signs between the name of an object and that of a field of it."""
 _NAME: Final = re.compile(r"[\w .$@#/*?\[\]-]+")
 """The characters of names: a key with any others is likely a piece of text."""
+_SHORTEST_BEGINNING: Final = 3
 _INDEX: Final = re.compile(r"\[[0-9]")
 
 
@@ -432,8 +435,25 @@ def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
     # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
     if is_flag or _expects(node.property_nodes[name], "boolean"):
         return ours != theirs and set(ours) ^ set(theirs) <= _SAY_NOTHING
-    # A word in front may turn a filter: `excluded_tags`.
-    return name in node.required or ours[: len(theirs)] == theirs or ours == theirs[: len(ours)]
+    more = {word for word in ours if not any(_stands_for(word, each) for each in theirs)}
+    if not more:
+        return name in node.required or ours == theirs[: len(ours)]
+    # Another word may turn a name, unless its description has it: `excluded_tags`, `reply_to`, `start_before`.
+    return _says(node, name, more)
+
+
+def _stands_for(word: str, whole: str) -> bool:
+    """Return whether two words are the same one, or one begins the other: ``max`` and ``maximum``."""
+    is_begun = whole.startswith(singular(word)) or (
+        len(whole) >= _SHORTEST_BEGINNING and word.startswith(whole)
+    )
+    return is_begun or same_word(word, whole)
+
+
+def _says(node: Node, name: str, words: Collection[str]) -> bool:
+    """Return whether a name's description has these words."""
+    said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
+    return {word for text in said for word in name_words(text[:_MAX_TEXT])}.issuperset(words)
 
 
 def rename_likely(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -453,7 +473,7 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
     """
     ours, theirs = name_words(sent), name_words(name)
     if "".join(ours) == "".join(theirs):
-        return True
+        return keeps_unit(node, sent, name)
     if sorted(ours) == sorted(theirs) or (secret_name(sent) and not secret_name(name)):
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]

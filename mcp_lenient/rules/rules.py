@@ -45,9 +45,9 @@ from mcp_lenient.values.names import (
     case_target,
     fold_name,
     folded_names,
-    share_style,
     singular,
     squashed,
+    style_of,
     tool_target,
 )
 
@@ -674,7 +674,8 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
         found |= {key: other[key] for key in place.unknown if key in other}
     if found and node.extra in (None, True, {}):
         # A client that changes the case style of one name changes it for the other names of the object too.
-        found |= {key: name for key, name in meant.items() if share_style([*found, key])}
+        has_style = style_of(found)
+        found |= {key: name for key, name in meant.items() if has_style(key)}
     yield from found.items()
 
 
@@ -703,10 +704,10 @@ def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
     """Return the declared name for each undeclared one that differs from it in case style alone."""
     folded = node.once(_folded_names)
     alike = ((key, case_target(key, folded)) for key in unknown if len(key) > 1)
-    return {key: name for key, name in alike if name and _is_same(node, key, name)}
+    return {key: name for key, name in alike if name and keeps_unit(node, key, name)}
 
 
-def _is_same(node: Node, sent: str, name: str) -> bool:
+def keeps_unit(node: Node, sent: str, name: str) -> bool:
     """Return whether no case in a name is a unit's: that of a number as a whole, that of others in a short last word."""
     if sent in renderings(name):
         return True

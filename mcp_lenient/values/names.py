@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from heapq import nsmallest
@@ -47,14 +47,16 @@ def fold_name(name: str) -> str:
 _CONVENTIONS = ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[^A-Z_-]+", "[^a-z -]+")
 
 
-def share_style(names: Collection[str]) -> bool:
-    """Return whether one convention writes all these names: camel, Pascal, snake, kebab, words or constants.
+def style_of(names: Collection[str]) -> Callable[[str], bool]:
+    """Return a test of whether a name is of one style with these: camel, Pascal, snake, kebab, words or constants.
 
-    >>> share_style(["userId", "dryRun", "limit"]), share_style(["userId", "Limit"]), share_style(["userId", "dry_run"])
+    >>> is_alike = style_of(["userId", "dryRun"])
+    >>> is_alike("limit"), is_alike("Limit"), is_alike("dry_run")
     (True, False, False)
     """
     bare = [name.strip("_-") for name in names]
-    return any(all(re.fullmatch(convention, name) for name in bare) for convention in _CONVENTIONS)
+    styles = [each for each in _CONVENTIONS if all(re.fullmatch(each, name) for name in bare)]
+    return lambda name: any(re.fullmatch(each, name.strip("_-")) for each in styles)
 
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:

@@ -86,18 +86,21 @@ def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
 
 @each_row(
     ("sent", "declared"),
-    rows(__file__, "a_name_that_may_be_of_another_unit_is_offered_only"),
+    rows(__file__, "a_name_that_may_be_of_another_unit_is_neither_read_nor_offered"),
 )
-def test_a_name_that_may_be_of_another_unit_is_offered_only(sent, declared):
-    """The caller decides whether a number's name with another case is the same, whatever begins its last word."""
+def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, declared):
+    """A number's name with another case may be another unit, whatever begins its last word."""
     for required in ((declared,), ()):
         result = normalize(closed({declared: {"type": "number"}}, *required), {sent: 5})
         assert result.violations
+        assert not any(
+            each.fixes or each.did_you_mean or "mean" in each.message for each in result.violations
+        )
         assert result.arguments == {sent: 5}
 
 
 @each_row(
-    ("sent", "declared"), [("max_size_mb", "sizeMB"), ("DELAY_MS", "delayMs"), ("timeoutMS", "timeout_ms")]
+    ("sent", "declared"), [("size_mb", "SIZE_MB"), ("DELAY_MS", "delayMs"), ("timeoutMs", "timeout_ms")]
 )
 def test_the_case_of_a_style_makes_no_other_unit(sent, declared):
     """A word in the case of its style is the same unit."""
@@ -150,6 +153,60 @@ def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
 
 
 @each_row(
+    ("sent", "declared"),
+    [
+        *(
+            ("exclude_path", "path"),
+            ("dont_include", "include"),
+            ("reply_to", "to"),
+            ("start_before", "start"),
+        ),
+        *(("min_amount", "amount"), ("max_amount", "amount"), ("amount_refunded", "amount")),
+    ],
+)
+@pytest.mark.parametrize("required", [True, False], ids=["required", "optional"])
+def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared, required):
+    """A further word may reverse the meaning, also of the only missing name."""
+    for kind, value in ((TEXT, "x"), (NUMBER, 5)):
+        found = normalize(closed({declared: kind}, *[declared][:required]), {sent: value}).violations
+        assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
+
+
+def test_a_word_more_that_the_description_has_gives_a_fix():
+    """The author's description says what the further word means."""
+    schema = closed({"path": {**TEXT, "description": "The file to read"}}, "path")
+    moved = [{"op": "move", "from": "/file_path", "path": "/path"}]
+    assert fixes_of(schema, {"file_path": "x"}) == [moved, moved]
+
+
+def test_the_only_allowed_value_is_not_offered():
+    """A caller that must confirm by a word has to write it itself."""
+    schema = closed({"confirm": {"enum": ["DELETE"]}}, "confirm")
+    for sent in ("del", "delete it", "DELETEE"):
+        (violation,) = normalize(schema, {"confirm": sent}).violations
+        assert (violation.fixes, violation.did_you_mean) == ((), ())
+
+
+@each_row(
+    ("declared", "kind", "value"),
+    [
+        ("price", NUMBER, {"id": 5}),
+        ("account_id", TEXT, {"name": "bob"}),
+        ("account", TEXT, {"type": "savings"}),
+    ],
+)
+def test_a_name_or_identifier_is_not_taken_out_of_an_object(declared, kind, value):
+    """It says of which thing the value is, not what the parameter is to be."""
+    assert fixes_of(closed({declared: kind}, declared), {declared: value}) == []
+
+
+def test_an_identifier_is_taken_out_of_an_object():
+    """The ``id`` of an object is meant where an identifier is asked for."""
+    moved = [{"op": "move", "from": "/account_id/id", "path": "/account_id"}]
+    assert fixes_of(closed({"account_id": TEXT}, "account_id"), {"account_id": {"id": "b"}}) == [moved]
+
+
+@each_row(
     ("sent", "extra"),
     [
         ({"content": "a", "contents": "b"}, "contents"),
@@ -194,7 +251,7 @@ def _delete(path: str, mode: str = "soft") -> str:
 
 
 @pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
-@pytest.mark.parametrize("sent", [{"file_path": "/a"}, {"path": False}])
+@pytest.mark.parametrize("sent", [{"paht": "/a"}, {"path": False}])
 async def test_a_destructive_tool_gets_no_fix(sent, destructive):
     """A destructive tool gets no fix for an error that gives one with a harmless tool."""
     server = FastMCP("server")
@@ -209,8 +266,8 @@ async def test_a_destructive_tool_gets_no_fix(sent, destructive):
 def test_a_destructive_policy_withholds_fixes():
     """``normalize`` offers no fix if its policy says that the tool is destructive."""
     schema = closed({"path": TEXT}, "path")
-    assert fixes_of(schema, {"file_path": "/a"})
-    assert fixes_of(schema, {"file_path": "/a"}, destructive=True) == []
+    assert fixes_of(schema, {"paht": "/a"})
+    assert fixes_of(schema, {"paht": "/a"}, destructive=True) == []
 
 
 def test_each_of_several_wrong_parameters_has_its_fix():

@@ -53,7 +53,10 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
     ("schema", "sent", "patches"),
     [
         pytest.param(
-            closed({"name": TEXT}, "name"), {"user_name": "x"}, [move("/user_name", "/name")], id="suffix"
+            closed({"name": {**TEXT, "description": "Name of the user"}}, "name"),
+            {"user_name": "x"},
+            [move("/user_name", "/name")],
+            id="suffix",
         ),
         pytest.param(
             closed({"user_id": TEXT}, "user_id"), {"id": "x"}, [move("/id", "/user_id")], id="prefix"
@@ -80,9 +83,9 @@ NESTED = closed({"filter": closed({"field": TEXT, "op": {"const": "eq"}}, "field
             closed({"platform": TEXT}), {"library": "x"}, [], id="may belong to an optional parameter"
         ),
         pytest.param(
-            {"type": "object", "properties": {"name": TEXT}, "required": ["name"]},
-            {"file_name": "x"},
-            [move("/file_name", "/name")],
+            {"type": "object", "properties": {"file_name": TEXT}, "required": ["file_name"]},
+            {"name": "x"},
+            [move("/name", "/file_name")],
             id="open object",
         ),
         pytest.param(
@@ -294,10 +297,12 @@ def test_the_description_of_the_schema_is_no_value():
 
 def test_no_values_when_none_may_be_echoed():
     """With ``echo_values=False`` a fix has no value of the caller, but may move values."""
-    schema = closed({"tags": TEXTS, "order": {"enum": ["ascending"]}, "drug": TEXT}, "drug")
-    sent = {"tags": "a,b", "order": "asc", "drug_name": "x"}
+    schema = closed(
+        {"tags": TEXTS, "order": {"enum": ["ascending", "descending"]}, "drug_name": TEXT}, "drug_name"
+    )
+    sent = {"tags": "a,b", "order": "asc", "drug": "x"}
     found = offered(schema, sent, echo_values=False)
-    assert sorted(found, key=repr) == [move("/drug_name", "/drug"), replace("/order", "ascending")]
+    assert sorted(found, key=repr) == [move("/drug", "/drug_name"), replace("/order", "ascending")]
 
 
 @each_row(

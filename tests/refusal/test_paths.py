@@ -74,7 +74,7 @@ def test_a_path_that_the_schema_refuses_gets_no_place() -> None:
 
 def test_a_dot_after_the_name_of_a_text_is_no_path() -> None:
     """A text has no parts, so its name may be meant itself."""
-    found = _violations(closed("file", file=STRING), {"file.name": "a"})
+    found = _violations(closed("file", file={**STRING, "description": "Its name"}), {"file.name": "a"})
     assert found["/file.name"].did_you_mean == ("file",)
 
 

@@ -349,7 +349,7 @@ async def test_the_message_describes_valid_values(kind, value, reported):
         pytest.param(
             list[str],
             [],
-            [{"type": "a"}, {"type": "b"}],
+            [{"text": "a"}, {"text": "b"}],
             "must each be a string, but got an object.",
             "['a', 'b']",
             id="values in objects",

@@ -87,7 +87,7 @@ def test_a_near_name_is_suggested_and_offered(sent, name):
     rows(__file__, "a_name_that_shares_a_word_is_suggested_if_it_is_missing"),
 )
 def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
-    """A word or an ending more or less may be another parameter, unless the tool requires the name."""
+    """A word less or another ending may be another parameter, unless the tool requires the name."""
     assert suggested(sent, name) == ()
     assert suggested(sent, name, required=True) == (name,)
 
