@@ -34,7 +34,7 @@ _MAX_DEPTH: Final = 100
 _MAX_VISITS: Final = 100_000
 """Places looked at; what lies beyond counts as accepted, so that a large value in a large union costs no more."""
 _MAX_BRANCHES: Final = 16
-"""Branches of a union that are explained, those first that declare most names of the value."""
+"""Branches of a union that are explained; of more, those that declare most names of the value."""
 
 
 def _fault(path: Path, keyword: str, node: Node | None, bound: Any = None) -> Fault:
@@ -106,7 +106,14 @@ class _FaultSearch:
             keyword = "enum" if tags.name in value else "required"
             return [_fault((*path, tags.name), keyword, tags.tags)]
         if isinstance(value, Mapping):
-            listed.sort(key=lambda way: -len(value.keys() & way.properties.keys()))
+            common = {way: -len(value.keys() & way.properties.keys()) for way in listed}
+            most = min(common.values())
+            is_large = len(listed) > _MAX_BRANCHES
+            listed = (
+                [way for way in listed if common[way] == most]
+                if is_large
+                else sorted(listed, key=common.__getitem__)
+            )
         found = [list(self.explained(way, value, path)) for way in listed[:_MAX_BRANCHES]]
         best = min(found, key=len)
         if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):

@@ -26,6 +26,8 @@ _MAX_VALUE: Final = 200
 _MAX_ARGUMENTS: Final = 100_000
 _STEPS: Final = 5_000
 """Values visited while corrections are tried."""
+_MAX_VALIDATED: Final = 1_500
+"""Faults found again while corrections are tried, as the validator looks at the whole call for each."""
 Change = Mapping[Path, Any]
 """New values by their paths."""
 
@@ -61,6 +63,7 @@ class Offers:
         self._validator, self._reader = validator, reader
         self._rules = (*reader.plan.uncertain, *LIKELY_RULES)
         self._objects: dict[Path, Sequence[Any]] = {}
+        self._left = _MAX_VALIDATED
 
     def of(self, groups: Sequence[FaultGroup]) -> list[tuple[Patch, ...]]:
         """Return the patches for each group of faults, likeliest first; none for a destructive tool.
@@ -176,6 +179,9 @@ class Offers:
         return self._has_only_others(new, group)
 
     def _has_only_others(self, arguments: Any, group: FaultGroup) -> bool:
+        self._left -= len(self._faults)
+        if self._left < 0:
+            return False
         paths = [place.path for place in group.places]
         before = {(each.path, each.kind) for each in self._faults}
         return all(

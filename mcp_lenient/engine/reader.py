@@ -22,6 +22,7 @@ from mcp_lenient.engine.ignored import (
 )
 from mcp_lenient.rules.rules import (
     ABSENT,
+    DEFAULT_RULES,
     CallScope,
     Part,
     Place,
@@ -105,6 +106,8 @@ class Plan:
         self._rules = [
             rule for rule in allowed if rule.certain and not (destructive and _changes_more_than_form(rule))
         ]
+        self.renames_by_keys = all(rule in DEFAULT_RULES for rule in self._rules if rule.part == "names")
+        """Whether no rule of the author's own renames keys by their values."""
         self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
 
     def rules(
@@ -255,6 +258,8 @@ class Reader:
         self._exact = exact_integers
         self._left = steps
         self._observer = observer
+        self._misnamed: set[tuple[Node, frozenset[str]] | None] = set()
+        """Branches that names of a value do not fit, whatever the values are."""
         call = CallScope(
             plan.policy,
             TextParseCache(plan.policy.limits),
@@ -442,9 +447,14 @@ class Reader:
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
         if checks_names and has_too_many and not partly:
             return _NO_READING  # of a large union at once
+        shape = (node, frozenset(value)) if scope.full and self._is_by_keys(place, partly=partly) else None
+        if shape in self._misnamed:
+            return _NO_READING
         renames = self._names(place, value, scope)
         whole = not checks_names or _has_right_names(node, value, renames)
         if not whole and not partly:
+            if shape is not None:
+                self._misnamed.add(shape)
             return _NO_READING
         out: dict[str, Any] = {}
         readings = [each.reading for each in renames.values() if each.name is ABSENT]
@@ -469,6 +479,10 @@ class Reader:
         # `{"deleted_at": null}` is a filter, and `{}` is none.
         is_emptied = bool(value) and not out and bool(place.path)
         return _together(out, readings, whole=whole and not is_emptied)
+
+    def _is_by_keys(self, place: Place, *, partly: bool) -> bool:
+        """Return whether the keys of an object alone decide if a branch may be meant: below the top, and by our rules."""
+        return place.branch and bool(place.path) and not partly and self.plan.renames_by_keys
 
     def _property(
         self, node: Node, name: str, value: Mapping[str, Any], scope: Scope

@@ -29,6 +29,8 @@ from tables import (
 
 from mcp_lenient import normalize
 
+SLOW = 6.0
+"""Seconds of the processor, of which a loop over all pairs would take several times as many."""
 HANG = 20.0
 """Seconds, a generous bound per call. A failure would take minutes or never end."""
 
@@ -391,3 +393,22 @@ def test_search_for_ignored_names_terminates(schema: Json, sent: Json) -> None:
     """The search for ignored names ends, however many names and branches there are."""
     result = timed(schema, sent)
     assert result.violations or result.repairs
+
+
+def test_a_list_of_objects_of_a_large_union_is_decided_soon():
+    """Sixty closed branches for two thousand items: each set of keys is compared once, and few corrections are tried."""
+    branches = [closed(**{f"k{at}": INTEGER, "v": STRING}) for at in range(60)]
+    schema = closed(x=array(union(*branches)))
+    start = time.process_time()
+    result = normalize(schema, {"x": [{f"k{at % 60}": "1", "v": 1} for at in range(2_000)]})
+    assert time.process_time() - start < SLOW
+    assert result.violations or result.repairs
+
+
+def test_many_names_in_another_style_are_renamed_soon():
+    """The style of two thousand names is found once."""
+    schema = opened(**{f"parameter_name_{at}": STRING for at in range(2_000)})
+    start = time.process_time()
+    result = normalize(schema, {f"parameterName{at}": "a" for at in range(2_000)})
+    assert time.process_time() - start < SLOW
+    assert len(result.repairs) == 2_000
