@@ -476,6 +476,8 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
         return keeps_unit(node, sent, name)
     if sorted(ours) == sorted(theirs) or (secret_name(sent) and not secret_name(name)):
         return False
+    if secret_name(name) and len(ours) > len(theirs):  # `token_name` is no token
+        return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
     is_number = bool(kinds) or (isinstance(value[sent], (int, float)) and not isinstance(value[sent], bool))
     if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
@@ -556,12 +558,12 @@ def drop_empty(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     names = names_at(place.node, value)
     declared = {fold_name(name): name for name in place.node.properties}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
-    likely = matches(place.node, value)
+    kept = {*homes(place.node, value)} | {key for key, meant in matches(place.node, value).items() if meant}
     for key in names.unknown:
         twin = another_spelling(place.node, value, key)
         is_part = any(_is_path(place.node, name, key) for name in islice(place.node.properties, _MAX_NAMES))
         is_gone = (value[key] in (None, "", [], {}) and not is_part) or key in injected
-        if same_json(value[twin], value[key]) if twin is not None else is_gone and not likely.get(key):
+        if same_json(value[twin], value[key]) if twin is not None else is_gone and key not in kept:
             yield {other: each for other, each in value.items() if other != key}
 
 

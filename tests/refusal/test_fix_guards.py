@@ -521,3 +521,21 @@ def test_a_name_that_a_declared_wrapper_declares_stays_in_it():
     schema = closed({"name": TEXT, "parameters": closed({"name": TEXT})}, "name", "parameters")
     (violation,) = normalize(schema, {"parameters": {"name": "x"}}).violations
     assert violation.message == "'name' is required but was not sent. It must be a string."
+
+
+def test_what_describes_a_secret_is_not_moved_to_it():
+    """The name of a token is no token, even where the description has both words."""
+    schema = closed({"token": {**TEXT, "description": "The value, not its name"}}, "token")
+    found = normalize(schema, {"token_name": "x"}).violations
+    assert not any(each.fixes or each.did_you_mean for each in found)
+
+
+def test_an_empty_field_that_belongs_elsewhere_is_not_removed():
+    """If the message says where it belongs, the fix does not delete it."""
+    edits = {"type": "array", "items": closed({"oldText": TEXT, "newText": TEXT}, "oldText", "newText")}
+    schema = closed({"path": TEXT, "edits": edits}, "path", "edits")
+    found = normalize(schema, {"path": "p", "oldText": None, "newText": "b"}).violations
+    assert any("It belongs inside 'edits'" in each.message for each in found)
+    assert not any(
+        operation["op"] == "remove" for each in found for patch in each.fixes for operation in patch
+    )
