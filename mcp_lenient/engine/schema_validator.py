@@ -64,12 +64,12 @@ class PublishedSchemaValidator:
         read = readable(schema)
         self._top = top or Tree(read).top
         self._may_enter = read.may_enter
-        self._corrects_names = corrects_names
+        self.corrects_names = corrects_names
 
     def correcting_names(self) -> PublishedSchemaValidator:
         """Return a copy that also refuses names which nothing would read, if a declared, absent one is meant."""
         other = copy(self)
-        other._corrects_names = True
+        other.corrects_names = True
         return other
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
@@ -89,7 +89,7 @@ class PublishedSchemaValidator:
 
     def _unread(self, arguments: Mapping[str, Any]) -> Iterator[Path]:
         """Yield names in another case style, and a wrapper around declared names."""
-        if self._corrects_names:
+        if self.corrects_names:
             yield from misnamed(self._top, arguments)
             yield from wrapped_away(self._top, arguments)
 

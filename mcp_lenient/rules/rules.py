@@ -57,6 +57,7 @@ Read = Callable[..., Iterable[Any]]
 TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
+_TEXTS: Final = frozenset({"string", "null"})
 _CONTAINERS: Final = frozenset({"array", "object"})
 
 
@@ -712,7 +713,11 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     if sent in renderings(name):
         return True
     kinds = [way.kinds for way in node.property_nodes[name].ways]
-    return not (any(each and each & _NUMBERS for each in kinds) or ends_in_other_case(sent, name))
+    if any(each and each & _NUMBERS for each in kinds):
+        return is_identifier(name)
+    is_text = all(each and each <= _TEXTS for each in kinds)
+    # `imageURL` is an acronym; a text has its unit with it, if any.
+    return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
 
 def _has_same_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
