@@ -59,7 +59,6 @@ STRINGS = array(STRING)
             *(("expire_s", "expires"), ("expireS", "expires"), ("speed_m_s", "speed_ms")),
             *(
                 ("timeoutMS", "timeoutMs"),
-                ("userID", "userId"),
                 ("pressurePA", "pressurePa"),
                 ("powerMw", "powerMW"),
             ),
