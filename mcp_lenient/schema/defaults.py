@@ -62,7 +62,7 @@ class _Widening:
         try:
             json.dumps(default, allow_nan=False)  # `Infinity` would be read as null
             return self._checks.of(schema).is_valid(default)
-        except ValueError:  # not JSON
+        except (ValueError, RecursionError):  # not JSON
             return True
 
     def _is_written_as_text(self, schema: Mapping[str, Any]) -> bool:
@@ -70,5 +70,5 @@ class _Widening:
         default = schema["default"]
         try:
             return isinstance(default, str) and self._checks.of(schema).is_valid(json.loads(default.lower()))
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or JSON too deep to be meant
             return False

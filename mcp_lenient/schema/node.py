@@ -17,6 +17,8 @@ from mcp_lenient.values.json_values import json_type, same_json
 
 MAX_WAYS: Final = 2_000
 """Ways of one union; the branches of unions in it included."""
+_MAX_UNIONS: Final = 8
+"""Unions that apply to one value together: their ways multiply."""
 _TYPE_ALONE: Final = ANNOTATIONS | {"type"}
 _HASHED: Final = (str, int, float, type(None))
 _SCALARS: Final = tuple((name,) for name in ("string", "integer", "number", "boolean", "null"))
@@ -110,7 +112,7 @@ class Node:
         self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
         self.closed = _is_closed(parts)
         self.extra = self._first("additionalProperties")
-        self.unread = any(UNREAD in part for part in parts)
+        self.unread = any(UNREAD in part for part in parts) or _unions_in(parts) > _MAX_UNIONS
         form = self._first("format") or ("json" if self._first("contentMediaType") else None)
         self.format = form if isinstance(form, str) else None
         self.default = tuple(self.says("default"))[:1]
@@ -200,7 +202,7 @@ class Node:
     @cached_property
     def ways(self) -> tuple[Node, ...]:
         """The branches of a union and of unions in it, each with the keywords beside it; or the node itself."""
-        if _union_of(self.parts) is None:
+        if self.unread or _union_of(self.parts) is None:
             return (self,)
         found = islice(_expanded(self.tree.root, self.schema, (), {}), MAX_WAYS)
         return tuple(self.tree.node(schema) for schema in found)
@@ -417,6 +419,10 @@ def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
     if types is None or len(types) < 2:
         return None
     return _own_keywords(parts), [{"type": name} for name in sorted(types)]
+
+
+def _unions_in(parts: Parts) -> int:
+    return sum(isinstance(part.get(keyword), list) for part in parts for keyword in ("anyOf", "oneOf"))
 
 
 def _own_keywords(parts: Parts) -> Parts:

@@ -31,6 +31,10 @@ def _chain(links: int) -> dict[str, Any]:
 _KINDS = union(array(INTEGER), closed(a=INTEGER), {"type": "boolean"})
 _BACK = {"$ref": "#"}
 SCHEMAS = {
+    "different unions in allOf": closed(
+        x={"allOf": [union(INTEGER, {**STRING, "maxLength": at}) for at in range(300)]}
+    ),
+    "a default of brackets": closed(x={**array(INTEGER), "default": "[" * 100_000}),
     "unions in allOf": closed(x={"allOf": [_KINDS] * 12}),
     "the root in its own allOf": {
         "allOf": [union(INTEGER, INTEGER), {"oneOf": [_BACK, {"allOf": [INTEGER] * 3}]}, {"enum": ["a"]}],
@@ -119,3 +123,11 @@ def test_levels_of_schemas_are_bounded(keyword, levels):
     for _ in range(levels):
         schema = {keyword: wrapped[keyword](schema)}
     assert normalize(closed(x=schema, n=INTEGER), {"n": "5"}).arguments == {"n": 5}
+
+
+@pytest.mark.parametrize("name", ["different unions in allOf", "a default of brackets"])
+def test_what_is_too_deep_is_left_alone(name):
+    """A parameter with a schema that is too deep to be read raises nothing, and the others are repaired."""
+    schema = closed(**SCHEMAS[name]["properties"], n=INTEGER)
+    result = normalize(schema, {"x": "x" * 400, "n": "5"})
+    assert [each.pointer for each in result.violations] == ["/x"]
