@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back
+from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back, spelled_back
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.display import place
-from mcp_lenient.values.json_values import pointer, tokens_of
+from mcp_lenient.values.json_values import plain, pointer, tokens_of
 from mcp_lenient.values.patches import value_at
 
 if TYPE_CHECKING:
@@ -133,9 +133,10 @@ class PublishedContract(ToolContract):
         """Accept, repair or refuse arguments of the published form, or of the author's."""
         if self.published.codec is None:
             return self.inner.decide(arguments, observer)
-        read = read_back(self.published, arguments)
-        if not read.unreadable and self.inner.accepts(read.arguments):
-            return Decision("accepted", read.arguments, (), (), self.plan.policy.mode, self.plan.tool)
+        read = spelled_back(self.published, arguments)
+        plainly = plain(read.arguments)
+        if not read.unreadable and self.inner.accepts(plainly):
+            return Decision("accepted", plainly, (), (), self.plan.policy.mode, self.plan.tool)
         found = ToolContract.decide(self, arguments, observer)
         if any(self._gives_only_value(each.pointer) for each in found.repairs):
             return self.inner.decide(read.arguments)

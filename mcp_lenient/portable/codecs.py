@@ -10,9 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 from mcp_lenient.types import Path
-from mcp_lenient.values.json_values import no_constant, unique_keys
+from mcp_lenient.values.display import shown
+from mcp_lenient.values.json_values import (
+    DuplicateKeyError,
+    SpelledFloat,
+    no_constant,
+    plain,
+    spelled_integer,
+    unique_keys,
+)
 
 JSON_KEY: Final = "json"
+_NOT_JSON: Final = "is not valid JSON text"
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 
 
@@ -108,23 +117,31 @@ def json_text(value: Any) -> str:
 
 
 def json_value(text: str) -> Any:
-    r"""Return the value that a text is in strict JSON.
+    r"""Return the value that a text is in strict JSON; its numbers keep their spelling.
 
     Raises:
-        ValueError: When it is not one JSON value, has a key twice, a number that is too large, or ``\b`` or ``\f``.
+        ValueError: When it is not one JSON value, has a key twice, a number that is too large, or ``\b`` or ``\f``;
+            its argument says so after "it".
     """
     if any(each in _CONTROLS for each in _ESCAPE.findall(text)):
-        raise ValueError
+        raise ValueError(_NOT_JSON)
     try:
         return json.loads(
-            text, object_pairs_hook=unique_keys, parse_constant=no_constant, parse_float=_finite
+            text,
+            object_pairs_hook=unique_keys,
+            parse_constant=no_constant,
+            parse_float=_finite,
+            parse_int=spelled_integer,
         )
-    except RecursionError as error:
-        raise ValueError from error
+    except DuplicateKeyError as error:
+        msg = f"has the key '{shown(error.args[0])}' twice"
+        raise ValueError(msg) from None
+    except (ValueError, RecursionError) as error:
+        raise ValueError(_NOT_JSON) from error
 
 
-def _finite(text: str) -> float:
-    value = float(text)
+def _finite(text: str) -> SpelledFloat:
+    value = SpelledFloat(float(text), text)
     if math.isinf(value):
         raise ValueError
     return value
@@ -146,8 +163,8 @@ class JsonText(Codec):
             return value
         try:
             return json_value(value)
-        except ValueError:
-            faults.append(Unreadable(path, "it is not valid JSON text", may_be_repaired=True))
+        except ValueError as error:
+            faults.append(Unreadable(path, f"it {error}", may_be_repaired=True))
             return value
 
     def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - all of it is one text
@@ -179,8 +196,8 @@ class JsonObject(Codec):
             return value
         try:
             return json_value(value[JSON_KEY])
-        except ValueError:
-            faults.append(Unreadable((*path, JSON_KEY), "it is not valid JSON text"))
+        except ValueError as error:
+            faults.append(Unreadable((*path, JSON_KEY), f"it {error}"))
             return value
 
     def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - all of it is one text
@@ -309,7 +326,7 @@ class Union(Codec):
             if not branch.accepts_published(value):
                 continue
             read = branch.codec.decode(value, path, found)
-            if not found and branch.accepts(read):
+            if not found and branch.accepts(plain(read)):
                 return read
             unread += found
         if not any(branch.accepts(value) for branch in self.branches) or is_json_object(value):

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import unquote
@@ -35,7 +35,7 @@ from mcp_lenient.schema.drafts import UNREAD
 from mcp_lenient.schema.node import Tree
 from mcp_lenient.schema.references import resolve
 from mcp_lenient.types import Path
-from mcp_lenient.values.json_values import json_type, pointer
+from mcp_lenient.values.json_values import json_type, plain, pointer
 
 Schema = dict[str, Any]
 Said = tuple[Any, Codec]
@@ -175,7 +175,15 @@ def read_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
     >>> schema = {"type": "object", "properties": {"labels": {"type": "object", "additionalProperties": {"type": "string"}}}}
     >>> read_back(publish(schema, "portable"), {"labels": [{"key": "a", "value": "b"}]}).arguments
     {'labels': {'a': 'b'}}
+
+    ``{"json": "..."}`` for any value is always of the published form, in which the same object is said as JSON text.
     """
+    read = spelled_back(published, arguments)
+    return read if read.arguments is arguments else replace(read, arguments=plain(read.arguments))
+
+
+def spelled_back(published: Published, arguments: Mapping[str, Any]) -> ReadBack:
+    """Return what :func:`read_back` does, with the source spelling of numbers in JSON text."""
     if published.codec is None:
         return ReadBack(arguments)
     faults: list[Any] = []

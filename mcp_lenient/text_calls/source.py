@@ -11,7 +11,7 @@ from typing import Any, Final, get_args
 
 from mcp_lenient.errors import ToolCallError
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_values import Dialect, parse_call_text, plain
+from mcp_lenient.values.json_values import Dialect, DuplicateKeyError, parse_call_text, plain, unique_keys
 from mcp_lenient.values.limits import Limits
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
@@ -71,8 +71,8 @@ class Source:
     def unreadable(self, start: int, end: int) -> str:
         """Return the reason why JSON cannot be parsed."""
         try:
-            json.loads(self.text[start:end], object_pairs_hook=_refuse_duplicates, strict=False)
-        except _DuplicateKeyError as error:
+            json.loads(self.text[start:end], object_pairs_hook=unique_keys, strict=False)
+        except DuplicateKeyError as error:
             return f"the JSON that begins here has the key '{shown(error.args[0])}' twice"
         except (ValueError, RecursionError):
             return "the value that begins here cannot be parsed as JSON, JSON5 or Python"
@@ -125,16 +125,3 @@ def _unquoted(text: str) -> str:
         except ValueError:
             break
     return inner if inner.lstrip().startswith(("{", "[")) else text
-
-
-class _DuplicateKeyError(ValueError):
-    """A duplicate key in an object."""
-
-
-def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            raise _DuplicateKeyError(key)
-        seen.add(key)
-    return dict(pairs)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
@@ -226,7 +227,8 @@ def _plain(value: Any) -> Any:
     return plain_type(value)(value) if type(value) in SPELLED else value
 
 
-def _integer(spelling: str) -> int | SpelledFloat:
+def spelled_integer(spelling: str) -> int | SpelledFloat:
+    """Return an integer of a JSON text; ValueError if it is too long."""
     if spelling == "-0":  # an `int` would lose its sign
         return SpelledFloat(-0.0, spelling)
     if len(spelling) > MAX_SPELLING:
@@ -265,7 +267,7 @@ def number_in_text(text: str) -> int | float | None:
     if number is None:
         return None
     try:
-        value = _integer(spelling) if number.lastgroup is None else _float(spelling)
+        value = spelled_integer(spelling) if number.lastgroup is None else _float(spelling)
     except ValueError:
         return None
     return float(value) if isinstance(value, float) else int(value)
@@ -487,11 +489,16 @@ def _without_fence(text: str) -> str:
     return fenced[1].strip() if fenced else ""
 
 
+class DuplicateKeyError(ValueError):
+    """Raised for an object of a JSON text with a key that comes twice, its argument."""
+
+
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of a JSON parser; ValueError if a key comes twice."""
+    """Return an object of a JSON parser; DuplicateKeyError if a key comes twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError
+        counts = Counter(key for key, _ in pairs)
+        raise DuplicateKeyError(next(key for key in found if counts[key] > 1))
     return found
 
 
@@ -504,7 +511,7 @@ _OPENING_FENCE: Final = re.compile(r"```\w*\s*")
 _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL)
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=unique_keys,
-    parse_int=_integer,
+    parse_int=spelled_integer,
     parse_float=_float,
     parse_constant=no_constant,
     strict=False,

@@ -32,6 +32,50 @@ def test_no_attack_succeeds_in_the_portable_form(file: Path):
     assert broken == []
 
 
+PAIR = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}], "items": False}
+ANY: dict[str, Any] = {"description": "Anything."}
+
+
+def contract(schema: dict[str, Any]) -> ToolContract:
+    """Return the contract of a tool with one parameter, ``x``, in the portable form."""
+    whole = {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
+    return PublishedContract.around(ToolContract.of_schema(whole, Policy()), whole, form_named("portable"))
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "read"),
+    [
+        (PAIR, "[3.140, 1]", ["3.140", 1]),
+        (PAIR, "[12345678901234567890, 1]", ["12345678901234567890", 1]),
+        (PAIR, '["3.140", 1.0]', ["3.140", 1]),
+        (ANY, {"json": "[3.140, 12345678901234567890]"}, [3.14, 12345678901234567890]),
+        (ANY, {"json": "3.140"}, 3.14),
+        (ANY, {"json": '{"json": "1"}'}, {"json": "1"}),
+    ],
+)
+def test_json_text_keeps_its_digits(schema: dict[str, Any], sent: Any, read: Any):
+    """A number of a JSON text becomes text as it is spelled there; what the tool accepts are plain numbers."""
+    found = contract(schema).decide({"x": sent})
+    assert found.arguments == {"x": read}
+    value = found.arguments["x"]
+    assert {type(each) for each in (value if isinstance(value, list) else [value])} <= {str, int, float, dict}
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        ('{"a": 1, "a": 2}', "has the key 'a' twice"),
+        ("[1, 2", "is not valid JSON text"),
+        (r'{"a": "C:\temp\b\u0061"}', "is not valid JSON text"),
+    ],
+)
+def test_json_text_that_cannot_be_read_says_why(sent: str, reason: str):
+    """The reason speaks of what is wrong in the text."""
+    found = contract(ANY).decide({"x": {"json": sent}})
+    assert found.status == "refused"
+    assert reason in found.violations[0].message
+
+
 def decided(row: dict[str, Any]) -> Any:
     """Return the arguments that reach the tool; None if the call is refused."""
     author = ToolContract.of_schema(row["schema"], Policy(), destructive=row.get("destructive", False))
