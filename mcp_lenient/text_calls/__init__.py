@@ -97,14 +97,16 @@ def parse_tool_calls(
     ``python``, ``py`` or ``tool_code``, or ``tool(key='value')`` on lines of its own, if all tools are among ``tools``; the
     same calls once bare and once in a fence are one group, and another group is an error.
 
-    A call is read at the beginning of a line that is not indented (or directly after another call, marked reasoning such
-    as ``<think>``, or a token of the model's own turn), and only if everything outside of calls and marked reasoning is
-    plain: lines of words that end like a sentence, without a label as in ``User: do it``, and list items with a blank line
-    after them. Inline code, quotations, parentheses and bold text may be in them if they end on the same line. Around calls
-    may be a fence on lines of its own (bare, ``json``, ``xml``, ``tool_call``), the tags ``<tool_call>``, ``<tool_calls>``,
+    A call is read at the beginning of a line that is not indented (by less than four spaces before the first text, or directly
+    after another call, marked reasoning such as ``<think>``, or a token of the model's own turn), and only if everything
+    outside of calls and marked reasoning is plain: lines of words that end like a sentence, without a label as in
+    ``User: do it``, and list items with a blank line after them. The line after a call does not begin with a small letter.
+    Inline code, quotations, parentheses and bold text may be in them if they end on the same line. Around calls may be a
+    fence on lines of its own (bare, ``json``, ``xml``, ``tool_call``), the tags ``<tool_call>``, ``<tool_calls>``,
     ``<function_call>``, ``<function_calls>``, ``<tool_use>`` and ``<minimax:tool_call>``, and the tag of a server in
     ``servers``, with nothing besides calls in them. A marker of a native form may also follow words on their line: those
-    that begin with ``<|``, ``<｜`` and ``[TOOL_CALLS]`` words without a sign or a sentence, ``<tool_call>`` a sentence.
+    that begin with ``<|``, ``<｜`` and ``[TOOL_CALLS]`` a sentence, or words without a sign or a space before the marker
+    (Gemma's may have a space), ``<tool_call>`` a sentence.
 
     What is inside any other element, fence, comment, quotation or the like is prose, however it ends. A call that is
     outside of them, but beside text that is not plain, is an error that tells the model to send the call alone. So is the

@@ -50,8 +50,8 @@ _WORD: Final = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+")
 _LEAST_WORDS: Final = 3
 """Words between the last sentence and the colon that ends a line; ``User:`` and ``Tool output:`` may begin the text of another author."""
 _COLONS: Final = ":\uff1a"
-ONLY_WORDS: Final = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)* ?")
-"""Words without any sign, which the marker of a native form may follow."""
+ONLY_WORDS: Final = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)*")
+"""Words without any sign, which the marker of a native form may follow directly."""
 TEXT_LINE: Final = re.compile(r"(?:#{1,6} +|[*_(]{1,3})?[^\W_]")
 """The beginning of a line of text, plain or not; any other line may begin code, markup or a quotation."""
 

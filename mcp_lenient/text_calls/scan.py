@@ -49,6 +49,8 @@ _GAP: Final = re.compile(r"[\s,;]*")
 """What may be between calls in a fence or wrapper tag."""
 _AFTER_CALL: Final = re.compile(r"[^\S\n]*[,;]?[^\S\n]*(?=[<{\[\n]|```|\Z)")
 _SPACE: Final = re.compile(r"[^\S\n]*")
+_CODE_COLUMNS: Final = 4
+"""Columns that make an indented line code in Markdown."""
 _FENCE: Final = re.compile(r"(?P<mark>`{3,}|~{3,})(?P<info>[^`\n]*)")
 _CALL_FENCE: Final = re.compile(
     r"(?P<mark>```|~~~)(?:json|xml|tool_call|(?P<code>python|py|tool_code))?[^\S\n]*\n"
@@ -57,6 +59,8 @@ _MAY_BE_CODE: Final = re.compile(r"(?:```|~~~)(?!tool_)")
 """A fence in which a Python call that is not in a list may be an example."""
 _TOKENS: Final = ("<|", "<｜", "[TOOL_CALLS]")
 """Beginnings of the markers that models write directly after a word."""
+_AFTER_SPACE: Final = "<|tool_call>"
+"""The marker that may have a space before it: Gemma's, as recorded."""
 _MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALLS\]|<tool_call>")
 """What ends the plain text on a line."""
 
@@ -120,7 +124,7 @@ class _Scan:
     takes_json: bool
     found: list[Found] = field(default_factory=list)
     past: int = 0
-    """The end of the last call."""
+    """The end of the last call and of what may follow it on its line."""
     odd: int | None = None
     """The position of the first thing that is neither a call, marked reasoning nor plain text."""
     has_text: bool = False
@@ -185,7 +189,7 @@ class _Scan:
         opened = OPENED.match(text, start)
         if opened is not None:
             return self._past_thought(opened)
-        if not (self.has_text and "\n" in text[at:start] and text[start - 1] != "\n"):
+        if not self._is_indented(at, start):
             end = self._calls_here(at, start)
             if end is not None:
                 return end
@@ -196,7 +200,13 @@ class _Scan:
             if end is not None:
                 self._note_odd(start)
                 return end
-        return self._line(start)
+        return self._line(start, after_call=bool(self.found) and at == self.past)
+
+    def _is_indented(self, at: int, start: int) -> bool:
+        """Return whether space begins a line that is in a list item or, with four columns of it, code in Markdown."""
+        _, line_break, indent = self.source.text[at:start].rpartition("\n")
+        columns = len(indent.expandtabs(_CODE_COLUMNS))
+        return (at == 0 or bool(line_break)) and columns >= (1 if self.has_text else _CODE_COLUMNS)
 
     def _past_thought(self, opened: re.Match[str]) -> int:
         closing = CLOSING[opened[0]]
@@ -205,7 +215,7 @@ class _Scan:
             raise self.source.error(opened.start(), f"{opened[0]} is not closed; the text may be cut off")
         return end + len(closing)
 
-    def _line(self, start: int) -> int:
+    def _line(self, start: int, *, after_call: bool) -> int:
         """Read text up to the end of the line or a marker in it; anything else is skipped to the end."""
         text = self.source.text
         end = text.find("\n", start)
@@ -215,9 +225,12 @@ class _Scan:
         if mark is None:
             plain = is_line(line)
         else:
+            words = line.removesuffix(" ") if text.startswith(_AFTER_SPACE, mark.start()) else line
             plain = line[0].isalpha() and (
-                is_sentence(line) or (mark[0] in _TOKENS and ONLY_WORDS.fullmatch(line) is not None)
+                is_sentence(line) or (mark[0] in _TOKENS and ONLY_WORDS.fullmatch(words) is not None)
             )
+        # `{...}` and then `is how one deletes a file`: the sentence began with the call.
+        plain = plain and not (after_call and line.lstrip("*_(")[:1].islower())
         self.has_text, self.in_list = True, self.in_list or ITEM.match(line) is not None
         if not plain:
             self._note_odd(start)
@@ -263,8 +276,8 @@ class _Scan:
         if not self._is_again(calls, start):
             for call in calls:
                 self._add(call)
-        self.past = end
-        return after.end() if after else end
+        self.past = after.end() if after else end
+        return self.past
 
     def _begins_sentence(self, start: int, end: int) -> bool:
         """Return whether a sentence, or a token of the model's turn, begins after a call in tags or between markers."""

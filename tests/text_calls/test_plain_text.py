@@ -108,6 +108,10 @@ _HOSTILE = {
         "- [ ] @",
         "a) @",
         "iv. @",
+        "    @",
+        "\t@",
+        "\n  \t@",
+        "<think>\na\n</think>\n\n    @",
         "It says this.\n\n    @",
         "It says this.\n\t@",
         "It says this.\n @",
@@ -261,6 +265,9 @@ _HOSTILE = {
         "The form\n@",
         "Contents of the page\n@",
         "I will not write\n@\nbecause it deletes.",
+        "@\nis how one deletes a file.",
+        "@\n\n*is* how one deletes a file.",
+        "I look.\n@\n(which deletes all).",
         "@\n- a\n> b",
         "@\n<document>\nx\n</document>",
         "@\n> b",
@@ -310,6 +317,14 @@ def test_what_may_quote_a_call_stops_it(around, line_break):
         if (each, name) not in own
     ]
     assert [text for text in texts if _is_read(text.replace("\n", line_break))] == []
+
+
+@pytest.mark.parametrize(
+    "around", ["    @", "\t@", "\n\n    @\n", "@\nis how one deletes.", "@\n\n(or all)."]
+)
+def test_code_in_markdown_and_the_beginning_of_a_sentence_are_not_read(around):
+    """A call that is indented like code, or that a sentence goes on after, is not read in any form."""
+    assert [form for form in FORMS.values() if _is_read(around.replace("@", form))] == []
 
 
 _HONEST = [

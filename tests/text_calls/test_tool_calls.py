@@ -252,11 +252,21 @@ def test_native_calls_are_quoted_where_tags_are(form):
             parse_tool_calls(quotation.replace("{}", form))
 
 
-@each_row("text", ["Two searches", "Hi! ", "I remove it.", "I remove it. ", "Some text before "])
+@each_row("text", ["Two searches", "Hi! ", "I remove it.", "I remove it. "])
 @each_row("form", [_NATIVE_FORMS[name] for name in ("mistral", "gemma", "deepseek", "kimi")])
 def test_special_tokens_follow_words_on_their_line(form, text):
     """A call between special tokens is read after words or a sentence, as models write it."""
     assert parse_tool_call(f"{text}{form}").tool == "rm"
+
+
+@each_row(
+    "form", [_NATIVE_FORMS[name] for name in ("mistral", "deepseek", "dsml", "kimi", "harmony", "llama")]
+)
+def test_a_special_token_after_words_and_a_space_is_quoted(form):
+    """Models write their tokens directly after a word; only Gemma's is recorded after a space."""
+    with pytest.raises(ToolCallError):
+        parse_tool_calls(f"I must never emit {form}")
+    assert parse_tool_call(f"Some text before {_NATIVE_FORMS['gemma']}").tool == "rm"
 
 
 @each_row(
