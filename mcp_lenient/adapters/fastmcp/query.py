@@ -16,16 +16,25 @@ def form_in_query() -> Form | None:
     """Return the form that the URL of the current request asks for, as in ``/mcp?publish=gemini``; None without one.
 
     Raises:
-        MCPError: When there is no such form.
+        MCPError: When there is no such form, or the URL names several or spells the name in another way.
     """
     try:
         request = get_http_request()
     except RuntimeError:
         return None
-    name = request.query_params.get(_NAME)
-    if name is None:
+    asked = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
+    if not asked:
         return None
+    if len(asked) > 1 or asked[0][0] != _NAME:
+        msg = f"the URL must name the form once, as in ?{_NAME}=portable"
+        raise host.invalid_params(msg, None)
+    name = asked[0][1]
     if name not in FORMS:
         msg = f"{_NAME} in the URL must be one of {', '.join(FORMS)}"
         raise host.invalid_params(msg, None)
     return FORMS[name]
+
+
+def _is_meant(key: str) -> bool:
+    """Return whether a key is the name in other letters or with signs, such as ``publish[]``."""
+    return "".join(filter(str.isalpha, key.casefold())) == _NAME

@@ -273,6 +273,23 @@ async def test_an_unknown_form_in_a_url_is_an_error():
                 await client.list_tools()
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "publish=portable&publish=gemini",
+        "PUBLISH=portable",
+        "publish[]=portable",
+        "publish=gemini&Publish=gemini",
+    ],
+)
+async def test_a_form_that_a_url_does_not_name_plainly_is_an_error(query: str):
+    """The client is told how to name one form."""
+    with serving(server(publish_by_query=True)) as url:
+        async with Client(f"{url}?{query}") as client:
+            with pytest.raises(Exception, match=r"the URL must name the form once, as in \?publish=portable"):
+                await client.list_tools()
+
+
 def orders() -> FastMCP:
     """Return a server whose tool has allowed values in each kind of place."""
     made = FastMCP("orders")
