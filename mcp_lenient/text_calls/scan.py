@@ -245,7 +245,7 @@ class _Scan:
             return self.source.end(at)[0]
         if tag is not None:
             return tag.end() if tag["empty"] else self._past_element(tag)
-        closed = re.compile(rf"^ {{0,3}}{re.escape(fence['mark'])}+[ \t]*$", re.MULTILINE) if fence else None
+        closed = _closing_fence(fence["mark"]) if fence else None
         if text.startswith("<!--", at):
             closed = re.compile("-->")
         match = closed.search(text, fence.end() if fence else at) if closed else None
@@ -517,6 +517,10 @@ class _Scan:
         if self.source.past_space(at) == len(self.source.text):
             what = "the text is cut off"
         raise self.source.error(at, f"expected </{tag['name']}> to close the tag, but {what}")
+
+
+def _closing_fence(mark: str) -> re.Pattern[str]:
+    return re.compile(rf"^ {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

@@ -154,6 +154,7 @@ _HOSTILE = {
     "tags-left-open": "".join(f"<a{at}>x" for at in range(4_900)) + "x" * _MEGA,
     "empty-elements": "<a b/>" * 90_000,
     "fences": "````\n" * 100_000,
+    "backticks": "`" * 8 * _MEGA,
     "indented-lines": "a\n\n" + "    a\n\n" * 150_000,
     "indented-json": "a\n" + '\n    {"name": "a", "args": {}}\n' * 4_000,
     "list-items": "- a\n" * 250_000,
