@@ -183,7 +183,8 @@ def ends_in_other_case(sent: str, name: str) -> bool:
     """
     one, other = (each.rstrip("_- 0123456789") for each in (sent, name))
     length = max((len(words[-1]) for words in map(_WORD.findall, (one, other)) if words), default=0)
-    return length <= _SHORT and one[-length:] != other[-length:] and not is_identifier(other)
+    is_last = length < len(other) and length <= _SHORT  # `Ph` for `pH` is a name, and no unit behind one
+    return is_last and one[-length:] != other[-length:] and not is_identifier(other)
 
 
 # --- one item or several ----------------------------------------------------------------------------------
