@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import signal
 from collections.abc import Iterator
 from importlib import import_module
 from importlib.metadata import version
@@ -72,3 +73,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     if not _is_usual(config) or collection_path.suffix != ".py":
         return None
     return bool(_SLOW.search(collection_path.read_text(encoding="utf-8"))) or None
+
+
+@pytest.fixture
+def ctrl_c():
+    """Let SIGINT interrupt a test, also where the tests were started in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

@@ -2,68 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-from collections.abc import Sequence
-from importlib import import_module
-from importlib.metadata import version
-from typing import Final
+from typing import TYPE_CHECKING
 
-from cyclopts import App, CycloptsError
-from rich.text import Text
+from mcp_lenient.cli.errors import INTERRUPTED
+from mcp_lenient.values.lazy import loaded_by_name
 
-from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
-from mcp_lenient.devtools.printing import Output, PrintableRecord, drop_output, print_exception
-from mcp_lenient.errors import LenientError
+if TYPE_CHECKING:
+    from mcp_lenient.cli.commands import app, run
 
-_COMMANDS: Final = (
-    *("check", "definitions", "demo", "explain", "outcomes"),
-    *("proxy", "report", "stress", "tail"),
-)
+__all__ = ["app", "main", "run"]
 
-app: Final = App(
-    name="mcp-lenient",
-    help="Repair nearly right MCP tool calls, refuse wrong ones with a clear error, and read the log.",
-    help_format="markdown",
-    version=lambda: version("mcp-lenient"),
-    result_action="return_value",
-)
-for _command in _COMMANDS:
-    # Not by its dotted name: a lazily loaded command has no description in the list of commands.
-    app.command(getattr(import_module(f"mcp_lenient.cli.{_command}"), _command), name=_command)
-app.register_install_completion_command()
+__getattr__ = loaded_by_name(__name__, {"mcp_lenient.cli.commands": "app run"})
 
 
 def main() -> None:
-    """Run the command that the arguments name, and exit with its code."""
-    logging.setLogRecordFactory(PrintableRecord)
-    sys.excepthook = print_exception
-    code = run(sys.argv[1:])
+    """Run the command that the arguments name, and exit with its code; quietly with 130 after Ctrl-C."""
     try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        drop_output()
+        # Here, so that Ctrl-C during the imports ends the program quietly too.
+        from mcp_lenient.cli.commands import run_and_flush
+
+        code = run_and_flush(sys.argv[1:])
+    except KeyboardInterrupt:
+        code = INTERRUPTED
     sys.exit(code)
-
-
-def run(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit code: 2 if it cannot run, with the reason in one line on stderr.
-
-    It ends quietly when the reader of stdout closes early.
-    """
-    try:
-        code = app(list(arguments), exit_on_error=False, print_error=False)
-    except (CycloptsError, CommandError, LenientError) as error:
-        Output(stderr=True, highlight=False).print(
-            Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True
-        )
-        return WRONG_USE
-    except BrokenPipeError:
-        drop_output()
-        return DONE
-    except SystemExit as error:
-        # rich exits this way when the reader of stdout has closed.
-        if not isinstance(error.__context__, BrokenPipeError):
-            raise
-        return DONE
-    return code if isinstance(code, int) else DONE

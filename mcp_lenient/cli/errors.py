@@ -12,6 +12,8 @@ FOUND: Final = 1
 """
 WRONG_USE: Final = 2
 """An argument is wrong: a file that is not there, a target that cannot be reached."""
+INTERRUPTED: Final = 130
+"""Ctrl-C ended the command, as shells define it."""
 
 
 class CommandError(Exception):

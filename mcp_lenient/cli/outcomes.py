@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from mcp_lenient.cli.errors import DONE, FOUND, fail
+from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
 
 if TYPE_CHECKING:
     from mcp_lenient.devtools.outcomes import CallOutcome, Change
@@ -42,27 +43,38 @@ def outcomes(
     from mcp_lenient.declare.definitions import load_definitions
     from mcp_lenient.devtools.outcomes import judge, read_calls, read_outcomes
     from mcp_lenient.devtools.outcomes import save as write
-    from mcp_lenient.devtools.printing import put
 
     rows = read_calls(calls)
     before = None if against is None else read_outcomes(against)
     definitions = None if config is None else load_definitions(config)
-    with progress_bar() as progress:
-        found = []
-        for at, each in enumerate(judge(rows, definitions)):
-            found.append(each)
-            if progress is not None and at % 100 == 0:
-                progress("judging", 100 * at / len(rows))
+    found: list[CallOutcome] = []
+    try:
+        with progress_bar() as progress:
+            for at, each in enumerate(judge(rows, definitions)):
+                found.append(each)
+                if progress is not None and at % 100 == 0:
+                    progress("judging", 100 * at / len(rows))
+    except KeyboardInterrupt:
+        sys.stderr.write(
+            f"interrupted: {len(found):,} of {len(rows):,} calls were judged, nothing was saved\n"
+        )
+        _put_totals(found)
+        return INTERRUPTED
     if save is not None:
         try:
             write(save, found)
         except OSError as error:
             fail(f"--save {save}: {error.strerror}")
-    ran = sum(each.ran for each in found)
-    put(
-        f"{len(found):,} calls: {ran:,} run, {sum(bool(each.why) for each in found if each.ran):,} of them repaired, {len(found) - ran:,} refused"
-    )
+    _put_totals(found)
     return DONE if before is None else _compared(before, found, top)
+
+
+def _put_totals(found: list[CallOutcome]) -> None:
+    from mcp_lenient.devtools.printing import put
+
+    ran = sum(each.ran for each in found)
+    repaired = sum(bool(each.why) for each in found if each.ran)
+    put(f"{len(found):,} calls: {ran:,} run, {repaired:,} of them repaired, {len(found) - ran:,} refused")
 
 
 def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int) -> int:

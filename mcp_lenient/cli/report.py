@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from mcp_lenient.cli.errors import DONE, fail
+from mcp_lenient.cli.errors import DONE, INTERRUPTED, fail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from mcp_lenient.devtools.report.database import Progress
     from mcp_lenient.devtools.report.model import LogFigures
 
-_INTERRUPTED: Final = 130
-"""The exit code after Ctrl-C, as shells define it."""
 _AGO: Final = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
@@ -92,7 +90,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
             )
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: no report was made\n")
-        return _INTERRUPTED
+        return INTERRUPTED
     if made.log.lines and not made.log.events:
         fail("; ".join((_no_events(made.log), *skipped(made.log))))
     if html is not None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from mcp_lenient.cli.errors import DONE, FOUND, fail
+from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
+
+if TYPE_CHECKING:
+    from fastmcp import FastMCP
+
+    from mcp_lenient.testing import StressReport
 
 
 def stress(  # noqa: PLR0913 - each is an option of the command
@@ -52,7 +57,6 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.cli.rehearsal import given_arguments, rehearse
     from mcp_lenient.cli.targets import lenient_front, one_line_errors, quiet, target_of
     from mcp_lenient.devtools.printing import Output, put, show
-    from mcp_lenient.testing import stress as run_stress
 
     if per_tool < 1:
         fail(f"--per-tool must be at least 1, got {per_tool}")
@@ -72,15 +76,32 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         # A transport belongs to the event loop that first used it, so the calls get a new one.
         subject = server if isinstance(server, FastMCP) else lenient_front(target_of(target))
         names = [each.name for each in plan.tools]
-        report = run_stress(
-            subject, seed=seed, per_tool=per_tool, arguments=given, run=plan.is_real, only=names
-        )
+        how = {"seed": seed, "per_tool": per_tool, "arguments": given, "run": plan.is_real}
+        report, is_whole = _report(subject, only=names, **how)
     if output == "json":
         put(json.dumps(report.as_dict(), indent=2, default=repr))
     else:
         show(console, report if summary or len(report.tried) == 1 else report.in_detail())
+    if not is_whole:
+        sys.stderr.write("interrupted: this is the report of the calls until then\n")
+        return INTERRUPTED
     wrong = report.corrupted or not report.calls or report.unprotected or given.keys() & report.skipped.keys()
     return FOUND if wrong else DONE
+
+
+def _report(subject: FastMCP, **how: Any) -> tuple[StressReport, bool]:
+    """Return the report of the calls, and whether it has all of them: after Ctrl-C it has those until then."""
+    from mcp_lenient.cli.report import progress_bar
+    from mcp_lenient.testing.stress_run import StressInterrupt
+    from mcp_lenient.testing.stress_run import stress as run_stress
+
+    try:
+        with progress_bar() as progress:
+            return run_stress(subject, **how, progress=progress), True
+    except StressInterrupt as interrupt:
+        if not interrupt.report.calls:
+            raise
+        return interrupt.report, False
 
 
 def _confirmed() -> bool:

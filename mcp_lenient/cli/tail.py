@@ -40,33 +40,37 @@ def tail(
         follow: Wait for more lines.
         foreign: Show lines that are not events, dimmed.
     """
+    if lines < 0:
+        fail(f"--lines must be 0 or more, but is {lines}")
+    try:
+        if file != "-":
+            _check(file)
+        _show(file, lines, follow=follow, foreign=foreign)
+    except KeyboardInterrupt:
+        return DONE
+    except OSError as error:
+        fail(f"{file}: {error.strerror}")
+    return DONE
+
+
+def _show(file: str, lines: int, *, follow: bool, foreign: bool) -> None:
     from datetime import datetime
     from pathlib import Path
 
     from mcp_lenient.devtools.printing import Output
     from mcp_lenient.devtools.tail import lines_of, text_of
 
-    if lines < 0:
-        fail(f"--lines must be 0 or more, but is {lines}")
-    if file != "-":
-        _check(file)
     console = Output(highlight=False, markup=False, emoji=False)
     is_stdin = file == "-"
     source = (
         map(text_of, sys.stdin.buffer) if is_stdin else lines_of(Path(file), history=lines, follow=follow)
     )
-    try:
-        for line in source:
-            shown = _line(line, datetime.now().astimezone(), foreign=foreign)
-            if shown is not None:
-                console.print(shown, soft_wrap=True)
-            if console.quiet:  # its reader has closed
-                break
-    except KeyboardInterrupt:
-        return DONE
-    except OSError as error:
-        fail(f"{file}: {error.strerror}")
-    return DONE
+    for line in source:
+        shown = _line(line, datetime.now().astimezone(), foreign=foreign)
+        if shown is not None:
+            console.print(shown, soft_wrap=True)
+        if console.quiet:  # its reader has closed
+            break
 
 
 def _check(file: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import StringIO
 from random import Random
 from typing import Any, Final, Literal, get_args
@@ -218,6 +218,7 @@ def stress(
     arguments: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     run: bool = False,
     only: Collection[str] = (),
+    progress: Callable[[str, float], None] | None = None,
 ) -> StressReport:
     """Call every tool with arguments damaged as callers damage them, and report what happened to each call.
 
@@ -239,38 +240,76 @@ def stress(
         arguments: Valid arguments by tool, used instead of generated ones.
         run: Whether to run the tools' bodies.
         only: The tools to call; all if empty.
+        progress: Called with the current step and the percentage of tools that are done.
 
     Raises:
         ValueError: When ``per_tool`` is not positive, or ``arguments`` or ``only`` names no tool of the server.
+        StressInterrupt: After Ctrl-C, a KeyboardInterrupt with the ``report`` of the calls until then.
     """
     if per_tool < 1:
         msg = f"per_tool must be at least 1, got {per_tool}."
         raise ValueError(msg)
     given = dict(arguments or {})
+    found = _Found(seed)
 
-    async def work() -> StressReport:
-        calls: list[StressCall] = []
-        skipped: dict[str, str] = {}
-        unprotected: list[str] = []
+    async def work() -> None:
         async with Connection(tool_or_server, policy, run=run) as connection:
-            names = only or (*await connection.tool_names(), *given)
-            for name in dict.fromkeys(names):
+            found.server = connection.server_name
+            names = list(dict.fromkeys(only or (*await connection.tool_names(), *given)))
+            for at, name in enumerate(names):
+                if progress is not None:
+                    progress("calling tools", 100 * at / len(names))
                 async with connection.trial(name) as trial:
-                    if not trial.is_lenient:
-                        unprotected.append(name)
-                    try:
-                        rights = given.get(name)
-                        known = await (
-                            _given_examples(trial, rights)
-                            if rights
-                            else _accepted_examples(trial, seed, per_tool)
-                        )
-                        calls += [call for right in known for call in await _stress(trial, right)]
-                    except NoValueError as error:
-                        skipped[name] = str(error)
-            return StressReport(connection.server_name, seed, tuple(calls), skipped, tuple(unprotected))
+                    await found.add(trial, given.get(name), per_tool)
 
-    return in_own_loop(work)
+    try:
+        in_own_loop(work)
+    except KeyboardInterrupt:
+        raise StressInterrupt(found.report) from None
+    return found.report
+
+
+class StressInterrupt(KeyboardInterrupt):
+    """Ctrl-C has ended a stress run.
+
+    Attributes:
+        report: What was found until then.
+    """
+
+    def __init__(self, report: StressReport) -> None:
+        super().__init__()
+        self.report = report
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a stress run has found so far."""
+
+    seed: int
+    server: str = ""
+    calls: list[StressCall] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)
+    unprotected: list[str] = field(default_factory=list)
+
+    @property
+    def report(self) -> StressReport:
+        return StressReport(self.server, self.seed, tuple(self.calls), self.skipped, tuple(self.unprotected))
+
+    async def add(self, trial: Trial, rights: Sequence[Mapping[str, Any]] | None, per_tool: int) -> None:
+        """Try one tool with given arguments, or with generated ones."""
+        name = trial.target.tool.name
+        if not trial.is_lenient:
+            self.unprotected.append(name)
+        try:
+            known = await (
+                _given_examples(trial, rights) if rights else _accepted_examples(trial, self.seed, per_tool)
+            )
+        except NoValueError as error:
+            self.skipped[name] = str(error)
+            return
+        for right in known:
+            async for call in _stress(trial, right):
+                self.calls.append(call)
 
 
 def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:
@@ -358,14 +397,12 @@ def _reason(attempt: Attempt) -> str:
     return shown(said, _LONGEST)
 
 
-async def _stress(trial: Trial, right: Attempt) -> list[StressCall]:
+async def _stress(trial: Trial, right: Attempt) -> AsyncIterator[StressCall]:
     validator = _schema_validator(trial)
     arguments = right.sent if isinstance(right.sent, Mapping) else {}
-    return [
+    for kind, each in damaged(trial.target.tool.parameters, arguments):
         # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
-        await _try(trial, kind, each, validator, always_fails=right.ran and right.is_error)
-        for kind, each in damaged(trial.target.tool.parameters, arguments)
-    ]
+        yield await _try(trial, kind, each, validator, always_fails=right.ran and right.is_error)
 
 
 def _schema_validator(trial: Trial) -> PublishedSchemaValidator | None:

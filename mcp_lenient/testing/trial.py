@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, is_dataclass
 from difflib import get_close_matches
@@ -323,7 +323,31 @@ def _mounted(server: FastMCP, policy: Policy | None) -> FastMCP:
     return outer
 
 
+_LONGEST_END: Final = 0.5
+"""Seconds to wait for the end of what Ctrl-C has canceled, such as that of another server."""
+
+
 def in_own_loop(work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """Run a coroutine in a separate thread and event loop, so that this can be called from anywhere."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(lambda: asyncio.run(work())).result()
+    """Run a coroutine in a separate thread and event loop, so that this can be called from anywhere.
+
+    Ctrl-C cancels it, and does not wait long for its end.
+    """
+    started: list[tuple[asyncio.AbstractEventLoop, asyncio.Task[_T] | None]] = []
+
+    async def cancellable() -> _T:
+        started.append((asyncio.get_running_loop(), asyncio.current_task()))
+        return await work()
+
+    pool = ThreadPoolExecutor(1)
+    done = pool.submit(lambda: asyncio.run(cancellable()))
+    try:
+        return done.result()
+    except KeyboardInterrupt:
+        for loop, task in started:
+            if task is not None:
+                with suppress(RuntimeError):  # the loop has just ended
+                    loop.call_soon_threadsafe(task.cancel)
+        wait([done], _LONGEST_END)
+        raise
+    finally:
+        pool.shutdown(wait=False)

@@ -193,3 +193,33 @@ def test_a_closed_pipe_ends_a_command_quietly(tmp_path, words, code, unbuffered)
     finally:
         os.close(writing)
     assert (done.stderr.decode(), done.returncode) == ("", code)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot be sent Ctrl-C there")
+@pytest.mark.parametrize(
+    ("module", "words", "code"),
+    [
+        pytest.param("cyclopts", ["check", "x.py"], 130, id="while the commands are imported"),
+        pytest.param("fastmcp", ["check", "x.py"], 130, id="while a command imports", marks=pytest.mark.slow),
+        pytest.param("mcp_lenient.devtools.tail", ["tail", "-"], 0, id="tail", marks=pytest.mark.slow),
+    ],
+)
+def test_ctrl_c_ends_a_command_quietly(module, words, code):
+    """Nothing is on stderr, even if the modules are still being imported."""
+    program = f"""
+import signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Interrupt())
+from mcp_lenient.cli import main
+main()
+"""
+    done = subprocess.run(  # noqa: S603 - our own command
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False, input=""
+    )
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", code)

@@ -377,3 +377,41 @@ def test_only_well_formed_metadata_is_read(claim):
     report = run_stress(server, per_tool=1, run=True)
     assert report.calls
     assert {call.error_code for call in report.calls} <= {None}
+
+
+INTERRUPTING = """
+import os, signal, time
+from typing import Annotated
+
+from fastmcp import FastMCP
+from mcp_lenient import LenientMiddleware
+from pydantic import AfterValidator
+
+mcp = FastMCP("notes")
+mcp.add_middleware(LenientMiddleware())
+seen = []
+
+
+def interrupt(text):
+    seen.append(text)
+    if len(seen) == 30:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+    return text
+
+
+@mcp.tool
+def search(query: Annotated[str, AfterValidator(interrupt)], tags: list[str], limit: int = 5) -> int: ...
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process cannot send itself Ctrl-C there")
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_a_run_with_the_report_until_then(tmp_path, capsys):
+    """The calls made so far are shown, and the exit code is 130."""
+    file = tmp_path / "server.py"
+    file.write_text(INTERRUPTING, encoding="utf-8")
+    assert run(["stress", str(file), "--per-tool", "3"]) == 130
+    out, err = capsys.readouterr()
+    assert 1 <= int(out.split(" damaged calls")[0]) <= 30
+    assert err == "interrupted: this is the report of the calls until then\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import stat
 import sys
 from typing import Annotated
@@ -200,3 +201,26 @@ def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
 def test_values_keep_their_form(sent, expected):
     top = Tree({"properties": {"max_results": {}}, "additionalProperties": False}).top
     assert masked(sent, top) == expected
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_it_with_what_was_judged(tmp_path, capsys):
+    """The totals so far are shown, nothing is saved, and the exit code is 130."""
+    judged = []
+
+    def interrupt(frame, event, _):
+        if event == "return" and frame.f_code.co_name == "judge":
+            judged.append(1)
+            if len(judged) == 3:
+                signal.raise_signal(signal.SIGINT)
+
+    file, saved = calls(tmp_path, *({"limit": at} for at in range(9))), tmp_path / "a.json"
+    sys.setprofile(interrupt)
+    try:
+        assert run(["outcomes", str(file), "--save", str(saved)]) == 130
+    finally:
+        sys.setprofile(None)
+    out, err = capsys.readouterr()
+    assert out.startswith(("2 calls: 2 run", "3 calls: 3 run"))
+    assert err.endswith(" of 9 calls were judged, nothing was saved\n")
+    assert not saved.exists()

@@ -1,0 +1,69 @@
+"""List the commands of ``mcp-lenient``, and run one."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import version
+from typing import Final
+
+from cyclopts import App, CycloptsError
+from rich.text import Text
+
+from mcp_lenient.cli.errors import DONE, WRONG_USE, CommandError
+from mcp_lenient.devtools.printing import Output, PrintableRecord, drop_output, print_exception
+from mcp_lenient.errors import LenientError
+
+_COMMANDS: Final = (
+    *("check", "definitions", "demo", "explain", "outcomes"),
+    *("proxy", "report", "stress", "tail"),
+)
+
+app: Final = App(
+    name="mcp-lenient",
+    help="Repair nearly right MCP tool calls, refuse wrong ones with a clear error, and read the log.",
+    help_format="markdown",
+    version=lambda: version("mcp-lenient"),
+    result_action="return_value",
+)
+for _command in _COMMANDS:
+    # Not by its dotted name: a lazily loaded command has no description in the list of commands.
+    app.command(getattr(import_module(f"mcp_lenient.cli.{_command}"), _command), name=_command)
+app.register_install_completion_command()
+
+
+def run_and_flush(arguments: Sequence[str]) -> int:
+    """Run one command as a whole program: with every log record and traceback escaped, and stdout flushed."""
+    logging.setLogRecordFactory(PrintableRecord)
+    sys.excepthook = print_exception
+    code = run(arguments)
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_output()
+    return code
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code: 2 if it cannot run, with the reason in one line on stderr.
+
+    It ends quietly when the reader of stdout closes early.
+    """
+    try:
+        code = app(list(arguments), exit_on_error=False, print_error=False)
+    except (CycloptsError, CommandError, LenientError) as error:
+        Output(stderr=True, highlight=False).print(
+            Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True
+        )
+        return WRONG_USE
+    except BrokenPipeError:
+        drop_output()
+        return DONE
+    except SystemExit as error:
+        # rich exits this way when the reader of stdout has closed.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        return DONE
+    return code if isinstance(code, int) else DONE
