@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -45,12 +46,14 @@ class Requested:
         form: How they were written.
         calls: The calls, in their order; none where the model has finished.
         unreadable: Why a text that holds a call cannot be read.
+        tool: The tool that this text names, if only one.
         is_alone: Whether nothing but calls and marked reasoning is in the text.
     """
 
     form: Form
     calls: tuple[RequestedCall, ...] = ()
     unreadable: str | None = None
+    tool: str = ""
     is_alone: bool = True
 
 
@@ -164,18 +167,30 @@ _BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]
 )
 
 
+_WORD: Final = re.compile(r"[\w.-]+")
+
+
 def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) -> Requested:
     try:
         answer = answer_in(text, tools, dialect)[1]
     except ToolCallError as error:
         form: Form = "native" if is_native(text, dialect) else "text"
-        return Requested(form, unreadable=None if isinstance(error, NoToolCallError) else str(error))
+        if isinstance(error, NoToolCallError):
+            return Requested(form)
+        return Requested(form, unreadable=str(error), tool=_named_in(text, tools))
     calls = (each.call for each in answer.found)
     return Requested(
         "native" if answer.found[0].dialect in NATIVE else "text",
         tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in calls),
         is_alone=answer.is_alone,
     )
+
+
+def _named_in(text: str, tools: KnownTools) -> str:
+    """Return the only known tool whose name is in a text as a whole word; "" if there is none or are several."""
+    words = frozenset(_WORD.findall(text))
+    named = [name for name in tools.schemas or () if name in words]
+    return named[0] if len(named) == 1 else ""
 
 
 def result_messages(form: Form, answers: Sequence[ToolAnswer]) -> list[Message]:
@@ -211,7 +226,8 @@ def _tagged(answers: Sequence[ToolAnswer]) -> list[Message]:
 
 
 def _in_tag(answer: ToolAnswer) -> str:
-    told: dict[str, Any] = {"tool": shown_name(answer.tool), "result": answer.text}
+    named = {"tool": shown_name(answer.tool)} if answer.tool else {}
+    told: dict[str, Any] = {**named, "result": answer.text}
     if answer.is_error:
         told = {**told, "is_error": True}
     # What a tool answers must not end the tag; JSON may write the slash with a backslash.

@@ -145,7 +145,8 @@ def _definition(tool: Any) -> tuple[str, Mapping[str, Any]]:
     schema: Mapping[str, Any] = next(
         (
             own
-            for key in ("inputSchema", "input_schema", "parameters")
+            # The SDK 2 warns where the older name is read.
+            for key in ("input_schema", "inputSchema", "parameters")
             if isinstance(own := look(key), Mapping)
         ),
         {},

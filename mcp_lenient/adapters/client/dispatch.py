@@ -145,7 +145,7 @@ async def dispatch(
         told = words(
             "The tool call cannot be read: {reason} Write it again.", reason=words.of(requested.unreadable)
         )
-        answers = [_answer("", DispatchedCall("", None, _error(UNREADABLE, told)))]
+        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
     return Dispatched(tuple(calls), result_messages(requested.form, answers))
 
 

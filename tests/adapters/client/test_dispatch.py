@@ -11,7 +11,15 @@ from fastmcp import Client, FastMCP
 from fastmcp.utilities.types import Image
 from mcp.types import CallToolResult
 
-from mcp_lenient import LenientMiddleware, Policy, ToolCallError, dispatch, lenient_session, parse_tool_calls
+from mcp_lenient import (
+    LenientMiddleware,
+    Policy,
+    ToolCallError,
+    dispatch,
+    lenient_session,
+    parse_tool_call,
+    parse_tool_calls,
+)
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
@@ -329,6 +337,7 @@ async def test_unparseable_text_is_reported_to_the_model():
     reported = done.messages[0]["content"]
     assert "UNREADABLE_CALL" in reported
     assert "may be cut off" in reported
+    assert '{"tool": "search"' in reported
 
 
 @pytest.mark.parametrize(
@@ -456,3 +465,10 @@ async def test_protocol_errors_reach_the_model():
     first, second = done.messages[0]["content"]
     assert first["content"] == "gone"
     assert second["is_error"]
+
+
+async def test_listed_tools_are_read_without_a_warning():
+    """The tools that a client lists can be given to ``parse_tool_call`` as they are."""
+    async with Client(web()) as client:
+        tools = await client.list_tools()
+    assert parse_tool_call("<search><query>5</query></search>", tools=tools).arguments == {"query": "5"}
