@@ -218,8 +218,11 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
                 "allow_community_extensions": False,
             },
         )
+    except duckdb.ParserException:
+        msg = f"--memory {memory}: write a limit with its unit, such as 512MB or 2GB"
+        raise ReportError(msg) from None
     except duckdb.Error as error:
-        msg = f"memory {memory!r}: {_line(error)}"
+        msg = f"--memory {memory}: {_line(error)}"
         raise ReportError(msg) from None
 
 

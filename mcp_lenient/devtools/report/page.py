@@ -9,7 +9,17 @@ from string import Template
 from typing import Final
 
 from mcp_lenient.devtools.report.model import Cell, Report
-from mcp_lenient.devtools.report.wording import NUMBERS, STYLES, TABLES, head, outcome, rows, span, title
+from mcp_lenient.devtools.report.wording import (
+    NUMBERS,
+    STYLES,
+    TABLES,
+    head,
+    no_advice,
+    outcome,
+    rows,
+    span,
+    title,
+)
 from mcp_lenient.values.display import escaped
 
 _MOST_RULES: Final = 12
@@ -118,7 +128,7 @@ def _body(report: Report) -> Iterator[str]:
 
 def _advice(report: Report) -> str:
     if not report.advice:
-        return "<section><h2>Advice</h2><p>Nothing in this log calls for a change.</p></section>"
+        return f"<section><h2>Advice</h2><p>{no_advice(report)}</p></section>"
     items = "".join(
         f"<li>{_text(each.text)}"
         + "".join(

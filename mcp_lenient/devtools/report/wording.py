@@ -25,6 +25,8 @@ from mcp_lenient.values.display import escaped
 
 TableCell = str | int
 _MOST_SKIPPED: Final = 20
+_RAN: Final[frozenset[EventName]] = frozenset({"call_accepted", "call_repaired", "call_observed"})
+"""The outcomes of calls that need no change."""
 
 
 def outcome(event: EventName) -> str:
@@ -53,6 +55,13 @@ def head(report: Report) -> Iterator[str]:
         yield "only " + ", ".join(f"{name} {_shown(value)}" for name, value in chosen.items())
     if report.calls and "call_accepted" not in report.outcomes:
         yield "accepted calls are not in this log (they are logged at level DEBUG)"
+
+
+def no_advice(report: Report) -> str:
+    """Say why there is no advice."""
+    if all(event in _RAN for event in report.outcomes):
+        return "Nothing in this log calls for a change."
+    return "No advice: too few of the calls that failed are alike. It takes at least three."
 
 
 def skipped(log: LogFigures) -> Iterator[str]:
@@ -272,7 +281,7 @@ def _table(report: Report, name: str) -> RenderableType:
 
 def _advice(report: Report) -> RenderableType:
     if not report.advice:
-        return Text("Nothing in this log calls for a change.", style="bold")
+        return Text(no_advice(report), style="bold")
     grid = Table.grid(Column(justify="right"), Column(overflow="fold"), padding=(0, 1))
     for number, each in enumerate(report.advice, 1):
         declared = (_plain(line, "cyan") for line in (each.python, each.definition) if line)

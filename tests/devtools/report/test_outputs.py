@@ -210,7 +210,11 @@ def test_times_are_human_readable(tmp_path, capsys):
             "--html no/where.html: the folder does not exist",
             id="folder",
         ),
-        pytest.param(["{log}", "--memory", "lots"], "memory 'lots': ", id="memory"),
+        pytest.param(
+            ["{log}", "--memory", "lots"],
+            "--memory lots: write a limit with its unit, such as 512MB",
+            id="memory",
+        ),
         pytest.param(["{log}", "--top", "0"], "--top", id="top"),
     ],
 )
@@ -223,6 +227,22 @@ def test_wrong_use_is_one_line(arguments, says, tmp_path, monkeypatch, capsys):
     assert not out
     assert says in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("event", "says"),
+    [
+        ("call_rejected", "No advice: too few of the calls that failed are alike. It takes at least three."),
+        ("call_repaired", "Nothing in this log calls for a change."),
+    ],
+)
+def test_missing_advice_has_a_reason(event, says, tmp_path, capsys):
+    """Where calls failed without advice, the report does not say that all is well."""
+    page = tmp_path / "page.html"
+    calls = [line(event, f"tool{at}", error_code="INVALID_ARGUMENTS") for at in range(2)]
+    assert run(["report", str(log(tmp_path, *calls)), "--html", str(page)]) == 0
+    assert capsys.readouterr().out.endswith(f"{says}\n")
+    assert says in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("package", ["duckdb", "sqlglot"])
