@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from mcp_lenient.values.names import near
+
 _KNOWN: Final = ("stdio", "http", "streamable-http", "sse")
+_NEEDED: Final = ("command", "url")
+"""Fields of which a server has one."""
 _SPELLINGS: Final = {"streamable_http": "http"}
 """LangChain's names for FastMCP's transports."""
 
@@ -14,7 +18,8 @@ def read_configuration(target: Any) -> Any:
     """Return a client configuration with FastMCP's names for transports; any other target as it is.
 
     Raises:
-        ValueError: When a transport is unknown; names the server and the known ones.
+        ValueError: When a transport is unknown; names the server and the known ones. When a server has neither
+            ``command`` nor ``url`` but a field that looks like one; names both.
     """
     if not isinstance(target, Mapping):
         return target
@@ -26,6 +31,11 @@ def read_configuration(target: Any) -> Any:
 
 
 def _read(name: Any, server: Any) -> Any:
+    if isinstance(server, Mapping) and server.keys().isdisjoint(_NEEDED):
+        for given in server:
+            if likely := near(str(given), _NEEDED):
+                msg = f"Server {name!r} has the unknown field {given!r}; it probably means {likely[0]!r}."
+                raise ValueError(msg)
     asked = server.get("transport") if isinstance(server, Mapping) else None
     if asked is None or asked in _KNOWN:
         return server

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
 
-from mcp_lenient.adapters.client.compat import field
+from mcp_lenient.adapters.client.compat import MCPError, field
 from mcp_lenient.adapters.client.configuration import read_configuration
 from mcp_lenient.adapters.client.session import LenientSession, lenient_session
 
@@ -41,6 +41,7 @@ async def load_tools(
         connection: The connection of one server, such as ``{"transport": "streamable_http", "url": "..."}``.
 
     Raises:
+        ConnectionError: When a server cannot be started or reached; names it and its address.
         ValueError: When there is neither a session nor a connection, or a transport is unknown.
     """
     if connection is not None:
@@ -68,8 +69,14 @@ async def _tools_at(config: dict[str, Any]) -> list[BaseTool]:
         async with lenient_session(Client(config)) as session:
             return await session.call_tool_mcp(name, arguments)
 
-    async with lenient_session(Client(config)) as session:
-        return [to_langchain(tool, call) for tool in (await session.tools()).values()]
+    try:
+        async with lenient_session(Client(config)) as session:
+            return [to_langchain(tool, call) for tool in (await session.tools()).values()]
+    except (MCPError, RuntimeError, OSError) as error:
+        ((name, own),) = config["mcpServers"].items()
+        where = str(own.get("url") or own.get("command")).partition("?")[0]  # a query may hold a key
+        msg = f"Server {name!r} at {where} cannot be used: {error}"
+        raise ConnectionError(msg) from error
 
 
 def to_langchain(tool: Tool, call: Called) -> BaseTool:

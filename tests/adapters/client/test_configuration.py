@@ -33,3 +33,11 @@ def test_an_unknown_transport_names_the_known_ones():
         ValueError, match=r"^Server 'a' has the unknown transport 'carrier pigeon'; known are 'stdio'.*$"
     ):
         read_configuration({"mcpServers": {"a": {"transport": "carrier pigeon"}}})
+
+
+def test_a_misspelled_field_is_named_with_the_likely_one():
+    """A server without ``command`` and ``url`` but with a name like one of them has an error of one line."""
+    with pytest.raises(
+        ValueError, match=r"^Server 'a' has the unknown field 'ulr'; it probably means 'url'\.$"
+    ):
+        read_configuration({"mcpServers": {"a": {"ulr": URL}}})

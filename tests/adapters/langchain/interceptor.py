@@ -348,6 +348,17 @@ async def test_tools_are_loaded_over_sdk_1() -> None:
         await _loaded_tools_are_lenient(client)
 
 
+async def test_a_server_that_cannot_be_reached_is_named() -> None:
+    """The error has the server's name and its URL, without the query, which may hold a key."""
+    servers = {"math": {"transport": "streamable_http", "url": "http://127.0.0.1:9/mcp?key=secret"}}
+    said = ""
+    try:
+        await load_tools(servers)
+    except ConnectionError as error:
+        said = str(error)
+    assert said.startswith("Server 'math' at http://127.0.0.1:9/mcp cannot be used: ")
+
+
 async def _loaded_tools_are_lenient(session: Any) -> None:
     store_tool, remove = await load_tools(session)
     assert remove.metadata["destructiveHint"] is True
