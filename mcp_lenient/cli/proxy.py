@@ -17,7 +17,7 @@ import anyio
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, fail
-from mcp_lenient.errors import LenientError
+from mcp_lenient.errors import LenientError, LoggingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -114,7 +114,11 @@ def proxy(  # noqa: PLR0913 - an option each
     if log is not None:
         from mcp_lenient.telemetry.setup import configure_logging
 
-        configure_logging(file=log)
+        try:
+            configure_logging(file=log)
+        except LoggingError as error:
+            reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else error
+            fail(f"--log {log}: it cannot be written: {reason}")
     with _older_features(), suppress(KeyboardInterrupt):
         anyio.run(_serve, server, address)
     return DONE

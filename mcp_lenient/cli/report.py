@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, INTERRUPTED, fail
+from mcp_lenient.cli.files import files_or_dash
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w":
 
 
 def report(  # noqa: PLR0913 - each is an option of the command
-    *files: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    *files: Annotated[str, files_or_dash("report")],
     format: Literal["text", "json"] = "text",  # noqa: A002 - the option's name
     html: Path | None = None,
     store: Path | None = None,

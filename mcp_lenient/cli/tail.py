@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, fail
+from mcp_lenient.cli.files import files_or_dash
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -22,7 +23,7 @@ _PARQUET: Final = b"PAR1"
 
 
 def tail(
-    file: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    file: Annotated[str, files_or_dash("tail")],
     /,
     *,
     lines: Annotated[int, Parameter(name=("--lines", "-n"))] = 10,

@@ -26,6 +26,7 @@ from fastmcp.client.transports import (
 from fastmcp.client.transports.config import MCPConfigTransport
 from fastmcp.mcp_config import MCPConfig
 from fastmcp.server.providers.proxy import FastMCPProxy
+from mcp.client import stdio
 from mcp.shared import tool_name_validation
 from pydantic import ValidationError
 
@@ -95,21 +96,40 @@ def _started_by(words: Sequence[str]) -> StdioTransport:
 def _configured(path: Path) -> MCPConfigTransport:
     try:
         written = _filled_in(json.loads(path.read_text(encoding="utf-8")), path)
-        if isinstance(written, dict) and "mcpServers" not in written and "servers" in written:
-            written = {"mcpServers": written["servers"]}  # VS Code's key
+        key = "mcpServers"
+        if isinstance(written, dict) and key not in written and "servers" in written:
+            key = "servers"  # VS Code's
+            written = {"mcpServers": written[key]}
         config = MCPConfig.model_validate(read_configuration(written))
     except FileNotFoundError:
         fail(f"{path}: no such file")
     except ValidationError as error:
-        places = "; ".join(".".join(map(str, fault["loc"])) + ": " + fault["msg"] for fault in error.errors())
-        fail(f"{path}: not a client configuration: {places}")
+        fail(f"{path}: not a client configuration: {_wrong_fields(error, written)}")
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         fail(f"{path}: not JSON: {error}")
     except ValueError as error:
         fail(f"{path}: {error}")
     if not config.mcpServers:
-        fail(f"{path}: mcpServers lists no server")
+        fail(f"{path}: {key} has no server")
     return MCPConfigTransport(config)
+
+
+def _wrong_fields(error: ValidationError, written: Any) -> str:
+    """Say which fields of which servers are wrong, without the types as which FastMCP tries each server."""
+    servers = written.get("mcpServers") if isinstance(written, dict) else None
+    if not isinstance(servers, dict):
+        return "mcpServers must be an object of servers by name"
+    said: dict[str, None] = {}
+    for fault in error.errors():
+        name, kind, *field = (*map(str, fault["loc"][1:]), "", "")
+        server = servers.get(name)
+        if not isinstance(server, dict):
+            said[f"server {name!r} must be an object"] = None
+        elif server.keys().isdisjoint(("command", "url")):
+            said[f"server {name!r} has neither 'command' nor 'url'"] = None
+        elif kind == ("StdioMCPServer" if "command" in server else "RemoteMCPServer"):
+            said[f"server {name!r}, field {field[0]!r}: {fault['msg']}"] = None
+    return "; ".join(said)
 
 
 def _filled_in(value: Any, path: Path) -> Any:
@@ -206,6 +226,9 @@ def one_line_errors(named: str) -> Iterator[None]:
     Raises:
         CommandError: When the server cannot be started or reached, or answers with an error.
     """
+    output = _Output()
+    logger = logging.getLogger(stdio.__name__)
+    logger.addFilter(output)
     try:
         with _errors_only(tool_name_validation.__name__):
             yield
@@ -215,7 +238,21 @@ def one_line_errors(named: str) -> Iterator[None]:
         fail(f"{named}: the server cannot be used: its answer is not a valid {shown(error.title)}")
     except (host.MCPError, host.HTTPError, RuntimeError, OSError) as error:
         first = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        if output.is_foreign:
+            first = "the output of this command is not MCP messages"
         fail(f"{named}: the server cannot be used: {first}")
+    finally:
+        logger.removeFilter(output)
+
+
+class _Output(logging.Filter):
+    """Drops the SDK's tracebacks for output that is no MCP message, and remembers that there was some."""
+
+    is_foreign = False
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        self.is_foreign = self.is_foreign or record.levelno >= logging.ERROR
+        return record.levelno < logging.ERROR
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -132,6 +133,63 @@ def test_a_malformed_list_of_tools_is_one_line_on_stderr(tmp_path, capfd, comman
     assert err.startswith("error: ")
     assert err.endswith("the server cannot be used: its answer is not a valid ListToolsResult\n")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        pytest.param(
+            {"mcpServers": {"a": {"comand": "python"}}},
+            "Server 'a' has the unknown field 'comand'; it probably means 'command'.",
+            id="misspelled",
+        ),
+        pytest.param(
+            {"mcpServers": {"a": {"command": "python", "args": "x"}, "b": {"x": 1}, "c": 5}},
+            "not a client configuration: server 'a', field 'args': Input should be a valid list; "
+            "server 'b' has neither 'command' nor 'url'; server 'c' must be an object",
+            id="wrong fields",
+        ),
+        pytest.param({"mcpServers": []}, "mcpServers must be an object of servers by name", id="a list"),
+        pytest.param({"servers": {}}, "servers has no server", id="VS Code's, empty"),
+        pytest.param({"mcpServers": {}}, "mcpServers has no server", id="empty"),
+    ],
+)
+def test_a_wrong_configuration_names_servers_and_fields(tmp_path, written, says):
+    """The error is in the words of the file."""
+    file = tmp_path / "servers.json"
+    file.write_text(json.dumps(written), encoding="utf-8")
+    with pytest.raises(CommandError) as error:
+        target_of([str(file)])
+    assert str(error.value).endswith(says)
+
+
+def test_a_command_that_is_no_server_is_one_line_on_stderr(capfd):
+    """The SDK's traceback for output that is not an MCP message is not shown."""
+    assert run(["check", "--", sys.executable, "-c", "print('hello')"]) == 2
+    out, err = capfd.readouterr()
+    assert not out
+    assert err.endswith("the server cannot be used: the output of this command is not MCP messages\n")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        pytest.param(["report", "--htm", "x"], "Unknown option: --htm. Did you mean --html?", id="report"),
+        pytest.param(
+            ["report", "a", "--htm"], "Unknown option: --htm. Did you mean --html?", id="second file"
+        ),
+        pytest.param(["tail", "--folow", "x"], "Unknown option: --folow. Did you mean --follow?", id="tail"),
+        pytest.param(["check", "--levl", "x"], "Unknown option: --levl. Did you mean --level?", id="check"),
+        pytest.param(
+            ["report", "--memory", "5", str(Path(__file__))], "--memory 5: write a limit", id="memory"
+        ),
+    ],
+)
+def test_a_wrong_option_is_named(capsys, words, says):
+    """A misspelled option is not taken for a file, and a wrong value has its option's name."""
+    assert run(words) == 2
+    assert capsys.readouterr().err.startswith(f"error: {says}")
 
 
 UNTYPED = """

@@ -156,7 +156,9 @@ async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monke
         ),
         pytest.param(["--config", "no.yaml", "https://x"], "--config no.yaml: no such file", id="config"),
         pytest.param(["--reload", "https://x"], "--reload: name the file with --config", id="reload"),
-        pytest.param(["--log", "/no/such/folder/log", "https://x"], "/no/such/folder/log", id="log"),
+        pytest.param(
+            ["--log", "/no/such/folder/log", "https://x"], "--log /no/such/folder/log: it cannot be", id="log"
+        ),
         pytest.param(["--policy", "kind", "https://x"], "kind", id="policy"),
     ],
 )
