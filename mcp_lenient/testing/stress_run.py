@@ -240,7 +240,7 @@ def stress(
         arguments: Valid arguments by tool, used instead of generated ones.
         run: Whether to run the tools' bodies.
         only: The tools to call; all if empty.
-        progress: Called with the current step and the percentage of tools that are done.
+        progress: Called with the current step and the percentage that is done.
 
     Raises:
         ValueError: When ``per_tool`` is not positive, or ``arguments`` or ``only`` names no tool of the server.
@@ -257,10 +257,10 @@ def stress(
             found.server = connection.server_name
             names = list(dict.fromkeys(only or (*await connection.tool_names(), *given)))
             for at, name in enumerate(names):
-                if progress is not None:
-                    progress("calling tools", 100 * at / len(names))
                 async with connection.trial(name) as trial:
-                    await found.add(trial, given.get(name), per_tool)
+                    async for share in found.add(trial, given.get(name), per_tool):
+                        if progress is not None:
+                            progress("calling tools", 100 * (at + share) / len(names))
 
     try:
         in_own_loop(work)
@@ -295,8 +295,10 @@ class _Found:
     def report(self) -> StressReport:
         return StressReport(self.server, self.seed, tuple(self.calls), self.skipped, tuple(self.unprotected))
 
-    async def add(self, trial: Trial, rights: Sequence[Mapping[str, Any]] | None, per_tool: int) -> None:
-        """Try one tool with given arguments, or with generated ones."""
+    async def add(
+        self, trial: Trial, rights: Sequence[Mapping[str, Any]] | None, per_tool: int
+    ) -> AsyncIterator[float]:
+        """Try one tool with given arguments, or with generated ones; yield which share of it is done."""
         name = trial.target.tool.name
         if not trial.is_lenient:
             self.unprotected.append(name)
@@ -307,9 +309,10 @@ class _Found:
         except NoValueError as error:
             self.skipped[name] = str(error)
             return
-        for right in known:
+        for done, right in enumerate(known):
             async for call in _stress(trial, right):
                 self.calls.append(call)
+                yield done / len(known)
 
 
 def example_calls(tool: str, schema: Mapping[str, Any], seed: int, count: int) -> list[dict[str, Any]]:

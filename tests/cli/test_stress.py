@@ -415,3 +415,18 @@ def test_ctrl_c_ends_a_run_with_the_report_until_then(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert 1 <= int(out.split(" damaged calls")[0]) <= 30
     assert err == "interrupted: this is the report of the calls until then\n"
+
+
+def test_progress_is_told_call_by_call():
+    """The percentage grows from nothing and stays below the whole."""
+    mcp, told = FastMCP("notes"), []
+
+    def search(text: str, limit: int = 5) -> str:
+        return text * limit
+
+    for name in ("first", "second"):
+        mcp.tool(search, name=name)
+    report = run_stress(mcp, progress=lambda *step: told.append(step[1]))
+    assert len(told) == len(report.calls)
+    assert told == sorted(told)
+    assert (told[0], max(told) < 100, 50 in told) == (0, True, True)
