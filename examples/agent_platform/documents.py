@@ -15,11 +15,8 @@ from urllib.request import Request, urlopen
 
 HERE = Path(__file__).resolve().parent
 HAN = re.compile(r"([\u3400-\u9fff])")
-STARTS = {
-    ".md": re.compile(r"#{1,4} "),
-    ".html": re.compile(r"#{1,4} "),
-    ".py": re.compile(r"(async )?def |class "),
-}
+KINDS = {".md", ".html"}
+START = re.compile(r"#{1,4} ")
 BEST = """
 SELECT source, line, heading, text FROM passage WHERE passage MATCH ? ORDER BY bm25(passage, 4, 1) LIMIT ?
 """
@@ -30,7 +27,7 @@ COMMON = frozenset(
 
 
 class Passage(NamedTuple):
-    """A part of a file, from one heading or definition to the next."""
+    """A part of a file, from one heading to the next."""
 
     source: str
     line: int
@@ -54,7 +51,7 @@ def search(database: sqlite3.Connection, query: str, limit: int) -> list[Passage
 
 
 class Library:
-    """The documents, pages and code below a folder, indexed when they are first asked for.
+    """The documents and pages below a folder, indexed when they are first asked for; code is no source.
 
     Args:
         root: The folder; by default the example's own, with the pages of its shop.
@@ -83,7 +80,7 @@ class Library:
         return index
 
     def search(self, query: str, limit: int) -> list[Passage]:
-        """Find the passages that fit a query, the best first; none where nothing holds half of its words."""
+        """Find the passages that fit a query, the best first; none where nothing holds most of its words."""
         with self._lock:
             found = search(self._index, query, 4 * limit)
         found += web_passages(self._engine, query) if self._engine else []
@@ -93,7 +90,7 @@ class Library:
         """List the files that are indexed."""
         tops = [self.root / part for part in self._parts]
         found = (path for top in tops for path in [top, *sorted(top.rglob("*"))])
-        seen = (path for path in found if path.suffix in STARTS and path.is_file())
+        seen = (path for path in found if path.suffix in KINDS and path.is_file())
         return [
             path for path in seen if not any(part[:1] == "." for part in path.relative_to(self.root).parts)
         ]
@@ -106,12 +103,11 @@ class Library:
 
 
 def split(source: str, text: str) -> Iterator[Passage]:
-    """Split a file where a heading or definition starts; in a code fence nothing starts."""
-    starts, fenced = STARTS.get(Path(source).suffix, STARTS[".html"]), False
-    line, heading, kept = 1, source, list[str]()
+    """Split a file where a heading starts; in a code fence nothing starts."""
+    line, heading, kept, fenced = 1, source, list[str](), False
     for number, content in enumerate([*text.splitlines(), ""], 1):
         fenced ^= content.startswith("```")
-        if starts.match(content) and not fenced:
+        if START.match(content) and not fenced:
             yield Passage(source, line, heading, "\n".join(kept).strip())
             line, heading, kept = number, content.strip("#: "), []
         else:
@@ -125,10 +121,14 @@ def spaced(text: str) -> str:
 
 
 def terms(query: str) -> list[str]:
-    """Return what a query looks for: its words, and each pair of neighbors in Han text."""
+    """Return what a query looks for: its words, and each pair of neighbors in Han text; no single letter or digit."""
     found = []
     for word in re.findall(r"[\u3400-\u9fff]+|[^\W_\u3400-\u9fff]+", query.casefold()):
-        found += [word[at : at + 2] for at in range(len(word) - 1)] if HAN.match(word[1:]) else [word]
+        found += (
+            [word[at : at + 2] for at in range(len(word) - 1)]
+            if HAN.match(word[1:])
+            else [word] * (len(word) > 1 or bool(HAN.match(word)))
+        )
     return [term for term in dict.fromkeys(found) if term not in COMMON]
 
 
@@ -142,10 +142,10 @@ def best_sentences(text: str, query: str, limit: int = 2) -> list[str]:
 
 
 def fits(passage: Passage, query: str) -> bool:
-    """Return whether a passage holds at least half of what a query looks for, in any form of its words."""
+    """Return whether a passage holds at least two of three words that a query looks for, in any form of them."""
     wanted = [stem(term) for term in terms(query)]
     text = f"{passage.heading} {passage.text}".casefold()
-    return bool(wanted) and 2 * sum(term in text for term in wanted) >= len(wanted)
+    return bool(wanted) and 3 * sum(term in text for term in wanted) >= 2 * len(wanted)
 
 
 def stem(term: str) -> str:

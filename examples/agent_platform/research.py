@@ -1,4 +1,4 @@
-"""Research in documents and code with sources, search in files, and the tools that a task needs."""
+"""Research in documents with sources, search in files, and the tools that a task needs."""
 
 from __future__ import annotations
 
