@@ -9,11 +9,16 @@ The house is an SQLite file. Devices and commands look as in SmartThings. This f
 
 from __future__ import annotations
 
+import os
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
+
 import argparse
 import asyncio
 import json
 import logging
-import os
 import re
 import sqlite3
 import sys
@@ -67,6 +72,7 @@ SEARCH = "SELECT id FROM devices WHERE devices MATCH ?"
 
 JOINING = frozenset("a an and at for in it me my of on please the to with 的 了 把 在 和 请".split())
 
+WORD = r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+"
 READS = {"readOnlyHint": True}
 DeviceId = Annotated[str, "The fullId of a device."]
 
@@ -174,10 +180,14 @@ class Home:
     def ranked(self, query: str) -> Counter[str]:
         """Count how many words of a text each device is known by; the ids of those with any."""
         found = Counter[str]()
-        with self._transaction() as connection:
-            for token in dict.fromkeys(tokens(query)):
-                found.update(row["id"] for row in connection.execute(SEARCH, (f'"{token}"',)))
+        for token in dict.fromkeys(tokens(query)):
+            found.update(self.known_by(token))
         return found
+
+    def known_by(self, word: str) -> list[str]:
+        """Return the ids of the devices that are known by a word, in any form of it."""
+        with self._transaction() as connection:
+            return [row["id"] for row in connection.execute(SEARCH, (f'"{word}"',))]
 
     def search_devices(
         self,
@@ -240,11 +250,7 @@ def tokens(text: str) -> list[str]:
     >>> tokens("客厅的 ceiling light")
     ['客', '厅', 'ceiling', 'light']
     """
-    return [
-        word
-        for word in re.findall(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+", text.casefold())
-        if word not in JOINING
-    ]
+    return [word for word in re.findall(WORD, text.casefold()) if word not in JOINING]
 
 
 def _row(seed: DeviceSeed) -> tuple[str, ...]:
@@ -293,6 +299,7 @@ def _known(what: str, sent: str, known: dict[str, Any], where: str) -> Any:
 WORDS = {
     "later": r"\b(?:in|after|for|every)\b[^,.]*?\b(?:second|minute|hour|day)s?\b|\bat \d+(?::\d+| ?[ap]m\b| o'clock)"
     r"|\b(?:when|if|unless|until|while|later|tomorrow|tonight)\b|分钟|小时|点钟|秒后|以后|之后|明天|今晚|等会|如果|要是|的话|每",
+    "except": r"\b(?:except|excluding|without|but not|(?:other|rather) than|apart from|instead of)\b|除|以外",
     "you": r"\b(?:can|could|would|will) you\b|能|可不可以|可以|请|\bplease\b",
     "ask": r"[?？吗呢]|^(?:is|are|what|how|why|which|does|did)\b|为什么|怎么|是不是",
     "see_little": r"(?:can't|cannot|can not) (?:even |really )?see|看不[清见到]",
@@ -308,7 +315,7 @@ WORDS = {
     "off": r"\b(?:turn|switch|power|shut)(?: \w+){0,6}? off\b|^off\b|\boff(?=$| again|[.!,])|lights? out\b|\b(?:close|shut)\b"
     r"|(?<!开)关(?!于|着|系|小)|熄|拉上|放下",
     "unlock": r"\bunlock\b|解锁|开锁",
-    "lock": r"(?:^|\b(?:please|and|to|you|then) )lock\b|上锁|锁(?=[上好住门了]|$)",
+    "lock": r"(?:^|\b(?:please|and|to|you|then) )lock\b|上锁|锁(?:[上好住了]|(?=门)|$)",
     "most": r"\b(?:full|max|maximum|brightest)\b|最亮|全亮",
     "level": r"\bbrightness\b|亮度",
     "heat": r"\b(?:temperature|heating|thermostat|the heat)\b|温度|暖气",
@@ -349,7 +356,8 @@ WISHES = re.compile(
     r"\b(?:not_enough|make)(?: \w+)*? (bright|dark|dim|hot|warm|cold|cool|up|down)\b|\b(brighter|darker|hotter|colder|up|down)\b"
     r"|\b(bright|dark|dim|hot|warm|cold|cool) little\b|^(?:you )?(?:little )?(dim|warm|cool)\b"
 )
-STOPS = {"later", "not", "fine", "other_unit"}
+CLAUSES = r"[,;.!，；。！]\s*(?!\d)|\bbut\b"  # noqa: RUF001 - as people type it
+STOPS = {"later", "except", "not", "fine", "other_unit"}
 HAN_DIGITS = "零一二三四五六七八九"
 HAN_NUMBER = re.compile(
     r"百分之([零一二三四五六七八九十百]+)|(?<=[到至成])([零一二三四五六七八九十]+)|([零一二两三四五六七八九十]+)(?=度)"
@@ -397,7 +405,7 @@ def interpret_command(
 
     A complaint ("too dark") asks for the opposite, and "a little" is a step. What is not understood is an error.
     """
-    clauses = [*map(_read, re.split(r"[,;.!，；。！]\s*(?!\d)|\bbut\b", _digits(user_input.casefold())))]  # noqa: RUF001 - as people type it
+    clauses = [*map(_read, re.split(CLAUSES, _digits(user_input.casefold())))]
     wishes = {wish for tags in clauses if tags for wish in _wishes(tags, device_capabilities)}
     kinds = {tag for tags in clauses for tag, _ in tags}
     stopped = kinds & (STOPS - {"fine"} if "not_enough" in kinds else STOPS)
@@ -535,48 +543,158 @@ def _unclear(message: str, capabilities: list[str]) -> ToolError:
     return tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=capabilities)
 
 
+# What a sentence may say beside what is read: of words that are in neither of these, nothing is done.
+FILLERS = frozenset(
+    "a an and any anything are as at be been can could d do does doing done each every everything for get go have hello hey "
+    "hi how i in is it its just kindly light ll m me my now of oh ok okay on one ones our out over please re really s see so "
+    "some somewhat state status t thank thanks that the them there here these this those to us ve want was way we what which "
+    "why will with would you youryour all both by "
+    "一 个 下 些 人 们 你 我 您 它 她 他 这 那 里 儿 就 得 地 的 了 着 过 吧 啊 呀 哦 嘛 给 帮 把 请 在 和 是 想 麻 烦 谢 现 家 屋 死 起 来 去 光 "
+    "都 全 部 所 有 掉 点 多 少 什 么 哪 几 好 上 住".split()
+)
+EACH = re.compile(r"\b(?:all|both|each|every|everything|any)\b|所有|全部|都", re.IGNORECASE)
+NEXT = re.compile(
+    r"[,;，；。]\s*(?:and\s+)?(?:then\s+)?|\b(?:and|then)\b\s*(?:then\b)?|\.\s+|然后|接着|并且|再(?=[把打开关锁拉])",
+    re.IGNORECASE,
+)
+
+
+def unread(said: str) -> list[str]:
+    """Return the words of a sentence that stand for nothing that is read and are no fillers: names of devices, too.
+
+    >>> unread("turn on every lamp except the studio lamp")
+    ['lamp', 'except', 'studio']
+    """
+
+    def inner(found: re.Match[str]) -> str:  # "turn the studio lamp on" is read, what stands between is not
+        return f" {' '.join(found[0].split()[1:-1])} " if found.lastgroup in {"on", "off"} else " "
+
+    rest = LEXER.sub(inner, _digits(said.casefold()))
+    return [word for word in dict.fromkeys(re.findall(WORD, rest)) if word not in FILLERS]
+
+
+def leaves_out(said: str, capabilities: list[str], command: Command) -> bool:
+    """Return whether a sentence asks also for what a command does not do, such as another turn or a step."""
+    turns = TURNS.get(command.capability, {})
+    used = {kind for kind, turn in turns.items() if turn == command.command}
+    used |= {"on", "off"} if command.capability == "windowShadeLevel" else set()
+    for clause in re.split(CLAUSES, _digits(said.casefold())):
+        kinds = [tag for tag, _ in _read(clause)]
+        turned = {kind for before, kind in zip(["", *kinds], kinds, strict=False) if before != "is"}
+        poles = [pole for pole, _ in _poles(" ".join(kinds))]
+        steps = bool(turns) and WISHES.search(COMPLAINS.sub(" ", " ".join(kinds)))
+        if turned & {"on", "off", "lock", "unlock"} - used or steps:
+            return True
+        if not all(_scale_of(pole, kinds, capabilities) for pole in poles):
+            return True
+    return False
+
+
+class Step(NamedTuple):
+    """A part of a sentence, and the devices with a command that it may mean."""
+
+    said: str
+    commands: dict[str, Command]
+
+
 @dataclass
 class Conversation:
-    """Answers what is typed, without a model: by the calls that a model would make.
+    """Answers what is typed, without a model: by the calls that a model would make, if all that was said is read.
 
     Attributes:
         home: Where the devices are looked up.
-        last: The ids of the device that was spoken of last.
-        wish: What was asked for before it was clear of which device.
+        last: The id of the device that was spoken of last.
+        asked: What was asked for before it was clear of which device, with the devices that it may mean.
     """
 
     home: Home
     last: str = ""
-    wish: str = ""
+    asked: Step | None = None
 
     async def reply(self, line: str, call: Call) -> str:
-        """Find the device that a line is about, choose a command for it and run it; ask where that is not clear."""
-        ranked = self.home.ranked(line)
-        best = [key for key, count in ranked.items() if count == max(ranked.values())]
-        about = best or ([self.last] if self.last else [])
-        said = [self.wish, line] if self.wish and best else [line]  # the answer to "Which one do you mean?"
-        for text in reversed(said):
-            for keys in (about, [row["id"] for row in self.home.rows()] if not best else []):
-                fits = {key: command for key in keys if (command := self._meant(text, key))}
-                if len(fits) == 1:
-                    self.wish = ""
-                    return await self._run(*fits.popitem(), text, call)
-                if fits:
-                    self.wish = text
-                    return f"Which one do you mean: {self._named(fits)}?"
-        if _QUESTION.search(line) and len(best) == 1:
-            return f"{self._named(best)}: {json.dumps(await call('get_status', device_id=best[0]), ensure_ascii=False)}"
-        await call("search_devices", query=line)
-        found = f" I found {self._named(best)}, but" if best else ""
-        return f"I am not sure what to do.{found} I understand: {UNDERSTOOD}"
+        """Find the device of each part of a line and choose its command; run all of them, or none and say why."""
+        asked, self.asked = self.asked, None
+        if asked and (key := self._choice(line, [*asked.commands])):
+            return await self._run(key, asked.said, call)
+        whole = self._step(line, self.last)
+        steps = [whole] if whole.commands else self._parts(line)
+        if all(len(step.commands) == 1 for step in steps):
+            return " ".join([await self._run(next(iter(step.commands)), step.said, call) for step in steps])
+        missed = next((step.said for step in steps if not step.commands), "")
+        if not missed and len(steps) == 1:
+            self.asked = whole
+            return f"Which one do you mean: {self._named(whole.commands)}?"
+        if not missed:
+            several = next(step for step in steps if len(step.commands) > 1)
+            return f"Which one do you mean by {several.said!r}: {self._named(several.commands)}? Nothing was done."
+        return await self._missed(line, missed, call)
 
-    def _meant(self, text: str, key: str) -> Command | None:
+    def _choice(self, line: str, offered: list[str]) -> str:
+        """Return which of the offered devices an answer names; empty where it says anything else."""
+        said = line.strip().rstrip(".!。！")  # noqa: RUF001 - as people type it
+        if re.fullmatch("[0-9]+", said):
+            return offered[int(said) - 1] if 0 < int(said) <= len(offered) else ""
+        words = [word for word in re.findall(WORD, said.casefold()) if word not in FILLERS]
+        named = [key for key in offered if words and all(key in self.home.known_by(word) for word in words)]
+        return named[0] if len(named) == 1 else ""
+
+    def _parts(self, line: str) -> list[Step]:
+        """Read each part of a line for itself; "it" is the device of the part before."""
+        steps, last = list[Step](), self.last
+        for said in filter(None, map(str.strip, NEXT.split(line))):
+            steps.append(self._step(said, last))
+            if len(steps[-1].commands) == 1:
+                (last,) = steps[-1].commands
+        return steps if len(steps) > 1 else [self._step(line, self.last)]
+
+    def _step(self, said: str, last: str) -> Step:
+        """Return what each device may be meant to do: one that all words fit, or where none is named, the last."""
+        keys = [row["id"] for row in self.home.rows()]
+        named = self._fitting(said)
+        groups = [named] if named != keys else [[last], keys] if last and not EACH.search(said) else [keys]
+        for group in groups:
+            fits = {key: command for key in group if (command := self._meant(said, key))}
+            if fits:
+                return Step(said, fits)
+        return Step(said, {})
+
+    def _fitting(self, said: str) -> list[str]:
+        """Return the devices that are known by each word that is no other part of the sentence."""
+        words = unread(said)
+        named = [
+            row["id"]
+            for row in self.home.rows()
+            if all(row["id"] in self.home.known_by(word) for word in words)
+        ]
+        ranked = self.home.ranked(said)  # words that are read as well, such as "heating", tell devices apart
+        most = max((ranked[key] for key in named), default=0)
+        return [key for key in named if ranked[key] == most]
+
+    def _meant(self, said: str, key: str) -> Command | None:
         state = self.home.get_status(key)
         with suppress(ToolError):
-            return interpret_command(text, list(state), state)
+            command = interpret_command(said, list(state), state)
+            return None if leaves_out(said, list(state), command) else command
         return None
 
-    async def _run(self, key: str, command: Command, said: str, call: Call) -> str:
+    async def _missed(self, line: str, missed: str, call: Call) -> str:
+        """Answer a question about one device, or say what was not understood."""
+        fitting = self._fitting(line) if unread(line) else []
+        if _QUESTION.search(line) and len(fitting) == 1:
+            state = await call("get_status", device_id=fitting[0])
+            return f"{self._named(fitting)}: {json.dumps(state, ensure_ascii=False)}"
+        await call("search_devices", query=line)
+        rest = NEXT.sub(" ", line)
+        unknown = [text for tag, text in _read(rest) if tag in STOPS]
+        unknown += [word for word in unread(rest) if not self.home.known_by(word)]
+        none_fits = [] if self._fitting(missed) else unread(missed)
+        if not _read(rest) and unknown == unread(rest):  # nothing at all was read
+            return f"I am not sure what to do. I understand: {UNDERSTOOD}"
+        part = " ".join(unknown or none_fits) or (missed if missed != line else "")
+        why = f" I could not read {part!r}, so nothing was done." if part else ""
+        return f"I am not sure what to do.{why} I understand: {UNDERSTOOD}"
+
+    async def _run(self, key: str, said: str, call: Call) -> str:
         device = next(row for row in self.home.rows() if row["id"] == key)
         self.last, full_id = key, device["fullId"]
         state = await call("get_status", device_id=full_id)
@@ -584,7 +702,7 @@ class Conversation:
             "interpret_command", user_input=said, device_capabilities=list(state), current_state=state
         )
         await call("execute_commands", device_id=full_id, commands=[chosen])
-        return f"{device['name']} ({device['room']}): {' '.join(map(str, (command.command, *command.arguments)))}."
+        return f"{device['name']} ({device['room']}): {' '.join(map(str, (chosen['command'], *chosen['arguments'])))}."
 
     def _named(self, keys: Iterable[str]) -> str:
         return ", ".join(f"{row['name']} ({row['room']})" for row in self.home.rows() if row["id"] in {*keys})
@@ -606,7 +724,7 @@ def build(folder: Path, *, lenient: bool, strict: bool = False, page: Page | Non
     home = Home(folder / "smart_home.db")
     for reading in (home.search_devices, home.get_status, interpret_command):
         server.tool(annotations=READS)(reading)
-    server.tool(home.execute_commands)
+    server.tool(home.execute_commands, meta={"confirm": ["unlock"]})
     server.tool(home.set_climate)
     return server
 
@@ -671,15 +789,20 @@ def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any
 
 
 class Approval(Middleware):
-    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far."""
+    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far.
+
+    Of a tool with ``meta={"confirm": ["unlock"]}`` it asks for the calls that hold this text.
+    """
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Run the tool, if the person allows it."""
         name, arguments = context.message.name, context.message.arguments or {}
         tool = await context.fastmcp_context.fastmcp.get_tool(name)
         hints = tool.annotations.model_dump(by_alias=True) if tool is not None and tool.annotations else {}
-        if hints.get("destructiveHint"):
-            said = await ask(f"{name}({in_json(arguments)}) is destructive. Run it? [y/N] ")
+        guarded = ((tool.meta or {}) if tool is not None else {}).get("confirm", ())
+        if hints.get("destructiveHint") or any(f'"{word}"' in in_json(arguments) for word in guarded):
+            kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
+            said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
             if (said or "").strip().casefold() not in {"y", "yes", "是"}:
                 raise ToolError("The user did not allow it.")
         return await call_next(context)
@@ -816,13 +939,26 @@ def main(
         parser.add_argument("--page", nargs="?", type=int, const=8350, metavar="PORT", help=about)
     options = parser.parse_args()
     port = getattr(options, "page", None)
-    with suppress(KeyboardInterrupt):
+    if port is not None and not 0 < port < 1 << 16:
+        sys.exit(f"There is no port {port}: a port is a number from 1 to 65535.")
+    with interruptible():
         if options.serve:
             server.run(show_banner=False)
         elif page is None or port is None:
             asyncio.run(chat(server, reply, model=options.model, system=system))
         else:
             asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """End the program with 130 and without a traceback when it is interrupted."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(flush=True)
+        os._exit(130)  # a thread may still wait for a line
 
 
 async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:

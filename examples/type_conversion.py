@@ -9,17 +9,22 @@ run by someone else. This file needs mcp-lenient and nothing else.
 
 from __future__ import annotations
 
+import os
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
+
 import argparse
 import asyncio
 import json
 import logging
-import os
 import re
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import date
 from pathlib import Path
 from threading import Thread
@@ -88,26 +93,51 @@ SYSTEM = "Tell people about birth dates in the Chinese calendar."
 UNDERSTOOD = "born 1990-03-01 at 12:30, a man; animals 1987, 2024; 1990年3月1日出生, 男; 1987年属什么"
 
 
+DATE = re.compile(r"(?<![\w-])(\d{4})\s*[-/年]\s*(\d{1,2})\s*[-/月]\s*(\d{1,2})(?!\d)\s*[日号]?")
+CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
+GENDERS = {"0": r"\b(?:woman|female|girl)\b|女", "1": r"\b(?:man|male|boy)\b|男"}
+YEAR = re.compile(r"(?<![\w.-])\d{4}(?![.-]?\d)")
+FILLERS = re.compile(
+    r"\b(?:a|an|and|animals?|are|at|born|for|hello|i|in|is|it|of|on|please|the|tell me|was|were|what|which|years?|zodiac)\b"
+    "|出生|我|是|生于|于|在|的|和|年|属什么|什么|生肖|人|[^\\w]",
+    re.IGNORECASE,
+)
+
+
 async def reply(line: str, call: Call) -> str:
     """Answer a line without a model: a birth date, or years; numbers are sent as the texts that they are."""
-    born = re.search(r"(\d{4})\s*[-/年]\s*(\d{1,2})\s*[-/月]\s*(\d{1,2})", line)
-    if born:
-        clock = re.search(r"(\d{1,2}):(\d{2})", line)
-        hour = {"hour": str(int(clock[1]) + int(clock[2]) / 60)} if clock else {}
-        gender = {"gender": "0"} if re.search("woman|female|girl|女", line, re.IGNORECASE) else {}
-        gender = gender or (
-            {"gender": "1"} if re.search(r"\bman\b|\bmale|boy|男", line, re.IGNORECASE) else {}
-        )
-        if not gender:
-            return "Was it a man or a woman? Say the date again with it."
-        year, month, day = (str(int(number)) for number in born.groups())
-        found = await call("pillars", year=year, month=month, day=day, animal="yes", **gender, **hour)
-        return f"{found['year']}年 {found['day']}日 {found['hour']}时, 属{found['animal']}, {found['gender']}"
-    years = re.findall(r"\d{4}", line)
+    if born := DATE.search(line):
+        return await _born(line, born, call)
+    years, unread = YEAR.findall(line), _unread(YEAR.sub(" ", line))
+    if years and unread:
+        return unread
     if years:
         named = await call("animals", years=json.dumps([*map(int, years)]))
         return ", ".join(f"{year}: {animal}" for year, animal in zip(years, named, strict=True))
     return f"I understand: {UNDERSTOOD}"
+
+
+async def _born(line: str, born: re.Match[str], call: Call) -> str:
+    """Answer a line with a birth date; of the hour nothing is said unless it was given."""
+    rest = line.replace(born[0], " ", 1)
+    clock = CLOCK.search(rest)
+    rest = CLOCK.sub(" ", rest, count=1)
+    said = [code for code, words in GENDERS.items() if re.search(words, rest, re.IGNORECASE)]
+    if unread := _unread(re.sub("|".join(GENDERS.values()), " ", rest, flags=re.IGNORECASE)):
+        return unread
+    if len(said) != 1:
+        return "Was it a man or a woman? Say the date again with it."
+    year, month, day = (str(int(number)) for number in born.groups())
+    hour = {"hour": str(int(clock[1]) + int(clock[2]) / 60)} if clock else {}
+    found = await call("pillars", year=year, month=month, day=day, animal="yes", gender=said[0], **hour)
+    at = f" {found['hour']}时" if clock else ""
+    return f"{found['year']}年 {found['day']}日{at}, 属{found['animal']}, {found['gender']}"
+
+
+def _unread(rest: str) -> str:
+    """Say which words of a line mean something that was not read; empty where there are none."""
+    left = " ".join(FILLERS.sub(" ", rest).split())
+    return f"I could not read {left!r}, so I asked nothing. I understand: {UNDERSTOOD}" if left else ""
 
 
 # --- The chat: the same lines in each example, so that each can be copied alone -------------------------------
@@ -153,15 +183,20 @@ def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any
 
 
 class Approval(Middleware):
-    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far."""
+    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far.
+
+    Of a tool with ``meta={"confirm": ["unlock"]}`` it asks for the calls that hold this text.
+    """
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Run the tool, if the person allows it."""
         name, arguments = context.message.name, context.message.arguments or {}
         tool = await context.fastmcp_context.fastmcp.get_tool(name)
         hints = tool.annotations.model_dump(by_alias=True) if tool is not None and tool.annotations else {}
-        if hints.get("destructiveHint"):
-            said = await ask(f"{name}({in_json(arguments)}) is destructive. Run it? [y/N] ")
+        guarded = ((tool.meta or {}) if tool is not None else {}).get("confirm", ())
+        if hints.get("destructiveHint") or any(f'"{word}"' in in_json(arguments) for word in guarded):
+            kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
+            said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
             if (said or "").strip().casefold() not in {"y", "yes", "是"}:
                 raise ToolError("The user did not allow it.")
         return await call_next(context)
@@ -298,13 +333,26 @@ def main(
         parser.add_argument("--page", nargs="?", type=int, const=8350, metavar="PORT", help=about)
     options = parser.parse_args()
     port = getattr(options, "page", None)
-    with suppress(KeyboardInterrupt):
+    if port is not None and not 0 < port < 1 << 16:
+        sys.exit(f"There is no port {port}: a port is a number from 1 to 65535.")
+    with interruptible():
         if options.serve:
             server.run(show_banner=False)
         elif page is None or port is None:
             asyncio.run(chat(server, reply, model=options.model, system=system))
         else:
             asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """End the program with 130 and without a traceback when it is interrupted."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(flush=True)
+        os._exit(130)  # a thread may still wait for a line
 
 
 async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:

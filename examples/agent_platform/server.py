@@ -12,9 +12,14 @@ AGENT_PLATFORM_SEARCH is the address of a search engine up to the query, such as
 
 from __future__ import annotations
 
+import os
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
+
 import argparse
 import asyncio
-import os
 import re
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping
@@ -177,12 +182,13 @@ def main() -> None:
     switches = {"unsafe": options.unsafe, "installs": options.install, "model": options.model}
     served = groups(root=options.folder, **switches)
     report_missing()
-    if options.http is not None:
-        asyncio.run(serve(served, options.http))
-    elif options.serve:
-        build_server(served).run(show_banner=False)
-    else:
-        asyncio.run(talk.chat(build_server(served), reply, model=options.model))
+    with talk.interruptible():
+        if options.http is not None:
+            asyncio.run(serve(served, options.http))
+        elif options.serve:
+            build_server(served).run(show_banner=False)
+        else:
+            asyncio.run(talk.chat(build_server(served), reply, model=options.model))
 
 
 if __name__ == "__main__":

@@ -10,10 +10,16 @@ a destructive tool. It needs: pip install "mcp-lenient[langchain]" langgraph
 
 from __future__ import annotations
 
+import os
+import signal
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
+
 import argparse
+import ast
 import asyncio
 import json
-import os
 import re
 import socket
 import subprocess
@@ -198,32 +204,111 @@ async def chat_by_graph(server: FastMCP, name: str) -> None:
                 print("answer ", error)
 
 
-UNDERSTOOD = "time in Europe/Lisbon; 6 times 7; mean of 1, 4, 9; plot 1, 4, 9; what about TOPIC; keep TITLE: TEXT; remove TITLE."
+UNDERSTOOD = "time in Europe/Lisbon; 6 times 7; (3 + 5) x 12; mean of 1, 4, 9; plot 1, 4, 9; what about TOPIC; keep TITLE: TEXT; remove TITLE."
+ASKS = r"(?:(?:please|can you|what is|what's|what about|calculate|compute|find|look up|search for|how much is) )*(?:the )?"
+BETWEEN = r"(\S+) (?:and|to|by) (\S+)"
+SPOKEN = {
+    r"\btimes\b|\bmultiplied by\b|[\u00d7x]": "*",
+    r"\bplus\b": "+",
+    r"\bminus\b": "-",
+    r"\bdivided by\b|÷": "/",
+}
+
+
+class UnreadError(Exception):
+    """A part of a line is not understood; says which."""
 
 
 async def reply(line: str, call: talk.Call) -> str:
-    """Answer a line without a model; numbers are sent as the texts that they are."""
-    numbers = re.findall(r"-?\d+(?:\.\d+)?", line)
-    if found := re.search(r"\btime\b.*?\b(?:in|at) ([\w/+-]+)", line, re.IGNORECASE):
-        return str(await call("time_get_current_time", timezone=found[1]))
-    if len(numbers) == 2 and re.search("times|multiply|product|[*]| by ", line, re.IGNORECASE):
-        return str(await call("math_multiply", a=numbers[0], b=numbers[1]))
-    if len(numbers) == 2 and re.search(r"add|plus|sum|\+", line, re.IGNORECASE):
-        return str(await call("math_add", a=numbers[0], b=numbers[1]))
-    if numbers and (tool := re.search("mean|average|plot|draw", line, re.IGNORECASE)):
-        name = "math_mean" if tool[0].casefold() in {"mean", "average"} else "math_plot"
-        return str(await call(name, numbers=json.dumps([*map(float, numbers)])))
-    if found := re.fullmatch(r"keep ([^:]+):\s*(.+)", line.strip(), re.IGNORECASE):
-        return str(await call("library_keep", Title=found[1], text=found[2]))
-    if found := re.fullmatch(r"(?:remove|delete) (.+)", line.strip(), re.IGNORECASE):
-        return f"{await call('library_remove', titles=json.dumps([found[1]]))} removed."
-    if found := re.fullmatch(
-        r"(?:what about|what is|find|look up|search for) (.+?)\??", line.strip(), re.IGNORECASE
-    ):
-        documents = await call("library_retrieve", query=found[1])
-        named = [f"{one['title']}: {one['text']}" for one in documents] if isinstance(documents, list) else []
-        return "\n".join(named) or "The library has nothing about this."
+    """Answer a line without a model, if it is understood as a whole; numbers are sent as the texts that they are."""
+    said = line.strip().rstrip("?!")
+    try:
+        for pattern, answer in REPLIES:
+            if found := re.fullmatch(
+                pattern, said.rstrip(".") if answer is not _keep else said, re.IGNORECASE
+            ):
+                return await answer(call, *found.groups())
+    except UnreadError as unread:
+        return f"I could not read {str(unread)!r}, so I did nothing. I understand: {UNDERSTOOD}"
     return f"I understand: {UNDERSTOOD}"
+
+
+async def _time(call: talk.Call, place: str) -> str:
+    return str(await call("time_get_current_time", timezone=place.replace(" ", "_")))
+
+
+async def _list(call: talk.Call, tool: str, items: str) -> str:
+    numbers = [item for item in re.split(r"\s*(?:,|\band\b)\s*|\s+", items) if item]
+    for item in numbers:
+        if not re.fullmatch(r"[-+]?\d+(?:\.\d+)?", item):
+            raise UnreadError(item)
+    name = "math_mean" if tool.casefold() in {"mean", "average"} else "math_plot"
+    return str(await call(name, numbers=json.dumps([*map(float, numbers)])))
+
+
+async def _operation(call: talk.Call, tool: str, a: str, b: str) -> str:
+    return await _calculate(call, f"({a}) {'+' if tool.casefold() in {'add', 'sum'} else '*'} ({b})")
+
+
+async def _calculate(call: talk.Call, expression: str) -> str:
+    """Compute sums and products, a call for each; there is no tool for anything else."""
+    for words, sign in SPOKEN.items():
+        expression = re.sub(words, f" {sign} ", expression, flags=re.IGNORECASE)
+    try:
+        tree = ast.parse(expression.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        raise UnreadError(expression) from None
+    _check(tree, expression)
+
+    async def value(node: Any) -> str:
+        if not isinstance(node, ast.BinOp):
+            return str(ast.get_source_segment(expression.strip(), node))
+        tool = "math_add" if isinstance(node.op, ast.Add) else "math_multiply"
+        return str(await call(tool, a=await value(node.left), b=await value(node.right)))
+
+    return await value(tree)
+
+
+def _check(node: Any, expression: str) -> None:
+    """Raise UnreadError where a part is neither a sum, a product nor a number."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
+        _check(node.left, expression)
+        _check(node.right, expression)
+        return
+    number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+    if not isinstance(number, ast.Constant) or type(number.value) not in {int, float}:
+        raise UnreadError(ast.get_source_segment(expression.strip(), node) or expression)
+
+
+async def _keep(call: talk.Call, title: str, text: str) -> str:
+    return str(await call("library_keep", Title=title, text=text))
+
+
+async def _remove(call: talk.Call, title: str) -> str:
+    return f"{await call('library_remove', titles=json.dumps([title]))} removed."
+
+
+async def _look_up(call: talk.Call, topic: str) -> str:
+    documents = await call("library_retrieve", query=topic)
+    words = [word[: max(4, len(word) - 2)] for word in re.findall(r"\w{4,}", topic.casefold())]
+    found = [
+        told
+        for one in (documents if isinstance(documents, list) else ())
+        if (told := f"{one['title']}: {one['text']}")
+        and 3 * sum(word in told.casefold() for word in words) >= 2 * len(words)
+    ]
+    return "\n".join(found) or "The library has nothing about this."
+
+
+REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
+    (r"keep ([^:]+):\s*(.+)", _keep),
+    (r"(?:remove|delete) (.+)", _remove),
+    (r"(?:what (?:time is it|is the time) |(?:the )?time )(?:in|at) (.+)", _time),
+    (rf"{ASKS}(mean|average|plot|draw)(?: of)? (.*\d.*)", _list),
+    (rf"{ASKS}(add|sum|multiply|product)(?: of)? {BETWEEN}", _operation),
+    (rf"{ASKS}((?:[(-]\s*)*\d.*(?:[-+*/\u00d7x÷^%()]|times|plus|minus|by).*)", _calculate),
+    (r"(?:what about|what is|find|look up|search for) (.+)", _look_up),
+)
 
 
 mcp = build(DATA, lenient=True)
@@ -240,7 +325,7 @@ def main() -> None:
         "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers; its key: OPENAI_API_KEY"
     )
     options = parser.parse_args()
-    with suppress(KeyboardInterrupt):
+    with talk.interruptible():
         if options.serve:
             mcp.run(show_banner=False)
         else:

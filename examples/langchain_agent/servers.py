@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from textwrap import shorten
 from typing import Annotated, Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError
@@ -38,7 +38,10 @@ def get_current_time(timezone: Annotated[str, "An IANA name, such as Asia/Seoul.
     try:
         return f"{datetime.now(ZoneInfo(timezone)):%Y-%m-%d %H:%M:%S} in {timezone}"
     except (ZoneInfoNotFoundError, ValueError):
-        raise ToolError(f"There is no time zone {timezone!r}.") from None
+        place = timezone.rpartition("/")[2].casefold()
+        near = sorted(name for name in available_timezones() if name.casefold().endswith(f"/{place}"))
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ToolError(f"There is no time zone {timezone!r}.{hint}") from None
 
 
 Numbers = Annotated[list[float], Field(min_length=1, description="The numbers.")]

@@ -7,11 +7,12 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -67,15 +68,20 @@ def complete(model: str, messages: Sequence[dict[str, Any]], tools: Sequence[Any
 
 
 class Approval(Middleware):
-    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far."""
+    """Asks the person before a destructive tool runs; a call that is refused anyway never comes this far.
+
+    Of a tool with ``meta={"confirm": ["unlock"]}`` it asks for the calls that hold this text.
+    """
 
     async def on_call_tool(self, context: Any, call_next: Any) -> Any:
         """Run the tool, if the person allows it."""
         name, arguments = context.message.name, context.message.arguments or {}
         tool = await context.fastmcp_context.fastmcp.get_tool(name)
         hints = tool.annotations.model_dump(by_alias=True) if tool is not None and tool.annotations else {}
-        if hints.get("destructiveHint"):
-            said = await ask(f"{name}({in_json(arguments)}) is destructive. Run it? [y/N] ")
+        guarded = ((tool.meta or {}) if tool is not None else {}).get("confirm", ())
+        if hints.get("destructiveHint") or any(f'"{word}"' in in_json(arguments) for word in guarded):
+            kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
+            said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
             if (said or "").strip().casefold() not in {"y", "yes", "是"}:
                 raise ToolError("The user did not allow it.")
         return await call_next(context)
@@ -212,13 +218,26 @@ def main(
         parser.add_argument("--page", nargs="?", type=int, const=8350, metavar="PORT", help=about)
     options = parser.parse_args()
     port = getattr(options, "page", None)
-    with suppress(KeyboardInterrupt):
+    if port is not None and not 0 < port < 1 << 16:
+        sys.exit(f"There is no port {port}: a port is a number from 1 to 65535.")
+    with interruptible():
         if options.serve:
             server.run(show_banner=False)
         elif page is None or port is None:
             asyncio.run(chat(server, reply, model=options.model, system=system))
         else:
             asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """End the program with 130 and without a traceback when it is interrupted."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(flush=True)
+        os._exit(130)  # a thread may still wait for a line
 
 
 async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fastmcp.exceptions import ToolError
 from tables import each_row
 
-from smart_home import interpret_command
+from smart_home import Home, interpret_command, leaves_out, unread
 
 LAMP = {"switch": {"switch": "on"}, "switchLevel": {"level": 30}}
 WHITE = {**LAMP, "colorTemperature": {"colorTemperature": 4000}}
@@ -109,6 +109,8 @@ SENTENCES = [
     pytest.param("不要关灯", LAMP, UNCLEAR, id="not-zh"),
     pytest.param("turn it off in 10 minutes", LAMP, UNCLEAR, id="later"),
     pytest.param("十分钟后关灯", LAMP, UNCLEAR, id="later-zh"),
+    pytest.param("turn on every lamp except that one", LAMP, UNCLEAR, id="except"),
+    pytest.param("除了这个都关掉", LAMP, UNCLEAR, id="except-zh"),
     pytest.param("off and on again", LAMP, UNCLEAR, id="both"),
     pytest.param("brighter but also dimmer", LAMP, UNCLEAR, id="both-ways"),
     pytest.param("I'm cold", WHITE, UNCLEAR, id="a-lamp-does-not-heat"),
@@ -138,3 +140,13 @@ def test_a_sentence_chooses_what_it_means(said, state, expected):
 def test_without_a_state_a_temperature_is_not_guessed(said, capabilities, expected):
     """A light has a soft and a bright level; from which temperature to go on must be asked first."""
     assert chosen(said, dict.fromkeys(capabilities.split())) == expected
+
+
+def test_what_is_understood_of_one_device_is_read_as_a_whole(tmp_path):
+    """No sentence that chooses a command has a word that the chat would not have read."""
+    home = Home(tmp_path / "smart_home.db")
+    understood = [row.values for row in SENTENCES if row.values[2] != UNCLEAR]
+    for said, state, _ in understood:
+        assert [word for word in unread(said) if not home.known_by(word)] == [], said
+        command = interpret_command(said, list(state), state)
+        assert not leaves_out(said, list(state), command), said

@@ -1,0 +1,224 @@
+"""The chats of the examples act only on lines that they have read as a whole; what they could not read is said."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fastmcp import Client, FastMCP
+
+import smart_home
+import type_conversion
+from agent_platform import server as platform
+from agent_platform.talk import value_of
+from langchain_agent import servers
+from mcp_lenient import LenientMiddleware
+
+ROOT = Path(__file__).parents[2]
+
+
+async def answers(server, reply, lines):
+    """What is answered to lines, and the calls that each made, beside those that only read."""
+    told = []
+    async with Client(server) as client:
+        for line in lines:
+            made = []
+
+            async def call(name, made=made, **arguments):
+                made.append((name, arguments))
+                return value_of(await client.call_tool_mcp(name, arguments))
+
+            told.append((await reply(line, call), made))
+    return told
+
+
+HOUSE = [
+    # What the house is told, one line after the other; what the last one runs; what its answer says.
+    (["turn on every lamp except the studio lamp"], "", "'except'"),
+    (["switch off all lights without the bedroom"], "", "'without'"),
+    (["turn off all lamps but the studio lamp"], "", "'but'"),
+    (["关掉除了卧室以外的灯"], "", "除 以外"),
+    (["turn on the light", "close the blind unless it rains"], "", "'unless rains'"),
+    (["turn on the light", "turn the bedroom lamp off"], "bed001 off", "卧室台灯"),
+    (["turn on the light", "卧室台灯"], "bed001 on", "卧室台灯"),
+    (["turn on the light", "the studio one, please"], "std001 on", "Studio lamp"),
+    (["turn on the light", "3"], "std001 on", "Studio lamp"),
+    (["turn on the light", "4"], "", "I am not sure"),
+    (["turn on the light", "bedroom and order tea"], "", "'order tea'"),
+    (["turn on the light", "sing", "2"], "", "I am not sure"),
+    (["turn on the studio lamp", "turn off the radio"], "", "'radio'"),
+    (["turn on the AC", "turn off the TV"], "", "'tv'"),
+    (["turn on the AC", "关掉电视"], "", "电 视"),
+    (["turn on the studio lamp", "turn it off"], "std001 off", "Studio lamp"),
+    (["turn on the studio lamp", "再亮一点"], "std001 setLevel 80", "Studio lamp"),
+    (["turn on the studio lamp", "turn everything off"], "", "Which one"),
+    (["turn on the heating in the bathroom"], "", "'bathroom'"),
+    (["turn off the lamp in the kitchen"], "", "'lamp kitchen'"),
+    (["is the garage door locked?"], "", "'garage'"),
+    (["把大门锁上然后关灯"], "", "关灯"),
+    (["把大门锁上然后关卧室的灯"], "dor001 lock, bed001 off", "卧室台灯"),
+    (["order a pizza and turn on the studio lamp"], "", "'order pizza'"),
+    (["turn on the studio lamp and close the blind"], "std001 on, bld001 close", "Kitchen blind"),
+    (["turn on the studio lamp and make it brighter"], "std001 on, std001 setLevel 80", "setLevel 80"),
+    (["turn on the studio lamp at 20%"], "", "I am not sure"),
+    (["打开大门锁"], "", "I am not sure"),
+    (["too hot, close the blind in the studio"], "", "'blind studio'"),
+    (["帮我把厨房的窗帘关上"], "bld001 close", "Kitchen blind"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "ran", "said"), [pytest.param(*row, id=row[0][-1]) for row in HOUSE])
+async def test_the_house_does_all_of_a_sentence_or_nothing(tmp_path, lines, ran, said):
+    """Of a sentence all parts are run, or none; what was not read is named, and a question is open for one line."""
+    home = smart_home.Home(tmp_path / "smart_home.db")
+    server = smart_home.build(tmp_path, lenient=True)
+    *_, (answer, made) = await answers(server, smart_home.Conversation(home).reply, lines)
+    commands = [
+        (sent["device_id"].removeprefix("uuid-"), one)
+        for name, sent in made
+        if name == "execute_commands"
+        for one in sent["commands"]
+    ]
+    written = [" ".join(map(str, (key, one["command"], *one["arguments"]))) for key, one in commands]
+    assert ", ".join(written) == ran
+    assert said in answer
+
+
+AGENT = [
+    ("mean of 1, 4, nine", "'nine'"),
+    ("what is the mean of 10, twenty and 30?", "'twenty'"),
+    ("plot 5, x, 7", "'x'"),
+    ("mean of 2, 4 and 9", "5.0"),
+    ("draw 1 2 3", "3 bars"),
+    ("what is (3 + 5) x 12?", "96"),
+    ("-3 plus 5", "2"),
+    ("add 3 and 4", "7"),
+    ("multiply 6 by seven", "'seven'"),
+    ("12 / 4", "'12 / 4'"),
+    ("what is 2 ** 3?", "'2 ** 3'"),
+    ("6 times 7 apples", "'6  *  7 apples'"),
+    ("time in Lisbon", "Europe/Lisbon"),
+    ("what time is it in New York?", "America/New_York"),
+    ("what is the capital of France?", "The library has nothing about this."),
+    ("what about null?", "Null: "),
+    ("please keep 3 plus 4", "I understand: "),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), AGENT)
+async def test_the_agent_computes_what_it_has_read(tmp_path, monkeypatch, line, said):
+    """Every item of a list and every sign counts; where one cannot be read, nothing is called."""
+    agent = pytest.importorskip("langchain_agent.agent")
+    monkeypatch.setenv("LIBRARY_DB", str(tmp_path / "library.db"))
+    server = FastMCP("assistant")
+    server.add_middleware(LenientMiddleware())
+    for name in ("time", "math", "library"):
+        server.mount(getattr(servers, name), namespace=name)
+    try:
+        ((answer, made),) = await answers(server, agent.reply, [line])
+    except agent.talk.ToolError as error:
+        answer, made = str(error), []
+    assert said in answer
+    assert not (made and "could not read" in answer)
+
+
+CALENDAR = [
+    ("animals 1987 2024 and 3000000", "'3000000'"),
+    ("animals 1987, two thousand", "'two thousand'"),
+    ("year 1990 month 13", "'month 13'"),
+    ("in 2020 I bought a dog", "'bought dog'"),
+    ("which animals were 1987 and 2024?", "1987: 兔, 2024: 龙"),
+    ("not born 1990-03-01, a woman", "'not'"),
+    ("born 1990-03-01 at noon, a man", "'noon'"),
+    ("born 1990-03-01 at 25:10, a man", "'25 10'"),
+    ("born 1990-03-01 and 1991-03-01, a man", "'1991 03 01'"),
+    ("born 1990-03-01, a man or a woman", "'or'"),
+    ("born 1990-03-01, a man, a woman", "Was it a man or a woman?"),
+    ("born 1990-03-01, a woman", "庚午年 乙丑日, 属马, 女"),
+    ("我 1990 年 3 月 1 日出生, 12:30, 男。", "庚午年 乙丑日 壬午时, 属马, 男"),
+]
+
+
+@pytest.mark.parametrize(("line", "said"), CALENDAR)
+async def test_the_calendar_answers_what_it_has_read(line, said):
+    """A year or a date in a line that says more is not looked up; of an hour that was not said nothing is told."""
+    proxy = type_conversion.create_lenient_proxy(type_conversion.server)
+    ((answer, made),) = await answers(proxy, type_conversion.reply, [line])
+    assert said in answer
+    assert not (made and "could not read" in answer)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("research who wrote Hamlet?", "Nothing about this was found in the folder agent_platform."),
+        ("what is 2+2?", "Nothing about this was found in the folder agent_platform."),
+        ("why do classes have methods", "Nothing about this was found in the folder agent_platform."),
+        ("research when was the shop founded?", "1. site/about.html:5"),
+    ],
+)
+async def test_the_platform_reports_what_holds_the_question(tmp_path, line, said):
+    """A page that holds most words of a question is a source; the example's own code is none."""
+    served = platform.groups(tmp_path)
+    ((answer, _),) = await answers(platform.build_server(served), platform.reply, [line])
+    assert said in answer
+
+
+def typed_ctrl_c(delay, *words):
+    """Run an example in a terminal, type Ctrl-C, and return its exit code with what it printed."""
+    pid, terminal = pytest.importorskip("pty").fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": str(ROOT)})  # noqa: S606
+    printed = b""
+    if delay is None:
+        while b"you " not in printed:
+            printed += os.read(terminal, 4096)
+    else:
+        time.sleep(delay)
+    os.write(terminal, b"\x03")
+    try:
+        while some := os.read(terminal, 4096):
+            printed += some
+    except OSError:  # Linux says so at the end
+        pass
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), printed.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("example", "delay"),
+    [
+        ("smart_home.py", None),
+        ("smart_home.py", 0.5),
+        ("context_store.py", None),
+        ("type_conversion.py", None),
+        ("langchain_agent/agent.py", None),
+        ("agent_platform/server.py", None),
+    ],
+)
+def test_an_interrupt_ends_a_chat_without_a_traceback(tmp_path, monkeypatch, example, delay):
+    """Ctrl-C at the prompt and during the imports ends with 130, and nothing is told."""
+    monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
+    code, printed = typed_ctrl_c(delay, str(ROOT / "examples" / example))
+    assert (code, "Traceback" in printed) == (128 + signal.SIGINT, False), printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("port", ["99999", "0"])
+def test_a_port_that_is_none_is_said_in_a_line(tmp_path, port):
+    """A page on a port that cannot be is an error of one line."""
+    done = subprocess.run(  # noqa: S603 - our own example
+        [sys.executable, str(ROOT / "examples/smart_home.py"), "--page", port],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "EXAMPLES_DATA": str(tmp_path)},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == f"There is no port {port}: a port is a number from 1 to 65535.\n"
