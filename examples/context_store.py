@@ -216,7 +216,10 @@ REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
     (r"(?:find|search(?: for)?|look for|what do i have (?:for|about)|show me) (.+)|查找\s*(.+)", _find),
     (r"tag (\d+) (?:as|with) (.+)", _tag),
     (r"change (\d+) to (.+)", _change),
-    (r"(?:delete|remove|forget)(?: notes?)? ([\d, and]+)|删除\s*([\d, 和]+)", _delete),
+    (
+        r"(?:delete|remove|forget)(?: notes?)? (\d+(?:(?:,| and|, and| )\s*\d+)*)|删除\s*(\d+(?:[, 和]+\d+)*)",
+        _delete,
+    ),
 )
 
 
