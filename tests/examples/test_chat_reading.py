@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from fastmcp import Client, FastMCP
 
+import context_store
 import smart_home
 import type_conversion
 from agent_platform import server as platform
@@ -151,6 +152,22 @@ async def test_the_calendar_answers_what_it_has_read(line, said):
     ((answer, made),) = await answers(proxy, type_conversion.reply, [line])
     assert said in answer
     assert not (made and "could not read" in answer)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("delete 1 and the 2nd", "I understand: "),
+        ("delete 1 2nd", "I understand: "),
+        ("forget all but 2", "I understand: "),
+        ("forget notes 1, 2 and 3", "Deleted: 1, 2, 3."),
+    ],
+)
+async def test_the_store_deletes_what_it_has_read(tmp_path, line, said):
+    """Numbers are deleted where nothing but numbers is said."""
+    server = context_store.build(tmp_path, lenient=True)
+    *_, (answer, _) = await answers(server, context_store.reply, ["note a", "note b", "note c", line])
+    assert answer.startswith(said)
 
 
 @pytest.mark.parametrize(
