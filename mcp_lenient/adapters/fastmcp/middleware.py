@@ -577,6 +577,8 @@ class LenientMiddleware(Middleware):
         is_own = compiled is not None and own_tool(compiled).target.function is not None
         if compiled is None or not is_own or compiled.mode == "off" or call.parent is not None:
             raise error
+        if compiled.mode == "observe" and isinstance(error, ValidationError):
+            raise error  # FastMCP refused what was only observed
         unexpected = compat.body_exception(error) if isinstance(error, ToolError) else error
         facts: dict[str, Any] = {"exception": type(unexpected or error).__name__}
         if isinstance(error, EnvelopeError):
