@@ -24,8 +24,9 @@ LONGEST_POINTER: Final = _MAX_PARTS * (LONGEST_PART + 1) + 1
 _MORE: Final = "…"
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
-_USERINFO = re.compile(r"//[^\s/?#@]{0,200}(?::\S{0,200})?@")
-"""The part of a URI before its host; a password that is not escaped may contain any sign."""
+_USERINFO = re.compile(r"//[^\s/?#]{0,200}(?::\S{0,200})?\Z")
+"""The part of a URI before its host and the ``@``; a password that is not escaped may contain any sign."""
+_LONGEST_USERINFO: Final = 403
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -119,7 +120,10 @@ def names_secret(entries: object, more: Collection[str] = ()) -> Iterator[str]:
 
 def has_userinfo(value: object) -> bool:
     """Return whether a value is a text with a URI that has a user or password: ``https://user:secret@host``."""
-    return isinstance(value, str) and "@" in value and _USERINFO.search(value) is not None
+    if not isinstance(value, str):
+        return False
+    *parts, _ = value.split("@")
+    return any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts)
 
 
 def shown_name(name: object) -> str:

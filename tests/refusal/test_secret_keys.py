@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from tables import array, closed
 
 from mcp_lenient import LenientCalls, Policy
-from mcp_lenient.values.display import HIDDEN
+from mcp_lenient.values.display import HIDDEN, has_userinfo
 
 KEY = "hunter"
 INTEGERS = {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -110,3 +111,11 @@ def test_a_value_beside_other_texts_is_repeated(sent: Any, echoed: str) -> None:
         {"name": "send", "inputSchema": closed(pair=ENTRY)}, {"pair": sent}
     )
     assert echoed in (refusal.refusal or "")
+
+
+def test_the_search_for_a_password_in_a_long_text_is_quick():
+    """Slashes and colons before a space and one ``@`` are no reason to try every place with every other."""
+    text = "//:" * 300_000 + " @"
+    started = time.process_time()
+    assert not has_userinfo(text)
+    assert time.process_time() - started < 0.2
