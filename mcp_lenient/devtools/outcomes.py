@@ -110,6 +110,7 @@ def changed(before: CallOutcome, after: CallOutcome) -> Change | None:
 def save(file: Path, outcomes: Iterable[CallOutcome]) -> None:
     """Write outcomes as lines of JSON, readable by the owner alone."""
     file.touch(mode=0o600)
+    file.chmod(0o600)
     file.write_text("".join(f"{each.model_dump_json()}\n" for each in outcomes), encoding="utf-8")
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.refusal.locations import below, marked_secret
+from mcp_lenient.refusal.locations import below, keys_naming_secret, marked_secret
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import is_name, name_words, secret_name
+from mcp_lenient.values.display import has_userinfo, is_name, name_words, secret_name
 from mcp_lenient.values.json_values import looks_like_json
 
 LARGEST: Final = 50_000_000
@@ -81,8 +81,8 @@ def masked(
 ) -> Any:
     """Return a value with another of the same form in place of each secret.
 
-    Secret is what is below a secret's name, what the schema marks, and what is below a name that the schema does not
-    know, unless it is a declared one in another case.
+    Secret is what is below a secret's name or beside it as a text, a URI with a password, what the schema marks, and
+    what is below a name that the schema does not know, unless it is a declared one in another case.
 
     >>> from mcp_lenient.schema.node import Tree
     >>> masked({"id": 7, "apiKey": "sk-Ab3", "x": 25}, Tree({"properties": {"id": {}}}).top)
@@ -91,7 +91,11 @@ def masked(
     if marked_secret(node) or depth > _DEEPEST:
         hides = _SECRET
     if isinstance(value, Mapping):
-        entries = ((name, each, *_below(node, name, each, secret, hides)) for name, each in value.items())
+        named = keys_naming_secret(value, secret)
+        entries = (
+            (name, each, *_below(node, name, each, secret, hides if named <= {name} else _SECRET))
+            for name, each in value.items()
+        )
         return {
             name if hides < _SECRET and is_name(name) else _form(str(name)): masked(
                 each, child, secret, hidden, depth + 1
@@ -129,7 +133,7 @@ def _text(text: str, node: Node | None, secret: Collection[str], hides: int, dep
             return json.dumps(masked(json.loads(text), node, secret, hides, depth + 1), ensure_ascii=False)
         except (ValueError, RecursionError):
             return _form(text)
-    return _form(text) if hides else text
+    return _form(text) if hides or has_userinfo(text) else text
 
 
 def _form(text: str) -> str:

@@ -203,6 +203,29 @@ def test_values_keep_their_form(sent, expected):
     assert masked(sent, top) == expected
 
 
+def test_what_an_answer_hides_is_in_no_recording():
+    """A value beside the name of a secret, and a URI with a password, are masked where their names are declared."""
+    pair = {"type": "object", "properties": {"name": {}, "value": {}}}
+    top = Tree({"properties": {"headers": {"type": "array", "items": pair}, "url": {}}}).top
+    sent = {
+        "headers": [{"name": "Authorization", "value": "Sekrit1"}, {"name": "Accept", "value": "json"}],
+        "url": "https://bob:Sekrit2@host/x",
+    }
+    assert masked(sent, top) == {
+        "headers": [{"name": "Authorization", "value": "Aaaaaa1"}, {"name": "Accept", "value": "json"}],
+        "url": "aaaaa://aaa:Aaaaaa1@aaaa/a",
+    }
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such modes")
+def test_only_its_owner_reads_saved_outcomes_in_a_file_that_was_there(tmp_path):
+    calls, saved = tmp_path / "calls.json", tmp_path / "a.json"
+    calls.write_text('{"schema": {}, "sent": {}}', encoding="utf-8")
+    saved.touch(mode=0o644)
+    assert run(["outcomes", str(calls), "--save", str(saved)]) == 0
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o600
+
+
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_ends_it_with_what_was_judged(tmp_path, capsys):
     """The totals so far are shown, nothing is saved, and the exit code is 130."""
