@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final, NamedTuple
@@ -415,8 +415,7 @@ def _said_otherwise(node: Node, names: Names, sent: str) -> Sequence[str]:
 
 def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
     """Return whether a name's description has all these words, and none of its own."""
-    said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
-    about = {word for text in said for word in name_words(text[:_MAX_TEXT])}
+    about = _about(node, name)
     return about.issuperset(words) and about.isdisjoint(name_words(name))
 
 
@@ -439,7 +438,7 @@ def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
     # Another word may turn a name, unless its description has it: `excluded_tags`, `reply_to`, `start_before`.
-    return _says(node, name, more)
+    return _about(node, name) >= more
 
 
 def _stands_for(word: str, whole: str) -> bool:
@@ -450,10 +449,10 @@ def _stands_for(word: str, whole: str) -> bool:
     return is_begun or same_word(word, whole)
 
 
-def _says(node: Node, name: str, words: Collection[str]) -> bool:
-    """Return whether a name's description has these words."""
+def _about(node: Node, name: str) -> set[str]:
+    """Return the words of a name's description."""
     said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
-    return {word for text in said for word in name_words(text[:_MAX_TEXT])}.issuperset(words)
+    return {word for text in said for word in name_words(text[:_MAX_TEXT])}
 
 
 def rename_likely(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
