@@ -566,7 +566,7 @@ def unread(said: str) -> list[str]:
     ['lamp', 'except', 'studio']
     """
 
-    def inner(found: re.Match[str]) -> str:  # "turn the studio lamp on" is read, what stands between is not
+    def inner(found: re.Match[str]) -> str:  # of "turn the studio lamp on", the words between stay unread
         return f" {' '.join(found[0].split()[1:-1])} " if found.lastgroup in {"on", "off"} else " "
 
     rest = LEXER.sub(inner, _digits(said.casefold()))

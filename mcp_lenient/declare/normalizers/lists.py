@@ -148,7 +148,7 @@ class Tags(ValueNormalizer):
                 refuse_argument(f"tags({name}=...)", "a positive integer or None", bound)
 
     def __call__(self, value: Any) -> Any:
-        """Return the list of tags, or None; refuse what is no list of tags, or out of bounds."""
+        """Return the list of tags, or None; refuse any other value, and a list or tag that exceeds a limit."""
         listed = self._parsed(value) if isinstance(value, str) else value
         if isinstance(listed, list):
             wrong = [at for at, tag in enumerate(listed) if not isinstance(tag, str)]

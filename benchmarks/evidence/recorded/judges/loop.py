@@ -59,7 +59,7 @@ class Answer:
             return False
 
     def told(self) -> dict[str, Any]:
-        """Return what is told of the answer."""
+        """Return the verdict and the calls of the answer."""
         calls = [self._call(call) for call in self.decoded or ()]
         return {"id": self.id, "valid": self.valid(), "calls": calls}
 
