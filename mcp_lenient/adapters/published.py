@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Decision, ToolContract
+from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back, spelled_back
+from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
-from mcp_lenient.values.display import place
+from mcp_lenient.values.display import place as shown_place
 from mcp_lenient.values.json_values import plain, pointer, tokens_of
-from mcp_lenient.values.patches import value_at
 
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
+    from mcp_lenient.engine.reader import Plan
     from mcp_lenient.portable.forms import Form
-    from mcp_lenient.schema.node import Node
 
 _WORDS = {"missing": "is missing", "unknown": "is not a known name", "type": "has the wrong type"}
 
@@ -28,7 +29,7 @@ class PublishedValidator(WrappedValidator):
     """A tool's validator for calls of the published form, which are read back before they are judged."""
 
     published: Published
-    top: Node
+    plan: Plan
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the arguments can be read back, and the tool accepts the result."""
@@ -40,9 +41,9 @@ class PublishedValidator(WrappedValidator):
         read = read_back(self.published, arguments)
         own = [Fault(each.path, "value", reason=each.reason) for each in read.unreadable]
         told = {each.path[:1] for each in own}
+        refused = Refused(self.plan.top, read.arguments, self.plan.policy)
         others = (
-            self._said(self._listed(each, read.arguments), arguments)
-            for each in self.validator.faults(read.arguments)
+            self._said(_by_author(refused, each), arguments) for each in self.validator.faults(read.arguments)
         )
         return (*own, *(each for each in others if each.path[:1] not in told))
 
@@ -55,22 +56,25 @@ class PublishedValidator(WrappedValidator):
         words = _WORDS.get(
             fault.kind, f"is not accepted ({fault.keyword})" if fault.keyword else "is not accepted"
         )
-        return Fault(path, "value", fault.detail, fault.error_code, reason=f"'{place(inside)}' in it {words}")
-
-    def _listed(self, fault: Fault, arguments: Mapping[str, Any]) -> Fault:
-        """Return a fault with the author's node where that lists values, which the published schema may only describe."""
-        node: Node | None = self.top
-        for key in fault.path:
-            node = None if node is None else node.child(key)
-        if node is None or fault.of_name or not any(way.enum for way in node.ways):
-            return fault
-        is_other = fault.kind == "value" and not node.takes(value_at(arguments, fault.path))
-        return replace(fault, node=fault.node or node, keyword=fault.keyword or "enum" * is_other)
+        return Fault(
+            path, "value", fault.detail, fault.error_code, reason=f"'{shown_place(inside)}' in it {words}"
+        )
 
     def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two."""
         first, second = read_back(self.published, one), read_back(self.published, other)
         return self.validator.tells_apart(first.arguments, second.arguments)
+
+
+def _by_author(refused: Refused, fault: Fault) -> Fault:
+    """Return a fault with the author's values or limit, which the published schema may only describe."""
+    place = refused.look(fault.path)
+    if place.node is None or fault.of_name:
+        return fault
+    if fault.kind == "value" and not fault.detail:
+        found = (each for each in explained(refused, fault) if each.path == fault.path)
+        return next((each for each in found if each.keyword != "type"), fault)
+    return replace(fault, node=fault.node or place.node) if any(way.enum for way in place.ways) else fault
 
 
 def _with_any_values(schema: Any) -> Any:
@@ -125,7 +129,7 @@ class PublishedContract(ToolContract):
             destructive=plan.destructive,
             read_only=plan.read_only,
             tool=plan.tool,
-            validator=PublishedValidator(inner.validator, published, plan.top),
+            validator=PublishedValidator(inner.validator, published, plan),
         )
         return cls(outer.plan, outer.validator, inner.as_texts, inner=inner, published=published)
 

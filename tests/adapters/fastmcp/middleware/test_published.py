@@ -351,6 +351,35 @@ async def test_pointers_allowed_values_and_patches_are_those_of_the_published_fo
     assert [each["pointer"] for each in event["violations"]] == [expected["pointer"]]
 
 
+@pytest.mark.parametrize(
+    ("sent", "message"),
+    [
+        ({"size": 0}, "'size' must be at least 1, but got the integer 0."),
+        ({"pair": [1, 2, 3]}, "'pair' must have at most 2 items, but got an array of 3 items."),
+        (
+            {"names": ["a", ""]},
+            "'names[1]' must have at least 1 character, but got the string \"\" of 0 characters.",
+        ),
+    ],
+    ids=["number", "author's form", "item"],
+)
+async def test_a_limit_that_the_form_only_describes_is_named(sent: dict[str, Any], message: str):
+    """The author's limit is said, although the published schema has it in a description, or holds the value as text."""
+    made = FastMCP("limits", middleware=[LenientMiddleware(publish="portable")])
+
+    @made.tool
+    def take(
+        size: Annotated[int, Field(ge=1)] = 1,
+        pair: tuple[int, int] = (1, 2),
+        names: list[Annotated[str, Field(min_length=1)]] | None = None,
+    ) -> str:
+        return f"{size} {pair} {names}"
+
+    result = await called(made, "take", sent)
+    (violation,) = result.meta["mcp_lenient"]["details"]["violations"]
+    assert violation["message"] == message
+
+
 async def test_a_patch_repairs_the_call_that_was_sent():
     """A fix is a JSON Patch of the call in the published form, which the tool then accepts."""
     sent = {**RIGHT, "sort_order": "newst"}
