@@ -17,6 +17,7 @@ _VALUES_TEXT: Final = 300
 _MAX_LISTED: Final = 20
 _MAX_TYPES: Final = 8
 _MAX_ITEM_TYPES: Final = 3
+_MAX_CHOICES: Final = 4
 _MAX_DESCRIPTION: Final = 120
 _MAX_BOUND: Final = 200
 _MAX_FORMAT: Final = 40
@@ -129,16 +130,16 @@ def _phrase(kind: _Kind, free: Iterable[Node], words: Language, *, brief: bool) 
         return words("an array of {items}", items=words.either([words(_PLURALS[each]) for each in items]))
     formats = dict.fromkeys(way.format or "" for way in free if "string" in likely_types(way))
     if name == "string" and _SAMPLES.keys() >= formats.keys():
-        return _of_format(formats, words, brief=brief)
+        return words("a string ({formats})", formats=_formats(formats, words, brief=brief))
     return words(ONE_OF_A_TYPE[name])
 
 
-def _of_format(names: Iterable[str], words: Language, *, brief: bool = False) -> str:
+def _formats(names: Iterable[str], words: Language, *, brief: bool = False) -> str:
     said = []
     for name in names:
         told, sample = cut(name, _MAX_FORMAT), None if brief else _SAMPLES.get(name)
         said.append(words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told)
-    return words("a string ({formats})", formats=words.either(said))
+    return words.either(said)
 
 
 def allowed_values(node: Node | None, *, partly: bool = False) -> tuple[Any, ...]:
@@ -179,10 +180,13 @@ def limit(fault: Fault, words: Language) -> str:
         said = [words.all_of([limit(each, words) for each in way]) for way in bound[: _MAX_TYPES + 1]]
         return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
     if keyword == "format":
-        return words("be {thing}", thing=_of_format([str(bound)], words))
+        return words("have the format {thing}", thing=_formats([str(bound)], words))
     if keyword[3:] in _SIZES:
         return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*_SIZES[keyword[3:]], int(bound)))
-    text = cut(in_json(bound), _MAX_BOUND) if isinstance(bound, (int, float, str)) else ""
+    if isinstance(bound, str):  # a pattern, whose backslashes JSON would double
+        text = f'"{shown(bound, _MAX_BOUND)}"'
+    else:
+        text = cut(in_json(bound), _MAX_BOUND) if isinstance(bound, (int, float)) else ""
     return words(_LIMITS[keyword], bound=text) if keyword in _LIMITS else ""
 
 
@@ -217,23 +221,53 @@ def shape(node: Node | None, words: Language) -> str:
     >>> shape(Tree(point).top, Language())
     "It has 'x' (an integer)."
     """
-    ways = [way for way in (node.ways if node else ()) if likely_types(way) != ("null",)]
-    if len(ways) == 1 and ways[0].properties:
-        return words("It has {names}.", names=_properties(ways[0], words))
-    items = ways[0].items.ways if len(ways) == 1 and ways[0].is_only("array") else ()
-    if len(items) == 1 and items[0].properties:
-        return words("Each item has {names}.", names=_properties(items[0], words))
-    return ""
+    owners, is_list = _owners(node)
+    names = (
+        _properties(owners[0], words) if len(owners) == 1 and owners[0].properties else _either(owners, words)
+    )
+    if not names:
+        return ""
+    return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
+
+
+def choice(node: Node | None, words: Language) -> str:
+    """Return :func:`shape` where one of several objects is expected, of which an example would show only one."""
+    return shape(node, words) if len(_owners(node)[0]) > 1 else ""
+
+
+def _owners(node: Node | None) -> tuple[list[Node], bool]:
+    """Return what may have the properties, and whether it is the items of a list."""
+    ways = _without_null(node)
+    is_list = len(ways) == 1 and ways[0].is_only("array")
+    return _without_null(ways[0].items) if is_list else ways, is_list
+
+
+def _either(ways: Sequence[Node], words: Language) -> str:
+    """Return the required properties of several objects; empty if they are many, or if these do not tell them apart."""
+    required = [list(filter(exact, way.required))[:_MAX_TYPES] for way in ways[: _MAX_CHOICES + 1]]
+    if not 1 < len(required) <= _MAX_CHOICES or not all(required):
+        return ""
+    said = [
+        words.all_of([_property(way, name, words) for name in names])
+        for way, names in zip(ways, required, strict=True)
+    ]
+    return words("either {ways}", ways=words.either(said))
+
+
+def _without_null(node: Node | None) -> list[Node]:
+    return [way for way in (node.ways if node else ()) if likely_types(way) != ("null",)]
 
 
 def _properties(way: Node, words: Language) -> str:
-    said = []
-    for name in sorted(filter(exact, way.properties), key=lambda name: name not in way.required):
-        kind = expected(way.child(name), words, brief=True)
-        if kind and name not in way.required:
-            kind = words("{kind}, optional", kind=kind)
-        said.append(f"'{name}' ({kind})" if kind else f"'{name}'")
-    return first_of(said, NAMES_TEXT, words)
+    names = sorted(filter(exact, way.properties), key=lambda name: name not in way.required)
+    return first_of([_property(way, name, words) for name in names], NAMES_TEXT, words)
+
+
+def _property(way: Node, name: str, words: Language) -> str:
+    kind = expected(way.child(name), words, brief=True)
+    if kind and name not in way.required:
+        kind = words("{kind}, optional", kind=kind)
+    return f"'{name}' ({kind})" if kind else f"'{name}'"
 
 
 def broken(found: Break, words: Language) -> str:

@@ -75,14 +75,14 @@ def _server(kind: Any) -> FastMCP:
             dict[dt.date, int],
             {"jan": 1},
             "value",
-            "the key 'x.jan' must be a string (date such as \"2026-01-31\").",
+            "the key 'x.jan' must have the format date such as \"2026-01-31\".",
             id="dates",
         ),
         pytest.param(
             dict[dt.date, int],
             {"2026-02-30": 1},
             "value",
-            "the key 'x.2026-02-30' must be a string (date such as \"2026-01-31\").",
+            "the key 'x.2026-02-30' must have the format date such as \"2026-01-31\".",
             id="invalid date",
         ),
         pytest.param(

@@ -204,25 +204,25 @@ async def _reported(server: FastMCP, value: Any) -> str:
         pytest.param(
             dt.date,
             "2026-02-30",
-            '\'x\' must be a string (date such as "2026-01-31"), but got the string "2026-02-30" (it is no date or time that exists).',
+            '\'x\' must have the format date such as "2026-01-31", but got the string "2026-02-30" (it is no date or time that exists).',
             id="invalid day",
         ),
         pytest.param(
             dt.date,
             "2026-01-31T12:00:00",
-            '\'x\' must be a string (date such as "2026-01-31"), but got the string "2026-01-31T12:00:00" (write the date only, without a time).',
+            '\'x\' must have the format date such as "2026-01-31", but got the string "2026-01-31T12:00:00" (write the date only, without a time).',
             id="date with a time",
         ),
         pytest.param(
             dt.time,
             "25:00",
-            '\'x\' must be a string (time such as "09:30:00Z"), but got the string "25:00" (it is no date or time that exists).',
+            '\'x\' must have the format time such as "09:30:00Z", but got the string "25:00" (it is no date or time that exists).',
             id="invalid hour",
         ),
         pytest.param(
             AnyUrl,
             "http://a b",
-            '\'x\' must be a string (uri such as "https://example.com/a"), but got the string "http://a b".',
+            '\'x\' must have the format uri such as "https://example.com/a", but got the string "http://a b".',
             id="URL with a space",
         ),
         pytest.param(
@@ -282,7 +282,7 @@ async def _reported(server: FastMCP, value: Any) -> str:
         pytest.param(
             AwareDatetime,
             "2026-01-31T09:30:00",
-            '\'x\' must be a string (date-time such as "2026-01-31T09:30:00Z"), but got the string "2026-01-31T09:30:00" (write it with a time zone, such as a final Z).',
+            '\'x\' must have the format date-time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00" (write it with a time zone, such as a final Z).',
             id="time zone",
         ),
         pytest.param(
