@@ -14,7 +14,7 @@ from mcp_lenient.values.display import (
     HIDDEN,
     MAX_SCALAR,
     fits_json,
-    has_userinfo,
+    has_credential,
     is_name,
     names_secret,
     secret_name,
@@ -100,7 +100,7 @@ class Refused:
         hidden = not declared and (above.secret or not is_name(str(key)))
         secrets = self.policy.secret
         is_of_name = secret_name(key, secrets) or not self._named(above) <= {key}
-        secret = hidden or above.secret or is_of_name or marked_secret(node) or has_userinfo(value)
+        secret = hidden or above.secret or is_of_name or marked_secret(node) or has_credential(value)
         present, declared = value is not REMOVED, declared and above.declared
         return Location(
             (*above.path, key), node, value if present else None, present, declared, secret, hidden
@@ -185,7 +185,7 @@ def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> 
     names = value if isinstance(value, Mapping) else ()
     return (
         marked_secret(node)
-        or has_userinfo(value)
+        or has_credential(value)
         or any(secret_name(name, secrets) or not _declares(node, name) for name in names)
         or (len(names) > 1 and bool(keys_naming_secret(value, secrets)))
         or any(private(below(node, key), entry, secrets) for key, entry in entries(value))
@@ -221,7 +221,7 @@ def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Itera
     """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
     waiting: list[tuple[Node | None, Any, bool]] = [(top, arguments, False)]
     for node, value, above in islice(waiting, _LOOKED_AT):
-        hidden = above or marked_secret(node) or has_userinfo(value)
+        hidden = above or marked_secret(node) or has_credential(value)
         if isinstance(value, str) and (hidden or len(value) > MAX_SCALAR):
             yield value
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and hidden:

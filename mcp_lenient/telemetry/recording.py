@@ -13,7 +13,7 @@ from typing import Any, Final
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.refusal.locations import below, keys_naming_secret, marked_secret
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import has_userinfo, is_name, name_words, secret_name
+from mcp_lenient.values.display import has_credential, is_name, name_words, secret_name
 from mcp_lenient.values.json_values import looks_like_json
 
 LARGEST: Final = 50_000_000
@@ -133,7 +133,7 @@ def _text(text: str, node: Node | None, secret: Collection[str], hides: int, dep
             return json.dumps(masked(json.loads(text), node, secret, hides, depth + 1), ensure_ascii=False)
         except (ValueError, RecursionError):
             return _form(text)
-    return _form(text) if hides or has_userinfo(text) else text
+    return _form(text) if hides or has_credential(text) else text
 
 
 def _form(text: str) -> str:

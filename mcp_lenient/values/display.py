@@ -27,6 +27,7 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _USERINFO = re.compile(r"//[^\s/?#]{0,200}(?::\S{0,200})?\Z")
 """The part of a URI before its host and the ``@``; a password that is not escaped may contain any sign."""
 _LONGEST_USERINFO: Final = 403
+_KEY_RUN = re.compile(r"[A-Za-z0-9_-]{20,}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -118,12 +119,26 @@ def names_secret(entries: object, more: Collection[str] = ()) -> Iterator[str]:
             yield key
 
 
-def has_userinfo(value: object) -> bool:
-    """Return whether a value is a text with a URI that has a user or password: ``https://user:secret@host``."""
+def has_credential(value: object) -> bool:
+    """Return whether a text has the form of a secret: a URI with a user or password, or a long random key.
+
+    >>> [has_credential(text) for text in ("https://user:secret@host", "ghp_16C7e42F292c6912E7710c83", "a-plain-name-of-2024")]
+    [True, True, False]
+    """
     if not isinstance(value, str):
         return False
     *parts, _ = value.split("@")
-    return any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts)
+    return any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts) or any(
+        map(_is_random, _KEY_RUN.findall(value))
+    )
+
+
+def _is_random(text: str) -> bool:
+    """Return whether a text mixes letters and digits as a generated key does, and not as words or a UUID do."""
+    has_upper, has_lower, has_digit = (
+        any(map(kind, text)) for kind in (str.isupper, str.islower, str.isdigit)
+    )
+    return has_upper and has_digit and (has_lower or text.isalnum())
 
 
 def shown_name(name: object) -> str:

@@ -7,10 +7,10 @@ import time
 from typing import Any
 
 import pytest
-from tables import array, closed
+from tables import array, closed, each_row
 
 from mcp_lenient import LenientCalls, Policy
-from mcp_lenient.values.display import HIDDEN, has_userinfo
+from mcp_lenient.values.display import HIDDEN, has_credential
 
 KEY = "hunter"
 INTEGERS = {"type": "object", "additionalProperties": {"type": "integer"}}
@@ -113,9 +113,48 @@ def test_a_value_beside_other_texts_is_repeated(sent: Any, echoed: str) -> None:
     assert echoed in (refusal.refusal or "")
 
 
+_KEY = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+
+
+@each_row(
+    ("kind", "sent"),
+    [
+        ({"type": "integer"}, _KEY),
+        ({"type": "integer"}, f"Bearer {_KEY}"),
+        ({"type": "integer"}, "AKIA2E0A8F3B244C9986"),
+        ({"type": "array", "items": {"type": "string"}}, f"{_KEY}, b"),
+        ({"type": "array", "items": {"type": "integer"}}, [_KEY]),
+        ({"type": "object"}, _KEY),
+    ],
+)
+def test_a_long_random_key_is_not_repeated(kind: Any, sent: Any) -> None:
+    """A generated key in a parameter of any name is in no message, value or fix."""
+    answer = LenientCalls(Policy(unrepairable="refuse")).check(
+        {"name": "send", "inputSchema": closed(what=kind)}, {"what": sent}
+    )
+    assert answer.refusal is not None
+    assert "2E0A8F" not in answer.refusal
+    assert "16C7e42F" not in answer.refusal
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "123e4567-e89b-12d3-a456-426614174000",
+        "a-long-name-with-2-digits",
+        "ORDER_NUMBER_2024_0001",
+        "quarterly_report_2024_final",
+        "d41d8cd98f00b204e9800998ecf8427e",
+    ],
+)
+def test_an_identifier_in_words_or_digits_is_no_key(text: str) -> None:
+    """Names, UUIDs and checksums are repeated."""
+    assert not has_credential(text)
+
+
 def test_the_search_for_a_password_in_a_long_text_is_quick():
     """Slashes and colons before a space and one ``@`` are no reason to try every place with every other."""
     text = "//:" * 300_000 + " @"
     started = time.process_time()
-    assert not has_userinfo(text)
+    assert not has_credential(text)
     assert time.process_time() - started < 0.2

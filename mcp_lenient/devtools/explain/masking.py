@@ -9,7 +9,7 @@ from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.refusal.locations import Refused, below, keys_naming_secret, marked_secret
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Fault
-from mcp_lenient.values.display import HIDDEN, has_userinfo, is_name, secret_name
+from mcp_lenient.values.display import HIDDEN, has_credential, is_name, secret_name
 from mcp_lenient.values.json_values import pointer, tokens_of
 
 _LONGEST = 300
@@ -41,7 +41,7 @@ class Mask:
             return HIDDEN
 
     def _masked(self, node: Node | None, value: Any) -> Any:
-        if marked_secret(node) or has_userinfo(value):
+        if marked_secret(node) or has_credential(value):
             return HIDDEN
         if isinstance(value, Mapping):
             named = keys_naming_secret(value, self._secrets)
