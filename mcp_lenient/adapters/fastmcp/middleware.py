@@ -435,7 +435,7 @@ class LenientMiddleware(Middleware):
         context: MiddlewareContext[GetPromptRequestParams],
         call_next: CallNext[GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
-        """Repair or refuse the arguments of a prompt that is a function of this server."""
+        """Repair or refuse the arguments of a prompt, by its function or else by what its server lists."""
         from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt, serving
 
         context = await repaired_prompt(context, self.policy_for, self._telemetry)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio.to_thread
+import anyio
+from fastmcp import Context
 from fastmcp.exceptions import FastMCPError
 from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.resources.template import FunctionResourceTemplate
@@ -29,8 +31,10 @@ from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
 
 if TYPE_CHECKING:
-    from fastmcp import Context
+    from fastmcp import FastMCP
+    from fastmcp.prompts import Prompt
     from fastmcp.server.middleware import MiddlewareContext
+    from fastmcp.utilities.versions import VersionSpec
     from mcp.types import GetPromptRequestParams, ReadResourceRequestParams
 
     from mcp_lenient.engine.contract import Decision
@@ -45,6 +49,9 @@ _CONVERTED: Final[Mapping[Any, Callable[[str], object]]] = {
     bool: compat.template_boolean,
 }
 """Annotations of template parameters for which FastMCP converts the string; all others get the string."""
+_NOTE: Final = re.compile(r"matching the following (?:JSON )?schema: (?=\{)")
+_PATIENCE: Final = 5.0
+"""Seconds for a new list of prompts before the last one is used."""
 _served: ContextVar[tuple[object, object] | None] = ContextVar("mcp_lenient_served", default=None)
 
 
@@ -67,6 +74,44 @@ def _is_nested(own: Context) -> bool:
     return _served.get() == (own.request_context, own.fastmcp)
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What is known of the arguments of a prompt.
+
+    Attributes:
+        names: Their names.
+        schema: Returns their JSON Schema.
+        converts: Raises ValueError, or an error of FastMCP, if the prompt cannot read one of these arguments.
+        accepts: Whether the prompt accepts these arguments.
+        certain: Whether its own function says so, not what a server lists.
+    """
+
+    names: frozenset[str]
+    schema: Callable[[], Mapping[str, Any]]
+    converts: Callable[[Mapping[str, Any]], object]
+    accepts: Callable[[Mapping[str, Any]], bool]
+    certain: bool = True
+
+    def renders(self, sent: Mapping[str, Any], *, closed: bool) -> bool:
+        """Return whether the arguments are accepted; dropping a name counts only where it may be meant."""
+        return (sent.keys() <= self.names or (self.certain and not closed)) and self.accepts(sent)
+
+    def decide(self, name: str, policy: Policy, sent: Mapping[str, Any]) -> Decision | None:
+        """Return the decision about arguments; None if they stay as sent, as where a repair does not help."""
+        schema = self.schema()
+        properties = schema.get("properties", {})
+        kept: dict[str, Any] = {  # what the prompt can read is never changed
+            each: {}
+            for each in properties.keys() & sent.keys()
+            if _passes(partial(self.converts, {each: sent[each]}))
+        }
+        judged = {**schema, "properties": {**properties, **kept}}
+        decision = ToolContract.of_schema(judged, policy, tool=name, as_texts=True).decide(sent)
+        decision = replace(decision, arguments=_as_texts(decision.arguments, sent))
+        helps = decision.status == "refused" or self.accepts(decision.arguments)
+        return decision if helps and decision.status != "accepted" else None
+
+
 async def repaired_prompt(
     context: MiddlewareContext[GetPromptRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
 ) -> MiddlewareContext[GetPromptRequestParams]:
@@ -79,27 +124,86 @@ async def repaired_prompt(
     policy, sent = policy_for(message.name), message.arguments or {}
     if own is None or policy.mode == "off":
         return context
-    prompt = await own.fastmcp.get_prompt(message.name, version_asked(message))
-    if not isinstance(prompt, FunctionPrompt):
+    known = await _known(own.fastmcp, message.name, version_asked(message))
+    if known is None or await anyio.to_thread.run_sync(partial(known.renders, sent, closed=policy.closed)):
         return context
-    drops_none = not policy.closed or _declares(prompt, sent)
-    if drops_none and await anyio.to_thread.run_sync(_renders, prompt, sent):
+    if not known.certain:
+        known = await _listed_anew(own.fastmcp, message) or known
+    decision = await anyio.to_thread.run_sync(known.decide, message.name, policy, sent)
+    if decision is None:
         return context
-    schema = TypeAdapter(prompt.fn).json_schema()  # type: ignore[arg-type]
-    judged = await anyio.to_thread.run_sync(_open_to_converted, schema, prompt, sent)
-    decision = ToolContract.of_schema(judged, policy, tool=message.name, as_texts=True).decide(sent)
-    arguments = _as_texts(decision.arguments, sent)
-    if decision.status != "refused" and not await anyio.to_thread.run_sync(_renders, prompt, arguments):
+    changes = decision.status == "repaired" and policy.mode == "repair"
+    forwards = decision.status == "refused" and not known.certain and policy.unrepairable == "forward"
+    told = decision if changes else replace(decision, arguments=sent)
+    _record(telemetry, own, message.name, told, policy, started, forwards=forwards)
+    if changes:
+        return context.copy(message=message.model_copy(update={"arguments": dict(decision.arguments)}))
+    if policy.mode == "observe" or forwards or _is_nested(own):
         return context
-    given = arguments if decision.status == "repaired" and policy.mode == "repair" else sent
-    _record(telemetry, own, message.name, replace(decision, arguments=given), policy, started)
-    if policy.mode == "observe" or (decision.status == "refused" and _is_nested(own)):
-        return context
-    if decision.status == "refused":
-        decision = replace(decision, violations=tuple(map(_fixed_by_texts, decision.violations)))
-        # What FastMCP converts is open in the contract's schema.
-        raise _refused(message.name, Tree(schema).top, decision, policy, subject="prompt")
-    return context.copy(message=message.model_copy(update={"arguments": arguments}))
+    decision = replace(decision, violations=tuple(map(_fixed_by_texts, decision.violations)))
+    # What the prompt converts is open in the contract's schema.
+    raise _refused(message.name, Tree(known.schema()).top, decision, policy, subject="prompt")
+
+
+async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:
+    """Return what is known of a prompt's arguments, down through mounted servers; None if there is no such prompt."""
+    prompt = await server.get_prompt(name, version)
+    below = None if prompt is None else compat.delegate(prompt)
+    if below is not None:
+        async with Context(fastmcp=below[0]):
+            return await _known(*below)
+    if isinstance(prompt, FunctionPrompt):
+        names = frozenset(argument.name for argument in prompt.arguments or ())
+        schema = partial(_schema, prompt)
+        return _Known(names, schema, partial(compat.prompt_values, prompt), partial(_renders, prompt))
+    return None if prompt is None else await anyio.to_thread.run_sync(_listed, prompt)
+
+
+def _schema(prompt: FunctionPrompt) -> Mapping[str, Any]:
+    return TypeAdapter(prompt.fn).json_schema()  # type: ignore[arg-type]
+
+
+async def _listed_anew(server: FastMCP, message: GetPromptRequestParams) -> _Known | None:
+    """Return what a server lists of a prompt now; FastMCP's proxies keep their lists for minutes."""
+    with anyio.move_on_after(_PATIENCE):
+        await server.list_prompts(run_middleware=False)
+    return await _known(server, message.name, version_asked(message))
+
+
+def _listed(prompt: Prompt) -> _Known:
+    """Return what the list of a prompt's arguments says: names, and FastMCP's note of what is not a string."""
+    arguments = prompt.arguments or ()
+    stated = {argument.name: _stated(argument.description or "") for argument in arguments}
+    definitions: dict[str, Any] = {}
+    for name, schema in stated.items():
+        own = schema.pop("$defs", {})
+        if all(definitions.setdefault(key, each) == each for key, each in own.items()):
+            continue
+        stated[name] = {}
+    required = [argument.name for argument in arguments if argument.required]
+    schema = {"type": "object", "properties": stated, "required": required, "$defs": definitions}
+    single = ToolContract.of_schema({**schema, "required": []}, Policy())
+
+    def converts(sent: Mapping[str, Any]) -> None:
+        for name, text in sent.items():
+            if not single.accepts({name: text}) and not single.accepts({name: json.loads(text)}):
+                raise ValueError(name)
+
+    def accepts(sent: Mapping[str, Any]) -> bool:
+        return sent.keys() >= set(required) and _passes(partial(converts, sent))
+
+    return _Known(frozenset(stated), lambda: schema, converts, accepts, certain=False)
+
+
+def _stated(description: str) -> dict[str, Any]:
+    """Return the schema in FastMCP's note to an argument that is not a string; {} if there is none."""
+    note = _NOTE.search(description)
+    if note is None:
+        return {}
+    with suppress(ValueError, RecursionError):
+        schema: dict[str, Any] = json.JSONDecoder().raw_decode(description, note.end())[0]
+        return schema
+    return {}
 
 
 async def check_resource(
@@ -138,9 +242,17 @@ async def check_resource(
 
 
 def _record(
-    telemetry: CallTelemetry, own: Context, name: str, decision: Decision, policy: Policy, started: int
+    telemetry: CallTelemetry,
+    own: Context,
+    name: str,
+    decision: Decision,
+    policy: Policy,
+    started: int,
+    *,
+    forwards: bool = False,
 ) -> None:
-    done: EventName = "call_repaired" if decision.status == "repaired" else "call_rejected"
+    refused: EventName = "call_forwarded" if forwards else "call_rejected"
+    done: EventName = "call_repaired" if decision.status == "repaired" else refused
     event: EventName = "call_observed" if policy.mode == "observe" else done
     caller = partial(caller_fields, own)
     call = RecordedCall(name, started, caller, secret=frozenset(policy.secret), arguments=decision.arguments)
@@ -158,11 +270,6 @@ def _passes(validate: Callable[[], object]) -> bool:
     return True
 
 
-def _declares(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
-    """Return whether a prompt has all these arguments; FastMCP drops others."""
-    return arguments.keys() <= {argument.name for argument in prompt.arguments or ()}
-
-
 def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
     """Return whether FastMCP's validation accepts these arguments for the prompt."""
     required = {argument.name for argument in prompt.arguments or () if argument.required}
@@ -172,19 +279,6 @@ def _renders(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> bool:
         compat.probe(prompt.fn, run_in_thread=True, strict=False).validate(values)
 
     return required <= arguments.keys() and _passes(validate)
-
-
-def _open_to_converted(
-    schema: Mapping[str, Any], prompt: FunctionPrompt, sent: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Return the schema with parameters that FastMCP converts accepting what was sent, which is never changed."""
-    properties = schema.get("properties", {})
-    kept: dict[str, Any] = {
-        name: {}
-        for name in properties.keys() & sent.keys()
-        if _passes(partial(compat.prompt_values, prompt, {name: sent[name]}))
-    }
-    return {**schema, "properties": {**properties, **kept}}
 
 
 def _as_texts(arguments: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:

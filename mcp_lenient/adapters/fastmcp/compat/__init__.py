@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from fastmcp import FastMCP
 from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.exceptions import ToolError, ValidationError
+from fastmcp.prompts import Prompt
 from fastmcp.prompts.function_prompt import FunctionPrompt
-from fastmcp.server.providers.fastmcp_provider import FastMCPProviderTool
+from fastmcp.server.providers.fastmcp_provider import FastMCPProviderPrompt, FastMCPProviderTool
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.tools.function_parsing import ParsedFunction
 from fastmcp.tools.function_tool import ToolMeta
@@ -237,15 +238,16 @@ def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str
     return {key: published[key] for key in _ANNOTATIONS if key in published}
 
 
-def delegate(tool: Tool) -> tuple[FastMCP, str, VersionSpec | None] | None:
-    """Return the mounted server that runs this tool, with the tool's name and version there."""
-    if not (isinstance(tool, FastMCPProviderTool) and _keeps(tool, FastMCPProviderTool, ("run", "_run"))):
+def delegate(part: Tool | Prompt) -> tuple[FastMCP, str, VersionSpec | None] | None:
+    """Return the mounted server that runs this tool or prompt, with its name and version there."""
+    is_tool = isinstance(part, FastMCPProviderTool) and _keeps(part, FastMCPProviderTool, ("run", "_run"))
+    if not is_tool and not isinstance(part, FastMCPProviderPrompt):
         return None
-    server = getattr(tool, "_server", None)
-    name = getattr(tool, "_original_name", None)
+    server = getattr(part, "_server", None)
+    name = getattr(part, "_original_name", None)
     if not isinstance(server, FastMCP) or not isinstance(name, str):
         return None
-    return server, name, VersionSpec(eq=tool.version) if tool.version else None
+    return server, name, VersionSpec(eq=part.version) if part.version else None
 
 
 def _keeps(tool: Tool, base: type[Tool], methods: tuple[str, ...]) -> bool:

@@ -272,7 +272,7 @@ class ProxyMiddleware(LenientMiddleware):
         return await self._found(super().on_read_resource(context, call_next))
 
     async def on_get_prompt(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        """Return the prompt unchanged."""
+        """Return the prompt unchanged; its arguments are repaired or refused by what its server lists."""
         return await self._found(super().on_get_prompt(context, call_next))
 
     async def _listed(self, listing: Awaitable[Sequence[T]]) -> Sequence[T]:

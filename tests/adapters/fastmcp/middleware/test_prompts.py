@@ -263,6 +263,15 @@ async def test_a_body_receives_fastmcps_exception(kind):
             assert (await client.read_resource("asked://once"))[0].text == "caught"
 
 
+@pytest.mark.parametrize("inner", [(), (LenientMiddleware(),)], ids=["outer alone", "both"])
+async def test_a_mounted_prompt_is_repaired_once(events: Log, inner):
+    """The function of a mounted server's prompt decides, and one event says so."""
+    outer: FastMCP = FastMCP("outer", middleware=[LenientMiddleware()])
+    outer.mount(served(*inner))
+    assert await rendered(outer, {"Text": "a", "numbers": "[1, 2,]"}) == ["a", [1, 2], 5, None]
+    assert events.names == ["call_repaired"]
+
+
 async def test_a_mounted_servers_own_middleware_refuses():
     """A request passed on to a mounted server gets the envelope, unlike a body's request."""
     outer: FastMCP = FastMCP("outer", middleware=[LenientMiddleware()])
