@@ -26,6 +26,7 @@ import urllib.request
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date
+from math import radians, sin
 from pathlib import Path
 from threading import Thread
 from typing import Annotated, Any
@@ -44,6 +45,7 @@ except ImportError as missing:
 
 DATA = Path(os.environ.get("EXAMPLES_DATA") or Path(__file__).parent / "data")
 STEMS, BRANCHES, ANIMALS = "甲乙丙丁戊己庚辛壬癸", "子丑寅卯辰巳午未申酉戌亥", "鼠牛虎兔龙蛇马羊猴鸡狗猪"
+SPRING = 315  # the sun's longitude in degrees where the year begins
 READS = {"readOnlyHint": True}
 server = FastMCP("calendar", strict_input_validation=True)
 
@@ -56,15 +58,17 @@ class Place(BaseModel):
 
 @server.tool(annotations=READS)
 def pillars(
-    year: Annotated[int, Field(ge=1, le=9999, description="The year of birth.")],
+    year: Annotated[int, Field(ge=1900, le=2100, description="The year of birth.")],
     month: Annotated[int, Field(ge=1, le=12, description="The month.")],
     day: Annotated[int, Field(ge=1, le=31, description="The day.")],
     gender: Annotated[float, "0 for a woman, 1 for a man."],
-    hour: Annotated[float, Field(ge=0, lt=24, description="The hour by the clock, with its fraction.")] = 12,
-    place: Annotated[Place | None, "Corrects the hour, from 120 degrees east."] = None,
+    hour: Annotated[
+        float, Field(ge=0, lt=24, description="The hour in China (UTC+8), with its fraction.")
+    ] = 12,
+    place: Annotated[Place | None, "Corrects the pillar of the hour, from 120 degrees east."] = None,
     animal: Annotated[bool, "Whether to name the animal of the year."] = False,  # noqa: FBT002
 ) -> dict[str, str]:
-    """Return the pillars of year, day and hour; the year begins on 4 February."""
+    """Return the pillars of year, month, day and hour; the year and its months begin with the sun's terms."""
     try:
         born = date(year, month, day)
     except ValueError:
@@ -72,15 +76,31 @@ def pillars(
         raise tool_error("INVALID_DATE", message, "day", received_value=day) from None
     solar = hour + ((place.longitude - 120) / 15 if place else 0)
     days = born.toordinal() + 14 + (solar >= 23) - (solar < -1)
-    lunar = year - ((month, day) < (2, 4)) - 4
+    since = (_longitude(born, hour) - SPRING) % 360
+    lunar = year - (month < 3 and since > 180) - 4
+    months = lunar * 12 + int(since // 30) + 2
     hours = days * 12 + int((solar + 1) // 2) % 12
-    found = {"year": _pillar(lunar), "day": _pillar(days), "hour": _pillar(hours)}
+    found = {"year": lunar, "month": months, "day": days, "hour": hours}
     named = {"animal": ANIMALS[lunar % 12]} if animal else {}
-    return {**found, **named, "gender": "男" if gender else "女"}
+    return {name: _pillar(at) for name, at in found.items()} | named | {"gender": "男" if gender else "女"}
 
 
 def _pillar(number: int) -> str:
     return STEMS[number % 10] + BRANCHES[number % 12]
+
+
+def _longitude(day: date, hour: float) -> float:
+    """Return the sun's apparent longitude in degrees; from 1900 to 2100 within 0.01, which it passes in a quarter of an hour.
+
+    By Jean Meeus, Astronomical Algorithms, chapter 25.
+    """
+    t = (day.toordinal() - 730_120.5 + (hour - 8) / 24) / 36_525  # centuries since noon of 1 January 2000
+    anomaly = radians(357.52911 + 35_999.05029 * t)
+    center = (
+        (1.914602 - 0.004817 * t) * sin(anomaly) + 0.019993 * sin(2 * anomaly) + 0.000289 * sin(3 * anomaly)
+    )
+    node = radians(125.04 - 1934.136 * t)
+    return 280.46646 + 36_000.76983 * t + 0.0003032 * t * t + center - 0.00569 - 0.00478 * sin(node)
 
 
 @server.tool(annotations=READS)
@@ -131,7 +151,9 @@ async def _born(line: str, born: re.Match[str], call: Call) -> str:
     hour = {"hour": str(int(clock[1]) + int(clock[2]) / 60)} if clock else {}
     found = await call("pillars", year=year, month=month, day=day, animal="yes", gender=said[0], **hour)
     at = f" {found['hour']}时" if clock else ""
-    return f"{found['year']}年 {found['day']}日{at}, 属{found['animal']}, {found['gender']}"
+    return (
+        f"{found['year']}年 {found['month']}月 {found['day']}日{at}, 属{found['animal']}, {found['gender']}"
+    )
 
 
 def _unread(rest: str) -> str:

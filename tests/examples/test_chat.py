@@ -44,8 +44,8 @@ CHATS = {
     ],
     "type_conversion.py": [
         ("hello", "I understand: born"),
-        ("born 1990-03-01 at 12:30, a man", "庚午年 乙丑日 壬午时, 属马, 男"),
-        ("1990年3月1日出生, 女", "庚午年 乙丑日, 属马, 女"),
+        ("born 1990-03-01 at 12:30, a man", "庚午年 戊寅月 乙丑日 壬午时, 属马, 男"),
+        ("1990年3月1日出生, 女", "庚午年 戊寅月 乙丑日, 属马, 女"),
         ("born 1990-02-31, a woman", "There is no day 31 in month 2 of 1990."),
         ("born 1990-03-01", "Was it a man or a woman?"),
         ("1987年属什么", "1987: 兔"),

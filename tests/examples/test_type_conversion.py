@@ -1,0 +1,60 @@
+"""The pillars of the type conversion example, compared with published dates."""
+
+from __future__ import annotations
+
+import pytest
+from fastmcp import Client
+
+pytest.importorskip("fastmcp", minversion="4")
+
+from examples.type_conversion import server
+
+
+async def pillars(born: str, hour: float = 12) -> str:
+    """Return the four pillars of a time in China."""
+    year, month, day = map(int, born.split("-"))
+    sent = {"year": year, "month": month, "day": day, "hour": hour, "gender": 1}
+    async with Client(server) as client:
+        found = (await client.call_tool("pillars", sent)).data
+    return " ".join(found[name] for name in ("year", "month", "day", "hour"))
+
+
+@pytest.mark.parametrize(
+    ("born", "hour", "expected"),
+    [
+        ("1900-01-01", 12, "己亥 丙子 甲戌 庚午"),
+        ("1949-10-01", 15, "己丑 癸酉 甲子 壬申"),
+        ("1990-03-01", 12, "庚午 戊寅 乙丑 壬午"),
+        ("2000-01-01", 12, "己卯 丙子 戊午 戊午"),
+        ("2023-12-31", 12, "癸卯 甲子 癸亥 戊午"),
+    ],
+)
+async def test_pillars_of_known_days(born, hour, expected):
+    """A birth has the pillars that almanacs give it."""
+    assert await pillars(born, hour) == expected
+
+
+TERMS = [
+    ("2024-01-06", 4, 49, "癸卯 甲子", "癸卯 乙丑"),
+    ("2024-02-04", 16, 27, "癸卯 乙丑", "甲辰 丙寅"),
+    ("2024-03-05", 10, 23, "甲辰 丙寅", "甲辰 丁卯"),
+    ("2024-04-04", 15, 2, "甲辰 丁卯", "甲辰 戊辰"),
+    ("2024-05-05", 8, 10, "甲辰 戊辰", "甲辰 己巳"),
+    ("2024-06-05", 12, 10, "甲辰 己巳", "甲辰 庚午"),
+    ("2024-07-06", 22, 20, "甲辰 庚午", "甲辰 辛未"),
+    ("2024-08-07", 8, 9, "甲辰 辛未", "甲辰 壬申"),
+    ("2024-09-07", 11, 11, "甲辰 壬申", "甲辰 癸酉"),
+    ("2024-10-08", 3, 0, "甲辰 癸酉", "甲辰 甲戌"),
+    ("2024-11-07", 6, 20, "甲辰 甲戌", "甲辰 乙亥"),
+    ("2024-12-06", 23, 17, "甲辰 乙亥", "甲辰 丙子"),
+    ("1984-02-04", 23, 19, "癸亥 乙丑", "甲子 丙寅"),
+    ("2021-02-03", 22, 59, "庚子 己丑", "辛丑 庚寅"),
+]
+
+
+@pytest.mark.parametrize(("day", "hour", "minute", "before", "after"), TERMS)
+async def test_a_month_begins_with_the_suns_term(day, hour, minute, before, after):
+    """A quarter of an hour around the published time of a term, year and month change, and nothing before."""
+    at = hour + minute / 60
+    assert (await pillars(day, at - 0.25)).startswith(before)
+    assert (await pillars(day, at + 0.25)).startswith(after)
