@@ -1,6 +1,7 @@
 """Three small MCP servers without mcp-lenient: the time, some math, and a library to search.
 
-`fastmcp run servers.py:time` serves one of them over stdio. LIBRARY_DB names the library's file.
+`fastmcp run servers.py:time` serves one of them over stdio. LIBRARY_DB names the library's file; LIBRARY_DOCUMENTS names
+the documents of a new one, a Markdown file or a PDF (which needs `pip install pypdf`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
-from textwrap import shorten
+from textwrap import wrap
 from typing import Annotated, Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
@@ -25,9 +26,10 @@ from fastmcp.prompts import Message
 from fastmcp.utilities.types import Image
 from pydantic import Field
 
-DOCUMENTS = Path(__file__).with_name("library.md")
+DOCUMENTS = Path(os.environ.get("LIBRARY_DOCUMENTS") or Path(__file__).with_name("library.md"))
+PIECE = 1000  # characters of a page in one document
 TABLE = "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(title, text, tokenize='porter unicode61')"
-SEARCH = "SELECT title, text FROM documents WHERE documents MATCH ? ORDER BY bm25(documents, 4, 1) LIMIT ?"
+SEARCH = "SELECT title, snippet(documents, 1, '', '', ' ...', 32) FROM documents WHERE documents MATCH ? ORDER BY bm25(documents, 4, 1) LIMIT ?"
 READS = {"readOnlyHint": True}
 time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMCP("library")
 
@@ -94,15 +96,29 @@ def _png(rows: list[bytes]) -> bytes:
 
 @contextmanager
 def _documents() -> Iterator[sqlite3.Connection]:
-    """Open the library's file; a new one begins with the documents of library.md, each below a heading."""
+    """Open the library's file, a new one with its documents."""
     with closing(sqlite3.connect(os.environ.get("LIBRARY_DB", ":memory:"))) as database, database:
         database.execute(TABLE)
         if not database.execute("SELECT 1 FROM documents").fetchone():
-            parts = re.split(r"^# ", DOCUMENTS.read_text("utf-8"), flags=re.MULTILINE)[1:]
-            database.executemany(
-                "INSERT INTO documents VALUES (?, ?)", (part.split("\n", 1) for part in parts)
-            )
+            first = _pages(DOCUMENTS) if DOCUMENTS.suffix == ".pdf" else _sections(DOCUMENTS)
+            database.executemany("INSERT INTO documents VALUES (?, ?)", first)
         yield database
+
+
+def _sections(markdown: Path) -> list[list[str]]:
+    """Return title and text of each section below a first heading."""
+    parts = re.split(r"^# ", markdown.read_text("utf-8"), flags=re.MULTILINE)[1:]
+    return [part.strip().split("\n", 1) for part in parts]
+
+
+def _pages(pdf: Path) -> list[list[str]]:
+    """Return title and text of each piece of a page."""
+    try:
+        from pypdf import PdfReader
+    except ImportError:
+        raise ToolError(f"To read {pdf.name}, the library needs pypdf: pip install pypdf") from None
+    pages = (wrap(page.extract_text(), PIECE) for page in PdfReader(pdf).pages)
+    return [[f"{pdf.name}, page {at}", piece] for at, page in enumerate(pages, 1) for piece in page]
 
 
 @library.tool(annotations=READS)
@@ -114,7 +130,7 @@ def retrieve(
     wanted = " OR ".join(f'"{word}"' for word in re.findall(r"\w+", query)) or '""'
     with _documents() as database:
         found = database.execute(SEARCH, (wanted, limit)).fetchall()
-    return [{"title": title, "text": shorten(text, 160, placeholder=" ...")} for title, text in found]
+    return [{"title": title, "text": text} for title, text in found]
 
 
 @library.tool
