@@ -603,12 +603,12 @@ class Conversation:
 
     Attributes:
         home: Where the devices are looked up.
-        last: The id of the device that was spoken of last.
+        spoken: The ids of the devices that were spoken of, the last one first.
         asked: What was asked for before it was clear of which device, with the devices that it may mean.
     """
 
     home: Home
-    last: str = ""
+    spoken: tuple[str, ...] = ()
     asked: Step | None = None
 
     async def reply(self, line: str, call: Call) -> str:
@@ -616,7 +616,7 @@ class Conversation:
         asked, self.asked = self.asked, None
         if asked and (key := self._choice(line, [*asked.commands])):
             return await self._run(key, asked.said, call)
-        whole = self._step(line, self.last)
+        whole = self._step(line, self.spoken)
         steps = [whole] if whole.commands else self._parts(line)
         if all(len(step.commands) == 1 for step in steps):
             return " ".join([await self._run(next(iter(step.commands)), step.said, call) for step in steps])
@@ -640,18 +640,19 @@ class Conversation:
 
     def _parts(self, line: str) -> list[Step]:
         """Read each part of a line for itself; "it" is the device of the part before."""
-        steps, last = list[Step](), self.last
+        steps, spoken = list[Step](), self.spoken
         for said in filter(None, map(str.strip, NEXT.split(line))):
-            steps.append(self._step(said, last))
+            steps.append(self._step(said, spoken))
             if len(steps[-1].commands) == 1:
-                (last,) = steps[-1].commands
-        return steps if len(steps) > 1 else [self._step(line, self.last)]
+                spoken = (*steps[-1].commands, *spoken)
+        return steps if len(steps) > 1 else [self._step(line, self.spoken)]
 
-    def _step(self, said: str, last: str) -> Step:
-        """Return what each device may be meant to do: one that all words fit, or where none is named, the last."""
+    def _step(self, said: str, spoken: tuple[str, ...]) -> Step:
+        """Return what each device may be meant to do: those that all words fit, or where none is named, the last one that can do it."""
         keys = [row["id"] for row in self.home.rows()]
         named = self._fitting(said)
-        groups = [named] if named != keys else [[last], keys] if last and not EACH.search(said) else [keys]
+        before = () if EACH.search(said) else dict.fromkeys(spoken)
+        groups = [named] if named != keys else [*([key] for key in before), keys]
         for group in groups:
             fits = {key: command for key in group if (command := self._meant(said, key))}
             if fits:
@@ -696,7 +697,7 @@ class Conversation:
 
     async def _run(self, key: str, said: str, call: Call) -> str:
         device = next(row for row in self.home.rows() if row["id"] == key)
-        self.last, full_id = key, device["fullId"]
+        self.spoken, full_id = (key, *self.spoken)[:10], device["fullId"]
         state = await call("get_status", device_id=full_id)
         chosen = await call(
             "interpret_command", user_input=said, device_capabilities=list(state), current_state=state

@@ -22,6 +22,7 @@ CHATS = {
         ("turn the studio lamp on", "Studio lamp (studio): on."),
         ("it is too bright", "Studio lamp (studio): setLevel 20."),
         ("I'm cold", "客厅空调 (客厅): setHeatingSetpoint 21.0."),
+        ("make it a little darker", "Studio lamp (studio): setLevel 10."),
         ("关掉所有的灯", "Which one do you mean: 客厅吸顶灯 (客厅), 卧室台灯 (卧室), Studio lamp (studio)?"),
         ("卧室台灯", "卧室台灯 (卧室): off."),
         ("is the front door locked?", '大门锁 (玄关): {"lock": {"lock": "locked"}}'),
