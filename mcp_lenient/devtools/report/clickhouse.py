@@ -32,6 +32,8 @@ _KEPT: Final = (
         ", ".join(f"'kept_{name}'" for name in TABLES)
     )
 )
+_OLDEST: Final = (23, 6)
+"""The oldest version on which the statements were run."""
 _ALL: Final = Selection()
 _LONGEST_ANSWER: Final = 500
 _BLANK: Final = r"\N"
@@ -44,9 +46,10 @@ def fetch(server: str, selection: Selection, folder: Path) -> tuple[LogFigures, 
     figures of the log, the selection, and the seconds of a period.
 
     Raises:
-        ReportError: When sqlglot is not installed, or the server does not answer.
+        ReportError: When sqlglot is not installed, or the server does not answer or is too old.
     """
     asked = in_clickhouse(_KEPT)  # an error without sqlglot comes before one of the server
+    _check_version(server)
     kept = _text(server, asked) == f"{len(TABLES)}" and whole_days(selection) == selection
     found = _text(server, in_clickhouse(span(selection, kept=kept), selection))
     first, last, times = (None if each == _BLANK else int(each) for each in found.split("\t"))
@@ -84,6 +87,15 @@ def in_clickhouse(query: str, selection: Selection = _ALL) -> str:
     return str(parse_one(query, read="duckdb").transform(filled).sql("clickhouse"))
 
 
+def _check_version(server: str) -> None:
+    version = _text(server, "SELECT version()")
+    numbers = tuple(int(part) for part in version.split(".")[:2] if part.isdecimal())
+    if numbers < _OLDEST:
+        oldest = ".".join(map(str, _OLDEST))
+        msg = f"ClickHouse {escaped(version, limit=20)} is too old for a report: it needs {oldest} or newer"
+        raise ReportError(msg)
+
+
 def _text(server: str, sql: str) -> str:
     with _answer(server, sql) as answer:
         return answer.read().decode().strip()
@@ -103,11 +115,10 @@ def _answer(server: str, sql: str) -> Iterator[BinaryIO]:
         with urlopen(Request(address, sql.encode(), headers)) as answer:  # noqa: S310 - the scheme is one of two
             yield answer
     except (OSError, HTTPException) as error:  # an HTTPError is an OSError
-        said = (
-            error.read(_LONGEST_ANSWER).decode("utf-8", "replace")
-            if isinstance(error, HTTPError)
-            else f"{error}"
-        )
+        how, said = "does not answer", f"{error}"
+        if isinstance(error, HTTPError):
+            how = "answers with an error"
+            said = error.read(_LONGEST_ANSWER).decode("utf-8", "replace").strip() or said
         where = f"{to.hostname}:{to.port or port}"
-        msg = f"ClickHouse at {where} does not answer: {escaped(said, limit=_LONGEST_ANSWER)}"
+        msg = f"ClickHouse at {where} {how}: {escaped(said, limit=_LONGEST_ANSWER)}"
         raise ReportError(msg) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from contextlib import contextmanager
@@ -11,7 +12,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from devtools.report.logs import NOON, log
+import yaml
+from devtools.report.logs import NOON, line, log, wrong
 from devtools.report.test_store import answers, lines_of
 
 from mcp_lenient.cli import run
@@ -114,6 +116,56 @@ def test_it_answers_as_duckdb_does(tmp_path, views):
         engine.session.query("DROP TABLE calls")
         assert run(["report", "--from", address.replace("p%40ss", "wrong")]) == 2
     engine.session.close()
+
+
+class Answer(bytes):
+    """An answer as chDB gives it."""
+
+    __slots__ = ()
+
+    def bytes(self):
+        return self
+
+
+class OldServer:
+    """What Debian's server of 2018 answers."""
+
+    def query(self, sql, _):
+        assert sql == "SELECT version()"
+        return Answer(b"18.16.1\n")
+
+
+def test_a_version_that_is_too_old_is_named(capsys):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    with serving(OldServer()) as address:
+        assert run(["report", "--from", address]) == 2
+    assert "ClickHouse 18.16.1 is too old for a report: it needs 23.6 or newer" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_missing_table_is_named(tmp_path, capsys):
+    pytest.importorskip("sqlglot", reason="sqlglot is not installed")
+    engine = Engine(tmp_path / "engine")
+    with serving(engine.session) as address:
+        assert run(["report", "--from", address]) == 2
+    assert re.search("answers with an error: .*calls", capsys.readouterr().err)
+    engine.session.close()
+
+
+def test_the_program_of_vector_takes_events_alone():
+    """Vector's own language runs it, in this process."""
+    vrl = pytest.importorskip("vrl_python", reason="VRL is not installed").VRLRuntime()
+    blocks = re.findall(r"```yaml\n(.*?)```", _PAGE.read_text("utf-8"), re.DOTALL)
+    (vector,) = (yaml.safe_load(each) for each in blocks if "sinks:" in each)
+    source = vector["transforms"]["events"]["source"]
+    event = json.loads(line(violations=[wrong("type", "/limit", "string")], hints=[]))
+    taken = vrl.execute(source, {"message": json.dumps(event), "file": "events.jsonl"}).processed_event
+    lists = {name: event[name] for name in ("violations", "repairs", "hints") if name in event}
+    assert {name: json.loads(taken.pop(name)) for name in lists} == lists
+    assert taken == {name: value for name, value in event.items() if name not in lists}
+    for other in ("INFO: started", "[1]", '{"a": 1}', json.dumps(event | {"schema_version": 2})):
+        with pytest.raises(RuntimeError):
+            vrl.execute(source, {"message": other})
 
 
 @pytest.mark.parametrize(
