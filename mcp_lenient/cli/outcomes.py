@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -24,6 +25,7 @@ def outcomes(
     save: Path | None = None,
     against: Path | None = None,
     config: Annotated[Path | None, Parameter(show_default=False)] = None,
+    jobs: Annotated[int, Parameter(validator=Number(gte=0, lte=64))] = 0,
     top: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 20,
 ) -> int:
     """Judge recorded calls by their schemas, and say what has changed since an earlier version or policy.
@@ -32,33 +34,22 @@ def outcomes(
     2 if a file cannot be read. No tool is run. Values of secrets are neither saved nor printed.
 
     Args:
-        calls: A recording that `LenientMiddleware(record=...)` has made, or a JSON file of calls, each with `schema`
-            and `sent`.
+        calls: A recording that `LenientMiddleware(record=...)` has made, a JSON file of calls, each with `schema`
+            and `sent`, or a file that `--save` wrote.
         save: Write what becomes of each call to this file.
         against: A file that `--save` wrote, to compare with.
         config: A definitions file in YAML or TOML with the policy to judge by; without it the defaults.
+        jobs: Number of processes; 0 for one on each processor.
         top: Maximum number of calls to print of each change.
     """
-    from mcp_lenient.cli.report import progress_bar
-    from mcp_lenient.declare.definitions import load_definitions
-    from mcp_lenient.devtools.outcomes import judge, read_calls, read_outcomes
+    from mcp_lenient.devtools.outcomes import are_saved, read_outcomes
     from mcp_lenient.devtools.outcomes import save as write
 
-    rows = read_calls(calls)
     before = None if against is None else read_outcomes(against)
-    definitions = None if config is None else load_definitions(config)
     found: list[CallOutcome] = []
-    try:
-        with progress_bar() as progress:
-            for at, each in enumerate(judge(rows, definitions)):
-                found.append(each)
-                if progress is not None and at % 100 == 0:
-                    progress("judging", 100 * at / len(rows))
-    except KeyboardInterrupt:
-        sys.stderr.write(
-            f"interrupted: {len(found):,} of {len(rows):,} calls were judged, nothing was saved\n"
-        )
-        _put_totals(found)
+    if are_saved(calls):
+        found.extend(read_outcomes(calls).values())
+    elif not _judged(found, calls, config, jobs):
         return INTERRUPTED
     if save is not None:
         try:
@@ -67,6 +58,28 @@ def outcomes(
             fail(f"--save {save}: {error.strerror}")
     _put_totals(found)
     return DONE if before is None else _compared(before, found, top)
+
+
+def _judged(found: list[CallOutcome], calls: Path, config: Path | None, jobs: int) -> bool:
+    """Add what becomes of the calls; return False after Ctrl-C."""
+    from mcp_lenient.cli.report import progress_bar
+    from mcp_lenient.devtools import processors
+    from mcp_lenient.devtools.outcomes import judge_all, read_calls
+
+    rows = read_calls(calls)
+    try:
+        with progress_bar() as progress:
+            for each in judge_all(rows, config, jobs=jobs or processors()):
+                found.append(each)
+                if progress is not None and len(found) % 100 == 0:
+                    progress("judging", 100 * len(found) / len(rows))
+    except KeyboardInterrupt:
+        sys.stderr.write(
+            f"interrupted: {len(found):,} of {len(rows):,} calls were judged, nothing was saved\n"
+        )
+        _put_totals(found)
+        return False
+    return True
 
 
 def _put_totals(found: list[CallOutcome]) -> None:
@@ -81,6 +94,7 @@ def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int
     """Print what has changed, the worst first."""
     from mcp_lenient.devtools.outcomes import CHANGES, WORSE, changed
     from mcp_lenient.devtools.printing import put
+    from mcp_lenient.values.display import cut
 
     changes: dict[Change, list[tuple[CallOutcome, CallOutcome]]] = {name: [] for name in CHANGES}
     known = [(before[each.call], each) for each in found if each.call in before]
@@ -90,20 +104,20 @@ def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int
     for name, pairs in changes.items():
         put(f"{name}: {len(pairs):,}")
         for old, new in pairs[:top]:
-            put(f"  {old.tool} ({new.name})\n    before  {_said(old)}\n    now     {_said(new)}")
+            sent = cut(json.dumps(new.sent), _LONGEST)
+            put(
+                f"  {new.tool} ({new.name})\n    sent    {sent}\n    before  {_said(old)}\n    now     {_said(new)}"
+            )
     if others := len(found) - len(known):
         put(f"not among the saved calls: {others:,}")
     return FOUND if any(changes[name] for name in WORSE) else DONE
 
 
 def _said(each: CallOutcome) -> str:
-    import json
-
     from mcp_lenient.values.display import cut
 
-    why = f" by {', '.join(each.why)}" if each.why else ""
-    return (
-        f"runs with {cut(json.dumps(each.value), _LONGEST)}{why}"
-        if each.ran
-        else f"refused: {', '.join(each.why)}"
-    )
+    if each.ran:
+        why = f" by {', '.join(each.why)}" if each.why else ""
+        return f"runs with {cut(json.dumps(each.value), _LONGEST)}{why}"
+    told = f" {cut(json.dumps(each.violations), _LONGEST)}" if each.violations else ""
+    return f"refused: {', '.join(each.why)}{told}"

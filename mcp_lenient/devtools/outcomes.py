@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import signal
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
-from mcp_lenient.declare.definitions import Definitions
+from mcp_lenient.declare.definitions import Definitions, load_definitions
 from mcp_lenient.errors import LenientError
 from mcp_lenient.telemetry.recording import masked
 from mcp_lenient.telemetry.sinks import silenced
 
-Change = Literal["newly repaired", "newly refused", "another value"]
-CHANGES: Final[tuple[Change, ...]] = ("newly refused", "another value", "newly repaired")
+Change = Literal["newly repaired", "newly refused", "another value", "another reason"]
+CHANGES: Final[tuple[Change, ...]] = ("newly refused", "another value", "newly repaired", "another reason")
 """What may change about a call, the worst first."""
 WORSE: Final = frozenset(CHANGES[:2])
 """The changes to look at before an upgrade."""
+_TOLD: Final = ("pointer", "code", "fixes")
+_PART: Final = 1000
+"""The calls that a process judges at a time; a tool is compiled for each part."""
 
 
 class OutcomesError(LenientError):
@@ -39,20 +47,21 @@ class CallOutcome(BaseModel):
     """What becomes of a call; values of secrets are others of the same form."""
 
     call: str
-    """A fingerprint of tool, schema and arguments."""
+    """A fingerprint of tool, schema and arguments, with a number for calls that differ in secrets alone."""
     name: str
     tool: str
+    sent: Any
     ran: bool
     value: Any = None
     """The arguments that the tool gets."""
-    digest: str = ""
-    """Tells values apart, those of secrets too."""
     why: tuple[str, ...] = ()
     """The rules that repaired it, or the code of the refusal."""
+    violations: tuple[Any, ...] = ()
+    """The place, code and fixes of each violation of a refused call."""
 
 
 def read_calls(file: Path) -> list[RecordedRow]:
-    """Read calls: JSON lines, a list, or an object with ``cases``.
+    """Read calls, tool by tool: JSON lines, a list, or an object with ``cases``.
 
     Each has ``schema`` (or ``param_schema``) and ``sent`` (or ``arguments``), and may have ``tool``, ``id`` and
     ``destructive``; a call without a schema is one of the tool that was named before.
@@ -65,7 +74,7 @@ def read_calls(file: Path) -> list[RecordedRow]:
         name, schema = str(row.get("tool", "tool")), row.get("schema", row.get("param_schema"))
         if isinstance(schema, Mapping):
             destructive = row.get("destructive") is True
-            key = _digest([name, schema, destructive])
+            key = digest([name, schema, destructive])
             tools[name] = known.setdefault(key, HostTool(name, schema, destructive=destructive, key=key))
         sent = row.get("sent", row.get("arguments"))
         if name not in tools:
@@ -75,7 +84,45 @@ def read_calls(file: Path) -> list[RecordedRow]:
     if not rows:
         msg = f"{file}: there is no call in it"
         raise OutcomesError(msg)
-    return rows
+    order = {key: at for at, key in enumerate(known)}
+    return sorted(rows, key=lambda row: order[str(row.tool.key)])
+
+
+def judge_all(
+    rows: Sequence[RecordedRow], config: Path | None = None, *, jobs: int = 1
+) -> Iterator[CallOutcome]:
+    """Yield what becomes of each call by the policy of a definitions file, judged by several processes.
+
+    Raises:
+        DefinitionsError: When the file cannot be read.
+    """
+    definitions = None if config is None else load_definitions(config)
+    parts = [rows[at : at + _PART] for at in range(0, len(rows), _PART)]
+    times: Counter[str] = Counter()
+    for outcome in _judged(parts, definitions, config, min(jobs, len(parts))):
+        times[outcome.call] += 1
+        yield outcome.model_copy(update={"call": f"{outcome.call}-{times[outcome.call]}"})
+
+
+def _judged(
+    parts: list[Sequence[RecordedRow]], definitions: Definitions | None, config: Path | None, jobs: int
+) -> Iterator[CallOutcome]:
+    if jobs <= 1:
+        for part in parts:
+            yield from judge(part, definitions)
+        return
+    # Forked processes would have the locks of the progress bar's thread.
+    with ProcessPoolExecutor(jobs, get_context("spawn"), _leave_interrupts) as pool:
+        for found in pool.map(partial(_part, config), parts):
+            yield from found
+
+
+def _leave_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that waits for this one handles them
+
+
+def _part(config: Path | None, rows: Sequence[RecordedRow]) -> list[CallOutcome]:
+    return list(judge(rows, None if config is None else load_definitions(config)))
 
 
 def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -> Iterator[CallOutcome]:
@@ -89,22 +136,36 @@ def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -
 
 def _outcome(gate: Gate, kept: dict[Any, CompiledTool], row: RecordedRow) -> CallOutcome:
     verdict = gate.verdict_at_once(HostCall(row.tool.name, row.sent, 0, dict), row.tool, kept)
-    known = {"call": _digest([row.tool.key, row.sent]), "name": row.name, "tool": row.tool.name}
-    if verdict.refusal is not None:
-        answer = next(iter(verdict.refusal["_meta"].values()))
-        return CallOutcome(**known, ran=False, why=(answer["error_code"],))
-    value = row.sent if verdict.arguments is None else verdict.arguments
-    tool = verdict.tool
-    shown = masked(value, None) if tool is None else masked(value, tool.plan.top, tool.policy.secret)
-    why = tuple(dict.fromkeys(repair.rule for repair in verdict.repairs))
-    return CallOutcome(**known, ran=True, value=shown, digest=_digest(value), why=why)
+    top, secret = (None, ()) if verdict.tool is None else (verdict.tool.plan.top, verdict.tool.policy.secret)
+    sent = masked(row.sent, top, secret)
+    call = CallOutcome(
+        call=digest([row.tool.key, sent]),
+        name=row.name,
+        tool=row.tool.name,
+        sent=sent,
+        ran=True,
+        value=sent if verdict.arguments is None else masked(verdict.arguments, top, secret),
+        why=tuple(dict.fromkeys(repair.rule for repair in verdict.repairs)),
+    )
+    return call if verdict.refusal is None else refused(call, next(iter(verdict.refusal["_meta"].values())))
+
+
+def refused(call: CallOutcome, envelope: Mapping[str, Any]) -> CallOutcome:
+    """Return the outcome of a call that got an envelope instead."""
+    told = envelope.get("details", {}).get("violations", ())
+    violations = tuple({key: each[key] for key in _TOLD if key in each} for each in told)
+    known = {"ran": False, "value": None, "why": (envelope["error_code"],), "violations": violations}
+    return call.model_copy(update=known)
 
 
 def changed(before: CallOutcome, after: CallOutcome) -> Change | None:
     """Return what has changed about a call; None if nothing."""
     if before.ran != after.ran:
         return "newly repaired" if after.ran else "newly refused"
-    return "another value" if before.digest != after.digest else None
+    # As JSON text, 1, 1.0 and true differ.
+    if json.dumps(before.value) != json.dumps(after.value):
+        return "another value"
+    return None if (before.why, before.violations) == (after.why, after.violations) else "another reason"
 
 
 def save(file: Path, outcomes: Iterable[CallOutcome]) -> None:
@@ -128,6 +189,15 @@ def read_outcomes(file: Path) -> dict[str, CallOutcome]:
     except (ValidationError, ValueError):
         msg = f"{file}: it was not written by --save"
     raise OutcomesError(msg)
+
+
+def are_saved(file: Path) -> bool:
+    """Return whether a file has outcomes instead of calls."""
+    try:
+        with file.open(encoding="utf-8") as lines:
+            return CallOutcome.model_validate_json(lines.readline()) is not None
+    except (OSError, ValueError):  # a ValidationError is one
+        return False
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:
@@ -157,6 +227,6 @@ def _parsed(file: Path, number: int, line: str) -> Any:
         raise OutcomesError(msg) from None
 
 
-def _digest(value: Any) -> str:
-    # As JSON text, 1, 1.0 and true differ.
+def digest(value: Any) -> str:
+    """Return a fingerprint of a JSON value, in which ``1`` and ``1.0`` differ."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()[:24]

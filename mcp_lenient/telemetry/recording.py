@@ -18,8 +18,12 @@ from mcp_lenient.values.json_values import looks_like_json
 
 LARGEST: Final = 50_000_000
 """The bytes after which a recording ends."""
-_DEEPEST: Final = 50
-_FORMS: Final = ((re.compile(r"\d"), "1"), (re.compile("[A-Z]"), "A"), (re.compile(r"[^\W\dA-Z_]"), "a"))
+_DEEPEST: Final = 100
+"""More levels than any limit of a policy by default; what is deeper becomes null."""
+_LABELED: Final = re.compile(r"""(?<![\w.$-])(--?)?([\w.$-]{1,64})["'\\]{0,4}(?(1)[=:\s]|\s?[=:])""")
+"""A name in a text, and what shows that its value follows: ``password=``, ``"password":``, ``--password ``."""
+_DIGIT: Final = re.compile(r"\d")
+_FORMS: Final = ((_DIGIT, "1"), (re.compile("[A-Z]"), "A"), (re.compile(r"[^\W\dA-Z_]"), "a"))
 
 
 class Recording:
@@ -81,14 +85,17 @@ def masked(
 ) -> Any:
     """Return a value with another of the same form in place of each secret.
 
-    Secret is what is below a secret's name or beside it as a text, a URI with a password, what the schema marks, and
-    what is below a name that the schema does not know, unless it is a declared one in another case.
+    Secret is what is below a secret's name or beside it as a text, a text that has such a name and a value, a URI with
+    a password, what the schema marks, a text in place of an object, and what is below a name that the schema does not
+    know, unless it is a declared one in another case.
 
     >>> from mcp_lenient.schema.node import Tree
     >>> masked({"id": 7, "apiKey": "sk-Ab3", "x": 25}, Tree({"properties": {"id": {}}}).top)
     {'id': 7, 'apiKey': 'aa-Aa1', 'x': 11}
     """
-    if marked_secret(node) or depth > _DEEPEST:
+    if depth > _DEEPEST:
+        return None
+    if marked_secret(node):
         hides = _SECRET
     if isinstance(value, Mapping):
         named = keys_naming_secret(value, secret)
@@ -103,11 +110,16 @@ def masked(
             for name, each, child, hidden in entries
         }
     if isinstance(value, list):
-        return [masked(each, below(node, at), secret, hides, depth + 1) for at, each in enumerate(value)]
+        options = {at: each.lstrip("-") for at, each in enumerate(value) if isinstance(each, str)}
+        named = keys_naming_secret(options, secret)
+        return [
+            masked(each, below(node, at), secret, hides if named <= {at} else _SECRET, depth + 1)
+            for at, each in enumerate(value)
+        ]
     if isinstance(value, str):
         return _text(value, node, secret, hides, depth)
     if hides and isinstance(value, (int, float)) and not isinstance(value, bool):
-        return json.loads(_form(json.dumps(value)))
+        return json.loads(_DIGIT.sub("1", json.dumps(value)))
     return value
 
 
@@ -133,7 +145,20 @@ def _text(text: str, node: Node | None, secret: Collection[str], hides: int, dep
             return json.dumps(masked(json.loads(text), node, secret, hides, depth + 1), ensure_ascii=False)
         except (ValueError, RecursionError):
             return _form(text)
-    return _form(text) if hides or has_credential(text) else text
+    is_secret = hides or has_credential(text) or _has_label(text, secret) or _takes_objects(node)
+    return _form(text) if is_secret else text
+
+
+def _has_label(text: str, secret: Collection[str]) -> bool:
+    return any(secret_name(found[2], secret) for found in _LABELED.finditer(text))
+
+
+def _takes_objects(node: Node | None) -> bool:
+    """Return whether a value here is an object, or a list of them, and no text."""
+    kinds = {kind for way in (node.ways if node else ()) for kind in way.kinds or ()}
+    return "string" not in kinds and (
+        "object" in kinds or ("array" in kinds and _takes_objects(below(node, 0)))
+    )
 
 
 def _form(text: str) -> str:

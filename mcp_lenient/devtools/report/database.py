@@ -9,6 +9,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Final
 
+from mcp_lenient.devtools import processors
 from mcp_lenient.errors import LenientError
 
 if TYPE_CHECKING:
@@ -90,9 +91,8 @@ class Database:
         self._connection = _connection(folder, memory)
         self._progress = progress
         run = self._connection.execute
-        processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         fitting = int(_limit(self._connection) // _THREAD_MEMORY)
-        self.threads = max(1, min(most_threads, processors, fitting))
+        self.threads = max(1, min(most_threads, processors(), fitting))
         run(f"SET threads={self.threads:d}")
         # Without it the engine reports no progress; the engine must not print it.
         run("SET enable_progress_bar=true")

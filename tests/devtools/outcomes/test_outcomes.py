@@ -12,10 +12,9 @@ import pytest
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
 
-from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.outcomes import judge, read_calls
-from mcp_lenient.devtools.report import page, read_report
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry import recording
@@ -68,11 +67,56 @@ def test_another_value_is_found_by_its_type_too(tmp_path, capsys):
     file, saved = calls(tmp_path, {"limit": 1}), tmp_path / "a.json"
     run(["outcomes", str(file), "--save", str(saved)])
     row = json.loads(saved.read_text("utf-8"))
-    saved.write_text(json.dumps({**row, "value": {"limit": 1.0}, "digest": "other"}), encoding="utf-8")
+    saved.write_text(json.dumps({**row, "value": {"limit": 1.0}}), encoding="utf-8")
     assert run(["outcomes", str(file), "--against", str(saved)]) == 1
     shown = capsys.readouterr().out
     assert "another value: 1" in shown
     assert 'before  runs with {"limit": 1.0}\n    now     runs with {"limit": 1}' in shown
+
+
+def test_another_reason_is_no_harm_and_two_saved_files_are_compared(tmp_path, capsys):
+    file, policy = calls(tmp_path, {"limt": 1}, {"tags": '["a"]'}), tmp_path / "tools.yaml"
+    policy.write_text("policy: {language: zh}\n", encoding="utf-8")
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    run(["outcomes", str(file), "--save", str(first)])
+    run(["outcomes", str(file), "--save", str(second), "--config", str(policy)])
+    assert run(["outcomes", str(second), "--against", str(first)]) == 0
+    assert "another reason: 0" in capsys.readouterr().out
+    second.write_text(
+        second.read_text("utf-8").replace("rename", "other").replace("json_text", "x"), encoding="utf-8"
+    )
+    assert run(["outcomes", str(second), "--against", str(first)]) == 0
+    assert "another reason: 1" in capsys.readouterr().out
+
+
+def test_several_processes_judge_as_one_does(tmp_path, monkeypatch):
+    monkeypatch.setattr("mcp_lenient.devtools.outcomes._PART", 2)
+    schemas = [{**_SCHEMA, "title": f"{at}"} for at in range(3)]
+    rows = [{"tool": f"t{at % 3}", "schema": schemas[at % 3], "sent": {"limit": f"{at}"}} for at in range(9)]
+    file, saved = tmp_path / "calls.json", [tmp_path / f"{jobs}.json" for jobs in (1, 3)]
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    for jobs, each in zip((1, 3), saved, strict=True):
+        assert run(["outcomes", str(file), "--save", str(each), "--jobs", str(jobs)]) == 0
+    assert saved[0].read_bytes() == saved[1].read_bytes()
+    assert [json.loads(line)["name"] for line in saved[0].read_text("utf-8").splitlines()] == [*"147258369"]
+
+
+def test_calls_that_differ_in_secrets_alone_are_told_apart(tmp_path, capsys):
+    schema = {"properties": {"password": {"type": "string", "pattern": "^ab"}}}
+    rows = [{"schema": schema, "sent": {"password": each}} for each in ("abc", "xyz")]
+    file, saved = tmp_path / "calls.json", tmp_path / "a.json"
+    file.write_text(json.dumps(rows), encoding="utf-8")
+    run(["outcomes", str(file), "--save", str(saved)])
+    assert run(["outcomes", str(file), "--against", str(saved)]) == 0
+    assert capsys.readouterr().out.count("2 calls: 1 run") == 2
+
+
+@pytest.mark.parametrize("depth", [100, 400, 900])
+def test_a_deep_value_is_judged(tmp_path, depth):
+    deep = "[" * depth + "]" * depth
+    file = tmp_path / "calls.json"
+    file.write_text(f'{{"schema": {{}}, "sent": {{"a": {deep}}}}}', encoding="utf-8")
+    assert run(["outcomes", str(file), "--save", str(tmp_path / "a.json")]) == 0
 
 
 def test_the_forms_of_case_tables_are_read(tmp_path):
@@ -143,24 +187,6 @@ SENT = (
 )
 
 
-async def test_no_secret_is_in_a_recording_a_saved_outcome_a_store_or_a_page(tmp_path, capfd):
-    file, policy = tmp_path / "calls.jsonl", Policy(secret=["own"])
-    async with Client(server(record=file, policy=policy)) as client:
-        for sent in SENT:
-            await client.call_tool("login", sent, raise_on_error=False)
-    log = tmp_path / "events.jsonl"
-    log.write_text(capfd.readouterr().err, encoding="utf-8")
-    report = read_report([log], store=tmp_path / "store")
-    assert run(["outcomes", str(file), "--save", str(tmp_path / "a.json")]) == 0
-    assert run(["outcomes", str(file), "--against", str(tmp_path / "a.json")]) == 0
-    assert report.calls
-    written = {each: each.read_bytes() for each in tmp_path.rglob("*") if each.is_file()}
-    written["page"] = page(report).encode()
-    written["shown"] = capfd.readouterr().out.encode()
-    for secret in _SECRETS:
-        assert [name for name, content in written.items() if secret.encode() in content] == []
-
-
 async def test_a_recording_is_judged_as_the_calls_were(tmp_path):
     file = tmp_path / "calls.jsonl"
     async with Client(server(record=file)) as client:
@@ -196,6 +222,7 @@ def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
         ({"x y=Secret1": 1}, {"a a=Aaaaaa1": 1}),
         ({"auth": {"Bob7": -12.5, "ok": True}}, {"auth": {"Aaa1": -11.1, "aa": True}}),
         ({"other": '{"max_results": "Ab"}'}, {"other": '{"max_results": "Aa"}'}),
+        ({"other": [1e22, 2.5e-7, float("inf"), 7]}, {"other": [1e11, 1.1e-11, float("inf"), 1]}),
     ],
 )
 def test_values_keep_their_form(sent, expected):
