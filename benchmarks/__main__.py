@@ -12,8 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 _SCRIPTS = {
-    "cases": ("quality", "alone", "verbose", "json_file", "damaged", "seed"),
-    "differences": ("quality", "files", "envelopes", "verbose"),
+    "cases": ("quality", "alone", "verbose", "save", "damaged", "seed"),
     "lengths": ("quality",),
     "text_calls": ("quality", "verbose"),
     "overhead": ("speed",),
@@ -38,14 +37,14 @@ _SCRIPTS = {
 }
 """The scripts: the folder of each, and the options of its ``main(console, ...)``."""
 
-_NO_TABLES = ("differences", "trust", "evidence")
-"""Scripts that ``all`` leaves out: two need files, the other repeats figures of other scripts."""
+_NO_TABLES = ("trust", "evidence")
+"""Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
 _WIDTH = 120
 """A narrower terminal breaks the lines of a wide table, of which Rich would cut the cells."""
 _FILE_WIDTH = 300
 """More than the widest table."""
-_FILES = "differences: two files written by cases --json; evidence: folders of clones (docs/evidence.md)"
-_JSON = "cases: write each outcome; side_by_side: write the figures"
+_FILES = "evidence: folders of clones (docs/evidence.md)"
+_JSON = "side_by_side: write the figures"
 
 
 def main() -> int:
@@ -59,11 +58,11 @@ def main() -> int:
     parser.add_argument("which", choices=(*_SCRIPTS, "all"), metavar="NAME", help="one of the names below")
     parser.add_argument("files", nargs="*", help=_FILES)
     parser.add_argument("--alone", action="store_true", help="cases: measure FastMCP without the middleware")
-    parser.add_argument("--verbose", action="store_true", help="cases, differences: print everything")
+    parser.add_argument("--verbose", action="store_true", help="cases: print everything")
     parser.add_argument("--millions", type=int, default=1, help="report: size of the log in million lines")
     parser.add_argument("--calls", type=int, default=5_000, help="load: number of calls to send")
     parser.add_argument("--json", dest="json_file", metavar="FILE", help=_JSON)
-    parser.add_argument("--envelopes", action="store_true", help="differences: compare refusals in detail")
+    parser.add_argument("--save", metavar="FILE", help="cases: write outcomes for mcp-lenient outcomes")
     parser.add_argument("--damaged", type=int, default=0, help="cases, trust: number of damaged calls")
     parser.add_argument("--seed", type=int, default=1, help="cases, trust: seed for choosing damage")
     chosen = parser.parse_args()
@@ -88,7 +87,7 @@ def _scripts() -> str:
 
 def _run(name: str, chosen: argparse.Namespace) -> int:
     options = {option: getattr(chosen, option) for option in _SCRIPTS[name][1:]}
-    # Scripts that find differences return an exit code; the others only print.
+    # Scripts that miss a target return an exit code; the others only print.
     return import_module(_module(name)).main(wide_console(), **options) or 0
 
 

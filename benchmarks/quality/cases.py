@@ -14,10 +14,11 @@ from rich.table import Table
 
 from benchmarks import data, servers
 from benchmarks.quality import damaged as damages
-from benchmarks.quality import outcomes, scoring
+from benchmarks.quality import scoring
 from benchmarks.quality.judgments import REASONS
 from benchmarks.quality.matching import differing
 from benchmarks.quality.scoring import ALLOWED, CORRUPTED, KEPT, OWN, REFUSED, RIGHT, Known, Score
+from mcp_lenient.devtools import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -88,7 +89,7 @@ def main(
     *,
     alone: bool = False,
     verbose: bool = False,
-    json_file: str | None = None,
+    save: str | None = None,
     damaged: int = 0,
     seed: int = 1,
 ) -> None:
@@ -98,7 +99,7 @@ def main(
         console: The output.
         alone: Whether to leave out the middleware.
         verbose: Whether to print whole values, and every damaged call that ran as another one.
-        json_file: A file for each outcome as a line of JSON, of all sets on all kinds of tools.
+        save: A file for the outcomes of all sets on all kinds of tools, which ``mcp-lenient outcomes`` compares.
         damaged: The number of damaged correct calls to try as well.
         seed: The seed for choosing damage.
     """
@@ -109,13 +110,11 @@ def main(
         console.print(f"cases skipped: {missing}")
         return
     middleware = None if alone else refusing()
-    measured = asyncio.run(
-        measure(folder, middleware, everywhere=bool(json_file), damaged=damaged, seed=seed)
-    )
+    measured = asyncio.run(measure(folder, middleware, everywhere=bool(save), damaged=damaged, seed=seed))
     _report(console, measured, verbose=verbose)
-    if json_file:
-        outcomes.write(Path(json_file), _outcomes(measured))
-        console.print(f"outcomes written to {json_file}")
+    if save:
+        outcomes.save(Path(save), _outcomes(measured))
+        console.print(f"outcomes written to {save}")
 
 
 def refusing() -> Middleware:
@@ -190,16 +189,31 @@ def _more_sets(folder: Path) -> Iterator[_Set]:
         yield f"real_calls_{name}", data.real_calls(folder, name), verdict, _FUNCTIONS
 
 
-def _outcomes(measured: Measured) -> Iterator[outcomes.Row]:
+def _outcomes(measured: Measured) -> Iterator[outcomes.CallOutcome]:
     invalid = Section(
         "real_calls_invalid", "schema", [*(each.score for each in measured.known), *measured.unknown]
     )
     for section in (*measured.first, *measured.second, *measured.more, invalid):
         for score in section.scores:
-            yield outcomes.outcome(section.title, section.kind, score.case.name, score.case.sent, score.reply)
+            yield _outcome(f"{section.title}, {section.kind}", score.case.name, score.case.sent, score.reply)
     for result in measured.damaged:
         call = result.damaged
-        yield outcomes.outcome("damaged", result.kind, call.name, call.sent, result.reply)
+        yield _outcome(f"damaged, {result.kind}", call.name, call.sent, result.reply)
+
+
+def _outcome(where: str, name: str, sent: Any, reply: Reply) -> outcomes.CallOutcome:
+    call = outcomes.CallOutcome(
+        call=outcomes.digest([where, name, sent]),
+        name=name,
+        tool=where,
+        sent=sent,
+        ran=reply.ran,
+        value=reply.arguments,
+        why=tuple(f"{each['rule']} {each.get('pointer', '')}" for each in reply.records),
+    )
+    if reply.envelope:
+        return outcomes.refused(call, reply.envelope)
+    return call if reply.ran else call.model_copy(update={"why": (reply.error,)})
 
 
 # --- printing -----------------------------------------------------------------------------------------

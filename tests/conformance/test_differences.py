@@ -2,70 +2,45 @@
 
 from __future__ import annotations
 
-import json
 import re
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from benchmarks.quality import differences, outcomes
+from benchmarks.quality.cases import _outcome
 from benchmarks.quality.judgments import OUTCOMES, REASONS, digest
 from benchmarks.servers import Reply
 from benchmarks.signatures import expressible
+from mcp_lenient.devtools.outcomes import changed
 
 _DOCS = Path(__file__).parents[2] / "docs" / "how-to" / "conformance.md"
 _RAN = Reply(ran=True, arguments={"n": 1}, repairs=("r",), records=({"rule": "r", "pointer": "/n"},))
-_REFUSED = Reply(ran=False, envelope={"error_code": "UNKNOWN_PARAMETER", "details": {"violations": []}})
-
-
-def _file(path, reply, sent=1):
-    outcomes.write(path, [outcomes.outcome("set", "schema", "row", {"n": sent}, reply)])
-    return str(path)
+_DETAILS = {"violations": [{"pointer": "/n", "code": "type", "fixes": []}]}
+_REFUSED = Reply(ran=False, envelope={"error_code": "INVALID_N_TYPE", "details": _DETAILS})
 
 
 @pytest.mark.parametrize(
-    ("after", "differs"),
+    ("after", "change"),
     [
-        pytest.param(_RAN, False, id="same"),
-        pytest.param(_REFUSED, True, id="status"),
-        pytest.param(Reply(ran=True, arguments={"n": 1.0}, records=_RAN.records), True, id="type"),
-        pytest.param(Reply(ran=True, arguments={"n": True}, records=_RAN.records), True, id="boolean"),
-        pytest.param(Reply(ran=True, arguments={"n": 1}), True, id="repairs"),
+        (_RAN, None),
+        (_REFUSED, "newly refused"),
+        (Reply(ran=False, error="FastMCP refused"), "newly refused"),
+        (Reply(ran=True, arguments={"n": 1.0}, records=_RAN.records), "another value"),
+        (Reply(ran=True, arguments={"n": True}, records=_RAN.records), "another value"),
+        (Reply(ran=True, arguments={"n": 1}), "another reason"),
     ],
 )
-def test_a_changed_outcome_is_found(after, differs, tmp_path):
-    """A call whose status, arguments or repairs differ is printed, and the exit code is 1."""
-    files = [_file(tmp_path / "a", _RAN), _file(tmp_path / "b", after)]
-    console = Console(record=True, width=100, file=StringIO())
-    assert differences.main(console, files=files) == int(differs)
-    assert ("set, schema, row" in console.export_text()) == differs
+def test_a_changed_outcome_of_a_case_is_found(after, change):
+    """The command ``outcomes`` compares the rows that ``cases --save`` writes."""
+    before, now = (_outcome("set, schema", "row", {"n": 1}, each) for each in (_RAN, after))
+    assert before.call == now.call
+    assert changed(before, now) == change
 
 
-def test_other_calls_are_not_compared(tmp_path):
-    """Rows that send another call in the other file are counted, not compared."""
-    files = [_file(tmp_path / "a", _RAN), _file(tmp_path / "b", _REFUSED, sent=2)]
-    console = Console(record=True, width=100, file=StringIO())
-    assert differences.main(console, files=files) == 0
-    assert console.export_text().count("1 rows only in") == 2
-
-
-def test_codes_are_compared_when_asked(tmp_path):
-    """Two refusals that differ only in their codes are equal unless envelopes are compared."""
-    other = Reply(ran=False, envelope={"error_code": "MISSING_A", "details": {}})
-    files = [_file(tmp_path / "a", _REFUSED), _file(tmp_path / "b", other)]
-    console = Console(file=StringIO())
-    assert differences.main(console, files=files) == 0
-    assert differences.main(console, files=files, envelopes=True) == 1
-
-
-def test_a_foreign_file_is_named(tmp_path):
-    """A file of other JSON lines is refused, with its name in the error."""
-    path = tmp_path / "foreign"
-    path.write_text(json.dumps({"a": 1}) + "\n")
-    with pytest.raises(ValueError, match="foreign holds lines that are not outcomes"):
-        outcomes.read(path)
+def test_refusals_with_other_codes_or_fixes_differ():
+    other = Reply(ran=False, envelope={"error_code": "INVALID_N_TYPE", "details": {}})
+    before, now = (_outcome("set, schema", "row", {"n": 1}, each) for each in (_REFUSED, other))
+    assert changed(before, now) == "another reason"
 
 
 def test_every_accepted_difference_is_in_the_docs():
