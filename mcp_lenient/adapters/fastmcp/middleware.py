@@ -16,7 +16,6 @@ import anyio.to_thread
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import DisabledError, NotFoundError, ToolError, ValidationError
 from fastmcp.server.middleware import Middleware
-from fastmcp.tools import FunctionTool
 from mcp.types import CallToolRequestParams, RequestParams
 
 from mcp_lenient.adapters.fastmcp import compat
@@ -32,19 +31,16 @@ from mcp_lenient.adapters.fastmcp.tools import (
     kept_tool,
     may_publish,
     own_tool,
-    policy_of,
     refused,
     repaired_result,
     version_asked,
 )
-from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool, Gate, HostCall, Verdict, published_form
+from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool, Gate, HostCall, Verdict
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.portable.forms import Form
-from mcp_lenient.portable.publishing import Published
-from mcp_lenient.portable.publishing import publish as publish_schema
 from mcp_lenient.refusal.envelope import tool_failed
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
@@ -256,7 +252,6 @@ class LenientMiddleware(Middleware):
         )
         self._telemetry = self._gate.telemetry
         self._compiled: dict[Any, CompiledTool] = {}
-        self._forms: dict[tuple[str, str], tuple[Mapping[str, Any], Published]] = {}
         self._by_query = publish_by_query
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
@@ -391,25 +386,9 @@ class LenientMiddleware(Middleware):
         may_differ = asked is not None or may_publish(tool, self.policy_for(tool.name))
         if not may_differ or context.fastmcp_context is None:
             return tool
-        if isinstance(tool, FunctionTool):
-            published = self._published(tool, asked)
-        else:  # only below a mount or transform is known what its author says
-            known = await self.known(context.fastmcp_context.fastmcp, tool.name)
-            published = None if known is None else known.published
+        known = await self.known(context.fastmcp_context.fastmcp, tool.name)
+        published = None if known is None else known.published
         return tool if published is None else tool.model_copy(update={"parameters": dict(published.schema)})
-
-    def _published(self, tool: FunctionTool, asked: Form | None) -> Published | None:
-        """Return the published form of a function's schema, made once."""
-        form = published_form(policy_of(tool, self._gate.operator.policies), asked)
-        if form is None:
-            return None
-        kept = self._forms.get((tool.name, form.name))
-        if kept is None or kept[0] != tool.parameters or kept[1].form != form:
-            kept = tool.parameters, publish_schema(tool.parameters, form)
-            self._forms[tool.name, form.name] = kept
-            if kept[1].lost is not None:
-                self._telemetry.log.warn_once("form_unavailable", tool.name, kept[1].lost)
-        return kept[1]
 
     def _as_stated(self, tool: Tool) -> Tool:
         declared = self._gate.operator.policies.declared(tool.name)

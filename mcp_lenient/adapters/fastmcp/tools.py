@@ -32,7 +32,7 @@ from mcp_lenient.adapters.gate import (
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
 from mcp_lenient.declare.declared import Declared
-from mcp_lenient.declare.decorator_metadata import combined, declared_of, marks_of
+from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import META_KEY, as_text, error_envelope, repairs_note, repairs_told
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from mcp.types import RequestParams
 
     from mcp_lenient.adapters.fastmcp.compat import Forwarding
-    from mcp_lenient.declare.policies import Policies
     from mcp_lenient.portable.forms import Form
     from mcp_lenient.rules.policy import Mode
 
@@ -464,14 +463,6 @@ class ServerSource(ToolSource):
         """Return the names of the tools that the client is listed."""
         with spans.aside():
             return {tool.name for tool in await self.server.list_tools()}
-
-
-def policy_of(tool: FunctionTool, policies: Policies) -> Policy:
-    """Return the policy in force for a listed function, without looking it up."""
-    marks, operators = marks_of(tool.fn), policies.declared(tool.name)
-    if marks is None:
-        return policies.of(tool.name, None, operators)
-    return policies.of(tool.name, marks.policy, combined(marks.declared, operators))
 
 
 def may_publish(tool: Tool, policy: Policy) -> bool:
