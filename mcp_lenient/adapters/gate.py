@@ -80,6 +80,7 @@ class HostTool:
         drops_names: Whether the host drops arguments that the schema does not declare.
         key: The key of its contract among those of its host; None for its name.
         form: The form of its schema that the client asked for.
+        record: The host's own record of it.
     """
 
     name: str
@@ -94,6 +95,7 @@ class HostTool:
     drops_names: bool = False
     key: Any = None
     form: Form | None = None
+    record: Any = None
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -101,7 +103,9 @@ class HostTool:
         return ()
 
     @classmethod
-    def listed(cls, tool: Mapping[str, Any], validator: Validator | None = None) -> HostTool:
+    def listed(
+        cls, tool: Mapping[str, Any], validator: Validator | None = None, record: Any = None
+    ) -> HostTool:
         """Return a tool from an entry of ``tools/list``."""
         return cls(
             tool["name"],
@@ -110,6 +114,7 @@ class HostTool:
             read_only=is_read_only(tool.get("annotations")),
             has_output_schema=tool.get("outputSchema") is not None,
             validator=validator,
+            record=record,
         )
 
 

@@ -9,8 +9,8 @@ from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource, ToolsU
 
 _MOST_PAGES: Final = 100
 
-ListPage = Callable[[str | None], Awaitable[Mapping[str, Any]]]
-"""Returns a page of ``tools/list``, starting at a cursor."""
+ListPage = Callable[[str | None], Awaitable[Any]]
+"""Returns a page of ``tools/list``, starting at a cursor: a mapping, or an object of the official SDK."""
 
 
 class ServerTools:
@@ -54,13 +54,18 @@ class ListedTools(ToolSource):
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a listed tool; the list is refreshed at most once per call."""
-        return (await self._listed(fresh=fresh)).get(name)
+        return (await self.listed(fresh=fresh)).get(name)
 
     async def names(self) -> Collection[str]:
         """Return the names of all tools."""
-        return await self._listed(fresh=True)
+        return await self.listed(fresh=True)
 
-    async def _listed(self, *, fresh: bool) -> dict[str, HostTool]:
+    async def listed(self, *, fresh: bool) -> dict[str, HostTool]:
+        """Return all tools by name; with ``fresh``, from a list made for this call.
+
+        Raises:
+            ToolsUnknownError: From what the server raises instead of a list.
+        """
         # Meanwhile the server may have listed other tools to another caller.
         known = self._kept.listed if self._own is None else self._own
         if known is not None and (self._own is not None or not fresh):
@@ -69,11 +74,13 @@ class ListedTools(ToolSource):
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._page(cursor)
-            for tool in page.get("tools", ()):
+            told = page if isinstance(page, Mapping) else page.model_dump(by_alias=True)
+            tools = told.get("tools", ())
+            for record, tool in zip(tools if page is told else page.tools, tools, strict=True):
                 own = None if self._as_validator is None else self._as_validator(tool["inputSchema"])
-                listed[tool["name"]] = HostTool.listed(tool, own)
-            cursor = page.get("nextCursor")
-            if cursor is None:
+                listed[tool["name"]] = HostTool.listed(tool, own, record)
+            cursor = told.get("nextCursor")
+            if not cursor:
                 break
         if known is not None:
             # An unchanged tool stays the same object and keeps its contract.
@@ -81,7 +88,7 @@ class ListedTools(ToolSource):
         self._kept.listed = self._own = listed
         return listed
 
-    async def _page(self, cursor: str | None) -> Mapping[str, Any]:
+    async def _page(self, cursor: str | None) -> Any:
         try:
             return await self._list_page(cursor)
         except Exception as error:

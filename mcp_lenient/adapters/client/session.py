@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import is_dataclass, replace
-from time import monotonic, perf_counter_ns
+from functools import partial
+from time import perf_counter_ns
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from mcp.types import INVALID_PARAMS, CallToolResult, TextContent
 from typing_extensions import Self
 
 from mcp_lenient.adapters.client import compat
 from mcp_lenient.adapters.client.compat import MCPError
-from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool, ToolSource, Verdict
+from mcp_lenient.adapters.gate import Gate, HostCall, ToolsUnknownError, Verdict
+from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.telemetry.otel import trace_fields
@@ -32,63 +34,6 @@ if TYPE_CHECKING:
     Session = ClientSession | SdkClient | Client[Any]
     Answer = CallToolResult | ParsedResult
 
-_MOST_PAGES: Final = 1_000
-_FRESH: Final = 1.0
-"""Seconds for which a list of tools may be used to change or refuse a call."""
-
-
-class _SessionTools(ToolSource):
-    """The tools that a server lists.
-
-    Args:
-        session: The client's session.
-
-    Attributes:
-        tools: The SDK's tools, by name.
-        hosted: The same for the gate.
-        compiled: Their contracts, by name.
-    """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self.tools: dict[str, Tool] = {}
-        self.compiled: dict[str, CompiledTool] = {}
-        self.hosted: dict[str, HostTool] = {}
-        self._when = -_FRESH
-
-    async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
-        """Return a tool; list the tools again if it is unknown or, with ``fresh``, possibly outdated."""
-        if fresh or not self.tools:
-            await self.list_anew(unless_fresh=name in self.tools)
-        return self.hosted.get(name)
-
-    async def names(self) -> Collection[str]:
-        """Return the names of all tools."""
-        await self.list_anew()
-        return self.tools
-
-    async def list_anew(self, *, unless_fresh: bool = True) -> None:
-        """List the server's tools again; with ``unless_fresh``, at most once a second."""
-        if unless_fresh and monotonic() - self._when < _FRESH:
-            return
-        found: dict[str, Tool] = {}
-        cursor: str | None = None
-        for _ in range(_MOST_PAGES):
-            page = await compat.tools_page(self._session, cursor)
-            found.update((tool.name, tool) for tool in page.tools)
-            cursor = compat.field(page, "next_cursor")
-            if not cursor:
-                break
-        else:
-            msg = f"The server lists tools on more than {_MOST_PAGES} pages."
-            raise RuntimeError(msg)
-        known = {name: tool for name, tool in self.tools.items() if found.get(name) == tool}
-        self.hosted = {
-            name: self.hosted[name] if name in known else HostTool.listed(tool.model_dump(by_alias=True))
-            for name, tool in found.items()
-        }
-        self.tools, self._when = found, monotonic()
-
 
 class LenientSession:
     """A session whose calls are repaired by the published schemas; everything else is delegated to the session.
@@ -102,7 +47,7 @@ class LenientSession:
     ) -> None:
         self._session = session
         self._gate = Gate(policy, **settings)
-        self._listed = _SessionTools(session)
+        self._kept = ServerTools()
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the session."""
@@ -123,14 +68,16 @@ class LenientSession:
         """Return the server's last listed tools by name, from all pages.
 
         Args:
-            anew: Whether to list them again, at most once a second.
-
-        Raises:
-            RuntimeError: When the server lists tools on more than 1,000 pages.
+            anew: Whether to list them again.
         """
-        if anew or not self._listed.tools:
-            await self._listed.list_anew()
-        return self._listed.tools
+        try:
+            listed = await self._source().listed(fresh=anew)
+        except ToolsUnknownError as error:
+            raise error.__cause__ or error from None
+        return {name: tool.record for name, tool in listed.items()}
+
+    def _source(self) -> ListedTools:
+        return ListedTools(self._kept, partial(compat.tools_page, self._session))
 
     async def call_tool(self, name: str, arguments: Any = None, *rest: Any, **options: Any) -> Any:
         """Call a tool like the session, with arguments repaired by its schema.
@@ -179,7 +126,7 @@ class LenientSession:
     ) -> Any:
         """Return the session's result, or a refusal as the protocol has it."""
         verdict = await self._gate.verdict(
-            HostCall(name, arguments, perf_counter_ns(), trace_fields), self._listed
+            HostCall(name, arguments, perf_counter_ns(), trace_fields), self._source()
         )
         if verdict.refusal is not None:
             return verdict.refusal
@@ -197,7 +144,8 @@ class LenientSession:
 
     def is_destructive(self, name: str) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""
-        return self._gate.compiled(self._listed.hosted[name], self._listed.compiled).plan.destructive
+        tool = (self._kept.listed or {})[name]
+        return self._gate.compiled(tool, self._kept.compiled).plan.destructive
 
     def language_of(self, name: str) -> str:
         """Return the language of messages about a tool."""

@@ -116,12 +116,10 @@ class LenientHandler:
             return FunctionTools(self._kept, self._functions)
         return ListedTools(self._kept, self._list_page, self._validator, (self._server.name,))
 
-    async def _list_page(self, cursor: str | None) -> Mapping[str, Any]:
+    async def _list_page(self, cursor: str | None) -> Any:
         handler = self._handlers[_SDK.ListToolsRequest]
         asked = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
-        result = await handler(_SDK.ListToolsRequest.model_validate(asked))
-        page: Mapping[str, Any] = result.root.model_dump(by_alias=True)
-        return page
+        return (await handler(_SDK.ListToolsRequest.model_validate(asked))).root
 
 
 def _with_repairs(result: Any, verdict: Verdict) -> Any:

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from mcp_types import SERVER_INFO_META_KEY, CallToolResult
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel
 
 from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, ToolSource, Verdict
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
@@ -104,12 +103,11 @@ class LenientServerMiddleware:
             if functions is not None:
                 return FunctionTools(kept, functions)
 
-        async def list_page(cursor: str | None) -> Mapping[str, Any]:
+        async def list_page(cursor: str | None) -> Any:
             asked = {"_meta": ctx.params["_meta"]} if ctx.params and "_meta" in ctx.params else {}
             if cursor is not None:
                 asked["cursor"] = cursor
-            page = await call_next(replace(ctx, method="tools/list", params=asked))
-            return page.model_dump(by_alias=True) if isinstance(page, BaseModel) else page or {}
+            return await call_next(replace(ctx, method="tools/list", params=asked)) or {}
 
         names = () if server is None else (server.name,)
         return ListedTools(kept, list_page, server_names=names)

@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import Any
 
 from mcp_lenient.adapters.gate import HostTool, ToolSource, is_destructive, is_read_only
 from mcp_lenient.adapters.listed import ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionTool(HostTool):
-    """A function of a server.
-
-    Attributes:
-        record: The SDK's record of it.
-    """
-
-    record: Any = field(compare=False)
 
 
 class FunctionTools(ToolSource):
@@ -43,10 +31,10 @@ class FunctionTools(ToolSource):
         record, kept = compat.function_tool(self._server, name), self.compiled.get(name)
         if record is None:
             return None
-        if kept is not None and isinstance(kept.tool, FunctionTool) and kept.tool.record is record:
+        if kept is not None and kept.tool.record is record:
             return kept.tool
         marks = marks_of(record.fn)
-        return FunctionTool(
+        return HostTool(
             record.name,
             record.parameters,
             destructive=is_destructive(record.annotations),

@@ -186,7 +186,6 @@ async def test_the_newest_schema_decides(server):
             """Compute otherwise."""
             return repr(year)
 
-        session._listed._when -= 2
         assert (await session.call_tool("bazi", {"year": "1990"})).data == "'1990'"
 
 
