@@ -204,9 +204,9 @@ class CompiledTool:
         """Return a tool with the contract that these policies give it."""
         mode, validator = contract.plan.policy.mode, _own(contract).validator
         normalizers = validator.normalizers if isinstance(validator, NormalizingValidator) else {}
-        is_said = isinstance(contract, PublishedContract) and contract.published.codec is not None
-        at_once = not normalizers and not tool.in_thread and mode != "off" and not is_said
-        return cls(tool, contract, policies, mode, normalizers, validator.accepts if at_once else None)
+        compiled = cls(tool, contract, policies, mode, normalizers, None)
+        at_once = not normalizers and not tool.in_thread and mode != "off" and not compiled.is_said_otherwise
+        return replace(compiled, accepts_at_once=validator.accepts) if at_once else compiled
 
     @property
     def plan(self) -> Plan:
@@ -223,25 +223,11 @@ class CompiledTool:
         """Whether the tool's own validator is asked, and not its published schema alone."""
         return self.tool.validator is not None
 
-    async def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments."""
-        if self.tool.in_thread:
-            return await anyio.to_thread.run_sync(self.contract.accepts, arguments)
-        return self.contract.accepts(arguments)
+    async def decide(self, sent: Any) -> Decision:
+        """Decide about the arguments of a call."""
+        return await _Question.about(self, sent).decide_aside()
 
-    async def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """Decide about arguments that the tool does not accept."""
-        return await self.aside(self.contract.decide_rejected, arguments)
-
-    async def aside(
-        self, decide: Callable[[Mapping[str, Any]], Decision], arguments: Mapping[str, Any]
-    ) -> Decision:
-        """Decide in a worker thread if that may take long."""
-        if self.may_take_long(arguments):
-            return await anyio.to_thread.run_sync(decide, arguments)
-        return decide(arguments)
-
-    def may_take_long(self, arguments: Mapping[str, Any]) -> bool:
+    def may_take_long(self, arguments: Any) -> bool:
         """Return whether a decision about these arguments may block an event loop."""
         is_wide = len(self.plan.top.properties) > _MANY_PARAMETERS
         return self.tool.in_thread or is_wide or holds_many(arguments)
@@ -266,9 +252,14 @@ class CompiledTool:
         """The schema as it is published, if that is not as the author wrote it."""
         return self.contract.published if isinstance(self.contract, PublishedContract) else None
 
+    @property
+    def is_said_otherwise(self) -> bool:
+        """Whether values are said in another way than the author's schema has it."""
+        return self.published is not None and self.published.codec is not None
+
     def read_back(self, arguments: Any) -> dict[str, Any] | None:
         """Return arguments of the published form in the author's; None if they are handed on as they were sent."""
-        if self.published is None or self.published.codec is None or not isinstance(arguments, Mapping):
+        if self.published is None or not self.is_said_otherwise or not isinstance(arguments, Mapping):
             return None
         return dict(read_back(self.published, arguments).arguments)
 
@@ -494,22 +485,22 @@ class Gate:
             if tool is None:
                 return await self._not_found(call, source)
             compiled = self.compiled(tool, source.compiled)
-        decided = await _decided(compiled, call.arguments, is_rejected=rejected_by is not None)
-        if decided is not None and decided.decision.status != "accepted":
+        question = _Question.about(compiled, call.arguments)
+        decision = await question.decide_aside(is_rejected=rejected_by is not None)
+        if decision.status != "accepted":
             # A call is never changed or refused by the schema of a tool that has since been replaced.
             fresh = await source.tool(call.name, fresh=True)
             if fresh is None:
                 return await self._not_found(call, source)
             again = self.compiled(fresh, source.compiled)
             if again is not compiled:
-                compiled, decided = again, await _decided(again, call.arguments)
-        if decided is None:
-            return Verdict(compiled)
-        if decided.decision.status == "refused" and compiled.mode == "repair":
+                question = _Question.about(again, call.arguments)
+                decision = await question.decide_aside()
+        if decision.status == "refused" and question.compiled.mode == "repair":
             caller = caller_of(call.who())
             if caller is not None:
                 await self._repeats.recall(caller, call.name)
-        return self._outcome(call, compiled, decided)
+        return self._outcome(call, question, decision)
 
     def verdict_at_once(self, call: HostCall, tool: HostTool, kept: dict[Any, CompiledTool]) -> Verdict:
         """Decide about a call whose tool is known, in this thread.
@@ -521,35 +512,31 @@ class Gate:
         """
         if self.operator.reloads:
             self.operator.reload_at_once()
-        known = self.compiled(tool, kept)
-        if known.mode == "off":
-            return AS_SENT
-        question = _question(known, call.arguments)
-        return self._outcome(call, known, _Decided(question.decide(question.arguments), question))
+        question = _Question.about(self.compiled(tool, kept), call.arguments)
+        return self._outcome(call, question, question.decide())
 
-    def _outcome(self, call: HostCall, compiled: CompiledTool, decided: _Decided) -> Verdict:
+    def _outcome(self, call: HostCall, question: _Question, decision: Decision) -> Verdict:
         """Record a decision and return the verdict."""
+        compiled, sent = question.compiled, question.arguments
+        if compiled.mode == "off":
+            return Verdict(compiled)
         if self.operator.recording is not None:
             top, secret = compiled.plan.top, compiled.policy.secret
             tool, destructive = compiled.tool, compiled.plan.destructive
             self.operator.recording.write(
                 tool.name, tool.schema, top, call.arguments, secret, destructive=destructive
             )
-        decision, repairs = (
-            decided.decision,
-            (*call.repairs, *decided.question.read, *decided.decision.repairs),
-        )
+        repairs = (*call.repairs, *question.read, *decision.repairs)
         if decision.status == "refused":
             is_lost = compiled.drops_what_is_missing(decision)
-            certain = compiled.certain or decided.question.is_unreadable or is_lost
+            certain = compiled.certain or sent is None or is_lost
             return self._refused(call, compiled, repairs, decision.violations, certain=certain)
         self.forget_refused(call)
         final = compiled.settled(decision.arguments)
         arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        sent = decided.question.arguments
         read = compiled.read_back(sent)
         if not repairs:
-            self.accepted(call, compiled, arguments if read is None else sent)
+            self.accepted(call, compiled, arguments if sent is None or read is None else sent)
             return Verdict(compiled, arguments=read)
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs)
@@ -767,52 +754,46 @@ def _own(contract: ToolContract) -> ToolContract:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """What a contract is asked about a call.
+    """What a tool's contract is asked about a call.
 
     Attributes:
-        decide: Decides about the arguments.
-        arguments: The arguments, parsed if they came as text.
+        compiled: The tool.
+        sent: The arguments as sent.
+        arguments: The same as an object, parsed if they came as text; None if they cannot be.
         read: How their text was parsed.
-        is_unreadable: Whether they are not an object and cannot be parsed as one.
     """
 
-    decide: Callable[[Mapping[str, Any]], Decision]
-    arguments: Mapping[str, Any]
+    compiled: CompiledTool
+    sent: Any
+    arguments: Mapping[str, Any] | None
     read: tuple[Repair, ...] = ()
-    is_unreadable: bool = False
 
+    @classmethod
+    def about(cls, compiled: CompiledTool, sent: Any) -> _Question:
+        """Parse arguments that came as text."""
+        if sent is None or isinstance(sent, Mapping):
+            return cls(compiled, sent, {} if sent is None else sent)
+        read = arguments_in_text(sent, compiled.policy, destructive=compiled.plan.destructive)
+        return cls(compiled, sent, None) if read is None else cls(compiled, sent, read[0], (read[1],))
 
-@dataclass(frozen=True, slots=True)
-class _Decided:
-    decision: Decision
-    question: _Question
+    def decide(self, *, is_rejected: bool = False) -> Decision:
+        """Decide; arguments that came as an object and are accepted stay the same object."""
+        contract, mode, arguments = self.compiled.contract, self.compiled.mode, self.arguments
+        if mode == "off":
+            return Decision("accepted", {}, (), (), mode)
+        if arguments is None:
+            return Decision("refused", {}, (), (not_an_object(self.sent),), mode)
+        if is_rejected:
+            return contract.decide_rejected(arguments)
+        if self.read or self.compiled.is_said_otherwise:
+            return contract.decide(arguments)
+        if contract.accepts(arguments):
+            return Decision("accepted", arguments, (), (), mode)
+        return contract.decide_rejected(arguments)
 
-
-def _question(compiled: CompiledTool, sent: Any) -> _Question:
-    contract = compiled.contract
-    if sent is None or isinstance(sent, Mapping):
-        return _Question(partial(_decide_as_sent, contract), {} if sent is None else sent)
-    read = arguments_in_text(sent, compiled.policy, destructive=compiled.plan.destructive)
-    if read is None:
-        refused = Decision("refused", {}, (), (not_an_object(sent),), compiled.mode)
-        return _Question(lambda _: refused, {}, is_unreadable=True)
-    return _Question(contract.decide, read[0], (read[1],))
-
-
-def _decide_as_sent(contract: ToolContract, arguments: Mapping[str, Any]) -> Decision:
-    """Decide about arguments that came as an object; accepted ones stay the same object."""
-    if isinstance(contract, PublishedContract) and contract.published.codec is not None:
-        return contract.decide(arguments)
-    if contract.accepts(arguments):
-        return Decision("accepted", arguments, (), (), contract.plan.policy.mode)
-    return contract.decide_rejected(arguments)
-
-
-async def _decided(compiled: CompiledTool, sent: Any, *, is_rejected: bool = False) -> _Decided | None:
-    """Return the decision; None if the policy's mode is off."""
-    if compiled.mode == "off":
-        return None
-    question = _question(compiled, sent)
-    if is_rejected:
-        return _Decided(await compiled.decide_rejected(question.arguments), question)
-    return _Decided(await compiled.aside(question.decide, question.arguments), question)
+    async def decide_aside(self, *, is_rejected: bool = False) -> Decision:
+        """Decide in a worker thread if that may take long."""
+        decide = partial(self.decide, is_rejected=is_rejected)
+        if self.compiled.may_take_long(self.arguments):
+            return await anyio.to_thread.run_sync(decide)
+        return decide()

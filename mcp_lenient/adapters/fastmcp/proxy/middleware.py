@@ -381,7 +381,7 @@ class ProxyMiddleware(LenientMiddleware):
         if cached.mode == "observe":
             return result
         repairs = _own_repairs(answer, result)
-        found = () if await cached.accepts(sent) else (await cached.decide_rejected(sent)).violations
+        found = (await cached.decide(sent)).violations
         language = cached.policy.language
         refusal = with_upstream_message(
             envelope(name, cached.plan.top, found, repairs, language=language),
