@@ -35,12 +35,8 @@ def _fallback(command: str, *arguments: str) -> str:
     [
         pytest.param("weather", "weather", id="plain"),
         pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words", marks=pytest.mark.slow),
-        pytest.param(
-            "a\n{'password': 'hunter2'}", Path(sys.executable).name.rstrip("0123456789."), id="hostile"
-        ),
-        pytest.param(
-            *("x" * 500, Path(sys.executable).name.rstrip("0123456789.")), id="long", marks=pytest.mark.slow
-        ),
+        pytest.param("a\n{'password': 'hunter2'}", Path(sys.executable).stem, id="hostile"),
+        pytest.param("x" * 500, Path(sys.executable).stem, id="long", marks=pytest.mark.slow),
     ],
 )
 async def test_the_servers_own_name_is_logged(named, logged, mode, events):
@@ -72,36 +68,16 @@ async def test_the_operators_name_wins(events):
     ("command", "named"),
     [
         pytest.param(["python", "-c", f"KEY='{_KEY}'"], "python", id="python -c"),
-        pytest.param(["python3.12", "-c", f"KEY='{_KEY}'"], "python", id="python3.12 -c"),
-        pytest.param(
-            ["/usr/bin/python3", "-W", "ignore", "-c", f"KEY='{_KEY}'"], "python", id="an option before"
-        ),
-        pytest.param(["python", "-m", "weather.server", "--key", _KEY], "weather.server", id="python -m"),
-        pytest.param(["python", "-u", "-m", "weather"], "weather", id="python -u -m"),
-        pytest.param(["python", "-m", f"KEY='{_KEY}'"], "python", id="python -m program"),
-        pytest.param(["python", f"/srv/{_KEY}/server.py", _KEY], "python", id="a script"),
-        pytest.param(["node", "-e", f"const key = '{_KEY}'"], "node", id="node -e"),
-        pytest.param(["node", "-p", _KEY], "node", id="node -p"),
-        pytest.param(["node", "dist/index.js"], "node", id="index"),
-        pytest.param(["node", "--require", _KEY, "x.js"], "node", id="an option with a value"),
-        pytest.param(["npx", "-y", "@scope/server-git", "/data"], "server-git", id="npx"),
-        pytest.param(["npx", "--yes", "server-git@1.2.3", _KEY], "server-git", id="npx with a version"),
-        pytest.param(["npx", "-c", f"KEY={_KEY} server"], "npx", id="npx -c"),
-        pytest.param(["npx", "--package", _KEY, "server"], "npx", id="npx, an option with a value"),
-        pytest.param(["npx", f"https://{_KEY}@host/x.tgz"], "npx", id="npx with a URL"),
-        pytest.param(["uvx", "mcp-server-git", "--key", _KEY], "mcp-server-git", id="uvx"),
-        pytest.param(["uvx", "--from", f"git+https://{_KEY}@host/x", "x"], "uvx", id="uvx --from"),
-        pytest.param(["uv", "run", "--with", _KEY, "server.py"], "uv", id="uv run"),
-        pytest.param(["docker", "run", "-e", f"KEY={_KEY}", "image"], "docker", id="docker"),
-        pytest.param(["sh", "-c", f"KEY={_KEY} server"], "sh", id="shell"),
+        pytest.param(["/usr/bin/python3", f"/srv/{_KEY}/server.py", _KEY], "python3", id="a script"),
+        pytest.param(["npx", "-y", "@scope/server-git", _KEY], "npx", id="npx"),
         pytest.param(["env", f"KEY={_KEY}", "server"], "env", id="env"),
         pytest.param(["/opt/bin/weather-mcp", "--key", _KEY], "weather-mcp", id="a program"),
-        pytest.param([r"C:\node\npx.cmd", "-y", "server-git"], "mcp-lenient", id="a Windows path"),
+        pytest.param(["npx.cmd", "-y", "server-git"], "npx", id="a Windows command"),
         pytest.param([f"KEY={_KEY} python", "x"], "mcp-lenient", id="not a command"),
     ],
 )
 def test_the_name_before_the_handshake(command, named):
-    """Before the handshake, a command line is named after its program or package alone."""
+    """Before the handshake, a command line is named after its program alone."""
     assert _fallback(*command) == named
     assert _KEY not in named
 
