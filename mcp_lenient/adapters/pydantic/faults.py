@@ -41,11 +41,6 @@ _TYPES: Mapping[str, str] = {
     "none": "null",
 }
 """JSON types of Pydantic's types, by the prefix of its error types."""
-_TYPES_OF_KEYS: Mapping[str, str] = {
-    **dict.fromkeys(("int_parsing", "int_from_float"), "integer"),
-    **dict.fromkeys(("float_parsing", "decimal_parsing"), "number"),
-    "bool_parsing": "boolean",
-}
 _LIMITS_OF_KEYS: Mapping[str, tuple[str, str]] = {
     "greater_than_equal": ("be at least {bound}", "ge"),
     "greater_than": ("be greater than {bound}", "gt"),
@@ -79,20 +74,26 @@ def reason_of(code: str, context: Mapping[str, Any], given: object = None) -> Te
         return Text("it is no date or time that exists") if _OUTSIDE.fullmatch(error) else None
     if code == "url_parsing":
         return Text("write a URL with its scheme") if error == "relative URL without a base" else None
-    kind = _TYPE.fullmatch(code)
-    named = _TYPES.get(kind[1], "") if kind else ""
-    if not named or named == json_type(given):
+    named = _type_asked(code)
+    if named is None or named == json_type(given):
         return None
     return Text("it must be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
 
 
+def _type_asked(code: str) -> str | None:
+    """Return the JSON type that a value lacks, by Pydantic's error type."""
+    kind = _TYPE.fullmatch(code)
+    return None if kind is None else _TYPES.get(kind[1])
+
+
 def key_reason(code: str, context: Mapping[str, Any]) -> Text | None:
     """Return the expected key of a map; None if the error type does not determine it."""
+    named = _type_asked(code)
     if code in _LIMITS_OF_KEYS:
         words, bound = _LIMITS_OF_KEYS[code]
         asked = Text(words, bound=in_json(context[bound]))
-    elif code in _TYPES_OF_KEYS:
-        asked = Text("be {thing}", thing=Text(ONE_OF_A_TYPE[_TYPES_OF_KEYS[code]]))
+    elif named is not None:
+        asked = Text("be {thing}", thing=Text(ONE_OF_A_TYPE[named]))
     elif code in ("literal_error", "enum"):
         asked = Text("be {thing}", thing=context["expected"])
     else:
@@ -117,9 +118,6 @@ _KINDS: Mapping[str, FaultKind] = {
     "extra_forbidden": "unknown",
     "invalid_key": "unknown",
     "recursion_loop": "size",
-    "bool_parsing": "type",
-    "float_parsing": "type",
-    "int_parsing": "type",
     "int_parsing_size": "type",
     "int_from_float": "type",
     "is_instance_of": "type",
@@ -127,7 +125,7 @@ _KINDS: Mapping[str, FaultKind] = {
     "needs_python_object": "type",
     "none_required": "type",
 }
-"""Kinds of Pydantic's error types that are not evident from the name (``*_type``); all others are values."""
+"""Kinds of Pydantic's error types that are not evident from the name; all others are values."""
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
 _MAX_WALKS = 64
@@ -230,7 +228,8 @@ def _key_path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path | 
 def _kind(code: str, loc: Path) -> FaultKind:
     if code == "json_invalid" and not loc:
         return "size"  # strict servers validate JSON text, whose parser has its own limits
-    return _KINDS.get(code) or ("type" if code.endswith("_type") else "value")
+    is_type = code.endswith("_type") or _type_asked(code) is not None
+    return _KINDS.get(code) or ("type" if is_type else "value")
 
 
 def _tag_fault(path: Path, given: object, discriminator: str) -> Fault:
