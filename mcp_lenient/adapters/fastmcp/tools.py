@@ -375,6 +375,7 @@ class ServerSource(ToolSource):
 
     Attributes:
         form: The form of the schemas that the caller asked for.
+        is_of_call: Whether the request is a call.
     """
 
     certain_names = None
@@ -391,6 +392,7 @@ class ServerSource(ToolSource):
         self.compiled = compiled
         self.server = server
         self.server_names = {server.name, logged_as or server.name}
+        self.is_of_call = isinstance(message, CallToolRequestParams)
         self._message = message
         self._version = _version_key(message)
         self._caller = caller

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
@@ -29,7 +31,6 @@ from mcp_lenient.adapters.fastmcp.middleware import AS_SENT, LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, OVER_HTTP, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     MALFORMED,
-    REFUSED_CREDENTIALS,
     TIMED_OUT,
     UNAVAILABLE,
     UpstreamError,
@@ -59,8 +60,8 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.proxy.upstream import Upstream
-    from mcp_lenient.adapters.fastmcp.tools import Call, CallContext, Next, ServerTool
-    from mcp_lenient.adapters.gate import CompiledTool, HostCall
+    from mcp_lenient.adapters.fastmcp.tools import CallContext, Next, ServerTool
+    from mcp_lenient.adapters.gate import CompiledTool
     from mcp_lenient.adapters.settings import HostSettings
     from mcp_lenient.rules.policy import Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
@@ -134,27 +135,31 @@ class PlainErrors(Middleware):
         return result.model_copy(update={"structured_content": None})
 
 
+@dataclass(slots=True)
+class _Exchange:
+    """What an upstream server was sent in a call, its answer, and why there is none."""
+
+    sent: Mapping[str, Any] | None = None
+    answer: ToolResult | None = None
+    lost: str | None = None
+
+
 class UpstreamSource(ServerSource):
     """The tools of a proxy; before a call is changed or refused, its upstream server is asked for them once.
 
     Attributes:
         proxy: The proxy's middleware.
-        call: The call.
-        asked: The same call as the gate is asked about it; its time does not include the list.
     """
 
     proxy: ProxyMiddleware
-    call: Call | None = None
-    asked: HostCall
     _is_new = False
 
     async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
         """Return a tool; with ``fresh``, from a new list."""
-        if fresh and self.call is not None and not self._is_new:
-            self._is_new, began, kept = True, perf_counter_ns(), self.kept(name)
+        if fresh and self.is_of_call and not self._is_new:
+            self._is_new, kept = True, self.kept(name)
             route = own_tool(kept).route if kept is not None else ()
-            await self.proxy._list_anew(self.call, route[-1][0] if route else self.server)  # noqa: SLF001 - one module
-            self.asked.started += perf_counter_ns() - began
+            await self.proxy._list_anew(route[-1][0] if route else self.server)  # noqa: SLF001 - one module
         return await super().tool(name, fresh=fresh)
 
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
@@ -305,43 +310,44 @@ class ProxyMiddleware(LenientMiddleware):
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Handle a call like :class:`LenientMiddleware`; turn refusals of the upstream server into envelopes too."""
-        sent: Mapping[str, Any] | None = None
-        answer: ToolResult | None = None
-        lost: str | None = None
-
-        async def ask(context: CallContext) -> ToolResult:
-            nonlocal sent, answer, lost
-            sent, answer = context.message.arguments or {}, None
-            try:
-                answer = await call_next(context)
-            except ToolError as error:
-                lost = _loss(error)
-                if lost == MALFORMED:
-                    raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-                instead = self._without_answer(context, error, lost)
-                if instead is not None:
-                    return instead
-                answer = as_refused(error.__cause__)
-                if answer is None:
-                    raise
-            except PydanticError as error:
-                # The SDK would answer -32602, as if the caller's arguments were wrong.
-                lost = MALFORMED
-                raise MCPError(code=INTERNAL_ERROR, message=_UNREADABLE) from error
-            except anyio.get_cancelled_exc_class():
-                lost = "CANCELLED"
-                raise
-            return answer
-
+        exchange = _Exchange()
         try:
             with noting_failures():
-                result = await super().on_call_tool(context, ask)
+                result = await super().on_call_tool(context, partial(self._ask, exchange, call_next))
+        except UpstreamError as error:
+            exchange.lost = error.loss
+            raise
         finally:
-            if lost is not None:
-                self._record_upstream("call_unanswered", context, lost)
+            if exchange.lost is not None:
+                self._record_upstream("call_unanswered", context, exchange.lost)
+        sent, answer = exchange.sent, exchange.answer
         if sent is None or not isinstance(answer, ToolResult) or not isinstance(result, ToolResult):
             return result
         return await self._answered(context, sent, answer, result)
+
+    async def _ask(self, exchange: _Exchange, call_next: Next, context: CallContext) -> ToolResult:
+        """Send a call to the upstream server; return its answer, or an envelope if there is none."""
+        exchange.sent, exchange.answer = context.message.arguments or {}, None
+        try:
+            exchange.answer = await call_next(context)
+        except ToolError as error:
+            exchange.lost = _loss(error)
+            if exchange.lost == MALFORMED:
+                raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
+            instead = self._without_answer(context, error, exchange.lost)
+            if instead is not None:
+                return instead
+            exchange.answer = as_refused(error.__cause__)
+            if exchange.answer is None:
+                raise
+        except PydanticError as error:
+            # The SDK would answer -32602, as if the caller's arguments were wrong.
+            exchange.lost = MALFORMED
+            raise MCPError(code=INTERNAL_ERROR, message=_UNREADABLE) from error
+        except anyio.get_cancelled_exc_class():
+            exchange.lost = "CANCELLED"
+            raise
+        return exchange.answer
 
     def _without_answer(self, context: CallContext, error: ToolError, lost: str | None) -> ToolResult | None:
         """Return the envelope for a call that was not sent or timed out; None for other errors."""
@@ -390,19 +396,12 @@ class ProxyMiddleware(LenientMiddleware):
         )
         return as_result(refusal, has_output_schema=cached.tool.has_output_schema)
 
-    async def _decided(
-        self, call: Call, asked: HostCall, source: ServerSource, rejected_by: CompiledTool | None = None
-    ) -> ToolResult:
-        if isinstance(source, UpstreamSource):
-            source.call, source.asked = call, asked
-        return await super()._decided(call, asked, source, rejected_by)
-
     async def close(self) -> None:
         """End the connections to all servers."""
         for upstream in self._upstream.values():
             await upstream.close()
 
-    async def _list_anew(self, call: Call, server: FastMCP) -> None:
+    async def _list_anew(self, server: FastMCP) -> None:
         """Ask an upstream server for its tools, or all of them if it is unknown which one has the tool.
 
         Raises:
@@ -412,7 +411,6 @@ class ProxyMiddleware(LenientMiddleware):
         for upstream in self._upstream.values() if own is None else (own,):
             await upstream.list_anew()
         if own is not None and own.failed == "credentials":
-            self._record_upstream("call_unanswered", call.context, REFUSED_CREDENTIALS)
             raise credentials_refused()
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
