@@ -536,7 +536,9 @@ class Gate:
         arguments, repairs = final.arguments, (*repairs, *final.repairs)
         read = compiled.read_back(sent)
         if not repairs:
-            self.accepted(call, compiled, arguments if sent is None or read is None else sent)
+            told = arguments if sent is None or read is None else sent
+            if self.telemetry.count_accepted(call.name, call.started, told, compiled.mode):
+                self.write_accepted(call, compiled, told)
             return Verdict(compiled, arguments=read)
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs)
@@ -544,11 +546,6 @@ class Gate:
         self.record("call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.plan.top, arguments))
         note = note_language(compiled.policy)
         return Verdict(compiled, arguments=dict(arguments), repairs=repairs, note_language=note)
-
-    def accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
-        """Record a call that the tool accepts as it was sent."""
-        if self.telemetry.count_accepted(call.name, call.started, arguments, compiled.mode):
-            self.write_accepted(call, compiled, arguments)
 
     def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
         """Log a call that the tool accepts as it was sent."""

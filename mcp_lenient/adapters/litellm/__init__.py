@@ -3,21 +3,13 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mcp_lenient.adapters.litellm.callback import LenientCallback
-
-    lenient_callback: LenientCallback
-    """The callback with the default policy, to be named in ``config.yaml``."""
+    from mcp_lenient.adapters.litellm.callback import LenientCallback, lenient_callback
 
 __all__ = ["LenientCallback", "lenient_callback"]
 
 if not TYPE_CHECKING:  # LiteLLM is imported when one of these names is
+    from mcp_lenient.values.lazy import loaded_by_name
 
-    def __getattr__(name: str) -> object:
-        if name not in __all__:
-            msg = f"module {__name__!r} has no attribute {name!r}"
-            raise AttributeError(msg)
-        from mcp_lenient.adapters.litellm.callback import LenientCallback
-
-        value = LenientCallback if name == "LenientCallback" else LenientCallback()
-        globals()[name] = value
-        return value
+    __getattr__ = loaded_by_name(
+        __name__, {"mcp_lenient.adapters.litellm.callback": "LenientCallback lenient_callback"}
+    )

@@ -95,6 +95,10 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         return _with_arguments(data, sent, verdict.arguments)
 
 
+lenient_callback = LenientCallback()
+"""The callback with the default policy, to be named in ``config.yaml``."""
+
+
 def _with_arguments(data: dict[str, Any], sent: Any, arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the call with other arguments, in every place that the gateway and its guardrails read."""
     changed = {**data, "mcp_arguments": arguments, "modified_arguments": _EvenEmpty(arguments)}
