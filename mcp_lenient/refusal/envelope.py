@@ -19,7 +19,7 @@ from mcp_lenient.values.names import nearest
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
 
-Subject = Literal["tool", "prompt", "resource"]
+Subject = Literal["tool", "prompt"]
 """What arguments are sent to."""
 META_KEY: Final = "mcp_lenient"
 """The key in a result's ``_meta`` for the envelope or the repairs."""
@@ -47,7 +47,6 @@ _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVAL
 _OPENINGS: Final[Mapping[Subject, str]] = {
     "tool": marked("Invalid arguments for tool '{name}':"),
     "prompt": marked("Invalid arguments for prompt '{name}':"),
-    "resource": marked("Invalid URI for resource '{name}':"),
 }
 
 

@@ -426,10 +426,9 @@ class LenientMiddleware(Middleware):
         context: MiddlewareContext[ReadResourceRequestParams],
         call_next: CallNext[ReadResourceRequestParams, ResourceResult],
     ) -> ResourceResult:
-        """Refuse a URI whose parameters the function of its template cannot take."""
-        from mcp_lenient.adapters.fastmcp.prompts import check_resource, serving
+        """Read a resource; prompts that its function gets are nested requests."""
+        from mcp_lenient.adapters.fastmcp.prompts import serving
 
-        await check_resource(context, self.policy_for, self._telemetry)
         with serving(context):
             return await call_next(context)
 

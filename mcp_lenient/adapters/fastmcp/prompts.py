@@ -1,8 +1,7 @@
-"""Repair or refuse the arguments of prompts and resource templates."""
+"""Repair or refuse the arguments of prompts."""
 
 from __future__ import annotations
 
-import inspect
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +16,6 @@ import anyio
 from fastmcp import Context
 from fastmcp.exceptions import FastMCPError
 from fastmcp.prompts.function_prompt import FunctionPrompt
-from fastmcp.resources.template import FunctionResourceTemplate
 from pydantic import TypeAdapter
 
 from mcp_lenient.adapters.fastmcp import compat
@@ -25,7 +23,7 @@ from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import current, version_asked
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.refusal.envelope import Subject, envelope, written
+from mcp_lenient.refusal.envelope import envelope, written
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from fastmcp.prompts import Prompt
     from fastmcp.server.middleware import MiddlewareContext
     from fastmcp.utilities.versions import VersionSpec
-    from mcp.types import GetPromptRequestParams, ReadResourceRequestParams
+    from mcp.types import GetPromptRequestParams
 
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.schema.node import Node
@@ -43,12 +41,6 @@ if TYPE_CHECKING:
     from mcp_lenient.types import Violation
 
 PolicyFor = Callable[[str], Policy]
-_CONVERTED: Final[Mapping[Any, Callable[[str], object]]] = {
-    int: int,
-    float: float,
-    bool: compat.template_boolean,
-}
-"""Annotations of template parameters for which FastMCP converts the string; all others get the string."""
 _NOTE: Final = re.compile(r"matching the following (?:JSON )?schema: (?=\{)")
 _PATIENCE: Final = 5.0
 """Seconds for a new list of prompts before the last one is used."""
@@ -142,7 +134,7 @@ async def repaired_prompt(
         return context
     decision = replace(decision, violations=tuple(map(_fixed_by_texts, decision.violations)))
     # What the prompt converts is open in the contract's schema.
-    raise _refused(message.name, Tree(known.schema()).top, decision, policy, subject="prompt")
+    raise _refused(message.name, Tree(known.schema()).top, decision, policy)
 
 
 async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:
@@ -206,41 +198,6 @@ def _stated(description: str) -> dict[str, Any]:
     return {}
 
 
-async def check_resource(
-    context: MiddlewareContext[ReadResourceRequestParams], policy_for: PolicyFor, telemetry: CallTelemetry
-) -> None:
-    """Refuse a URI whose parameters the template's function does not accept; a URI is never changed.
-
-    Raises:
-        MCPError: When it is refused; its message and data are the envelope.
-    """
-    own, uri, started = context.fastmcp_context, str(context.message.uri), perf_counter_ns()
-    version = version_asked(context.message)
-    if own is None or await own.fastmcp.get_resource(uri, version) is not None:
-        return
-    template = await own.fastmcp.get_resource_template(uri, version)
-    if not isinstance(template, FunctionResourceTemplate):
-        return
-    policy, types = policy_for(template.name), _converted(template)
-    sent = {name: text for name, text in (template.matches(uri) or {}).items() if name in types}
-    wrong = {
-        name: text
-        for name, text in sent.items()
-        if isinstance(text, str) and not _passes(partial(_CONVERTED[types[name]], text))
-    }
-    if policy.mode == "off" or not wrong:
-        return
-    schema = {
-        "type": "object",
-        "properties": {name: TypeAdapter(kind).json_schema() for name, kind in types.items()},
-    }
-    contract = ToolContract.of_schema(schema, policy.changed(rules=()), tool=template.name, as_texts=True)
-    decision = contract.decide(wrong)
-    _record(telemetry, own, template.name, decision, policy, started)
-    if policy.mode == "repair" and not _is_nested(own):
-        raise _refused(template.name, contract.plan.top, decision, policy, subject="resource")
-
-
 def _record(
     telemetry: CallTelemetry,
     own: Context,
@@ -299,15 +256,8 @@ def _fixed_by_texts(violation: Violation) -> Violation:
     return replace(violation, fixes=tuple(fixes))
 
 
-def _converted(template: FunctionResourceTemplate) -> dict[str, Any]:
-    parameters = inspect.signature(template.fn).parameters
-    # Metadata of an annotation may not be hashable; a class always is.
-    annotations = {name: each.annotation for name, each in parameters.items()}
-    return {name: each for name, each in annotations.items() if isinstance(each, type) and each in _CONVERTED}
-
-
-def _refused(name: str, top: Node, decision: Decision, policy: Policy, *, subject: Subject) -> Exception:
-    """Return the error for a refused request; prompts and resources have no error results."""
+def _refused(name: str, top: Node, decision: Decision, policy: Policy) -> Exception:
+    """Return the error for a refused request; prompts have no error results."""
     violations, repairs = decision.violations, decision.repairs
-    safe, text = written(envelope(name, top, violations, repairs, subject=subject, language=policy.language))
+    safe, text = written(envelope(name, top, violations, repairs, subject="prompt", language=policy.language))
     return host.invalid_params(text, safe)

@@ -350,18 +350,6 @@ def prompt_values(prompt: FunctionPrompt, arguments: Mapping[str, Any]) -> dict[
     return {name: value for name, value in values.items() if name in parameters}
 
 
-def template_boolean(text: str) -> bool:
-    """Read a boolean as FastMCP reads it in the URI of a resource template.
-
-    Raises:
-        ValueError: When it is not a boolean.
-    """
-    folded = text.lower()
-    if folded not in ("true", "1", "yes", "false", "0", "no"):
-        raise ValueError(text)
-    return folded in ("true", "1", "yes")
-
-
 def running_tool() -> FunctionTool | None:
     """Return the tool whose validator is being built for a call; None outside of ``FunctionTool.run``.
 
