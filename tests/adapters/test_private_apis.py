@@ -17,7 +17,7 @@ ROWS = [
 LISTED = {name for row in ROWS for name in re.findall(r"`(_\w+)`", row[1])}
 EXTENSION_POINTS = {"_run", "_arun", "_getframe"}
 """What LangChain and Python document to be used, in spite of the name."""
-FILES = [file for file in sorted(ADAPTERS.rglob("*.py")) if "proxy" not in file.parts]
+FILES = sorted(ADAPTERS.rglob("*.py"))
 FOLDERS = {"FastMCP": "fastmcp", "official SDK": "mcp_sdk", "LiteLLM": "litellm"}
 
 
