@@ -7,7 +7,7 @@ from calls import Log, call, lenient
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from fastmcp_versions import NOT_THERE, in_era, not_on_3
+from fastmcp_versions import in_era
 from mcp.types import Implementation
 from wire import MODERN, http, serving
 
@@ -47,32 +47,6 @@ def test_sessions_and_requests_over_http(kind, same, events: Log):
     assert int(second["request_id"]) == int(first["request_id"]) + 1
     assert first["transport"] == "streamable-http"
     assert first.get("client_name") == ("by-hand" if kind != "stateless" else first.get("client_name"))
-
-
-@not_on_3(NOT_THERE)
-def test_malformed_client_capabilities(events: Log):
-    """The client's name is recorded even if the SDK cannot parse its capabilities."""
-    with http(lenient(tool), "modern") as wire:
-        wire._modern = False
-        prefix = "io.modelcontextprotocol/"
-        request = wire.prepared(
-            "tools/call",
-            {
-                "name": "tool",
-                "arguments": {"tags": 5},
-                "_meta": {
-                    f"{prefix}protocolVersion": MODERN,
-                    f"{prefix}clientInfo": {"name": "by-hand", "version": 5},
-                    f"{prefix}clientCapabilities": {"sampling": 5},
-                },
-            },
-        )
-        request.headers["mcp-protocol-version"] = MODERN
-        request.headers["mcp-method"] = "tools/call"
-        request.headers["mcp-name"] = "tool"
-        wire._client.send(request)
-    (event,) = events
-    assert (event["client_name"], event.get("client_version")) == ("by-hand", None)
 
 
 async def test_the_subject_of_a_request(events: Log):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
 
@@ -113,29 +113,18 @@ def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
     return getattr(context.request_context, "_srctx", None)
 
 
-_CLIENT_IN_META: Final = "io.modelcontextprotocol/clientInfo"
-
-
 def masked(answer: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
     """Return the answer to a message: SDK 2 shows callers no unexpected error."""
     return answer
 
 
 def client_of(request: FastMCPRequestContext) -> tuple[str | None, str | None]:
-    """Return what the client calls itself, at the handshake or in the request, and its version."""
-    if request.session.client_params is not None:
-        client = request.session.client_params.client_info
-        return client.name, client.version
-    # The SDK drops a request's client info if the capabilities beside it are malformed.
-    client_info: Any = request.meta.get(_CLIENT_IN_META) if request.meta is not None else None
-    if not isinstance(client_info, Mapping):
-        return None, None
-    return _text(client_info, "name"), _text(client_info, "version")
+    """Return what the client calls itself, at the handshake or in the request, and its version.
 
-
-def _text(client_info: Mapping[str, Any], name: str) -> str | None:
-    value = client_info.get(name)
-    return value if isinstance(value, str) else None
+    The SDK drops both if the capabilities beside them are malformed.
+    """
+    params = request.session.client_params
+    return (None, None) if params is None else (params.client_info.name, params.client_info.version)
 
 
 def own_meta(message: RequestParams) -> Any:
