@@ -101,7 +101,7 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
     with TemporaryDirectory() as folder:
         path = Path(folder, DEFINITIONS.name)
         path.write_text(yaml.safe_dump(served, allow_unicode=True), "utf-8")
-        return LenientMiddleware.from_file(path)
+        return LenientMiddleware(definitions=path)
 
 
 def report_missing() -> None:

@@ -380,7 +380,7 @@ async def test_a_host_may_observe(host):
 
 @pytest.mark.parametrize(
     "function",
-    [Gate, LenientCalls, LenientMiddleware, LenientMiddleware.from_file, lenient_session],
+    [Gate, LenientCalls, LenientMiddleware, lenient_session],
     ids=lambda function: function.__qualname__,
 )
 def test_help_shows_every_setting(function):

@@ -52,7 +52,7 @@ mcp.add_tool(
     )
 )
 for file in Path(__file__).parent.glob("*.yaml"):
-    mcp.add_middleware(LenientMiddleware.from_file(file))
+    mcp.add_middleware(LenientMiddleware(definitions=file))
 '''
 
 
@@ -94,7 +94,7 @@ async def test_the_inventory_of_an_example_contradicts_nothing(example, tmp_path
     server = target_of([str(Path(__file__).parents[2] / "examples" / example)])
     tools = [each.tool for each in await published(server)]
     (tmp_path / "tools.yaml").write_text(as_definitions(tools), encoding="utf-8")
-    server.add_middleware(LenientMiddleware.from_file(tmp_path / "tools.yaml"))
+    server.add_middleware(LenientMiddleware(definitions=tmp_path / "tools.yaml"))
     await check_statements(server)
 
 

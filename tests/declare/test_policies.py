@@ -25,7 +25,7 @@ def operator_policy(tmp_path, tool, **settings):
     """Return the operator's policy for a tool of a server with this file and these settings."""
     file = tmp_path / "lenient.yaml"
     file.write_text(FILE, encoding="utf-8")
-    return LenientMiddleware.from_file(file, **settings).policy_for(tool)
+    return LenientMiddleware(definitions=file, **settings).policy_for(tool)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_constructor_and_file_secrets_are_merged(tmp_path):
     """The secrets of all policies are combined, so that none is shown."""
     file = tmp_path / "secret.yaml"
     file.write_text("policy: {secret: [pin]}\n", encoding="utf-8")
-    middleware = LenientMiddleware.from_file(file, policy=Policy(secret={"seed"}), tools={"a": Policy()})
+    middleware = LenientMiddleware(definitions=file, policy=Policy(secret={"seed"}), tools={"a": Policy()})
     assert middleware.policy_for("a").secret == middleware.policy_for("b").secret == {"pin", "seed"}
 
 

@@ -117,7 +117,7 @@ def echo_server(middleware, *, strict=False):
 )
 def server(request):
     """The platform's parameters, on a lax and on a strict server."""
-    return echo_server(LenientMiddleware.from_file(DEFINITIONS), strict=request.param)
+    return echo_server(LenientMiddleware(definitions=DEFINITIONS), strict=request.param)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

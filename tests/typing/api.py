@@ -142,7 +142,7 @@ def hosts(session: ClientSession, **settings: Unpack[HostSettings]) -> None:
     assert_type(lenient_session(session, Policy(), **settings), LenientSession)
     assert_type(make_lenient(MCPServer("types"), reload=True, definitions="tools.yaml"), MCPServer)
     LenientServerMiddleware(on_decision=seen_by, decision_values=True, clients=["acme"])
-    LenientMiddleware.from_file("tools.yaml", warm=True, mode="observe")
+    LenientMiddleware(definitions="tools.yaml", warm=True, mode="observe")
     LenientCalls(tools={"pay_*": 5})  # type: ignore[dict-item]
     LenientCalls(reload="yes")  # type: ignore[arg-type]
     LenientCalls(toolz={})  # type: ignore[call-arg]

@@ -52,7 +52,6 @@ from mcp_lenient.values.json_values import plain
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from os import PathLike
 
     from fastmcp.prompts import PromptResult
     from fastmcp.resources import ResourceResult
@@ -259,30 +258,6 @@ class LenientMiddleware(Middleware):
         overrides_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
         # A file that may change is checked with every message.
         self._goes_straight = overrides_none and not self._gate.operator.reloads
-
-    @classmethod
-    @takes_settings
-    def from_file(
-        cls,
-        path: str | PathLike[str],
-        policy: Policy | None = None,
-        *,
-        warm: bool = False,
-        **settings: Unpack[HostSettings],
-    ) -> LenientMiddleware:
-        """Return a middleware with definitions from a YAML or TOML file: aliases, normalizers and policies by tool.
-
-        Args:
-            path: The file; its suffix determines the format.
-            policy: As for :class:`LenientMiddleware`, as all that follows.
-            warm: Whether all tools are compiled at a server's first message.
-            **settings: See :class:`mcp_lenient.HostSettings`; ``definitions`` is the path.
-
-        Raises:
-            DefinitionError: When the file is wrong; names file, line or path, and field.
-        """
-        settings["definitions"] = path
-        return cls(policy, warm=warm, **settings)
 
     def _caller(self) -> bytes:
         """Return what distinguishes callers for whom the same name may be another tool."""

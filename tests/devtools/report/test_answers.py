@@ -359,7 +359,7 @@ def test_an_advised_definition_fixes_the_calls(tmp_path):
     file = tmp_path / "tools.yaml"
     file.write_text(f"tools:\n  {advice.definition}\n", encoding="utf-8")
     server = FastMCP("advised")
-    server.add_middleware(LenientMiddleware.from_file(file))
+    server.add_middleware(LenientMiddleware(definitions=file))
 
     @server.tool
     def search(task: str) -> str:

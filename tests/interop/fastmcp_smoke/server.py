@@ -23,7 +23,7 @@ def build(kind: str) -> FastMCP:
         return server
     server.tool(store)
     server.tool(store, name="purge", annotations={"destructiveHint": True})
-    server.add_middleware(LenientMiddleware.from_file(Path(__file__).with_name("definitions.yaml")))
+    server.add_middleware(LenientMiddleware(definitions=Path(__file__).with_name("definitions.yaml")))
     return server
 
 

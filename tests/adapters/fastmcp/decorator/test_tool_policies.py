@@ -88,7 +88,7 @@ async def test_declarations_in_a_file_are_observed_too(events, tmp_path):
     file = tmp_path / "tools.yaml"
     file.write_text("policy: {mode: observe}\ntools: {store: {parameters: {content: {strip: true}}}}")
     server = plain(store)
-    server.add_middleware(LenientMiddleware.from_file(file))
+    server.add_middleware(LenientMiddleware(definitions=file))
     assert got(await call(server, "store", {"content": " a "})) == [" a ", "5"]
     assert got(await call(server, "store", {"content": "a"})) == ["a", "5"]
     assert events.names == ["call_observed", "call_accepted"]

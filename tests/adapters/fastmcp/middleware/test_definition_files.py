@@ -39,7 +39,7 @@ def served(tmp_path):
     def made(text=FILE, server=None):
         (tmp_path / "tools.yaml").write_text(text, encoding="utf-8")
         mcp = server or platform()
-        mcp.add_middleware(LenientMiddleware.from_file(tmp_path / "tools.yaml"))
+        mcp.add_middleware(LenientMiddleware(definitions=tmp_path / "tools.yaml"))
         return mcp
 
     return made

@@ -1,4 +1,4 @@
-"""``from_file(..., reload=True)``: editing a definitions file while the server runs."""
+"""``definitions`` with ``reload=True``: editing a definitions file while the server runs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def file(tmp_path):
 
 def server_of(file, **settings) -> FastMCP:
     """Return a server whose definitions are in a file."""
-    server: FastMCP = FastMCP("edited", middleware=[LenientMiddleware.from_file(file, **settings)])
+    server: FastMCP = FastMCP("edited", middleware=[LenientMiddleware(definitions=file, **settings)])
     server.tool(store)
     return server
 
