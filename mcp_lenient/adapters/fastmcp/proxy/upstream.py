@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import anyio
 from fastmcp import Client
@@ -168,7 +168,7 @@ def _asked(name: str, method: str) -> Any:
             return await getattr(self.lists.provider, name)(*args, **kwargs)
         except _UNUSABLE as error:
             failures = _failures.get()
-            if not self.notes or (gives_list and failures is None):
+            if gives_list and failures is None:
                 raise
             if failures is not None:
                 failures.append(Failure(self.server, method, _reason(error)))
@@ -183,19 +183,15 @@ class _Provider(ProxyProvider):
     FastMCP has the same lists for all callers. It logs each failure in several lines, and answers with an empty list.
 
     Args:
-        make: Makes a provider without lists.
+        own: FastMCP's provider, without lists.
         server: The name of FastMCP's proxy for the server.
-        notes: Whether to note failures.
         caller: Returns a keyed hash of what the server sees of the current caller.
     """
 
-    def __init__(
-        self, make: Callable[[], ProxyProvider], server: str, *, notes: bool, caller: Callable[[], bytes]
-    ) -> None:
-        super().__init__(make().client_factory)
+    def __init__(self, own: ProxyProvider, server: str, caller: Callable[[], bytes]) -> None:
+        super().__init__(own.client_factory)
         self.server = server
-        self.notes = notes
-        self._make = make
+        self._own = own
         self._caller = caller
         self._lists: dict[bytes, _Lists] = {}
 
@@ -203,7 +199,7 @@ class _Provider(ProxyProvider):
     def lists(self) -> _Lists:
         """What the server has told the current caller."""
         caller = self._caller()
-        lists = self._lists.pop(caller, None) or _Lists(self._make())
+        lists = self._lists.pop(caller, None) or _Lists(copy.copy(self._own))
         if len(self._lists) >= _MOST_CALLERS:
             del self._lists[next(iter(self._lists))]
         self._lists[caller] = lists  # the last one used is forgotten last
@@ -254,14 +250,9 @@ class Upstream:
         self.proxy = FastMCPProxy(client_factory=factory, **settings)
         self.caller = partial(caller_of, self._transport)
         providers = self.proxy.providers
-        at = next(at for at, own in enumerate(providers) if isinstance(own, ProxyProvider))
-        self._provider = _Provider(
-            partial(copy.copy, cast("ProxyProvider", providers[at])),
-            self.proxy.name,
-            notes=settings.get("provider_error_strategy", "warn") == "warn",
-            caller=self.caller,
-        )
-        providers[at] = self._provider
+        own = next(each for each in providers if isinstance(each, ProxyProvider))
+        self._provider = _Provider(own, self.proxy.name, self.caller)
+        providers[providers.index(own)] = self._provider
 
     @property
     def sending(self) -> Sending | None:
