@@ -6,7 +6,15 @@ from typing import Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
 
+from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.telemetry.otel import trace_fields
+
+
+def client_fields(session: Any) -> dict[str, str | None]:
+    """Return the event fields of what the client calls itself, which the SDK drops if its capabilities are malformed."""
+    params = session.client_params
+    client = None if params is None else field(params, "client_info")
+    return {"client_name": getattr(client, "name", None), "client_version": getattr(client, "version", None)}
 
 
 def who_called(server: Any, request: Any) -> dict[str, str | None]:
@@ -19,11 +27,9 @@ def who_called(server: Any, request: Any) -> dict[str, str | None]:
     known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields()}
     if request is None:
         return known
-    params, over_http, token = request.session.client_params, request.request, get_access_token()
-    client = getattr(params, "client_info" if hasattr(params, "client_info") else "clientInfo", None)
+    over_http, token = request.request, get_access_token()
     return known | {
-        "client_name": getattr(client, "name", None),
-        "client_version": getattr(client, "version", None),
+        **client_fields(request.session),
         "subject": None if token is None else getattr(token, "subject", None) or token.client_id,
         "session_id": None if over_http is None else over_http.headers.get("mcp-session-id"),
         "request_id": str(request.request_id),

@@ -97,12 +97,6 @@ async def masked(answer: Coroutine[Any, Any, Any]) -> Any:
         raise McpError(details) from None  # type: ignore[arg-type, call-arg]
 
 
-def client_of(request: Any) -> tuple[str | None, str | None]:
-    """Return what the client calls itself, and its version."""
-    params = request.session.client_params
-    return (None, None) if params is None else (params.clientInfo.name, params.clientInfo.version)
-
-
 def own_meta(message: Any) -> Any:
     """Return what a request says to FastMCP in its ``_meta``."""
     return None if message.meta is None else (message.meta.model_extra or {}).get("fastmcp")

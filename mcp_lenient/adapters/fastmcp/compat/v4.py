@@ -19,7 +19,6 @@ from mcp_lenient.adapters.fastmcp.compat.version import VERSION
 
 if TYPE_CHECKING:
     from fastmcp import Context, FastMCP
-    from fastmcp.server.dependencies import FastMCPRequestContext
     from fastmcp.tools import ToolResult
     from mcp.server.context import ServerRequestContext
     from mcp.types import RequestParams
@@ -116,15 +115,6 @@ def raw_request(context: Context) -> ServerRequestContext[Any, Any] | None:
 def masked(answer: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
     """Return the answer to a message: SDK 2 shows callers no unexpected error."""
     return answer
-
-
-def client_of(request: FastMCPRequestContext) -> tuple[str | None, str | None]:
-    """Return what the client calls itself, at the handshake or in the request, and its version.
-
-    The SDK drops both if the capabilities beside them are malformed.
-    """
-    params = request.session.client_params
-    return (None, None) if params is None else (params.client_info.name, params.client_info.version)
 
 
 def own_meta(message: RequestParams) -> Any:
