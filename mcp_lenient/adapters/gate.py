@@ -727,7 +727,7 @@ def contract_of(
     )
     if declared.normalizers:
         contract = ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
-    form = published_form(policy, tool.form) if publishes else None
+    form = _published_form(policy, tool.form) if publishes else None
     if form is None:
         return contract
     listed = schema if policy.publish_statements else tool.schema
@@ -736,7 +736,7 @@ def contract_of(
     )
 
 
-def published_form(policy: Policy, asked: Form | None) -> Form | None:
+def _published_form(policy: Policy, asked: Form | None) -> Form | None:
     """Return the form of a tool's schema: the one that a client asked for, unless the policy keeps it unchanged."""
     own = policy.publish if isinstance(policy.publish, Form) else None
     if policy.mode == "off":

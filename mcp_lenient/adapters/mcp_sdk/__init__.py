@@ -8,9 +8,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LenientServerMiddleware", "make_lenient"]
 
-if (
-    not TYPE_CHECKING
-):  # each is imported where it is asked for: the two versions of the SDK exclude each other
+if not TYPE_CHECKING:  # the two versions of the SDK exclude each other
     from mcp_lenient.values.lazy import loaded_by_name
 
     __getattr__ = loaded_by_name(
