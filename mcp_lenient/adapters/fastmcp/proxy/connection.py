@@ -18,9 +18,6 @@ import anyio
 import httpx2
 from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
-from fastmcp.client.transports.base import TransportOptions
-from fastmcp.client.transports.config import MCPConfigTransport
-from fastmcp.mcp_config import MCPConfig
 from fastmcp.server.dependencies import get_access_token, get_http_headers, get_http_request
 
 if TYPE_CHECKING:
@@ -271,28 +268,11 @@ def _client(
 
 
 def _connected_client(client: Client[Any], forwarded: Forwarded | None) -> Client[Any]:
-    config = client.transport.config if isinstance(client.transport, MCPConfigTransport) else None
-    several = isinstance(config, MCPConfig) and len(config.mcpServers) > 1
-    if client.is_connected() or (forwarded is None and not several):
+    if client.is_connected() or forwarded is None:
         return client
     fresh = client.new()
-    if several or not forwarded:
-        fresh.transport = _alone(fresh.transport)
-    else:
-        fresh.transport = connected(fresh.transport, forwarded)
+    fresh.transport = connected(fresh.transport, forwarded)
     return fresh
-
-
-def _alone(transport: Any) -> Any:
-    """Return a copy of a transport that forwards no headers."""
-
-    def connect_session(*, transport_options: TransportOptions | None = None, **kwargs: Any) -> Any:
-        options = replace(transport_options or TransportOptions(), forward_incoming_headers=False)
-        return transport.connect_session(transport_options=options, **kwargs)
-
-    alone = copy.copy(transport)
-    alone.connect_session = connect_session
-    return alone
 
 
 def header_names(given: object, where: str) -> Forwarded:

@@ -108,7 +108,7 @@ def create_lenient_proxy(
     Raises:
         DefinitionError: When the definitions file is invalid.
         ValueError: When a configuration has an unknown transport, ``forward_headers`` or ``forwardHeaders`` names an unknown server, an invalid header or two
-            servers for ``Authorization``, or a timeout is not a positive number of seconds.
+            servers for ``Authorization``, a timeout is not a positive number of seconds, or a client has several servers.
     """
     compat.refuse_other_bytes()
     hosts: Any = {name: settings.pop(name) for name in HostSettings.__annotations__ if name in settings}
@@ -230,6 +230,9 @@ def _servers(target: Target, given: ForwardHeaders | None, times: Times) -> tupl
     if isinstance(target, Client) and times != NO_LIMITS:
         msg = "timeout, connect_timeout: a client was made with times of its own; set them there"
         raise ValueError(msg)
+    if isinstance(target, Client) and not target.is_connected() and _is_of_several(target.transport):
+        msg = "a client of several servers would send each of them all headers of a caller; give its configuration"
+        raise ValueError(msg)
     if isinstance(target, MCPConfigTransport):
         target = target.config
     if isinstance(target, Mapping):
@@ -268,6 +271,11 @@ def _forwarded(servers: Mapping[str, Any], given: ForwardHeaders | None) -> dict
             raise ValueError(msg)
     nothing_said = None if len(servers) == 1 else frozenset[str]()
     return {name: named.get(name, nothing_said) for name in servers}
+
+
+def _is_of_several(transport: Any) -> bool:
+    config = transport.config if isinstance(transport, MCPConfigTransport) else None
+    return isinstance(config, MCPConfig) and len(config.mcpServers) > 1
 
 
 def _is_at_url(server: Any) -> bool:

@@ -142,12 +142,10 @@ async def test_a_server_with_tool_transforms_gets_no_extra_headers():
     assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": {"x-tenant"}}
 
 
-async def test_a_multi_server_client_forwards_no_headers():
-    """A proxy of the user's own client for several servers forwards none of the caller's headers."""
-    with _upstreams("one", "two") as (entries, seen):
-        await _called(create_lenient_proxy(Client({"mcpServers": entries})), "one_add", "two_add")
-    assert {name: each.names for name, each in seen.items()} == {"one": set(), "two": set()}
-    assert all(each.seen for each in seen.values())
+def test_a_client_of_several_servers_is_an_error():
+    """FastMCP would forward each header of a caller to all servers of the user's own client."""
+    with pytest.raises(ValueError, match="give its configuration"):
+        create_lenient_proxy(Client(_TWO))
 
 
 @pytest.mark.parametrize("forward", [None, {"one": ["Authorization", "X-Tenant"]}])
