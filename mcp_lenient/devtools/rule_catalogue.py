@@ -205,7 +205,7 @@ CATALOGUE: Final[tuple[Family, ...]] = (
         does="a declared name in another case style or with other separators",
         unless="more than one name fits; the declared name was sent too; a single letter; a name that is not as a whole in "
         "a usual case style (`powerMW` for `power_mw`; but `powerMw` and `POWER_MW` are), if it is a number's or its short "
-        "last word, which may be a unit, has another case; another branch of a union declares the sent name; the object accepts any name "
+        "last word, which may be a unit, has another case, but for booleans; another branch of a union declares the sent name; the object accepts any name "
         "and no required name came in the same style: if such a call needs another repair, it is refused, since the tool "
         "would ignore the name",
         properties={"max_results": _INTEGER, "rateMbps": _INTEGER},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, Final
@@ -53,7 +52,7 @@ def has_open_objects(tree: Tree) -> bool:
 def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the paths of undeclared names that are declared, absent ones in another case style.
 
-    Only in objects of which the schema does not say that other names are read.
+    Only in objects of which the schema does not say that other names are read. Two of them for one name are both lost.
     """
     if not isinstance(value, (dict, list)) or len(path) > _DEEPEST:
         return
@@ -66,9 +65,7 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
         inside: Iterable[tuple[Any, Any]] = enumerate(value)
     else:
         inside = value.items()
-        found = names_in_other_style(node, value)
-        uses = Counter(found.values())
-        yield from ((*path, key) for key, name in found.items() if uses[name] == 1)
+        yield from ((*path, key) for key in names_in_other_style(node, value))
     for key, entry in inside:
         child = node.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:
@@ -79,18 +76,21 @@ _BODY: Final = "body"
 
 
 def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
-    """Yield the path of an undeclared ``body`` that holds nothing but declared, absent names.
+    """Yield the path of an undeclared ``body`` that holds nothing but declared, absent names, in any case style.
 
     Only where the schema does not say that other names are read: FastMCP's OpenAPI tools would send no body.
     """
-    content = arguments.get(_BODY)
+    content = arguments.get(_BODY) if isinstance(arguments, Mapping) else None
     if content is None or not top.properties or top.extra is not None or top.closed or top.declares(_BODY):
         return
     if isinstance(content, str):
         parsed = parse_container(content, Limits(), JSON)
         content = None if parsed is None else parsed.value
-    if content and isinstance(content, dict) and content.keys() <= top.properties.keys() - arguments.keys():
-        yield (_BODY,)
+    if content and isinstance(content, dict):
+        names = {**dict.fromkeys(content), **names_in_other_style(top, content)}
+        meant = {name or key for key, name in names.items()}
+        if meant <= top.properties.keys() - arguments.keys():
+            yield (_BODY,)
 
 
 def ignored_names(

@@ -58,6 +58,7 @@ TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
 _TEXTS: Final = frozenset({"string", "null"})
+_SWITCHES: Final = frozenset({"boolean", "null"})
 _CONTAINERS: Final = frozenset({"array", "object"})
 
 
@@ -681,24 +682,18 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
 
 
 def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]:
-    """Return the declared, absent name for each undeclared one in another usual case style.
+    """Return the declared, absent name for each undeclared one that has the same words in another case style.
 
     Only where the schema declares properties, and does not say whether others are read. It may read ``windspeed`` beside
-    ``wind_speed``, so no other style counts.
+    ``wind_speed``, which has other words.
     """
     if not node.properties or node.extra is not None or node.patterns or node.closed:
         return {}
-    names = node.once(_by_rendering)
-    keys = value if len(value) < len(names) else [key for key in names if key in value]
-    return {key: name for key in keys if (name := names.get(key)) and name not in value}
-
-
-def _by_rendering(node: Node) -> Mapping[str, str | None]:
-    found: dict[str, str | None] = {}
-    for name in node.properties:
-        styles = (each for each in renderings(name) if len(each) > 1 and name_words(each) == name_words(name))
-        found.update({each: None if each in found else name for each in styles})
-    return found | dict.fromkeys(node.properties)
+    if value.keys() <= node.properties.keys():
+        return {}
+    unknown = (key for key in value if isinstance(key, str) and key not in node.properties)
+    alike = _in_other_case(node, unknown).items()
+    return {key: name for key, name in alike if name not in value and _has_same_words((key, name))}
 
 
 def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
@@ -715,14 +710,20 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     kinds = [way.kinds for way in node.property_nodes[name].ways]
     if any(each and each & _NUMBERS for each in kinds):
         return is_identifier(name)
+    if all(each and each <= _SWITCHES for each in kinds):
+        return True
     is_text = all(each and each <= _TEXTS for each in kinds)
     # `imageURL` is an acronym; a text has its unit with it, if any.
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
 
-def _has_same_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
+def _has_same_words(renamed: tuple[str, str]) -> bool:
     one, other = map(name_words, renamed)
     return one == other
+
+
+def _keeps_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
+    return _has_same_words(renamed)
 
 
 def rename_alias(place: Place, value: dict[str, Any]) -> Names:
@@ -961,7 +962,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _leaving_out("null_to_absent", 2, null_to_absent, ("null",)),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
     _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
-    _naming("rename_case", 1, rename_case, keeps=_has_same_words),
+    _naming("rename_case", 1, rename_case, keeps=_keeps_words),
     _naming("rename_alias", 2, rename_alias),
     Rule("item_wrapper_to_array", 4, item_wrapper_to_array, ("object", "array"), ("array",), chains=True),
     Rule("wrapped_value", 4, wrapped_value, ("object",), chains=True),

@@ -65,6 +65,12 @@ class Tree:
             self._unions[key] = self.node({"anyOf": [each.schema for each in key]})
         return self._unions[key]
 
+    def with_default(self, schema: Any) -> Any:
+        """Return a sub-schema whose check accepts the default that it states, if only the schema decides."""
+        if self.widened is None:
+            return schema
+        return self.widened({"properties": {"": schema}})["properties"][""]
+
     @cached_property
     def checks(self) -> PartChecks:
         """Validators for parts of the schema."""
@@ -156,10 +162,8 @@ class Node:
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
-            accepts = partial(fits, self.types)
-        if self.tree.widened is None or not self.default:
-            return accepts
-        return lambda value: accepts(value) or same_json(value, self.default[0])
+            return accepts if self.tree.widened and self.default else partial(fits, self.types)
+        return accepts
 
     def _validated(self, value: Any) -> bool:
         try:
@@ -171,8 +175,7 @@ class Node:
     def is_valid(self) -> Callable[[Any], bool]:
         """The compiled check."""
         try:
-            widened = self.tree.widened
-            return self.tree.checks.of(self.schema if widened is None else widened(self.schema)).is_valid
+            return self.tree.checks.of(self.tree.with_default(self.schema)).is_valid
         except SchemaError:
             # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
             # repaired.

@@ -131,3 +131,9 @@ def test_what_is_too_deep_is_left_alone(name):
     schema = closed(**SCHEMAS[name]["properties"], n=INTEGER)
     result = normalize(schema, {"x": "x" * 400, "n": "5"})
     assert [each.pointer for each in result.violations] == ["/x"]
+
+
+def test_arguments_that_need_no_object_are_refused():
+    """If a schema also lists a text as the arguments, a fix that makes one of an object raises nothing."""
+    schema = {"type": "object", "properties": {"a": INTEGER}, "enum": ["x", {"a": 1}]}
+    assert normalize(schema, {"value": "x"}).violations
