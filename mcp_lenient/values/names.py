@@ -136,8 +136,10 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
 
 
 # What a model's own format of calls leaves in a name: control tokens and namespaces of OpenAI's Harmony
-# (github.com/openai/harmony, docs/format.md), and the namespace of Gemini's Python calls.
-_LEAKS: Final = re.compile(r"(?:functions\.|default_api[.:])?(?P<name>[^<>|\s]+)\s*(?:<\|.*)?", re.DOTALL)
+# (github.com/openai/harmony, docs/format.md), and the namespace of Gemini's Python calls. `to=` names another recipient.
+_LEAKS: Final = re.compile(
+    r"(?:functions\.|default_api[.:])?(?P<name>[^<>|\s]+)\s*(?:<\|(?!.*\bto=).*)?", re.DOTALL
+)
 
 
 def _without_leaks(sent: str) -> str:

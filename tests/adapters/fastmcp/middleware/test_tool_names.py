@@ -34,6 +34,8 @@ SPELLINGS = [
     "StoreContext",
     "mcp__notes__store_context",
     "mcp__Notes__storeContext",
+    "functions.store_context",
+    "store_context<|channel|>json",
 ]
 
 
@@ -58,6 +60,7 @@ async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: L
         pytest.param("mcp__notes__", id="no tool"),
         pytest.param("mcp____store_context", id="no server"),
         pytest.param("notes__store_context", id="no prefix"),
+        pytest.param("store_context<|channel|>commentary to=functions.v1_2", id="another recipient"),
         pytest.param("x" * 10_000, id="long"),
     ],
 )
