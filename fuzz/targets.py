@@ -26,6 +26,8 @@ from mcp_lenient import (
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.results import Normalized
+from mcp_lenient.schema.compile import readable
+from mcp_lenient.schema.defaults import with_defaults
 from mcp_lenient.telemetry.events import CallEvent, event_fields, read_event
 
 SECONDS: Final = 2.0
@@ -68,7 +70,7 @@ def one_normalize(data: bytes) -> None:
     assert exactly(sent) == exactly(before), "what was sent was changed"
     reported = repr((result.repairs, result.violations))
     assert CANARY not in reported, f"a secret is shown: {reported}"
-    judge = PublishedSchemaValidator(schema)
+    judge = PublishedSchemaValidator(with_defaults(readable(schema)))
     if isinstance(sent, dict) and judge.accepts(sent) and result.arguments is not sent:
         # What the schema accepts is only changed where a name would be lost.
         assert {repair.rule for repair in result.repairs} & {"rename_case", "unwrap_arguments"}
