@@ -523,7 +523,8 @@ def _known_items(node: Node) -> KnownItems:
 
 
 _SHORT: Final = "str int float bool list dict".split()
-_SHORT_TYPES: Final = dict(zip(_SHORT, "string integer number boolean array object".split(), strict=True))
+_JSON_TYPES: Final = "string integer number boolean array object".split()
+_SHORT_TYPES: Final = dict(zip(_SHORT, _JSON_TYPES, strict=True))
 
 
 def wrapped_value(place: Place, value: dict[str, Any]) -> Iterator[Any]:
@@ -786,7 +787,16 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
     elif key == "" and not node.properties:
         yield from ({},) if value in ("", None, {}, []) else ()
     elif key in _ONLY_WRAPPERS or value in ("", None, {}):
-        yield from filter(None, [_object_in(place, value if key in _ONLY_WRAPPERS else key)])
+        found = _object_in(place, value if key in _ONLY_WRAPPERS else key)
+        yield from (found,) if found and not (key == "properties" and _is_of_schemas(found)) else ()
+
+
+def _is_of_schemas(content: _Arguments) -> bool:
+    """Return whether what came for arguments is a copy of their schemas."""
+    parts = content.values()
+    return all(
+        isinstance(each, dict) and each.get("type") in _JSON_TYPES and "value" not in each for each in parts
+    )
 
 
 def _takes_objects(node: Node) -> bool:
