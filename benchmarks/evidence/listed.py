@@ -1,13 +1,16 @@
-"""List real servers through the proxy: how many providers and clients reject a tool before and under ``portable``."""
+"""List real servers through the proxy: how many providers and clients reject a tool before and under ``portable``.
+
+Right calls of the same tools are sent through the proxy to tools that record what arrives.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import shutil
 import subprocess
 import tempfile
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +19,9 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from rich.table import Table
 
+from benchmarks import servers
 from benchmarks.environments import FOLDER, NotInstalledError, interpreter
+from benchmarks.evidence.right_calls import outcomes
 from mcp_lenient import Policy, create_lenient_proxy
 from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.portable.limits import ListedTool, providers, rejections
@@ -65,17 +70,27 @@ _SERVERS = (
 
 def main(console: Console) -> None:
     """Print the table."""
-    logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
+    servers.quiet()
     table = Table(
-        "server", "tools", "bytes", "rejected by", "portable: bytes", "rejected by", title="Real servers"
+        "server",
+        "tools",
+        "bytes",
+        "rejected by",
+        "portable: bytes",
+        "rejected by",
+        "right calls",
+        "refused",
+        "changed",
+        title="Real servers",
     )
     for server in _SERVERS:
         try:
-            before, after = asyncio.run(_both(_command(server), server))
+            before, after, arrived = asyncio.run(_both(_command(server), server))
         except NotInstalledError as reason:
             table.add_row(server.package, f"skipped: {reason}")
             continue
-        table.add_row(server.package, str(len(before)), *_figures(before), *_figures(after))
+        calls = (f"{each:,}" for each in (arrived.total(), arrived["refused"], arrived["changed"]))
+        table.add_row(server.package, str(len(before)), *_figures(before), *_figures(after), *calls)
     console.print(table)
 
 
@@ -97,19 +112,19 @@ def _command(server: _Server) -> str:
     return str(program)
 
 
-async def _both(program: str, server: _Server) -> tuple[list[ListedTool], list[ListedTool]]:
-    """Return the tools as the server lists them, and as a proxy publishes them."""
+async def _both(program: str, server: _Server) -> tuple[list[ListedTool], list[ListedTool], Counter[str]]:
+    """Return the tools as the server lists them and as a proxy publishes them, and how right calls of them arrive."""
     environment = dict(each.split("=", 1) for each in server.environment)
     with tempfile.TemporaryFile("w") as log:
         transport = StdioTransport(program, list(server.arguments), env=environment, log_file=log)
         async with Client(transport) as client:
-            before = _listed(await client.list_tools())
+            own = await client.list_tools()
         proxy = create_lenient_proxy(
             StdioTransport(program, list(server.arguments), env=environment, log_file=log),
             Policy(publish="portable"),
         )
         async with Client(proxy) as client:
-            return before, _listed(await client.list_tools())
+            return _listed(own), _listed(await client.list_tools()), await outcomes(own)
 
 
 def _listed(tools: list[Any]) -> list[ListedTool]:
