@@ -35,8 +35,8 @@ SECONDS: Final = 2.0
 
 _DESTRUCTIVE: Final = frozenset(
     rule.name for rule in DEFAULT_RULES if rule.tier <= 2 and not rule.name.startswith("rename_")
-) | {"rename_case", "rename_alias"}
-"""Repairs allowed in a destructive tool: tiers 1 and 2, and names that differ only in case."""
+) | {"rename_case", "rename_alias", "unwrap_arguments"}
+"""Repairs allowed in a destructive tool: tiers 1 and 2, names that differ only in case, and a wrapper of the whole call."""
 _RENAMING: Final = frozenset(rule.name for rule in DEFAULT_RULES if rule.name.startswith("rename_"))
 _MOVING: Final = frozenset({"unwrap_arguments", "wrap_arguments", "wrapped_value", "item_wrapper_to_array"})
 
