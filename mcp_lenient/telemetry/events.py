@@ -79,6 +79,7 @@ _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
     {
         "client_name": shown_label,
         "client_version": shown_label,
+        "model": shown_label,
         "session_id": shown_name,
         "request_id": shown_name,
     }
@@ -340,6 +341,10 @@ class CallEvent(_Record):
     transport: Text | None = Field(
         default=None,
         description="``stdio``, ``sse`` or ``streamable-http``; null for a call within the process.",
+    )
+    model: Text | None = Field(
+        default=None,
+        description="The model that made the call: ``gen_ai.request.model`` in the call's OpenTelemetry baggage.",
     )
     trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
     span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 from opentelemetry import trace
+from opentelemetry.baggage import get_baggage
+from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import get_current
 from opentelemetry.trace import Status, StatusCode
 
@@ -105,12 +107,24 @@ def own_span(tool: str) -> AbstractContextManager[trace.Span]:
     return trace.get_tracer("mcp_lenient", _version()).start_as_current_span(f"tools/call {shown_name(tool)}")
 
 
-def trace_fields() -> dict[str, str | None]:
-    """Return the fields of an event that name the current span, in hexadecimal; None for both without one."""
+_MODEL: Final = "gen_ai.request.model"
+"""OpenTelemetry's name for it: https://opentelemetry.io/docs/specs/semconv/gen-ai/."""
+
+
+def trace_fields(sent: str | None = None) -> dict[str, str | None]:
+    """Return the fields of an event that name the current span, in hexadecimal, and the model; None for unknown ones.
+
+    Args:
+        sent: The baggage that came with the request itself, as W3C writes it: ``gen_ai.request.model=gpt-5``.
+    """
+    here = W3CBaggagePropagator().extract({"baggage": sent}) if sent else None
+    model = get_baggage(_MODEL, here)
+    known = {"model": model if isinstance(model, str) else None}
     context = trace.get_current_span().get_span_context()
     if not context.is_valid:
-        return {"trace_id": None, "span_id": None}
+        return {**known, "trace_id": None, "span_id": None}
     return {
+        **known,
         "trace_id": trace.format_trace_id(context.trace_id),
         "span_id": trace.format_span_id(context.span_id),
     }

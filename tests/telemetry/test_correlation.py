@@ -9,6 +9,8 @@ from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp_versions import in_era
 from mcp.types import Implementation
+from opentelemetry.baggage import set_baggage
+from opentelemetry.context import attach, detach
 from wire import MODERN, http, serving
 
 
@@ -47,6 +49,25 @@ def test_sessions_and_requests_over_http(kind, same, events: Log):
     assert int(second["request_id"]) == int(first["request_id"]) + 1
     assert first["transport"] == "streamable-http"
     assert first.get("client_name") == ("by-hand" if kind != "stateless" else first.get("client_name"))
+
+
+def test_the_model_in_the_baggage_of_a_request(events: Log):
+    """The model is named by the request's own baggage, as MCP keeps it; text of another form is masked."""
+    with http(lenient(tool), "stateful") as wire:
+        for model in ("gpt-oss:20b", "a%0Ab"):
+            baggage = {"baggage": f"user=ann,gen_ai.request.model={model}"}
+            wire.request("tools/call", {"name": "tool", "arguments": {"tags": 5}, "_meta": baggage})
+    assert [event["model"] for event in events] == ["gpt-oss:20b", "{…}"]
+
+
+async def test_the_model_in_the_baggage_of_a_process(events: Log):
+    """In one process, the baggage that an agent has set names the model."""
+    context = attach(set_baggage("gen_ai.request.model", "claude-sonnet-4-5"))
+    try:
+        await call(lenient(tool), "tool", {"tags": 5})
+    finally:
+        detach(context)
+    assert [event["model"] for event in events] == ["claude-sonnet-4-5"]
 
 
 async def test_the_subject_of_a_request(events: Log):

@@ -112,14 +112,14 @@ def test_long_lists_are_cut(tracer, exporter):
 def test_without_a_span():
     """Without a span there are no ids, and recording does nothing."""
     record("call_rejected", repairs=REPAIRS, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
-    assert trace_fields() == {"trace_id": None, "span_id": None}
+    assert trace_fields() == {"model": None, "trace_id": None, "span_id": None}
 
 
 def test_a_span_that_is_not_sampled():
     """A span that is not sampled provides its ids for the log and records nothing."""
     with TracerProvider(sampler=ALWAYS_OFF).get_tracer("test").start_as_current_span("call") as span:
         record("call_rejected", error_code="INVALID_LIMIT_TYPE")
-        trace_id, span_id = trace_fields().values()
+        _, trace_id, span_id = trace_fields().values()
     assert not span.is_recording()
     assert (len(trace_id), len(span_id)) == (32, 16)
 
@@ -127,7 +127,7 @@ def test_a_span_that_is_not_sampled():
 def test_trace_fields(tracer):
     """The ids are those of the current span, in hexadecimal."""
     with tracer.start_as_current_span("call") as span:
-        trace_id, span_id = trace_fields().values()
+        _, trace_id, span_id = trace_fields().values()
     assert int(trace_id, 16) == span.get_span_context().trace_id
     assert int(span_id, 16) == span.get_span_context().span_id
     assert (len(trace_id), len(span_id)) == (32, 16)

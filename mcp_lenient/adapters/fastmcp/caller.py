@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastmcp.server.dependencies import get_access_token
 
-from mcp_lenient.adapters.mcp_sdk.caller import client_fields
+from mcp_lenient.adapters.mcp_sdk.caller import client_fields, sent_baggage
 from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def caller_fields(context: Context | None) -> dict[str, str | None]:
         "session_id": context.session_id if request else None,
         "request_id": str(request.request_id) if request and request.request_id is not None else None,
         "transport": context.transport,
-        **trace_fields(),
+        **trace_fields(sent_baggage(request) if request is not None else None),
     }
 
 

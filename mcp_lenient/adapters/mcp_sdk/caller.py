@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -17,6 +18,13 @@ def client_fields(session: Any) -> dict[str, str | None]:
     return {"client_name": getattr(client, "name", None), "client_version": getattr(client, "version", None)}
 
 
+def sent_baggage(request: Any) -> str | None:
+    """Return the OpenTelemetry baggage in the ``_meta`` of a request, where MCP keeps it."""
+    meta = request.meta
+    found = meta.get("baggage") if isinstance(meta, Mapping) else getattr(meta, "baggage", None)
+    return found if isinstance(found, str) else None
+
+
 def who_called(server: Any, request: Any) -> dict[str, str | None]:
     """Return the event fields that identify the caller; unknown fields are None.
 
@@ -24,7 +32,8 @@ def who_called(server: Any, request: Any) -> dict[str, str | None]:
         server: The low-level server; None if unknown.
         request: The SDK's request context; None for calls from Python code.
     """
-    known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields()}
+    sent = None if request is None else sent_baggage(request)
+    known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields(sent)}
     if request is None:
         return known
     over_http, token = request.request, get_access_token()

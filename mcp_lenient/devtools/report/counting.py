@@ -35,7 +35,7 @@ class _Counted(NamedTuple):
 TABLES: Final[Mapping[str, _Counted]] = {
     "shapes": _Counted(
         (
-            *("tool", "client_name", "client_version", "event", "failed", "error_code"),
+            *("tool", "client_name", "client_version", "model", "event", "failed", "again", "error_code"),
             *("violations", "repairs", "hints"),
         ),
         ("times",),
@@ -50,7 +50,7 @@ TABLES: Final[Mapping[str, _Counted]] = {
     "durations": _Counted(("us",), ("times", "total", "most"), of="event <> 'call_failed'"),
 }
 """The tables, by name."""
-_TYPES: Final = {"failed": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
+_TYPES: Final = {"failed": "BOOLEAN", "again": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
     ("day", "start", "us", "times", "earliest", "latest", "most"), "BIGINT"
 )
 _WILD: Final = re.compile(r"\[!?[^\]]+\]|.", re.DOTALL)
@@ -84,7 +84,12 @@ def created(name: str, *, kept: bool = False) -> str:
 def counting(name: str, selection: Selection, seconds: int, *, kept: bool = False, least: int = 1) -> str:
     """Return the query that counts the rows of ``calls``; periods have this many seconds."""
     step = seconds * 1_000_000
-    computed = {"day": f"micros - micros % {DAY}", "start": f"micros - micros % {step}", "us": _ROUNDED}
+    computed = {
+        "day": f"micros - micros % {DAY}",
+        "start": f"micros - micros % {step}",
+        "us": _ROUNDED,
+        "again": "repeated > 1",
+    }
     _, figures, of = TABLES[name]
     shown = [
         *(_named(computed.get(key, key), key) for key in columns(name, kept=kept) if key not in figures),

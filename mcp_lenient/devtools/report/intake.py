@@ -43,8 +43,8 @@ _FIELDS: Final = {
 }
 """The lists of an event, and what is kept of their entries."""
 LISTS: Final = tuple(_FIELDS)
-_COUNTS: Final = ("violation_count", "repair_count", "duration_us")
-_KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "subject")
+_COUNTS: Final = ("violation_count", "repair_count", "duration_us", "repeated")
+_KEPT: Final = ("tool", "error_code", "server", "client_name", "client_version", "model", "subject")
 _CHECKED: Final = ("form", "mounted", "session_id", "request_id", "transport", "trace_id", "span_id")
 _OTHERS: Final = ("timestamp", "event", "schema_version")
 _LINE_FIELDS: Final = (*_OTHERS, *_KEPT, *_CHECKED, *_COUNTS, *LISTS)
@@ -61,7 +61,7 @@ _RAW_TEXT: Final = r'"[^"\\\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\
 _RAW_INSTANT: Final = (
     r'"[12]\d{3}-[01]\d-[0-3]\d[T ]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,6})?(Z|[+-](0\d|1[0-4]):[0-5]\d)?"'
 )
-_RAW_COUNT: Final = r"\d{1,15}"
+_RAW_COUNTS: Final = dict.fromkeys(_COUNTS, r"\d{1,15}") | {"repeated": r"[1-9]\d{0,14}"}
 # What the engine accepts as JSON and Python does not.
 _TRAILING_COMMA: Final = r",\s*[\]}]"
 _NO_NUMBER: Final = r"(?i)[:,\[]\s*-?(nan|inf|infinity)\s*[,\]}]"
@@ -97,7 +97,7 @@ _FIELDS_PLAIN: Final = _every(
             f"(e.{name} IS NULL OR (length(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"')))"
             for name in (*_KEPT, *_CHECKED)
         ),
-        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{_RAW_COUNT}'))" for name in _COUNTS),
+        *(f"(e.{name} IS NULL OR regexp_full_match(e.{name}, '{raw}'))" for name, raw in _RAW_COUNTS.items()),
         f"(e.timestamp IS NULL OR (regexp_full_match(e.timestamp, '{_RAW_INSTANT}') AND micros IS NOT NULL))",
         *(
             f"CASE WHEN e.{name} IS NULL OR {_SIMPLE} THEN true ELSE regexp_full_match(e.{name}, '{_RAW_TEXT}') END"
@@ -147,7 +147,7 @@ _EXACT: Final = _every(
             f"coalesce(strlen(e.{name}) <= {_LONGEST_RAW} AND starts_with(e.{name}, '\"'), true)"
             for name in (*_KEPT, *_CHECKED, *_EXTRA)
         ),
-        *(f"coalesce(regexp_full_match(e.{name}, '{_RAW_COUNT}'), true)" for name in _COUNTS),
+        *(f"coalesce(regexp_full_match(e.{name}, '{raw}'), true)" for name, raw in _RAW_COUNTS.items()),
     ]
 )
 # An event is an object with an event name, perhaps escaped.

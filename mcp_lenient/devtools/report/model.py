@@ -116,13 +116,15 @@ class FaultFigures(_Part):
     """One reason why calls came to nothing."""
 
     fault: FaultKind
-    """The reason, without loops: a call that is sent again counts for its own reason."""
+    """The reason; ``loop`` for a call that was refused before, whatever is wrong in it."""
     calls: NonNegativeInt
     """Logged calls."""
     tools: Mapping[str, int]
     """The tools that were called most, most frequent first."""
     clients: Mapping[str, int]
     """The clients that sent most, likewise; those without a name are left out."""
+    models: Mapping[str, int] = {}
+    """The models that sent most, where the events name them."""
 
 
 class UnknownTool(_Part):

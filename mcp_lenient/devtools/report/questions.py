@@ -54,10 +54,11 @@ _PREPARE: Final = (
 )
 _WHYS: Final = (
     """
-    CREATE MACRO why(event, code, kinds) AS CASE
+    CREATE MACRO why(event, code, kinds, again) AS CASE
         WHEN event = 'call_failed' THEN 'tool_failed'
         WHEN event = 'call_refused_upstream' THEN 'server_refused'
         WHEN event = 'call_unanswered' OR code = 'UPSTREAM_UNAVAILABLE' THEN 'no_answer'
+        WHEN again THEN 'loop'
         WHEN code = 'CUT_OFF' THEN 'cut_off'
         WHEN list_contains(kinds, 'size') THEN 'too_large'
         WHEN code = 'UNKNOWN_TOOL' THEN 'unknown_tool'
@@ -69,7 +70,7 @@ _WHYS: Final = (
     """,
     """
     CREATE TABLE whys AS
-    SELECT why(event, error_code, kinds) AS fault, tool, client_name, sum(times) AS times
+    SELECT why(event, error_code, kinds, again) AS fault, tool, client_name, model, sum(times) AS times
     FROM shapes
     LEFT JOIN (SELECT list, list(DISTINCT code) AS kinds FROM violations GROUP BY list) AS found
         ON shapes.violations = found.list
@@ -170,6 +171,7 @@ _LISTS: Final[Mapping[str, _List]] = {
             "clients": _counts(
                 "client_name", "whys", "one.fault = shown.fault AND client_name IS NOT NULL", _MOST_CODES
             ),
+            "models": _counts("model", "whys", "one.fault = shown.fault AND model IS NOT NULL", _MOST_CODES),
         },
     ),
     "unknown_tools": _List(
@@ -211,7 +213,7 @@ _LISTS: Final[Mapping[str, _List]] = {
         SELECT rule, sum(uses) AS repairs, sum(calls) AS calls, count(DISTINCT tool) AS tools,
             count(DISTINCT who) AS clients
         FROM (
-            SELECT rule, tool, who, event, error_code, violations, repairs, hints, sum(uses) AS uses,
+            SELECT rule, tool, who, model, again, event, error_code, violations, repairs, hints, sum(uses) AS uses,
                 any_value(calls) AS calls
             FROM repaired GROUP BY ALL
         ) GROUP BY rule

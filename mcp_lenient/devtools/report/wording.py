@@ -127,8 +127,8 @@ TABLES: Final[Mapping[str, _Table]] = {
     ),
     "faults": _Table(
         "Why calls came to nothing",
-        ("reason", "calls", "by tool", "by client"),
-        lambda each: (each.fault, each.calls, _times(each.tools), _times(each.clients)),
+        ("reason", "calls", "by tool", "by client", "by model"),
+        lambda each: (each.fault, each.calls, *map(_times, (each.tools, each.clients, each.models))),
     ),
     "unknown_tools": _Table(
         "Called tools that do not exist",

@@ -98,6 +98,26 @@ def test_the_reasons_why_calls_came_to_nothing(tmp_path):
     assert (report.faults[0].tools, report.faults[0].clients) == ({"a": 3}, {"n8n": 3})
 
 
+def test_a_call_that_was_refused_before_counts_as_a_loop(tmp_path):
+    """The first refusal of a call counts for what is wrong, and those after it for the loop."""
+    mistake = {"violations": [wrong("missing", "/q", "absent")], "error_code": "MISSING_Q"}
+    lines = [line(**mistake), line(**mistake, repeated=2), line(**mistake, repeated=3)]
+    report = read_report([log(tmp_path, *lines)])
+    assert {each.fault: each.calls for each in report.faults} == {"loop": 2, "left_out": 1}
+    assert report.tools[0].failed == 3
+
+
+def test_the_reasons_are_counted_by_model(tmp_path):
+    """Where the events name the model, each reason says which models sent most; repairs count whole."""
+    mistake = {"violations": [wrong("missing", "/q", "absent")]}
+    fixed = {"repairs": [repair("fold_enum", "/x")]}
+    lines = [line(**mistake, model="small:20b")] * 2 + [line(**mistake, model="large"), line(**mistake)]
+    lines += [line("call_repaired", **fixed, model=model) for model in ("small:20b", "large", None)]
+    report = read_report([log(tmp_path, *lines)])
+    assert report.faults[0].models == {"small:20b": 2, "large": 1}
+    assert [(each.repairs, each.calls) for each in report.rules] == [(3, 3)]
+
+
 def test_unknown_tools_are_listed_separately(tmp_path):
     """A name that only got UNKNOWN_TOOL is not a tool. A tool that existed for some calls is."""
     unknown = {"error_code": "UNKNOWN_TOOL"}

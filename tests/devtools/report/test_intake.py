@@ -23,7 +23,7 @@ from mcp_lenient.devtools.report.intake import take_in
 from mcp_lenient.devtools.report.sources import find_logs
 from mcp_lenient.telemetry.events import read_event
 
-KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "subject")
+KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "model", "subject")
 LISTS = {
     "violations": "code, place, received",
     "repairs": "rule, place, before, after",
