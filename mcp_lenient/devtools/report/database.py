@@ -48,7 +48,7 @@ def s3_secret(environment: Mapping[str, str]) -> str | None:
 
 Progress = Callable[[str, float], None]
 """Called with what is being done, and how many percent of it are."""
-MISSING: Final = "the report needs DuckDB, which is not installed: pip install duckdb"
+MISSING: Final = "the report needs DuckDB, which is not installed: pip install 'mcp-lenient[report]'"
 DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
 LOWEST_MEMORY: Final = 64_000_000

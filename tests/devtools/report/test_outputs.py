@@ -245,9 +245,9 @@ def test_missing_advice_has_a_reason(event, says, tmp_path, capsys):
     assert says in page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("package", ["duckdb", "sqlglot"])
-def test_a_missing_package_says_how_to_install_it(package, tmp_path):
-    """Without the extra, the command says what to install."""
+@pytest.mark.parametrize(("package", "extra"), [("duckdb", "report"), ("sqlglot", "clickhouse")])
+def test_a_missing_package_says_how_to_install_it(package, extra, tmp_path):
+    """Without the extra, the command names it."""
     asked = [str(log(tmp_path, line()))] if package == "duckdb" else ["--from", "clickhouse://127.0.0.1/x"]
     without = f"import sys; sys.modules[{package!r}] = None; from mcp_lenient.cli import main; main()"
     ran = subprocess.run(  # noqa: S603 - our own program
@@ -258,7 +258,7 @@ def test_a_missing_package_says_how_to_install_it(package, tmp_path):
         check=False,
     )
     assert (ran.returncode, ran.stdout) == (2, "")
-    assert f"pip install {package}" in ran.stderr
+    assert f"pip install 'mcp-lenient[{extra}]'" in ran.stderr
     assert ran.stderr.count("\n") == 1
 
 
