@@ -10,6 +10,9 @@ BENCH ?= overhead growth hostile
 # The pages that hold tables from the code, or the changelog.
 COGGED := docs/changelog.md docs/envelope.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)
 
+# What is checked and formatted: not what a reader keeps in the clone, such as a server to try.
+CODE := mcp_lenient examples tests benchmarks fuzz docs $(wildcard *.md) pyproject.toml
+
 # `make VENV=.venv-3.10 PYTHON=python3.10 test` keeps another one beside it.
 VENV := .venv
 BIN := $(VENV)/bin
@@ -46,8 +49,8 @@ test-all: lint types docs ## The same with every test there is, nightly and befo
 	$(BIN)/python -m pytest --numprocesses auto --dist loadfile -m ""
 
 lint: $(READY) ## Check style, formatting, spelling and which module imports which
-	$(BIN)/ruff check
-	$(BIN)/ruff format --check
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/codespell mcp_lenient examples benchmarks docs *.md
 	$(BIN)/lint-imports
 
@@ -55,8 +58,8 @@ types: $(READY) ## Check types
 	$(BIN)/mypy
 
 format: $(READY) ## Put the code into shape
-	$(BIN)/ruff check --fix
-	$(BIN)/ruff format
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
 	@PYTHONPATH=docs $(BIN)/cog -r $(COGGED)
 
 catalogs: $(READY) ## Bring the message catalogs up to the code, and compile them
