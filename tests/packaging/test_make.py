@@ -47,7 +47,7 @@ def test_the_readme_names_the_two_commands():
 
 @pytest.mark.slow
 def test_the_environment_of_a_reader_is_kept(tmp_path):
-    """`make` adds to a .venv with the package, and then runs the code of this folder."""
+    """`make` adds to a .venv with the package, runs the code of this folder, and checks no file of the reader's."""
     folder = tmp_path / "clone"
     shutil.copytree(ROOT, folder, ignore=LEFT_OUT)
     environment = folder / ".venv"
@@ -56,6 +56,9 @@ def test_the_environment_of_a_reader_is_kept(tmp_path):
     run_installer([str(python), "-m", "pip", "install", "--quiet", str(folder)], "pip", folder)
     (environment / "kept.txt").write_text("a reader's", encoding="utf-8")
     assert re.search(r"\d+ calls: \d+ run either way", _make(folder, "demo"))
+    blocks = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    (folder / "first.py").write_text("\n".join(blocks), encoding="utf-8")
+    _make(folder, "lint")
     assert (environment / "kept.txt").read_text(encoding="utf-8") == "a reader's"
     where = subprocess.run(  # noqa: S603
         [python, "-c", "import mcp_lenient, pytest; print(mcp_lenient.__file__)"],
