@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 def definitions(
     *target: str,
-    prompt: Annotated[bool, Parameter(negative=())] = False,
+    prompt: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     config: Annotated[Path | None, Parameter(show_default=False)] = None,
 ) -> None:
     """Write the tools of a server as a definitions file in YAML, or as text for a prompt. No tool is called.

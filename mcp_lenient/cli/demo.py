@@ -9,7 +9,9 @@ from cyclopts import Parameter
 from mcp_lenient.cli.errors import fail
 
 
-def demo(*, everything: Annotated[bool, Parameter(name="--all", negative="")] = False) -> int:
+def demo(
+    *, everything: Annotated[bool, Parameter(name="--all", negative="", show_default=False)] = False
+) -> int:
     """Send nearly right calls over stdio, to FastMCP alone and to FastMCP with mcp-lenient.
 
     Args:

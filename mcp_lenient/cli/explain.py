@@ -25,7 +25,7 @@ def explain(
     /,
     *,
     event: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
-    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
+    everything: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
     output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
 ) -> int:
     """Explain what would happen to a call, step by step. The tool is not run.

@@ -23,10 +23,10 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     seed: int = 0,
     per_tool: int = 3,
     arguments: Path | None = None,
-    everything: Annotated[bool, Parameter(name="--all", negative=())] = False,
-    dry_run: Annotated[bool, Parameter(negative=())] = False,
-    yes: Annotated[bool, Parameter(negative=())] = False,
-    summary: Annotated[bool, Parameter(negative=())] = False,
+    everything: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
+    dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    yes: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
+    summary: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
     output: Annotated[Literal["text", "json"], Parameter(name="--format")] = "text",
 ) -> int:
     """Call tools with arguments damaged as models damage them, and show what happens.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Final
 
-from mcp_lenient.devtools.report.model import Cell, Report
+from mcp_lenient.devtools.report.model import Report
 from mcp_lenient.devtools.report.wording import (
     NUMBERS,
     STYLES,
@@ -59,18 +60,20 @@ def _tool_by_client(report: Report) -> str:
     if not cells:
         return ""
 
-    def drawn(cell: Cell | None) -> str:
+    def drawn(tool: str, client: str | None) -> str:
+        cell = cells.get((tool, client))
         if cell is None:
             return "<td></td>"
         share, said = cell.failed / cell.calls, f"{cell.failed:,} of {cell.calls:,} calls failed"
-        return f'<td class="share" style="--share: {share / most:.0%}" title="{said}">{share:.0%}</td>'
+        named = f'data-column="{_text(client or _NO_NAME)}" title="{said}"'
+        return f'<td class="share" style="--share: {share / most:.0%}" {named}>{share:.0%}</td>'
 
-    head = "".join(f"<th>{_text(client or '(none)')}</th>" for client in clients)
+    head = "".join(f"<th>{_name(client or _NO_NAME)}</th>" for client in clients)
     rows = "".join(
-        f"<tr><th>{_text(each.tool)}</th>{''.join(drawn(cells.get((each.tool, client))) for client in clients)}</tr>"
+        f"<tr><th>{_name(each.tool)}</th>{''.join(drawn(each.tool, client) for client in clients)}</tr>"
         for each in report.tools
     )
-    return f'<div class="scroll"><table><tr><th></th>{head}</tr>{rows}</table></div>'
+    return _folding(f"<th></th>{head}", rows)
 
 
 def _top_repairs(report: Report) -> str:
@@ -83,8 +86,10 @@ def _top_repairs(report: Report) -> str:
     )
 
 
+_NO_NAME: Final = "(none)"
 _FOLDER: Final = Path(__file__).parent
 _LONGEST: Final = 2000
+_BETWEEN_WORDS: Final = re.compile(r"(?<=\w)(?:[_/]|\.(?=[^\W\d]))(?=\w)")
 _CHARTS: Final = (
     ("over-time", "Outcomes over time", _over_time),
     ("tool-by-client", "Share of calls that failed, by tool and client", _tool_by_client),
@@ -146,14 +151,22 @@ def _table(report: Report, name: str) -> str:
     columns = TABLES[name].columns
     sides = [' class="number"' if column in NUMBERS else "" for column in columns]
     first = "".join(f"<th{side}>{column}</th>" for side, column in zip(sides, columns, strict=True))
+    marks = [f'{side} data-column="{column}"' for side, column in zip(sides, columns, strict=True)]
     body = "".join(
-        f"<tr>{''.join(f'<td{side}>{_text(cell)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
+        f"<tr>{''.join(f'<td{mark}>{_name(cell)}</td>' for mark, cell in zip(marks, row, strict=True))}</tr>"
         for row in rows(report, name)
     )
-    return (
-        f"<section><h2>{_text(title(report, name))}</h2>"
-        f'<div class="scroll"><table><thead><tr>{first}</tr></thead><tbody>{body}</tbody></table></div></section>'
-    )
+    return f"<section><h2>{_text(title(report, name))}</h2>{_folding(first, body)}</section>"
+
+
+def _folding(head: str, body: str) -> str:
+    """Return a table; on a phone its style makes a card of each row, in which a cell is named by its column."""
+    return f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def _name(text: str) -> str:
+    """Return a text that may be broken after the marks between the words of a name."""
+    return _BETWEEN_WORDS.sub(r"\g<0><wbr>", _text(text))
 
 
 def _text(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from rich.console import Group, RenderableType
@@ -105,11 +105,7 @@ def _times(counts: Mapping[str, int]) -> str:
 def _repeated(each: RepeatedMistake) -> tuple[TableCell, ...]:
     who = client(each.client, each.version)
     mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
-    over = (
-        ""
-        if each.first is None or each.last is None
-        else f"{(each.last - each.first).total_seconds():,.0f} s"
-    )
+    over = "" if each.first is None or each.last is None else _about(each.last - each.first)
     return f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, over, mistake
 
 
@@ -190,6 +186,15 @@ def span(seconds: int) -> str:
 def count(number: int, what: str) -> str:
     """Return a number of things in words, as in "1 call", "2 calls"."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def _about(time: timedelta) -> str:
+    """Return a length of time in its largest unit of which there are two."""
+    seconds = time.total_seconds()
+    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:,.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def _time(moment: datetime | None) -> str:

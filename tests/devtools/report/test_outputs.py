@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from datetime import datetime, timedelta, timezone
@@ -132,6 +133,17 @@ def test_the_terminal_report_fits(width, tmp_path):
         ):
             assert said in text
         assert "…" not in text
+
+
+@pytest.mark.parametrize(
+    ("minutes", "says"), [(0, "0 s"), (1, "60 s"), (4, "4 min"), (180, "3 h"), (4320, "3 days")]
+)
+def test_a_time_is_shown_in_its_largest_unit(minutes, says, tmp_path):
+    """The time over which a mistake is repeated is shown in the largest unit of which there are two."""
+    mistake = {"error_code": "MISSING_X", "violations": [wrong("missing", "/x")], "subject": "ann"}
+    lines = [line(minute=at, **mistake) for at in (0, 0, minutes)]
+    table = printed(read_report([log(tmp_path, *lines)]), 120).partition("Callers that repeat a mistake")[2]
+    assert re.search(rf"ann \(agent 1.0\) +search +3 +{says} +MISSING_X", table)
 
 
 def test_only_terminals_get_colors(tmp_path, capsys):
@@ -272,7 +284,7 @@ def test_a_missing_package_says_how_to_install_it(package, extra, tmp_path):
     ],
 )
 def test_the_page_is_drawn(width, scheme, tmp_path):
-    """Charts are drawn, nothing is fetched, the console has no errors, and the page fits the screen."""
+    """Charts are drawn, nothing is fetched, the console has no errors, and the page and its tables fit the screen."""
     file = tmp_path / "report.html"
     file.write_text(page(read_report([varied_log(tmp_path)])), encoding="utf-8")
     with browser(tmp_path / "profile") as opened:
@@ -286,6 +298,8 @@ def test_the_page_is_drawn(width, scheme, tmp_path):
         for chart, mark in drawn.items():
             assert opened.js(f"document.querySelectorAll('#{chart} {mark}').length") > 0
         assert opened.js("document.documentElement.scrollWidth") <= width
+        cut = "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth)"
+        assert opened.js(f"{cut}.length") == 0
         ink = "getComputedStyle(document.querySelector('#top-repairs span')).color"
         before = opened.js(ink)
         assert (before == "rgb(230, 234, 240)") == (scheme == "dark")
