@@ -9,7 +9,7 @@ import pytest
 from devtools.report.logs import line, log, repair, wrong
 from fastmcp import Client, FastMCP
 
-import mcp_lenient
+import mcp_lenient.normalizers
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.devtools.report import Report, read_report
 from mcp_lenient.types import ViolationCode
