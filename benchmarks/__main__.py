@@ -40,7 +40,7 @@ _SCRIPTS = {
 _NO_TABLES = ("trust", "evidence")
 """Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
 _WIDTH = 120
-"""A narrower terminal breaks the lines of a wide table, of which Rich would cut the cells."""
+"""In a narrower terminal, wide tables are wrapped line by line: Rich would cut their cells."""
 _FILE_WIDTH = 300
 """More than the widest table."""
 _FILES = "evidence: folders of clones (docs/evidence.md)"

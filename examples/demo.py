@@ -317,8 +317,8 @@ def _sent(call: DemoCall) -> Text:
 def _alone(answer: Answer) -> Text:
     if answer.ran:
         return Text("runs", "green")
-    issues = [line.split(" [type=")[0].strip() for line in answer.text.splitlines() if " [type=" in line]
-    return Text.assemble(("rejected", "red"), f": {'; '.join(dict.fromkeys(issues)) or answer.text}")
+    errors = [line.split(" [type=")[0].strip() for line in answer.text.splitlines() if " [type=" in line]
+    return Text.assemble(("rejected", "red"), f": {'; '.join(dict.fromkeys(errors)) or answer.text}")
 
 
 def _lenient(answer: Answer) -> Text:

@@ -4,7 +4,7 @@ It needs its own environment, made in a clone of mcp-lenient::
 
     python -m venv .venv-sdk1
     .venv-sdk1/bin/pip install "mcp>=1.20,<2" .
-    .venv-sdk1/bin/python examples/sdk_1.py            # a few calls and what becomes of them
+    .venv-sdk1/bin/python examples/sdk_1.py            # a few calls and their outcomes
     .venv-sdk1/bin/python examples/sdk_1.py --serve    # the server over stdio
 """
 

@@ -2,7 +2,7 @@
 
 It needs ``pip install "mcp>=2.2" .`` in a clone of mcp-lenient::
 
-    python examples/sdk_2.py            # a few calls and what becomes of them
+    python examples/sdk_2.py            # a few calls and their outcomes
     python examples/sdk_2.py --serve    # the server over stdio
 """
 

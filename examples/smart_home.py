@@ -78,7 +78,7 @@ DeviceId = Annotated[str, "The fullId of a device."]
 
 
 class DeviceSeed(NamedTuple):
-    """A device as the house begins with it; ``words`` are other names to find it by."""
+    """A device that the house starts with; ``words`` are other names for it."""
 
     id: str
     name: str
@@ -295,7 +295,7 @@ def _known(what: str, sent: str, known: dict[str, Any], where: str) -> Any:
     raise tool_error(code, message, f"{where}.{what}", received_value=sent, allowed_values=allowed)
 
 
-# What people say, by what it stands for. At each place of a sentence the first one that fits is read.
+# What people say, by its meaning. At each place of a sentence the first pattern that matches is used.
 WORDS = {
     "later": r"\b(?:in|after|for|every)\b[^,.]*?\b(?:second|minute|hour|day)s?\b|\bat \d+(?::\d+| ?[ap]m\b| o'clock)"
     r"|\b(?:when|if|unless|until|while|later|tomorrow|tonight)\b|分钟|小时|点钟|秒后|以后|之后|明天|今晚|等会|如果|要是|的话|每",
@@ -347,7 +347,7 @@ WORDS = {
 LEXER = re.compile("|".join(f"(?P<{tag}>{said})" for tag, said in WORDS.items()), re.IGNORECASE)
 PLUS, MINUS = "bright|brighter|hot|hotter|warm|up", "dark|darker|dim|cold|colder|cool|down"
 ADJECTIVE = f"(?:{PLUS}|{MINUS})"
-# Of a clause, written as what its words stand for: these ask for the opposite of the adjective, or for less of it.
+# Matched against the meanings of a clause's words: these ask for the opposite of the adjective, or for less of it.
 COMPLAINS = re.compile(
     rf"\b(?:too|not_so)(?: is| make| too)* ({ADJECTIVE})\b|\b(?:is|me) (bright|dark|dim|hot|warm|cold|cool)\b"
     r"|\b(hot|cold) dead\b|^(bright|dark|hot|cold)$"
@@ -388,7 +388,7 @@ TURNS = {
 
 @dataclass(frozen=True)
 class Wish:
-    """What a sentence asks for: a capability, and which way, to which number or what to turn it to."""
+    """What a sentence asks for: a capability, and its direction, number or new value."""
 
     capability: str
     way: int = 0
@@ -444,7 +444,7 @@ def _digits(said: str) -> str:
 
 
 def _read(clause: str) -> list[tuple[str, str]]:
-    """Return what the words of a clause stand for; the others are passed over."""
+    """Return the meanings of a clause's words; unknown words are skipped."""
     return [(found.lastgroup or "", found[0]) for found in LEXER.finditer(clause.strip())]
 
 
@@ -560,7 +560,7 @@ NEXT = re.compile(
 
 
 def unread(said: str) -> list[str]:
-    """Return the words of a sentence that stand for nothing that is read and are no fillers: names of devices, too.
+    """Return the words of a sentence without a known meaning, except fillers; names of devices are included.
 
     >>> unread("turn on every lamp except the studio lamp")
     ['lamp', 'except', 'studio']
@@ -660,7 +660,7 @@ class Conversation:
         return Step(said, {})
 
     def _fitting(self, said: str) -> list[str]:
-        """Return the devices that are known by each word that is no other part of the sentence."""
+        """Return the devices that are known by each word that is not another part of the sentence."""
         words = unread(said)
         named = [
             row["id"]

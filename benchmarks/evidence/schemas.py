@@ -167,7 +167,7 @@ def _recorded() -> Iterator[_Call]:
 
 
 def _outcome(call: _Call, form: str) -> str:
-    """Return what becomes of a call that is said in a form and read back."""
+    """Return the outcome of a call that is written in a published form and read back."""
     published = _in(form, call.schema)
     if published.lost:
         return "not in this form"

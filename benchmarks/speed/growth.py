@@ -155,7 +155,7 @@ async def _cells(call: Call, calls: list[dict[str, Any]]) -> list[str]:
 
 
 async def _best(call: Call, arguments: dict[str, Any]) -> tuple[float, str]:
-    """Return the milliseconds of the fastest of some calls, and its outcome."""
+    """Return the time of the fastest call in milliseconds, and its outcome."""
     best, outcome = float("inf"), ""
     deadline = perf_counter() + 1.0
     gc.collect()

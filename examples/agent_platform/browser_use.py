@@ -84,9 +84,9 @@ def missing() -> str | None:
 
 @functools.cache
 def report_missing() -> None:
-    """Print once what is missing, for whoever runs the server."""
-    if problem := missing():
-        print(problem, file=sys.stderr)
+    """Print once what is missing, for the person who runs the server."""
+    if reason := missing():
+        print(reason, file=sys.stderr)
 
 
 def executable() -> str | None:
@@ -120,9 +120,9 @@ class BrowserUse(Group):
 
         @functools.wraps(tool)
         async def call(*args: Any, **kwargs: Any) -> Any:
-            if problem := missing():
+            if reason := missing():
                 report_missing()
-                raise ToolError(problem)
+                raise ToolError(reason)
             from playwright.async_api import Error
 
             try:

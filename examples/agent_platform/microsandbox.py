@@ -216,7 +216,7 @@ class Microsandbox(Group):
             self._counts["timeouts"] += 1
             lost = "The session lost its variables, not its files."
             raise ToolError(f"The code was stopped after {seconds} s. {lost}") from None
-        except ValueError:  # it ended, or wrote what is no answer
+        except ValueError:  # it ended, or wrote something else
             return {"success": False, "error": "The sandbox's process ended."}
         finally:
             self._counts["errors"] += not answer.get("success")

@@ -106,8 +106,8 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
 
 def report_missing() -> None:
     """Say at the start, a line each, what does not work on this machine."""
-    for problem in filter(None, (browser_use.missing(), microsandbox.missing())):
-        print(problem, file=sys.stderr)
+    for reason in filter(None, (browser_use.missing(), microsandbox.missing())):
+        print(reason, file=sys.stderr)
 
 
 async def serve(served: Mapping[str, Group], ports: Collection[int]) -> None:

@@ -220,7 +220,7 @@ class UnreadError(Exception):
 
 
 async def reply(line: str, call: talk.Call) -> str:
-    """Answer a line without a model, if it is understood as a whole; numbers are sent as the texts that they are."""
+    """Answer a line without a model, if all of it is understood; numbers are sent as text."""
     said = line.strip().rstrip("?!")
     try:
         for pattern, answer in REPLIES:

@@ -678,7 +678,7 @@ class Gate:
         self.operator.warn_of_unused(schemas)
 
     def record(self, event: EventName, call: HostCall, compiled: CompiledTool | None, **outcome: Any) -> None:
-        """Record what becomes of a call; None stands for a tool that does not exist."""
+        """Record the outcome of a call; None is a tool that does not exist."""
         self.telemetry.record(event, _recorded(call, compiled), **outcome)
 
 

@@ -68,7 +68,7 @@ class Repeats:
         """Learn what others have refused this caller; called before a refusal is counted."""
 
     def forget(self, caller: str, tool: str) -> None:
-        """Forget the refused calls of a tool, of which the caller has sent another one that runs."""
+        """Forget the caller's refused calls of a tool, since a later call of it runs."""
         self._drop(caller, tool)
 
     def _drop(self, caller: str, tool: str) -> None:

@@ -246,7 +246,7 @@ def one_line_errors(named: str) -> Iterator[None]:
 
 
 class _Output(logging.Filter):
-    """Drops the SDK's tracebacks for output that is no MCP message, and remembers that there was some."""
+    """Drops the SDK's tracebacks for output that is not an MCP message, and remembers that there was some."""
 
     is_foreign = False
 

@@ -1,4 +1,4 @@
-"""Judge recorded calls, and compare what becomes of them under two versions or policies."""
+"""Judge recorded calls, and compare their outcomes under two versions or policies."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RecordedRow(NamedTuple):
 
 
 class CallOutcome(BaseModel):
-    """What becomes of a call; values of secrets are others of the same form."""
+    """The outcome of a call; secrets are replaced by values of the same form."""
 
     call: str
     """A fingerprint of tool, schema and arguments, with a number for calls that differ in secrets alone."""
@@ -126,7 +126,7 @@ def _part(config: Path | None, rows: Sequence[RecordedRow]) -> list[CallOutcome]
 
 
 def judge(rows: Iterable[RecordedRow], definitions: Definitions | None = None) -> Iterator[CallOutcome]:
-    """Yield what becomes of each call, by its schema and the policy of the definitions."""
+    """Yield the outcome of each call, by its schema and the policy of the definitions."""
     gate = Gate(definitions=definitions, unrepairable="refuse")
     kept: dict[Any, CompiledTool] = {}
     with silenced():

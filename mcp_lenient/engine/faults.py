@@ -55,7 +55,7 @@ def faults(
 
 
 class _FaultSearch:
-    """The traversal, at one strictness; each place is looked at once by a node, however the branches of unions nest."""
+    """The traversal, at one strictness. A node visits a place once, however unions nest."""
 
     def __init__(self, *, exact: bool) -> None:
         self.exact = exact

@@ -35,7 +35,7 @@ Change = Mapping[Path, Any]
 def violations_of(
     plan: Plan, sent: Mapping[str, Any], outcome: Outcome, validator: Validator, *, as_texts: bool = False
 ) -> tuple[Violation, ...]:
-    """Return what the caller is told of a refused call: its faults by kind, each with likely corrections."""
+    """Return the violations of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
     refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
     groups, more = grouped(refused, leading(refused, outcome.faults), partial(explained, refused))
@@ -86,7 +86,7 @@ class Offers:
                 new = with_value(new, path, REMOVED if value is ABSENT else plain(value))
             patch = difference(self._refused.arguments, new)
             is_new = not any(same_json([*patch], [*each]) for each in found)  # 1 is not true
-            if is_new and self._may_be_said(patch, group) and self._helps(new, change, patch, group):
+            if is_new and self._may_be_said(patch, group) and self._is_correction(new, change, patch, group):
                 found.append(patch)
         if group.rivals:  # one reading alone would decide what is not known
             return tuple(found) if len(found) == len(group.rivals) <= MAX_OFFERS else ()
@@ -156,9 +156,9 @@ class Offers:
         if len(near) == 1 and all(near_values(node, other) != near for other in others):
             yield {owner.path: {near[0] if each == key else each: own for each, own in owner.value.items()}}
 
-    # Whether it helps
+    # Whether it corrects the call
 
-    def _helps(self, new: Any, change: Change, patch: Patch, group: FaultGroup) -> bool:
+    def _is_correction(self, new: Any, change: Change, patch: Patch, group: FaultGroup) -> bool:
         """Return whether changed arguments are accepted, or these faults are gone and no other has appeared.
 
         What is moved may need a repair as well.

@@ -446,7 +446,7 @@ class Reader:
         checks_names = scope.full or scope.names
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
         if checks_names and has_too_many and not partly:
-            return _NO_READING  # of a large union at once
+            return _NO_READING  # which rules out most branches of a large union at once
         shape = (node, frozenset(value)) if scope.full and self._is_by_keys(place, partly=partly) else None
         if shape in self._misnamed:
             return _NO_READING

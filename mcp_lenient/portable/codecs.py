@@ -158,7 +158,7 @@ class JsonText(Codec):
         return json_text(value)
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
-        """Return the value that a text is; what is no text stays."""
+        """Return the value of a JSON text; any other value is returned unchanged."""
         if not isinstance(value, str):
             return value
         try:
@@ -216,20 +216,20 @@ class Items(Codec):
         """Return the codecs of the items."""
         return (self.rest, *self.first)
 
-    def _of(self, at: int) -> Codec:
+    def _codec_at(self, at: int) -> Codec:
         return self.first[at] if at < len(self.first) else self.rest
 
     def encode(self, value: Any) -> Any:
         """Return the list with each item said."""
         if not isinstance(value, list):
             return value
-        return [self._of(at).encode(each) for at, each in enumerate(value)]
+        return [self._codec_at(at).encode(each) for at, each in enumerate(value)]
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the list with each item read."""
         if not isinstance(value, list):
             return value
-        read = [self._of(at).decode(each, (*path, at), faults) for at, each in enumerate(value)]
+        read = [self._codec_at(at).decode(each, (*path, at), faults) for at, each in enumerate(value)]
         return value if all(one is other for one, other in zip(read, value, strict=True)) else read
 
     def published_path(self, path: Path, sent: Any) -> Path:
@@ -237,7 +237,7 @@ class Items(Codec):
         if not path or not isinstance(path[0], int):
             return path
         item = sent[path[0]] if isinstance(sent, list) and path[0] < len(sent) else None
-        return (path[0], *self._of(path[0]).published_path(path[1:], item))
+        return (path[0], *self._codec_at(path[0]).published_path(path[1:], item))
 
 
 @dataclass(frozen=True, slots=True)

@@ -380,7 +380,7 @@ class _Conversion:
         return {**outside, "anyOf": [_of_type(inside, kind) for kind in types if _of_type(inside, kind)]}
 
     def _kept(self, own: Schema, at: Path) -> Schema:
-        """Return the keywords that may stay; the others are told in the description."""
+        """Return the keywords that the form allows; the description says the others."""
         made: Schema = {}
         notes: list[str] = []
         for keyword, value in own.items():

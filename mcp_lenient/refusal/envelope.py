@@ -24,7 +24,7 @@ Subject = Literal["tool", "prompt"]
 META_KEY: Final = "mcp_lenient"
 """The key in a result's ``_meta`` for the envelope or the repairs."""
 UPSTREAM_KEY: Final = "mcp_lenient_upstream"
-"""The key for what a server itself has under ``mcp_lenient``, where whoever calls it needs that key."""
+"""The key for the server's own ``mcp_lenient`` entry, where this middleware needs that key."""
 _MAX_MESSAGE: Final = 4_000
 _MAX_PARAMETER: Final = 64
 _MAX_POINTER: Final = 300
@@ -172,7 +172,7 @@ def _message(name: str, violations: Sequence[Violation], words: Language, subjec
 
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:
-    """Return what is told without a missing name that was sent under another one, which is told with that name."""
+    """Leave out each missing name that was sent under another name, since the violation of that name says so."""
     fixes = [
         each.fixes[0] for each in violations if each.code == "unknown" and each.did_you_mean and each.fixes
     ]
@@ -374,7 +374,7 @@ def _slim(
 ) -> dict[str, Any]:
     """Return a violation without what the message, the details, its pointer or ``offered`` fixes already say."""
     said = {name for name, value in violation.items() if name in details or _is_said(name, value, message)}
-    # A missing name with a fix is told with the name that it was sent under.
+    # The violation of the name that was sent says that it is this missing one.
     if violation["message"] in message or (violation["code"] == "missing" and "fixes" in violation):
         said.add("message")
     if violation["pointer"] == f"/{violation['parameter']}":

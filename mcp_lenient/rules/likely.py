@@ -241,10 +241,10 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
 
 
 def any_item(place: Place, value: list[Any]) -> Sequence[str]:
-    """The texts of a list for one text, each a call of its own: every one of them or none.
+    """Return the texts of a list sent for one text, each for a call of its own; none unless all may be offered.
 
-    One text may also be to hold the list as JSON. Several for free text may be meant as one, if its name or
-    description speaks of several.
+    The text may be meant to hold the list as JSON. For free text whose name or description speaks of several,
+    the list may be meant as one text.
     """
     is_few = len(value) <= _MAX_NEAR and all(isinstance(each, str) for each in value)
     if not is_few or len(value) < 2:
@@ -567,7 +567,7 @@ def drop_empty(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def another_spelling(node: Node, value: Mapping[str, Any], sent: str) -> str | None:
-    """Return the declared name, also sent, of which an undeclared one is another spelling, or the plural of the same value."""
+    """Return the declared name that was also sent, if an undeclared name is another spelling of it, or its plural with the same value."""
     same = [name for name in names_at(node, value).present if name != sent and likeness(sent, name) == 1.0]
     found = (
         name for name in same if fold_name(name) == fold_name(sent) or same_json(value[name], value[sent])

@@ -334,7 +334,7 @@ def _folded(node: Node, text: str) -> Collection[Any]:
 
 
 def _literals(node: Node) -> Mapping[Any, Any]:
-    """Return the numbers of an enum, and of one with other values both its booleans, by how a text says them."""
+    """Return the numbers of an enum, and both booleans of an enum that has other values too, by their texts."""
     numbers = {each: each for each in node.enum or () if type(each) in (int, float)}
     has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != frozenset(
         {"boolean"}

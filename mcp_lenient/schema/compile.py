@@ -37,7 +37,7 @@ _MAX_LISTED: Final = 3
 _IN_PLACE: Final = frozenset("$ref allOf anyOf oneOf not if then else dependentSchemas".split())
 """Keywords whose schemas are for the value itself; those of any other are for a value in it."""
 _SAME_VALUE: Final = {"prefixItems": "items", "additionalProperties": "properties"}
-"""Keywords of which a value meets one or the other."""
+"""Pairs of keywords: a contained value is validated by one or by the other."""
 _BELOW: Final = frozenset("properties patternProperties prefixItems items additionalProperties".split())
 """Keywords about contained values that stay where the rest of a schema cannot be read."""
 _INVERTING: Final[Mapping[str, tuple[str, ...]]] = {

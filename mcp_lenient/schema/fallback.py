@@ -24,7 +24,7 @@ _EXACT_COUNT: Final = re.compile(r"\{[0-9]{1,3}\}")
 _VARYING: Final = re.compile(r"[*+?{]")
 _BRANCHING: Final = re.compile(r"\||\\[1-9]")
 _REFERRED: ContextVar[dict[tuple[str, int], Any]] = ContextVar("referred")
-"""The error, if any, of each value that the call has compared with a referenced schema, of which unions repeat many."""
+"""The error, if any, of each value already validated by a referenced schema in this call; unions repeat many."""
 
 
 class FallbackValidator:

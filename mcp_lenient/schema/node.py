@@ -186,7 +186,7 @@ class Node:
         return self.types == (json_type,)
 
     def may_be(self, json_type: str) -> bool:
-        """Return whether it is no union and accepts a JSON type."""
+        """Return whether it is not a union and accepts a JSON type."""
         return not self.is_union and (self.types is None or json_type in self.types)
 
     @cached_property
@@ -395,7 +395,7 @@ def _is_closed(parts: Parts) -> bool:
 
 
 def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[int, Any]) -> Iterator[Any]:
-    """Yield the schema of each way; a branch that was expanded before adds nothing, as unions may be recursive."""
+    """Yield the schema of each branch, nested unions included. Skip a branch already expanded, since unions may be recursive."""
     parts = parts_of(root, schema)
     found = _union_of(parts)
     if found is None:
@@ -403,7 +403,7 @@ def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[in
         return
     own, branches = found
     for part in own:
-        if part not in around:  # or they would pile up in nested unions
+        if part not in around:  # else nested unions would repeat them
             around = (*around, part)
     for branch in branches:
         if id(branch) not in seen:

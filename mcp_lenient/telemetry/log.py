@@ -1,4 +1,4 @@
-"""Record what becomes of calls, whatever the host: in the log, on the span and in the metrics.
+"""Record the outcomes of calls on any host: in the log, on the span and in the metrics.
 
 A log that fails never fails a call, and nothing is written to stdout.
 """

@@ -293,7 +293,7 @@ class Metrics:
         labels = {"tool": name, "client": self._label(client)}
         each = _instruments()
         each.calls.add(1, {"outcome": outcome, "tool": name} | ({"fault": fault} if fault else {}))
-        if event != "call_failed":  # which has the time of the tool
+        if event != "call_failed":  # its time includes the tool's
             each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})
         for repair in repairs:
             each.repairs.add(1, {"rule": repair.rule, **labels})

@@ -153,7 +153,7 @@ class StressReport:
             yield Text("All tools", "bold")
             yield _table("tool", Counter((call.tool, call.outcome) for call in self.calls))
             yield _table("damage", Counter((call.damage, call.outcome) for call in self.calls))
-        yield from (Text(_finding(call)) for call in self.corrupted)
+        yield from (Text(_corruption(call)) for call in self.corrupted)
         for tool, reason in self.skipped.items():
             yield Text(f"not tried: {_name(tool)}")
             yield Padding(Text(shown(reason, 4 * _LONGEST_LINE)), (0, 0, 0, 2), expand=False)
@@ -189,7 +189,7 @@ def _name(tool: str) -> str:
     return shown(tool, _LONGEST_LINE)
 
 
-def _finding(call: StressCall) -> str:
+def _corruption(call: StressCall) -> str:
     wanted = " or ".join(map(_short_value, call.wanted)) or "a refusal"
     rules = ", ".join(call.repairs)
     return (
@@ -298,7 +298,7 @@ class _Found:
     async def add(
         self, trial: Trial, rights: Sequence[Mapping[str, Any]] | None, per_tool: int
     ) -> AsyncIterator[float]:
-        """Try one tool with given arguments, or with generated ones; yield which share of it is done."""
+        """Try one tool with given arguments, or with generated ones; yield the share that is done."""
         name = trial.target.tool.name
         if not trial.is_lenient:
             self.unprotected.append(name)

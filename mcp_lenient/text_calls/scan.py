@@ -37,7 +37,7 @@ _DEEPEST: Final = 2
 _VOID: Final = frozenset("area base br col embed hr img input link meta source track wbr".split())
 """HTML's void elements (HTML Living Standard, 13.1.2), which have no closing tag."""
 _RESULTS: Final = frozenset("tool_response tool_result tool_results function_results".split())
-"""Elements of results, which are no calls."""
+"""Elements of results, which are not calls."""
 _OBJECT: Final = r"""\{\s*(?:["'}/]|[\w$]{1,128}\s*:)"""
 _VALUE: Final = re.compile(rf"(?:\[\s*)?{_OBJECT}")
 _CONTENT: Final = re.compile(rf"""(?P<fence>```[\w+-]*\s*)?(?=(?:\[\s*)?{_OBJECT}|"\s*\{{)""")

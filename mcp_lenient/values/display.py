@@ -268,7 +268,7 @@ def exact(name: object) -> bool:
 
 
 def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
-    """Return client-chosen text for logs: one printable line of at most ``limit`` characters, to read only."""
+    """Return client-chosen text for logs: one printable line of at most ``limit`` characters. It is for people to read."""
     return shown(text, limit)
 
 

@@ -503,7 +503,7 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def no_constant(name: str) -> None:
-    """Raise ValueError for what is no JSON: ``NaN`` and ``Infinity``."""
+    """Raise ValueError for constants that are not JSON: ``NaN`` and ``Infinity``."""
     raise ValueError(name)
 
 

@@ -75,10 +75,12 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
     so it is never removed; for a declared ``_from`` one is added.
     """
     target = declared.get(fold_name(sent))
-    return None if target in (None, sent) or _lead(sent) not in ("", _lead(target)) else target
+    return (
+        None if target in (None, sent) or _leading_marks(sent) not in ("", _leading_marks(target)) else target
+    )
 
 
-def _lead(name: str) -> str:
+def _leading_marks(name: str) -> str:
     return name[: len(name) - len(name.lstrip("_-"))]
 
 
@@ -154,7 +156,7 @@ def same_tool_name(one: str, other: str) -> bool:
 
 def _fold_tool(name: str) -> str:
     # An underscore in front says that a tool is not for everybody.
-    return _lead(name) + fold_name(name.replace(".", "_"))
+    return _leading_marks(name) + fold_name(name.replace(".", "_"))
 
 
 # --- slips and plurals ------------------------------------------------------------------------------------
@@ -230,9 +232,9 @@ def is_slip(sent: str, name: str) -> bool:
 # --- likeness ---------------------------------------------------------------------------------------------
 
 SPELLING: Final = 0.95
-"""The least likeness of two spellings of one name."""
+"""The lowest likeness of two spellings of one name."""
 _CONTAINED = 0.9
-"""The most likeness of two names of which one has words that the other lacks."""
+"""The highest likeness of two names when one has words that the other lacks."""
 _BEGINS = 0.8
 """The likeness of a name and its beginning; that of other names is less."""
 _MIN_AMONG_WORDS = 5

@@ -97,7 +97,7 @@ def _place(value: Any, text: str, *, is_new: bool = False) -> Path:
 
 
 def difference(old: Any, new: Any) -> Patch:
-    """Return the patch that turns one value into another; what has only another place or name is moved.
+    """Return the patch that turns one value into another; a value with only another place or name is moved.
 
     >>> difference({"tgas": [1]}, {"tags": [1]})
     ({'op': 'move', 'from': '/tgas', 'path': '/tags'},)

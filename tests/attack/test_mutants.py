@@ -247,7 +247,7 @@ def test_a_call_that_takes_too_long_is_refused_unchanged(monkeypatch):
     """If a schema branches so much that the call is given up, none of it is changed."""
     schema, sent = closed(p=array(union(INTEGER, NULL))), {"p": ["1", "2", "3"]}
     assert decide(schema, sent).status == "repaired"
-    looked_at = -2 * 4 - 10 * 5  # the size of the arguments adds these steps
+    looked_at = -2 * 4 - 10 * 5  # steps that the size of the arguments adds
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at + 20)
     assert decide(schema, sent).status == "repaired"
     monkeypatch.setattr("mcp_lenient.engine.repair._STEPS", looked_at)

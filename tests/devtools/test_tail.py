@@ -116,7 +116,7 @@ def test_standard_input(log):
     assert len(done.stdout.splitlines()) == 4
 
 
-def test_a_file_that_is_not_there(capsys, tmp_path):
+def test_a_missing_file_is_named(capsys, tmp_path):
     """A missing file is named in one line, with the exit code for wrong use."""
     assert run(["tail", str(tmp_path / "missing.jsonl")]) == 2
     assert "missing.jsonl: no such file" in capsys.readouterr().err.replace("\n", "")

@@ -30,7 +30,7 @@ from tables import (
 from mcp_lenient import normalize
 
 SLOW = 6.0
-"""Seconds of the processor, of which a loop over all pairs would take several times as many."""
+"""Seconds of CPU time; a loop over all pairs would take several times as long."""
 HANG = 20.0
 """Seconds, a generous bound per call. A failure would take minutes or never end."""
 

@@ -54,7 +54,7 @@ def test_a_task_is_read_as_steps(task, steps):
     ],
 )
 def test_what_cannot_be_read_is_named(task, unread):
-    """A part that is no step is not searched for: it is returned as it was written."""
+    """A part that is not a step is not searched for: it is returned as it was written."""
     assert plan(task)[1] == unread
 
 

@@ -621,7 +621,7 @@ async def browser(one_browser):
 @needs_chromium
 @with_the_servers
 async def test_a_failed_navigation_leaves_the_browser_as_it_was(browser):
-    """After an address that cannot be opened the page before is still there, and so is its history."""
+    """After an address that cannot be opened, the previous page and its history are still there."""
     await browser["browser_navigate"]("/")
     await browser["browser_navigate"]("/about.html")
     for _ in range(2):
@@ -638,8 +638,8 @@ async def test_a_failed_navigation_leaves_the_browser_as_it_was(browser):
 @needs_chromium
 @with_the_servers
 async def test_there_may_be_no_page_to_go_back_to(browser):
-    """Where there is no page before, this is an error."""
-    await browser["browser_go_back"]()  # to the blank page that a browser begins with
+    """Going back without a previous page is an error."""
+    await browser["browser_go_back"]()  # to the blank page that a browser starts with
     with pytest.raises(ToolError, match="no page to go back to"):
         await browser["browser_go_back"]()
 
@@ -706,7 +706,7 @@ PLANS = {
 
 @needs_chromium
 async def test_a_model_plans_over_the_same_steps(tmp_path, monkeypatch):
-    """With a model, the steps are those that it writes; an answer that is no plan is no success."""
+    """With a model, the steps are those that it writes; an answer without a plan fails."""
     with Provider(*PLANS) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -39,7 +39,7 @@ async def answers(server, reply, lines):
 
 
 HOUSE = [
-    # What the house is told, one line after the other; what the last one runs; what its answer says.
+    # The lines that a person types; the calls of the last one; the text of its answer.
     (["turn on every lamp except the studio lamp"], "", "'except'"),
     (["switch off all lights without the bedroom"], "", "'without'"),
     (["turn off all lamps but the studio lamp"], "", "'but'"),
@@ -147,7 +147,7 @@ CALENDAR = [
 
 @pytest.mark.parametrize(("line", "said"), CALENDAR)
 async def test_the_calendar_answers_what_it_has_read(line, said):
-    """A year or a date in a line that says more is not looked up; of an hour that was not said nothing is told."""
+    """A year or date in a line that says more is not looked up, and an hour that was not said is not answered."""
     proxy = type_conversion.create_lenient_proxy(type_conversion.server)
     ((answer, made),) = await answers(proxy, type_conversion.reply, [line])
     assert said in answer
@@ -219,7 +219,7 @@ def typed_ctrl_c(delay, *words):
     ],
 )
 def test_an_interrupt_ends_a_chat_without_a_traceback(tmp_path, monkeypatch, example, delay):
-    """Ctrl-C at the prompt and during the imports ends with 130, and nothing is told."""
+    """Ctrl-C at the prompt and during the imports exits with 130 and prints nothing."""
     monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
     code, printed = typed_ctrl_c(delay, str(ROOT / "examples" / example))
     assert (code, "Traceback" in printed) == (128 + signal.SIGINT, False), printed

@@ -145,7 +145,7 @@ async def test_a_row_of_another_program_gets_an_envelope(store, client):
 
 
 async def test_a_folder_that_cannot_be_made_gets_an_envelope(tmp_path):
-    """Where a file stands in the way of the folder, the reason is the system's, without the path."""
+    """If a file is in the place of the folder, the error has the system's reason without the path."""
     (tmp_path / "taken").write_text("")
     async with Client(build_server(tmp_path / "taken/contexts.db")) as client:
         result = await client.call_tool_mcp("search_context", {"query": ""})

@@ -85,7 +85,7 @@ SENTENCES = [
     pytest.param("5 degrees warmer", heat(34), UNCLEAR, id="beyond-the-range"),
     pytest.param("暖一点", WHITE, "setColorTemperature 3200", id="warmer-light-zh"),
     pytest.param("close the blind a little", BLIND, "setShadeLevel 40", id="blind-a-little"),
-    # A number is where to go, unless it says by how much.
+    # A number is the new value, unless the sentence says that it is a change.
     pytest.param("set the light to 45%", LAMP, "setLevel 45", id="percent"),
     pytest.param("亮度调到百分之五十", LAMP, "setLevel 50", id="percent-zh"),
     pytest.param("温度调到二十二度", HEAT, "setHeatingSetpoint 22", id="degrees-zh"),

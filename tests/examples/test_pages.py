@@ -101,10 +101,10 @@ async def test_a_page_shows_the_state_and_the_last_calls(example, tmp_path):
             options = {"executable_path": browser_use.executable(), "chromium_sandbox": os.geteuid() != 0}
             browser = await playwright.chromium.launch(**options)
             page = await browser.new_page(viewport={"width": 900, "height": 760})
-            alerts, problems = [], []
+            alerts, errors = [], []
             page.on("dialog", lambda dialog: alerts.append(dialog.message))
             page.on(
-                "console", lambda message: problems.append(message.text) if message.type == "error" else None
+                "console", lambda message: errors.append(message.text) if message.type == "error" else None
             )
             await page.goto(url)
             await expect(page.locator("main")).to_contain_text("No calls yet.")
@@ -118,7 +118,7 @@ async def test_a_page_shows_the_state_and_the_last_calls(example, tmp_path):
             if "PICTURES" in os.environ:
                 await page.screenshot(path=PICTURES / f"{example}.png")
             await browser.close()
-    assert (alerts, problems) == ([], [])
+    assert (alerts, errors) == ([], [])
 
 
 def test_a_page_is_for_this_machine_only(tmp_path):

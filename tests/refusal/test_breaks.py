@@ -47,7 +47,7 @@ def test_text_that_breaks_off_is_cut_off(text, where):
     ],
 )
 def test_other_broken_json_is_located(text, where):
-    """Other broken JSON is told with the place where the parser stops, and is not cut off."""
+    """For other broken JSON, the message names the place where the parser stops, and does not call it cut off."""
     violation = _only(closed(x=union(ARRAY, OBJECT)), {"x": text})
     assert violation.message.endswith(where)
     assert error_code([violation]) != "CUT_OFF"
@@ -80,7 +80,7 @@ def test_a_union_says_which_names_are_needed_together():
 
 @each_row(("kind", "value"), [(STRING, []), (STRING, {}), (INTEGER, []), (enum("a", "b"), {})])
 def test_an_empty_container_for_no_container_may_be_left_out(kind, value):
-    """An empty list or object where none is taken stands for nothing to send."""
+    """An empty list or object where none is accepted means that nothing is sent."""
     violation = _only(closed(x=kind), {"x": value})
     assert violation.message.endswith("Leave it out if you have no value.")
     assert [dict(each) for each in violation.fixes[0]] == [{"op": "remove", "path": "/x"}]
@@ -151,7 +151,7 @@ def test_one_mistake_in_several_items_is_one_patch():
 
 
 def test_a_spread_argument_may_belong_inside():
-    """An unknown name beside an open object of arguments is told that it may belong inside."""
+    """For an unknown name beside an open object of arguments, the message says that it may belong inside."""
     schema = closed("arguments", arguments=OBJECT, name=STRING)
     message = _only(schema, {"name": "x", "arguments": {}, "cwd": "/x"}).message
     assert "It may belong inside 'arguments'." in message

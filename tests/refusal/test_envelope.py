@@ -70,7 +70,7 @@ async def test_tags(tags):
     assert (await refused({"content": "x", "tags": tags}))["error_code"] == "INVALID_TAGS_TYPE"
 
 
-async def test_several_faults():
+async def test_several_violations_are_numbered():
     """Several violations are numbered lines, and none is repeated at the top."""
     reported = await refused({"tags": "[{}]", "x": 2})
     assert reported["error_code"] == "INVALID_ARGUMENTS"

@@ -196,7 +196,7 @@ def test_the_only_allowed_value_is_not_offered():
     ],
 )
 def test_a_name_or_identifier_is_not_taken_out_of_an_object(declared, kind, value):
-    """It says of which thing the value is, not what the parameter is to be."""
+    """A name or identifier says which object it belongs to; it is not the parameter's value."""
     assert fixes_of(closed({declared: kind}, declared), {declared: value}) == []
 
 
@@ -415,7 +415,7 @@ def test_another_word_with_common_letters_gives_no_fix(sent, members):
     rows(__file__, "a_spelling_of_an_allowed_value_gives_a_fix"),
 )
 def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
-    """A slip, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""
+    """A typo, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""
     schema = closed({"task_priority": {"enum": members.split()}})
     found = fixes_of(schema, {"task_priority": sent}, disable={"fold_enum"})
     assert [patch[0]["value"] for patch in found] == meant

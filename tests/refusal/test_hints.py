@@ -146,7 +146,7 @@ def test_a_name_of_another_branch_is_not_another_spelling() -> None:
     ],
 )
 def test_a_limit_without_words_is_not_said_to_be_another(limits: Json, sent: Any) -> None:
-    """Of a limit that has no words, and of branches of which one has such a limit, nothing is said that is not so."""
+    """The message says nothing untrue of a limit that has no words, nor of a union with such a limit."""
     (violation,) = _violations(closed("n", n={**array(INTEGER), **limits}), {"n": sent})
     assert violation.message == "'n' is not accepted by the tool; got an array."
 
@@ -182,7 +182,7 @@ def test_leaving_a_value_out_is_not_advised_in_a_destructive_tool(place: Json, v
 
 
 def test_a_required_null_is_still_explained_in_a_destructive_tool() -> None:
-    """That a value cannot be left out invites nothing."""
+    """Even in a destructive tool the message says that the value cannot be left out."""
     (violation,) = _violations(closed("where", where=STRING), {"where": None}, _DESTRUCTIVE)
     assert violation.message.endswith("It cannot be left out: send a value.")
 

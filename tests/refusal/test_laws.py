@@ -81,7 +81,7 @@ ROOTS = _objects(SCHEMAS).map(lambda root: {**root, "$defs": DEFS})
 
 
 def _told(violations):
-    """Return all that a caller is told of violations."""
+    """Return everything that violations say to a caller."""
     return [
         {
             name: getattr(each, name)

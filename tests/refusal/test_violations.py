@@ -58,7 +58,7 @@ def violations_of(sent, *, schema=SCHEMA, **policy):
 
 
 def told(violations):
-    """Return all that a caller is told of violations, as text."""
+    """Return everything that violations say to a caller, as text."""
     return repr(violations)
 
 
@@ -281,7 +281,7 @@ def _says(sentence):
     ],
 )
 def test_the_authors_sentence_is_told(sentence, message):
-    """If the published schema accepts a value, the author's sentence is told, without addresses."""
+    """If the published schema accepts a value, the message is the author's sentence, without addresses."""
     (violation,) = decide_value(_says(sentence), 7).violations
     assert violation.message == message
 

@@ -93,7 +93,7 @@ NO_JSON = [
     [{"minProperties": 0, "patternProperties": {"^a": {}}}, closed(p={"enum": [1]}), {"type": "number"}],
 )
 def test_no_value_raises(schema, value):
-    """A value that is no JSON is accepted or refused."""
+    """A value that is not JSON is accepted or refused, without an exception."""
     assert _outcome(fallback(schema), value) in (True, False)
 
 

@@ -157,7 +157,7 @@ def test_smuggled_through_a_field(name, hostile):
 
 
 @each_row("hostile", HOSTILE)
-def test_smuggled_through_findings(hostile):
+def test_smuggled_through_violations(hostile):
     """Keys, rule names, types and codes are escaped and bounded too."""
     event = call_event(
         "call_rejected",
@@ -187,8 +187,8 @@ def test_values_stay_out():
     assert PRIVATE not in event.model_dump_json()
 
 
-def test_every_finding_is_in_the_event():
-    """An event has the outcome of the call, its caller and all findings."""
+def test_every_violation_is_in_the_event():
+    """An event has the outcome of the call, its caller and all violations."""
     event = call_event(
         "call_rejected",
         **FACTS,

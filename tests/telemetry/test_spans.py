@@ -36,7 +36,7 @@ def tracer(exporter):
 
 
 def recorded(tracer, exporter, event, **found):
-    """Return the span of one call with these findings."""
+    """Return the span of one call with these violations."""
     with tracer.start_as_current_span("tools/call store_context"):
         record(event, **found)
     (span,) = exporter.get_finished_spans()

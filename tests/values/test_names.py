@@ -112,7 +112,7 @@ def test_another_name_is_not_suggested(sent, name):
     "payer/payee employer/employee micro/macro lock/unlock 开始/结束".split(),
 )
 def test_names_that_differ_in_one_word_are_not_suggested(pair):
-    """Two names are not alike if each has a word that is no spelling of the other's."""
+    """Two names are not alike if each has a word that does not spell one of the other's."""
     one, other = pair.split("/")
     for sent, name in ((f"{one}_time", f"{other}_time"), (f"total_{one}_time", f"total_{other}_time")):
         assert suggested(sent, name) == ()

@@ -21,10 +21,10 @@ from mcp_lenient.values.json_values import same_json
 _PARSERS = "tree_sitter==0.21.3 tree-sitter-java==0.21.0 tree-sitter-javascript==0.21.4"
 _VENDORS = "openai==1.35.13 anthropic==0.31.1 cohere==5.5.8 mistralai==0.4.2 httpx<0.28 requests==2.32.3"
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
-"""The benchmark's names of JSON types; it says ``any`` where any value may stand."""
+"""The benchmark's names of JSON types; it says ``any`` for any value."""
 
 _UNTOUCHED = Outcome(None)
-"""The outcome for a call that is no JSON or of an unknown function: it never reaches a method."""
+"""The outcome for a call that is not JSON, or of an unknown function: it never reaches a method."""
 
 Effect = Literal["gained", "lost", "still wrong", "still right"]
 

@@ -42,7 +42,7 @@ from mcp_lenient.rules.policy import Policy
 
 
 class DecoratedFunction:
-    """One decorated function, and what becomes of a client's calls of it.
+    """One decorated function, and how a client's calls of it run.
 
     Args:
         name: The name of the function.

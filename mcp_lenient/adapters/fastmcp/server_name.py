@@ -1,4 +1,4 @@
-"""Name a server of which only the address is known."""
+"""Name a server whose address alone is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fastmcp import FastMCP
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 
 NAMELESS: Final = "mcp-lenient"
-"""The name of a proxy for a server of which no name is known."""
+"""The name of a proxy for a server without a known name."""
 AT_URL: Final = ("http://", "https://")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -121,7 +121,7 @@ def _schema(core: Core, *, strict: bool) -> Schema:
 
 
 def _scalar(kind: str, *, strict: bool) -> Schema:
-    """Return the schema of a scalar, or of any value: on strict servers that may be too deep to be written."""
+    """Return the schema of a scalar or of any value. A strict server may refuse any value, if it is too deep to serialize."""
     if strict and kind == "any":
         raise _NotPlain
     return _WRITABLE if strict and kind == "str" else _SCALARS[kind]

@@ -73,10 +73,10 @@ class WatchedDefinitions:
         self._claimed = Lock()
 
     def claim(self) -> bool:
-        """Return whether the file has changed and the caller is to load it, and then to release it.
+        """Return True if the file has changed: the caller must then load it and call ``release``.
 
-        It is looked at once a second at most. Nobody else can claim it meanwhile, or an older state of it could come
-        into force after a newer one.
+        The file is checked at most once a second. Nobody else can claim it meanwhile, since an older state of it
+        could otherwise replace a newer one.
         """
         now = monotonic()
         if now < self._next or not self._claimed.acquire(blocking=False):

@@ -40,7 +40,7 @@ envelope. ``forwarded``: it goes on as it was sent, against the published schema
 it goes on as it was sent, whatever is wrong. ``logged``: it is past, and known only from the log.
 """
 RUNS: Final[frozenset[Fate]] = frozenset({"accepted", "repaired", "forwarded", "observed", "off"})
-"""What becomes of calls that reach the tool."""
+"""The fates of calls that reach the tool."""
 _LONGEST: Final = 240
 _LONGEST_LINE: Final = 10_000
 

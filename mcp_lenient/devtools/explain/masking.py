@@ -61,7 +61,7 @@ class Mask:
         return key if inside or not isinstance(key, str) or is_name(key) else HIDDEN, HIDDEN
 
     def place(self, place: str) -> str:
-        """Return a JSON Pointer without undeclared keys that are no names, or that are below a secret."""
+        """Return a JSON Pointer without undeclared keys that do not look like names or are below a secret."""
         node: Node | None = self._top
         is_secret = False
         path: list[str] = []

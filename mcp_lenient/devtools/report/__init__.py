@@ -158,7 +158,7 @@ def _kept(
 def _answered(
     database: Database, folder: Path, log: LogFigures, selection: Selection, least: int, top: int
 ) -> Report:
-    """Answer from tables of counts, of which those of a server are files in a folder above."""
+    """Answer from tables of counts; those of a database server are files in the folder above."""
     for name in TABLES:
         if (file := folder.parent / f"{name}.parquet").exists():
             database.run(created(name))

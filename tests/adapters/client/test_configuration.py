@@ -23,7 +23,7 @@ def test_langchains_name_of_a_transport_is_read(wrapped):
 
 @pytest.mark.parametrize("target", [URL, None, {"mcpServers": 7}, {"mcpServers": {"a": 7}}], ids=str)
 def test_other_targets_stay_as_they_are(target):
-    """What is no configuration is left to those who read it."""
+    """A target that is not a configuration is returned unchanged."""
     assert read_configuration(target) == target
 
 

@@ -275,7 +275,7 @@ async def test_a_tool_that_cannot_be_validated_is_not_certain():
 
 
 async def test_a_tool_is_probed_once():
-    """Finding the validator again, as before each repair, does not build another."""
+    """Looking up the validator again, as before each repair, does not build another."""
     server = _server()
     first, again = await _target(server, "add"), await _target(_mount(server), "add")
     before = compat.probe.cache_info().misses

@@ -225,7 +225,7 @@ async def test_outer_middleware_sees_the_repaired_tool_name():
 
 
 async def test_a_wrapped_middleware_repairs_no_tool_name():
-    """Middleware before one that the server does not list is unknown, and could not see the repaired name."""
+    """A wrapped middleware is not in the server's list, so middleware before it could not be given the repaired name."""
     own = LenientServerMiddleware()
 
     async def wrapped(ctx: Any, call_next: Any) -> Any:

@@ -239,7 +239,7 @@ ADVICE = [
 
 @pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
 def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
-    """Each kind of finding is one piece of advice, with its calls and the line that fixes it."""
+    """Each kind of mistake gives one piece of advice, with its calls and the line that fixes it."""
     report = read_report([log(tmp_path, *lines)])
     (advice,) = report.advice
     assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)
@@ -368,7 +368,7 @@ NO_ADVICE = [
 
 
 @pytest.mark.parametrize("lines", NO_ADVICE)
-def test_uncertain_findings_give_no_advice(lines, tmp_path):
+def test_uncertain_mistakes_give_no_advice(lines, tmp_path):
     """If the calls do not show what was meant, there is no advice."""
     assert read_report([log(tmp_path, *lines)]).advice == ()
 

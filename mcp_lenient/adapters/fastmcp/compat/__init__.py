@@ -118,7 +118,7 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
     nodes = tuple(_nodes(schema))
-    # FastMCP looks at each value of a strict call; otherwise Pydantic is as quick where it builds no objects.
+    # On a strict server FastMCP checks each value itself; on others Pydantic is slow only where it builds objects.
     is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
         validate,
@@ -141,7 +141,7 @@ def passes_on(function: Callable[..., Any] | None) -> bool:
 
 def drops_names(tool: Tool) -> bool:
     """Return whether a tool ignores arguments that its schema does not declare, as those of OpenAPI do."""
-    # Whoever has such a tool has imported its module, which takes long.
+    # A server with such a tool has imported its module already; importing it here would take long.
     openapi: Any = sys.modules.get("fastmcp.server.providers.openapi")
     return openapi is not None and isinstance(tool, openapi.OpenAPITool)
 

@@ -62,7 +62,7 @@ class ProtectedServer:
         for place in dict.fromkeys(places) if request.path_params["path"] == path else ():
             found = await self._fetched(place)
             if found is not None:
-                # A signature is of the server's own resource, and would take precedence.
+                # Signed metadata names the server as the resource, not the proxy, and would take precedence.
                 found.pop("signed_metadata", None)
                 return JSONResponse({**found, "resource": _base(request) + path}, headers=_NOT_KEPT)
         return Response(status_code=404)

@@ -53,7 +53,7 @@ _NOT_AGAIN: Final = 1.0
 _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResourceError, anyio.EndOfStream)
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
-"""The codes of errors that are no answer of the server."""
+"""The codes of errors that the server did not send."""
 REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
 TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"

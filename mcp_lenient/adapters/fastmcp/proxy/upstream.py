@@ -146,7 +146,7 @@ _REASONS: Final[dict[str, Reason]] = {REFUSED_CREDENTIALS: "credentials", MALFOR
 
 @dataclass(slots=True)
 class _Lists:
-    """What a server has told one caller.
+    """The lists that a server gave one caller.
 
     Attributes:
         provider: Has the lists.
@@ -197,7 +197,7 @@ class _Provider(ProxyProvider):
 
     @property
     def lists(self) -> _Lists:
-        """What the server has told the current caller."""
+        """The lists that the server gave the current caller."""
         caller = self._caller()
         lists = self._lists.pop(caller, None) or _Lists(copy.copy(self._own))
         if len(self._lists) >= _MOST_CALLERS:

@@ -62,7 +62,7 @@ def _line(line: bytes) -> str:
 
 
 def _request_answered(line: bytes) -> int | str | None:
-    """Return the id of the request that a line answers; None if it is no answer."""
+    """Return the id of the request that a line answers; None if it is not an answer."""
     try:
         message = json.loads(line.decode(errors="replace"), strict=False)
     except (ValueError, RecursionError):

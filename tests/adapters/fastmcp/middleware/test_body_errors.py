@@ -1,4 +1,4 @@
-"""Test what becomes of exceptions of a tool's own code."""
+"""Test exceptions of a tool's own code."""
 
 from __future__ import annotations
 

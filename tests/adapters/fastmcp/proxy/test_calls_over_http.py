@@ -126,7 +126,7 @@ def _front(upstream: FastMCP, **settings: Any):
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.parametrize("body", [b"no JSON", b"{}", b"", b"[1, 2]"])
 async def test_an_unreadable_answer_is_an_error(body, mode):
-    """An answer that is no message is an error of the call, and the next call is served."""
+    """An answer that is not a message is an error of the call, and the next call is served."""
     upstream, runs = _upstream()
     bodies = [body]
 

@@ -77,7 +77,7 @@ def _behind_proxy(made: _Guarded, **settings: Any) -> Iterator[tuple[str, str]]:
 
 
 class _Caller(Http):
-    """A caller with a token, which also sees answers that are no JSON-RPC."""
+    """A caller with a token, which also sees answers that are not JSON-RPC."""
 
     def __init__(self, url: str, token: str | None = None, *, modern: bool = False) -> None:
         super().__init__(url, modern=modern)

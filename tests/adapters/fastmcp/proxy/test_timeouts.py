@@ -188,7 +188,7 @@ def test_a_client_keeps_its_own_timeouts():
 @pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
 @pytest.mark.parametrize("given", ["5s", "0", "-1", "nan", "1e999", ""])
 def test_the_command_reports_an_invalid_duration(option, given, capsys):
-    """The command's error has the option and its value."""
+    """The command's error names the option and its value."""
     assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2
     err = capsys.readouterr().err
     assert f"{option} {given}: must be a number of seconds" in err

@@ -59,7 +59,7 @@ async def test_a_server_that_dies_during_a_call(events):
     ]
 
 
-async def _after_cancelling(front) -> Any:
+async def _after_canceling(front) -> Any:
     """Return the answer to a call after a canceled one."""
     async with _behind(front) as client:
         await client.call_tool_mcp("add", {"a": 1, "b": 2})
@@ -71,8 +71,8 @@ async def _after_cancelling(front) -> Any:
 @pytest.mark.slow
 async def test_a_canceled_call(events):
     """A call that the client cancels is logged, and the next call is answered."""
-    assert await _after_cancelling(create_proxy) == {"result": 3}
-    assert await _after_cancelling(create_lenient_proxy) == {"result": 3}
+    assert await _after_canceling(create_proxy) == {"result": 3}
+    assert await _after_canceling(create_lenient_proxy) == {"result": 3}
     assert [(event["event"], event.get("error_code")) for event in events] == [
         ("call_repaired", None),
         ("call_unanswered", "CANCELLED"),
@@ -137,7 +137,7 @@ async def test_several_servers_are_each_started_once(tmp_path, events):
 @pytest.mark.slow
 @pytest.mark.parametrize("over_http", [False, True])
 async def test_a_server_of_the_newer_era_is_started_once(tmp_path, over_http):
-    """Finding out the protocol era of a server over stdio starts it, and the calls use the same process."""
+    """Asking a server over stdio for its protocol era starts it, and the calls use the same process."""
     starts = tmp_path / "starts"
     transport = StdioTransport(sys.executable, [str(_SERVER), str(starts)])
     front = create_lenient_proxy(transport)
@@ -152,7 +152,7 @@ async def test_a_server_of_the_newer_era_is_started_once(tmp_path, over_http):
 
 
 async def _era_of_a_call(front) -> str:
-    """Make a call as a client of the newer era, and return the era that was agreed on."""
+    """Make a call as a client of the newer protocol era, and return the negotiated era."""
     async with Client(front) as client:
         result = await client.call_tool_mcp("add", {"a": "1", "b": 2})
         assert result.structured_content == {"result": 3}
@@ -160,7 +160,7 @@ async def _era_of_a_call(front) -> str:
 
 
 async def test_a_server_of_the_older_era_can_ask_for_roots_at_its_start(tmp_path):
-    """The process that told its era is replaced, so that a client answers what the server asks at its start."""
+    """The process that was asked for its era is replaced, so that a client can answer the requests of a starting server."""
     starts = tmp_path / "starts"
     transport = StdioTransport(sys.executable, [str(_SERVER.with_name("older.py")), str(starts)])
     async with Client(create_lenient_proxy(transport), roots=["file:///here"]) as client:
