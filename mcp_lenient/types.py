@@ -119,7 +119,7 @@ class Validator(Protocol):
         """Return all faults; empty if the arguments are accepted."""
         ...
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, as far as that is known."""
         ...
 

@@ -60,10 +60,10 @@ class PublishedValidator(WrappedValidator):
             path, "value", fault.detail, fault.error_code, reason=f"'{shown_place(inside)}' in it {words}"
         )
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two."""
         first, second = read_back(self.published, one), read_back(self.published, other)
-        return self.validator.tells_apart(first.arguments, second.arguments)
+        return self.validator.distinguishes(first.arguments, second.arguments)
 
 
 def _by_author(refused: Refused, fault: Fault) -> Fault:

@@ -153,12 +153,12 @@ class NormalizingValidator(WrappedValidator):
             arguments, {name: own for name, own in self.normalizers.items() if name not in refused}
         )
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, once normalized."""
         first, second = normalized(one, self.normalizers), normalized(other, self.normalizers)
         if first.faults or second.faults:
             return first.faults != second.faults
-        return self.validator.tells_apart(first.arguments, second.arguments)
+        return self.validator.distinguishes(first.arguments, second.arguments)
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments as the tool receives them: normalized where it accepts that."""

@@ -226,4 +226,4 @@ def _are_read(arguments: Mapping[str, Any], paths: list[Path], validator: Valida
     without = probed = arguments
     for path in sorted(paths, key=len, reverse=True):
         without, probed = with_value(without, path, REMOVED), with_value(probed, path, _PROBE)
-    return validator.tells_apart(without, probed) or validator.tells_apart(without, arguments)
+    return validator.distinguishes(without, probed) or validator.distinguishes(without, arguments)

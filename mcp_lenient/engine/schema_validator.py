@@ -30,9 +30,9 @@ class WrappedValidator:
         """Whether only the published schema is checked."""
         return self.validator.by_schema
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two."""
-        return self.validator.tells_apart(one, other)
+        return self.validator.distinguishes(one, other)
 
 
 class PublishedSchemaValidator:
@@ -93,7 +93,7 @@ class PublishedSchemaValidator:
             yield from misnamed(self._top, arguments)
             yield from wrapped_away(self._top, arguments)
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:  # noqa: ARG002 - never known
         """Return False: a schema does not say which arguments a tool reads."""
         return False
 

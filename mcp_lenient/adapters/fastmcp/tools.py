@@ -121,9 +121,9 @@ class TransformedValidator(WrappedValidator):
         ]
         return ordered([*unknown, *below, *missing], arguments)
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would get different values from the two."""
-        return self.validator.tells_apart(self._forwarded(one), self._forwarded(other))
+        return self.validator.distinguishes(self._forwarded(one), self._forwarded(other))
 
     def _missing(self, arguments: Mapping[str, Any]) -> list[str]:
         names, defaults = self.forwarding.required, self.forwarding.defaults

@@ -58,7 +58,7 @@ class PydanticValidator:
             return ()
         return ()
 
-    def tells_apart(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would receive different values from the two, as far as validation shows.
 
         If validation returns a new value each time (such as the current time), it shows nothing.

@@ -186,9 +186,9 @@ def test_a_transformed_tool_is_validated_by_its_own_names(arguments, faults):
 
 def test_a_transformed_tool_distinguishes_values_by_its_own_names():
     """Two values are distinguished under the published name, and not under another name."""
-    assert _renamed().tells_apart({"number": 1}, {"number": 2})
-    assert not _renamed().tells_apart({"number": 1}, {"number": "1"})
-    assert not _renamed().tells_apart({"number": 1, "n": 1}, {"number": 1, "n": 2})
+    assert _renamed().distinguishes({"number": 1}, {"number": 2})
+    assert not _renamed().distinguishes({"number": 1}, {"number": "1"})
+    assert not _renamed().distinguishes({"number": 1, "n": 1}, {"number": 1, "n": 2})
 
 
 @pytest.mark.parametrize("has_output_schema", [True, False])

@@ -242,8 +242,8 @@ class _Counted(BaseModel):
 async def test_values_that_the_tool_receives_are_distinguished(annotation, one, other, reported):
     """Two values differ if the tool receives different values, also under another published name."""
     tool = typed(annotation)
-    assert FunctionValidator(tool, strict=False).tells_apart({"x": one}, {"x": other}) is reported
-    assert (await _transformed(tool)).tells_apart({"z": one}, {"z": other}) is reported
+    assert FunctionValidator(tool, strict=False).distinguishes({"x": one}, {"x": other}) is reported
+    assert (await _transformed(tool)).distinguishes({"z": one}, {"z": other}) is reported
 
 
 async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedValidator:
