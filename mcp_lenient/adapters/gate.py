@@ -581,7 +581,7 @@ class Gate:
         return self._repeats.knows(tool)
 
     def forget_refused(self, call: HostCall) -> None:
-        """Forget the refused calls of a caller and a tool that it has now called as it should."""
+        """Forget a caller's refused calls of a tool, after a call of it that runs."""
         if self.remembers(call.name) and (caller := caller_of(call.who())) is not None:
             self._repeats.forget(caller, call.name)
 

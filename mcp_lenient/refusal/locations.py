@@ -169,7 +169,7 @@ def marked_secret(node: Node | None) -> bool:
 
 
 def keys_naming_secret(owner: object, secrets: Collection[str] = ()) -> frozenset[str]:
-    """Return keys of an object that say that what is beside them is a secret, two at most: ``{"name": "API_KEY", ..}``."""
+    """Return up to two keys of an object whose values name the secret beside them: ``{"name": "API_KEY", ..}``."""
     return frozenset(islice(names_secret(owner, secrets), 2))
 
 

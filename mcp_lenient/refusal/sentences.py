@@ -293,7 +293,7 @@ def example(node: Node) -> str | None:
 
 
 def _examples(way: Node, depth: int) -> Sequence[Any]:
-    """Return up to two values that a branch accepts, as simple as it lets them be."""
+    """Return up to two values that a branch accepts, the simplest ones."""
     if way.enum is not None:
         return way.enum[:2]
     kind = next((kind for kind in likely_types(way) if kind != "null"), "")

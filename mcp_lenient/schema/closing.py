@@ -64,7 +64,7 @@ class _Closing:
         return new if is_open else {**new, **self._closure(schema)}
 
     def _closure(self, schema: Schema) -> Schema:
-        """Return the keyword that closes an object; none where it says something of other names."""
+        """Return the keyword that closes an object; none if that keyword describes other names."""
         parts = parts_of(self._root, schema)
         declaring = any(part.get("properties") for part in parts)
         is_bare = (

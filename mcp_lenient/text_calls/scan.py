@@ -500,7 +500,7 @@ class _Scan:
         return arguments, end
 
     def _inner(self, arguments: dict[str, Any]) -> str | None:
-        """Return the tool if arguments have the form of a call, empty if of its record; None otherwise."""
+        """Return the tool's name if arguments have the form of a call, "" if they have that of its record; None otherwise."""
         try:
             calls = calls_in(arguments, self.source.limits)
         except RecordError:

@@ -165,7 +165,7 @@ class Sending:
 
 
 def sending_of(transport: Any) -> Sending | None:
-    """Return what sends the requests of a transport made by :func:`connected`."""
+    """Return the object that sends requests for a transport made by :func:`connected`."""
     found = getattr(transport, "httpx_client_factory", None)
     return found if isinstance(found, Sending) else None
 
