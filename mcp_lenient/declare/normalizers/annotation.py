@@ -181,11 +181,11 @@ def whole_metadata(annotation: Any) -> tuple[Any, ...]:
     if get_origin(annotation) is Annotated:
         inner, *metadata = get_args(annotation)
         return (*whole_metadata(inner), *metadata)
-    # Python 3.10 wraps Annotated[X | None, ...] of a parameter with default None in another Optional.
+    # Python 3.10 wraps Annotated[X | None, ...] and Annotated[Any, ...] of a parameter with default None in an Optional.
     members = [arm for arm in _union_members(annotation) if arm is not type(None)]
     if len(members) == 1 and get_origin(members[0]) is Annotated:
-        is_optional = type(None) in _union_members(get_args(members[0])[0])
-        return whole_metadata(members[0]) if is_optional else ()
+        inner = get_args(members[0])[0]
+        return whole_metadata(members[0]) if inner is Any or type(None) in _union_members(inner) else ()
     return ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated
+from typing import Annotated, Any, Optional
 
 import pytest
 from declare.normalizers.marked import TYPES, VALUES, Node, Point, same
@@ -19,6 +19,7 @@ from pydantic import (
 )
 from tables import each_row
 
+from mcp_lenient.declare.normalizers.annotation import annotated_normalizers
 from mcp_lenient.errors import NormalizationError, SchemaError
 from mcp_lenient.normalizers import (
     clamp,
@@ -299,3 +300,8 @@ def test_null_of_another_normalizer_gives_the_default():
 
     assert Model(items="null").items == ["x"]
     assert Model(items="a,b").items == ["a", "b"]
+
+
+def test_an_optional_around_any_keeps_its_normalizers():
+    """Python 3.10 adds an Optional to ``Annotated[Any, ...]`` of a parameter with default None."""
+    assert annotated_normalizers(Optional[Annotated[Any, strip()]]) == (strip(),)  # noqa: UP045
