@@ -40,7 +40,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response, StreamingResponse
 
@@ -61,61 +61,77 @@ SYSTEM = (
     "is meant, then execute_commands. Answer in the user's language."
 )
 
-# Devices are found by their words; the other columns come with them.
 TABLE = """
-CREATE VIRTUAL TABLE IF NOT EXISTS devices USING fts5(
-    words, id UNINDEXED, fullId UNINDEXED, name UNINDEXED, room UNINDEXED, type UNINDEXED, state UNINDEXED,
-    tokenize = 'porter unicode61'
-)
+CREATE TABLE IF NOT EXISTS devices (id TEXT PRIMARY KEY, fullId TEXT, name TEXT, room TEXT, type TEXT, state TEXT)
 """
-SEARCH = "SELECT id FROM devices WHERE devices MATCH ?"
+ROWS = "SELECT id, fullId, name, room, type, state FROM devices ORDER BY rowid"
+INSERT = "INSERT INTO devices (id, fullId, name, room, type, state) VALUES (?, ?, ?, ?, ?, ?)"
 
-JOINING = frozenset("a an and at for in it me my of on please the to with 的 了 把 在 和 请".split())
-
-WORD = r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+"
 READS = {"readOnlyHint": True}
 DeviceId = Annotated[str, "The fullId of a device."]
 
 
 class DeviceSeed(NamedTuple):
-    """A device that the house starts with; ``words`` are other names for it."""
+    """A device as the house begins with it; ``called`` are the names of its place and its kind, by which it is found."""
 
     id: str
     name: str
     room: str
     type: str
-    words: str
+    called: str
     state: dict[str, dict[str, Any]]
 
 
+LIGHT = "灯|灯光|电灯|照明|light|lamp|lighting"
 DEVICES = (
-    DeviceSeed("abc123", "客厅吸顶灯", "客厅", "switch", "living room ceiling light lamp",
+    DeviceSeed("abc123", "客厅吸顶灯", "客厅", "switch", f"客厅|living room|吸顶灯|ceiling light|ceiling lamp|{LIGHT}",
                {"switch": {"switch": "off"}, "switchLevel": {"level": 80}}),
-    DeviceSeed("bed001", "卧室台灯", "卧室", "switch", "bedroom desk light lamp",
+    DeviceSeed("bed001", "卧室台灯", "卧室", "switch", f"卧室|bedroom|台灯|desk light|desk lamp|{LIGHT}",
                {"switch": {"switch": "on"}, "switchLevel": {"level": 60}, "colorTemperature": {"colorTemperature": 4000}}),
-    DeviceSeed("std001", "Studio lamp", "studio", "switch", "light 书房 工作室 落地灯",
+    DeviceSeed("std001", "Studio lamp", "studio", "switch", f"书房|工作室|studio|落地灯|floor lamp|{LIGHT}",
                {"switch": {"switch": "off"}, "switchLevel": {"level": 50}}),
-    DeviceSeed("air001", "客厅空调", "客厅", "thermostat", "living room air conditioner ac aircon climate heating thermostat 冷气 暖气",
+    DeviceSeed("air001", "客厅空调", "客厅", "thermostat",
+               "客厅|living room|空调|冷气|暖气|air conditioner|ac|aircon|climate|heating|heater|heat|thermostat",
                {"switch": {"switch": "off"}, "thermostatHeatingSetpoint": {"heatingSetpoint": 20.0}}),
-    DeviceSeed("bld001", "Kitchen blind", "kitchen", "windowShade", "shade 厨房 窗帘 百叶窗",
+    DeviceSeed("bld001", "Kitchen blind", "kitchen", "windowShade", "厨房|kitchen|窗帘|百叶窗|blind|shade|curtain",
                {"windowShade": {"windowShade": "open"}, "windowShadeLevel": {"shadeLevel": 100}}),
-    DeviceSeed("dor001", "大门锁", "玄关", "lock", "front door entrance hall lock",
+    DeviceSeed("dor001", "大门锁", "玄关", "lock", "玄关|entrance hall|entrance|大门|门|front door|door",
                {"lock": {"lock": "locked"}}),
 )  # fmt: skip
+NAMES = {
+    name: {seed.id for seed in DEVICES if name in seed.called.split("|")}
+    for seed in DEVICES
+    for name in seed.called.split("|")
+}
 
 TIME = r"^(?:[01]?\d|2[0-3])(?::[0-5]\d)?$"
-NOTHING: TypeAdapter[Any] = TypeAdapter(tuple[()])
-PERCENT: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=0, le=100)]])
-KELVIN: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[int, Field(ge=2200, le=6500)]])
-CELSIUS: TypeAdapter[Any] = TypeAdapter(tuple[Annotated[float, Field(ge=5, le=35)]])
+
+
+class Range(NamedTuple):
+    """The number that a command takes."""
+
+    least: int
+    most: int
+    unit: str
+    is_whole: bool = True
+
+    def __str__(self) -> str:
+        return f"from {self.least} to {self.most}{self.unit}"
+
+
+PERCENT, KELVIN, CELSIUS = (
+    Range(0, 100, "%"),
+    Range(2200, 6500, " K"),
+    Range(5, 35, " degrees", is_whole=False),
+)
 
 
 class Effect(NamedTuple):
-    """What a command sets: an attribute to a value, or to the argument that the command takes."""
+    """What a command sets: an attribute to a value, or to the number that the command takes."""
 
     attribute: str
     value: str = ""
-    takes: TypeAdapter[Any] = NOTHING
+    takes: Range | None = None
 
 
 CAPABILITIES: dict[str, dict[str, Effect]] = {
@@ -162,32 +178,29 @@ class Home:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, which begins with the devices above; other calls wait until the block ends."""
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.file)) as connection, connection:
-            connection.row_factory = sqlite3.Row
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(TABLE)
-            if not connection.execute("SELECT 1 FROM devices").fetchone():
-                connection.executemany("INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?)", map(_row, DEVICES))
-            yield connection
+        """Open the file, which begins with the devices above; other calls wait until the block ends.
+
+        Raises:
+            ToolError: When the file cannot be used; its path is not told.
+        """
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(self.file)) as connection, connection:
+                connection.row_factory = sqlite3.Row
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(TABLE)
+                if not connection.execute("SELECT 1 FROM devices").fetchone():
+                    connection.executemany(INSERT, map(_row, DEVICES))
+                yield connection
+        except (sqlite3.Error, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            message = f"The home cannot be used: {reason}. Nothing was changed."
+            raise tool_error("STORE_UNAVAILABLE", message) from error
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all devices."""
         with self._transaction() as connection:
-            return [*map(dict, connection.execute("SELECT * FROM devices ORDER BY rowid"))]
-
-    def ranked(self, query: str) -> Counter[str]:
-        """Count how many words of a text each device is known by; the ids of those with any."""
-        found = Counter[str]()
-        for token in dict.fromkeys(tokens(query)):
-            found.update(self.known_by(token))
-        return found
-
-    def known_by(self, word: str) -> list[str]:
-        """Return the ids of the devices that are known by a word, in any form of it."""
-        with self._transaction() as connection:
-            return [row["id"] for row in connection.execute(SEARCH, (f'"{word}"',))]
+            return [*map(dict, connection.execute(ROWS))]
 
     def search_devices(
         self,
@@ -196,15 +209,20 @@ class Home:
     ) -> list[Device]:
         """Find devices by room, name or kind, in Chinese or English; those with most of the words come first."""
         rows = {row["id"]: row for row in self.rows()}
-        found = self.ranked(query)
+        found = Counter[str]()
+        for name in names_in(query):
+            found.update({key: len(name) for key in NAMES[name] & rows.keys()})
+        for key, row in rows.items():
+            if (
+                row["name"].casefold() in query.casefold()
+                or row["type"].casefold() in query.casefold().split()
+            ):
+                found[key] += len(row["name"])
         if not found:
             has = ", ".join(f"{row['name']} ({row['room']}, {row['type']})" for row in rows.values())
-            told = ToolResult(
-                f"No device is called so. The home has: {has}.", structured_content={"result": []}
-            )
-            return cast(
-                "list[Device]", told
-            )  # an empty list with words; the output schema is that of the list
+            said = f"No device is called so. The home has: {has}."
+            # an empty list with words; the output schema is that of the list
+            return cast("list[Device]", ToolResult(said, structured_content={"result": []}))
         best = sorted(found, key=lambda key: (-found[key], [*rows].index(key)))[:limit]
         return [Device(capabilities=list(json.loads(rows[key]["state"])), **rows[key]) for key in best]
 
@@ -220,6 +238,7 @@ class Home:
             for at, command in enumerate(commands):
                 attribute, value = _effect(command, state, f"commands[{at}]")
                 state[command.capability][attribute] = value
+                _link(state, attribute, value)
             _keep(connection, device_id, state)
         return {"status": "ACCEPTED"}
 
@@ -244,18 +263,16 @@ class Home:
         return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
 
 
-def tokens(text: str) -> list[str]:
-    """Split a text into words, without those that only join others; each Han character is one.
-
-    >>> tokens("客厅的 ceiling light")
-    ['客', '厅', 'ceiling', 'light']
-    """
-    return [word for word in re.findall(WORD, text.casefold()) if word not in JOINING]
-
-
 def _row(seed: DeviceSeed) -> tuple[str, ...]:
-    words = " ".join(tokens(f"{seed.name} {seed.room} {seed.type} {seed.words}"))
-    return (words, seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
+    return (seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
+
+
+def _link(state: dict[str, Any], attribute: str, value: Any) -> None:
+    """Keep the two attributes of a blind in step."""
+    if attribute == "windowShade" and "windowShadeLevel" in state:
+        state["windowShadeLevel"]["shadeLevel"] = 100 if value == "open" else 0
+    if attribute == "shadeLevel" and "windowShade" in state:
+        state["windowShade"]["windowShade"] = {0: "closed", 100: "open"}.get(value, "partially open")
 
 
 def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
@@ -275,13 +292,21 @@ def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, A
     supported = {capability: CAPABILITIES[capability] for capability in state}
     commands = _known("capability", command.capability, supported, where)
     effect: Effect = _known("command", command.command, commands, where)
-    try:
-        values = effect.takes.validate_python(tuple(command.arguments))
-    except ValidationError as error:
-        fault = "; ".join(each["msg"] for each in error.errors(include_url=False, include_input=False))
-        message = f"The arguments of {command.command!r} are wrong: {fault}. Nothing was changed."
-        raise tool_error("INVALID_COMMAND_ARGUMENTS", message, f"{where}.arguments") from None
-    return effect.attribute, values[0] if values else effect.value
+    if effect.takes is None and not command.arguments:
+        return effect.attribute, effect.value
+    value = command.arguments[0] if len(command.arguments) == 1 else None
+    if effect.takes and _is_in(value, effect.takes):
+        return effect.attribute, value
+    kind = "a whole number" if effect.takes and effect.takes.is_whole else "a number"
+    takes = f"takes {kind} {effect.takes}, such as [50]" if effect.takes else "takes no arguments"
+    takes = takes.replace("50", str((effect.takes.least + effect.takes.most) // 2)) if effect.takes else takes
+    message = f"{command.command!r} {takes}. Nothing was changed."
+    raise tool_error("INVALID_COMMAND_ARGUMENTS", message, f"{where}.arguments")
+
+
+def _is_in(value: Any, takes: Range) -> bool:
+    is_number = isinstance(value, int) or (isinstance(value, float) and not takes.is_whole)
+    return is_number and not isinstance(value, bool) and takes.least <= value <= takes.most
 
 
 def _known(what: str, sent: str, known: dict[str, Any], where: str) -> Any:
@@ -295,105 +320,187 @@ def _known(what: str, sent: str, known: dict[str, Any], where: str) -> Any:
     raise tool_error(code, message, f"{where}.{what}", received_value=sent, allowed_values=allowed)
 
 
-# What people say, by its meaning. At each place of a sentence the first pattern that matches is used.
-WORDS = {
-    "later": r"\b(?:in|after|for|every)\b[^,.]*?\b(?:second|minute|hour|day)s?\b|\bat \d+(?::\d+| ?[ap]m\b| o'clock)"
-    r"|\b(?:when|if|unless|until|while|later|tomorrow|tonight)\b|分钟|小时|点钟|秒后|以后|之后|明天|今晚|等会|如果|要是|的话|每",
-    "except": r"\b(?:except|excluding|without|but not|(?:other|rather) than|apart from|instead of)\b|除|以外",
-    "you": r"\b(?:can|could|would|will) you\b|能|可不可以|可以|请|\bplease\b",
-    "ask": r"[?？吗呢]|^(?:is|are|what|how|why|which|does|did)\b|为什么|怎么|是不是",
-    "see_little": r"(?:can't|cannot|can not) (?:even |really )?see|看不[清见到]",
-    "see_much": r"hurts? (?:my|the|our) eyes?|刺眼|晃眼|伤眼|glaring|blinding",
-    "not_so": r"(?:别|不要|不用|没)(?:那么|这么|太)|(?<!is )(?<!'s )\b(?:not|don't)(?: be| make it)? (?:so|that)\b|\bless\b(?! light)",
-    "not_enough": r"不够|(?:\bnot|n't)(?: \w+)?(?= \w+ enough)",
-    "not": r"不|别|没|\b(?:not|never|no)\b|(?<!ca)n't\b",
-    "fine": r"\benough\b|\b(?:nice|good|perfect|fine)\b|够|正好|刚好",
-    "too": r"\b(?:too|so|very|pretty|quite|really|rather)\b|\ba (?:bit|little)(?: too)?(?= (?:dark|dim|bright|cold|cool|chilly|hot|warm)\b)"
-    r"|太|好(?=[亮暗黑冷热凉])|很|真|这么|那么|有点儿?|有些",
-    "little": r"\ba (?:little|bit)\b|\bslightly\b|一?点儿?|一?些|稍微?|一下",
-    "on": r"\b(?:turn|switch|put|power)(?: \w+){0,6}? on\b|^on\b|\bon(?=$| again|[.!,])|\bopen\b|(?:打开|开启|开(?!关|着|锁|[高低大小亮暗暖]))",
-    "off": r"\b(?:turn|switch|power|shut)(?: \w+){0,6}? off\b|^off\b|\boff(?=$| again|[.!,])|lights? out\b|\b(?:close|shut)\b"
-    r"|(?<!开)关(?!于|着|系|小)|熄|拉上|放下",
-    "unlock": r"\bunlock\b|解锁|开锁",
-    "lock": r"(?:^|\b(?:please|and|to|you|then) )lock\b|上锁|锁(?:[上好住了]|(?=门)|$)",
-    "most": r"\b(?:full|max|maximum|brightest)\b|最亮|全亮",
-    "level": r"\bbrightness\b|亮度",
-    "heat": r"\b(?:temperature|heating|thermostat|the heat)\b|温度|暖气",
-    "color": "colou?r temperature|色温",
-    "percent": r"%|\bpercent\b",
-    "degree": r"度|°(?! ?f)c?|\bdegrees?\b",
-    "kelvin": r"(?<=\d) ?k\b|\bkelvin\b",
-    "other_unit": r"\bf\b|fahrenheit|华氏",
-    "number": r"\d+(?:\.\d+)?",
+# What people say, by what it stands for. At each place of a sentence the first one that fits is read.
+LEXICON = {
+    "sees_little": r"\b(?:i|we) (?:can't|cannot|can not)(?: really)? see(?: anything| much)?\b|我?看不[清见到]楚?",
+    "sees_much": r"\bhurts (?:my|our) eyes\b|刺眼|晃眼",
+    "not_so": r"\b(?:don't make it|not) (?:so|that)\b|(?:别|不要|不用)(?:那么|这么|太)",
+    "not_enough": r"\bnot(?= \w+ enough\b)|(?<=\bis)n't(?= \w+ enough\b)|不够",
+    "enough": r"\benough\b",
+    "most": r"\b(?:full|max|maximum)(?= brightness\b)|最亮|全亮",
+    "half": r"\bhalf ?way\b|一半",
     "brighter": r"\b(?:brighter|lighter|brighten|more light)\b",
-    "darker": r"\b(?:darker|dimmer|softer|soften|darken|less light)\b",
-    "hotter": r"\b(?:warmer|hotter)\b",
-    "colder": r"\b(?:cooler|colder)\b",
+    "darker": r"\b(?:darker|dimmer|softer|darken|soften|less light)\b",
+    "warmer": r"\b(?:warmer|hotter)\b",
+    "cooler": r"\b(?:cooler|colder)\b",
+    "up": r"\b(?:up|higher|increase|raise)\b|升高|提高|[高升]|(?<=调)大|开大(?=[一点些]|$)",
+    "down": r"\b(?:down|lower|decrease|reduce)\b|降低|[低降]|(?<=调)小|关小(?=[一点些]|$)",
+    "level": r"\bbrightness\b|亮度",
+    "color": r"\bcolou?r temperature\b|色温",
+    "heat": r"\btemperature\b|温度",
     "bright": r"\bbright\b|亮",
-    "dark": r"\b(?:dark|gloomy)\b|暗|黑",
-    "dim": r"\b(?:dim|soft)\b|柔和|弱",
-    "hot": r"\b(?:hot|boiling|sweating)\b|热",
-    "warm": r"\b(?:warm|heat)\b|暖和?",
-    "cold": r"\b(?:cold|chilly|freezing)\b|冷|冻",
+    "dark": r"\b(?:dark|gloomy)\b|[暗黑]",
+    "dim": r"\b(?:dim|soft)\b|柔和",
+    "hot": r"\b(?:hot|boiling)\b|热",
+    "warm": r"\bwarm\b|暖和?",
+    "cold": r"\b(?:cold|chilly|freezing)\b|冷",
     "cool": r"\bcool\b|凉快?",
-    "up": r"\bup\b|\b(?:higher|increase|raise|high)\b|高|升|调大|开大",
-    "down": r"\bdown\b|\b(?:lower|decrease|reduce|low)\b|低|降|调小|关小",
-    "dead": "死|坏",
-    "to": r"\b(?:to|at)\b|到|至|成|=",
-    "me": r"\b(?:i|we)(?:'m|'re| am| are| feel)?\b|我们?",
-    "is": r"\b(?:is|are|feels?|looks?|it's|getting)\b|觉得|感觉",
-    "make": r"\b(?:make|turn|set|keep|get|want|need|like|let|more)\b|调|弄|变|让|使|要|更|再",
+    "too": r"\b(?:way |far |much )?too\b|\bso\b|太|好(?=[刺冷热])|很(?=[冷热])|这么|那么|有点儿?|有些",
+    "unlock": r"\bunlock\b|解锁|开锁",
+    "lock": r"\block\b|锁[上好住]|上锁|锁",
+    "open": r"\bopen\b|拉开",
+    "close": r"\b(?:close|shut)\b|拉上|放下",
+    "on": r"\bon\b",
+    "off": r"\b(?:off|out)\b|熄灭?",
+    "kai": r"打开|开启|开",
+    "guan": r"关[掉闭上]|关",
+    "all": r"\b(?:all|both|each|every|everything|any|them)\b|所有|全部|都|每个?|全",
+    "can": r"\b(?:can|could|would|will) you\b|能不能|可不可以|可以|能",
+    "ask": r"[?？吗呢]|\b(?:what|how|why|which|does|did|are|state|status)\b|是不是|怎么样?|为什么|多少|什么|状态",
+    "little": r"\ba (?:little|tiny) bit\b|\ba (?:little|bit)\b|\bslightly\b",
+    "some": "一?点儿?|一?些",
+    "do": r"\b(?:turn|switch|put)\b|调|弄|变",
+    "make": r"\b(?:make|get)\b|让|使",
+    "set": r"\bset\b|设置?|设定",
+    "again": r"[再更]",
+    "more": r"\bmore\b",
+    "less": r"\bless\b",
+    "to": r"\b(?:to|at)\b|[到至成为]",
+    "by": r"\bby\b",
+    "state": r"\b(?:locked|unlocked|opened|closed)\b|着",
+    "dead": "死",
+    "done": "了",
+    "hand": "[把将]",
+    "here": r"\b(?:in )?here\b|这里|这儿|屋里",
+    "glue": r"\b(?:please|the|a|an|my|our|one|in|of|just|now|hey|hello|hi|ok|okay|thanks|thank you|kindly)\b"
+    "|请|帮我|帮忙|麻烦|给我|我想|一下|稍微?|谢谢|里面?|[的吧啊要个]",
+    "me": r"\b(?:i'm|i am|i feel|we're|we are|we feel)\b|我(?:觉得|感觉)?",
+    "it": r"\b(?:it|this|that)\b|它|[这那]个",
+    "is": r"\b(?:is|feels|looks)\b|\bis(?=n't\b)|(?<=\w)'s\b",
+    "percent": r"%|\bpercent\b|百分之",
+    "degree": r"°(?: ?c\b)?|\bdegrees?\b(?: celsius\b)?|度",
+    "kelvin": r"(?<=\d) ?k\b|\bkelvin\b",
+    "number": r"-?\d{1,6}(?:\.\d{1,3})?",
+    "han": "[零一二两三四五六七八九十百]+",
 }
-LEXER = re.compile("|".join(f"(?P<{tag}>{said})" for tag, said in WORDS.items()), re.IGNORECASE)
-PLUS, MINUS = "bright|brighter|hot|hotter|warm|up", "dark|darker|dim|cold|colder|cool|down"
-ADJECTIVE = f"(?:{PLUS}|{MINUS})"
-# Matched against the meanings of a clause's words: these ask for the opposite of the adjective, or for less of it.
-COMPLAINS = re.compile(
-    rf"\b(?:too|not_so)(?: is| make| too)* ({ADJECTIVE})\b|\b(?:is|me) (bright|dark|dim|hot|warm|cold|cool)\b"
-    r"|\b(hot|cold) dead\b|^(bright|dark|hot|cold)$"
+NOUNS = "|".join(
+    rf"\b{re.escape(name)}s?\b" if name.isascii() else name for name in sorted(NAMES, key=len, reverse=True)
 )
-WISHES = re.compile(
-    r"\b(?:not_enough|make)(?: \w+)*? (bright|dark|dim|hot|warm|cold|cool|up|down)\b|\b(brighter|darker|hotter|colder|up|down)\b"
-    r"|\b(bright|dark|dim|hot|warm|cold|cool) little\b|^(?:you )?(?:little )?(dim|warm|cool)\b"
+LEXER = re.compile(
+    f"(?P<noun>{NOUNS})|" + "|".join(f"(?P<{kind}>{said})" for kind, said in LEXICON.items()), re.ASCII
 )
-CLAUSES = r"[,;.!，；。！]\s*(?!\d)|\bbut\b"  # noqa: RUF001 - as people type it
-STOPS = {"later", "except", "not", "fine", "other_unit"}
-HAN_DIGITS = "零一二三四五六七八九"
 HAN_NUMBER = re.compile(
-    r"百分之([零一二三四五六七八九十百]+)|(?<=[到至成])([零一二三四五六七八九十]+)|([零一二两三四五六七八九十]+)(?=度)"
+    "(?:([一二两三四五六七八九])(百)零?)?(?:([一二两三四五六七八九])?(十))?([零一二两三四五六七八九])?"
 )
+CLAUSES = r"[,;.!，；。！](?!\d)"  # noqa: RUF001 - as people type it
+NEXT = re.compile(
+    rf"{CLAUSES}\s*(?:and\s+)?(?:then\s+)?|\band then\b|\band\b|\bthen\b|然后|接着|并且", re.IGNORECASE
+)
+
+# The grammar: a clause, written as what its words stand for, is one of these as a whole, or it is not understood.
+N = "(?:(?:noun|it|level|heat|color|here) )*"
+OFTEN = "(?:little |too )+"
+NUMBER = "(?:percent )?number (?:percent |degree |kelvin )?"
+TURN = "(?P<turn>on|off|open|close|kai|guan|lock|unlock) "
+POLE = "(?P<pole>bright|dark|dim|hot|warm|cold|cool) "
+MORE = "(?P<pole>brighter|darker|warmer|cooler|up|down) "
+START = f"(?:hand )?(?:(?:do|make|set) )?(?:again )?{N}(?:again )?(?:(?:do|make) )?(?:again )?"
+GRAMMAR = (
+    (1, f"(?:do )?{N}{TURN}{N}(?:little |some |half )?"),
+    (1, f"hand {N}{TURN}(?:some |half |done )?"),
+    (1, f"(?:hand )?(?:do |set |make )?{N}(?:do |set )?to {NUMBER}"),
+    (1, f"(?:hand )?(?:do )?{N}(?:do )?(?P<pole>dim|up|down) {N}to {NUMBER}"),
+    (1, f"(?:hand )?(?:do |set |make )?{N}(?:do )?(?:to )?most {N}"),
+    (1, f"{START}(?:little )?{MORE}{N}(?:little |some |by {NUMBER}|number degree )?"),
+    (1, f"{START}number degree {MORE}"),
+    (1, f"{START}{POLE}some "),
+    (1, f"(?:hand )?{N}do {POLE}{N}"),
+    (1, f"make {N}(?:do )?{POLE}"),
+    (1, f"(?:make )?{N}more {POLE}"),
+    (1, f"(?P<pole>dim) {N}(?:little )?"),
+    (1, f"{N}(?:is )?not_enough {POLE}(?:enough )?"),
+    (1, f"(?P<pole>sees_little) {N}"),
+    (-1, f"{N}(?:is )?(?:too )*(?P<pole>sees_much) (?:done )?"),
+    (-1, f"{N}(?:is )?{OFTEN}{POLE}{N}(?:done )?"),
+    (-1, f"{N}is (?P<pole>dark|cold|hot) {N}"),
+    (-1, f"me (?:{OFTEN}(?P<pole>hot|warm|cold|cool)|(?P<plain>hot|cold)) {N}(?:done )?"),
+    (-1, "(?P<pole>hot|cold) dead (?:me )?done "),
+    (-1, f"{N}not_so {POLE}"),
+    (-1, f"(?:make )?{N}less {POLE}"),
+)  # fmt: skip
+RULES = [(sign, re.compile(pattern)) for sign, pattern in GRAMMAR]
+POLES = {
+    "bright": ("level", 1), "brighter": ("level", 1), "sees_little": ("level", 1), "sees_much": ("level", 1),
+    "dark": ("level", -1), "darker": ("level", -1), "dim": ("level", -1),
+    "hot": ("hot", 1), "warm": ("warm", 1), "warmer": ("warm", 1),
+    "cold": ("warm", -1), "cool": ("warm", -1), "cooler": ("warm", -1), "up": ("", 1), "down": ("", -1),
+}  # fmt: skip
+TURNS = {
+    "on": {"switch": "on"}, "off": {"switch": "off"},
+    "open": {"windowShade": "open"}, "close": {"windowShade": "close"},
+    "kai": {"switch": "on", "windowShade": "open"}, "guan": {"switch": "off", "windowShade": "close"},
+    "lock": {"lock": "lock"}, "unlock": {"lock": "unlock"},
+}  # fmt: skip
+WAYS = {"on": 1, "open": 1, "off": -1, "close": -1}
+WARMS = frozenset("暖气 heating heater heat thermostat".split())
 
 
 class Scale(NamedTuple):
-    """A value that people ask to be more or less of."""
+    """A value that people ask to be more or less of: by which words, and how much a step is."""
 
     command: str
-    nouns: set[str]
+    words: frozenset[str]
     step: float
-    usual: dict[int, int] = {}  # noqa: RUF012 - a named tuple; what more and less mean where the state is not known
 
 
 SCALES = {
-    "switchLevel": Scale("setLevel", {"level", "percent", "most"}, 30, {1: 80, -1: 30}),
-    "thermostatHeatingSetpoint": Scale("setHeatingSetpoint", {"heat", "degree"}, 1),
-    "colorTemperature": Scale("setColorTemperature", {"color", "kelvin"}, 800, {1: 5000, -1: 2700}),
-    "windowShadeLevel": Scale("setShadeLevel", {"percent", "most"}, 20),
-}
-TURNS = {
-    "lock": {"lock": "lock", "unlock": "unlock"},
-    "switch": {"on": "on", "off": "off"},
-    "windowShade": {"on": "open", "off": "close"},
+    "switchLevel": Scale("setLevel", frozenset({"level", "percent", "most"}), 30),
+    "thermostatHeatingSetpoint": Scale("setHeatingSetpoint", frozenset({"heat", "degree", "warm", "hot"}), 1),
+    "colorTemperature": Scale("setColorTemperature", frozenset({"color", "kelvin", "warm"}), 800),
+    "windowShadeLevel": Scale("setShadeLevel", frozenset({"percent"}), 20),
 }
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What a sentence asks for: a capability, and its direction, number or new value."""
+class UnclearError(Exception):
+    """A sentence is not acted on; says why."""
 
-    capability: str
+
+class QuestionError(UnclearError):
+    """A sentence is a question."""
+
+
+class UnableError(UnclearError):
+    """A device cannot do what a sentence asks for."""
+
+
+class Want(NamedTuple):
+    """What a clause asks for, of whatever device it is: a turn, or a way or a number on a scale of these words."""
+
+    nouns: tuple[str, ...]
+    kinds: tuple[str, ...]
+    turn: str = ""
     way: int = 0
     number: float | None = None
-    turn: str = ""
+    words: frozenset[str] = frozenset()
+
+
+class Wish(NamedTuple):
+    """What is asked of one device: a command, and for a scale which way, or to which number."""
+
+    capability: str
+    command: str
+    way: int = 0
+    number: float | None = None
+    is_target: bool = False
+
+
+class Clause(NamedTuple):
+    """A clause as it is read: what its words stand for, what it names, and what is not read."""
+
+    kinds: tuple[str, ...]
+    nouns: tuple[str, ...]
+    numbers: tuple[float, ...]
+    unread: str
 
 
 def interpret_command(
@@ -403,198 +510,286 @@ def interpret_command(
 ) -> Command:
     """Choose the command that a sentence means, in Chinese or English, for execute_commands.
 
-    A complaint ("too dark") asks for the opposite, and "a little" is a step. What is not understood is an error.
+    A complaint ("too dark") asks for a step the other way, and a step needs the state. A sentence that is not
+    understood as a whole is an error that says why: ask the user then.
     """
-    clauses = [*map(_read, re.split(CLAUSES, _digits(user_input.casefold())))]
-    wishes = {wish for tags in clauses if tags for wish in _wishes(tags, device_capabilities)}
-    kinds = {tag for tags in clauses for tag, _ in tags}
-    stopped = kinds & (STOPS - {"fine"} if "not_enough" in kinds else STOPS)
-    wishes = _narrowed(wishes)
-    if stopped or len(wishes) != 1:
+    try:
+        return _command(_wished(user_input, device_capabilities), current_state or {})
+    except UnclearError as error:
         has = ", ".join(device_capabilities) or "nothing"
-        raise _unclear(
-            f"It is not clear what to do. The device has: {has}. Ask the user.", device_capabilities
-        )
-    (wish,) = wishes
-    return _command(wish, current_state or {}, device_capabilities)
+        message = f"{error} The device has: {has}."
+        raise tool_error(
+            "UNCLEAR_COMMAND", message, "user_input", allowed_values=device_capabilities
+        ) from None
 
 
-def _narrowed(wishes: set[Wish]) -> set[Wish]:
-    """Leave out a complaint that only gives the reason: "too cold, set it to 23", "too hot, turn it off"."""
-    exact = {wish for wish in wishes if wish.number is not None or wish.turn}
-    if len(exact) != 1:
-        return wishes
-    (only,) = exact
-    way = {"on": 1, "open": 1, "off": -1, "close": -1}.get(only.turn)
-    fits = all(wish.way == way if way else wish.capability == only.capability for wish in wishes - exact)
-    return exact if fits else wishes
+def _wished(said: str, capabilities: Sequence[str]) -> Wish:
+    wants = wants_of(said)
+    if any("all" in want.kinds for want in wants):
+        raise UnclearError(ONE_AT_A_TIME)
+    nouns = sorted({noun for want in wants for noun in want.nouns})
+    if nouns and not any({*capabilities} <= seed.state.keys() for seed in called(nouns)):
+        raise UnclearError(f"The device is not called so: {', '.join(nouns)}.")
+    return wish_of(wants, capabilities)
 
 
-def _digits(said: str) -> str:
-    """Write the numbers of a Chinese sentence as digits: "百分之五十" is "50%", "一半" too."""
-
-    def number(found: re.Match[str]) -> str:
-        han = found[1] or found[2] or found[3]
-        tens, ten, ones = han.replace("两", "二").replace("百", "十零").rpartition("十")
-        value = int("".join(str(HAN_DIGITS.index(digit)) for digit in ones) or 0)
-        value += 10 * (HAN_DIGITS.index(tens[-1]) if tens else 1) if ten else 0
-        return f"{100 if han in {'百', '一百'} else value}{'%' if found[1] else ''}"
-
-    return HAN_NUMBER.sub(number, re.sub(r"一半|\bhalf(?:way)?\b", " 50% ", said))
+def called(nouns: Iterable[str]) -> list[DeviceSeed]:
+    """Return the devices that all of these names are names of."""
+    return [seed for seed in DEVICES if all(seed.id in NAMES[noun] for noun in nouns)]
 
 
-def _read(clause: str) -> list[tuple[str, str]]:
-    """Return the meanings of a clause's words; unknown words are skipped."""
-    return [(found.lastgroup or "", found[0]) for found in LEXER.finditer(clause.strip())]
+def read(said: str) -> Clause:
+    """Read a clause: each word and sign stands for something, or is not read.
 
-
-def _wishes(tags: list[tuple[str, str]], capabilities: list[str]) -> set[Wish]:
-    """Return what a clause may ask of a device: nothing where it is a question, several where it contradicts itself."""
-    kinds = [tag for tag, _ in tags]
-    said, ways = " ".join(kinds), set[Wish]()
-    for pole, way in _poles(said):
-        if scale := _scale_of(pole, kinds, capabilities):
-            reverse = scale == "colorTemperature" and pole not in {
-                "up",
-                "down",
-            }  # warm light has fewer kelvins
-            ways.add(Wish(scale, -way if reverse else way))
-    if "ask" in kinds and not {"you", "too", "see_little", "see_much", "not_so"} & {*kinds}:
-        return set()
-    numbers = [float(text) if "." in text else int(text) for tag, text in tags if tag == "number"]
-    if "most" in kinds:
-        numbers.append(100)
-    if numbers:
-        scale = _scale_of("", kinds, capabilities)
-        relative = {wish.way for wish in ways if "to" not in kinds} or {0}
-        return {Wish(scale, way, number) for way in relative for number in numbers} if scale else set()
-    turned = [kind for before, kind in zip(["", *kinds], kinds, strict=False) if before != "is"]
-    for capability, turns in TURNS.items():
-        for kind in turns.keys() & {*turned} if capability in capabilities else ():
-            by_steps = (
-                "little" in kinds and capability == "windowShade" and "windowShadeLevel" in capabilities
-            )
-            step = Wish("windowShadeLevel", 1 if kind == "on" else -1)
-            ways.add(step if by_steps else Wish(capability, turn=turns[kind]))
-    return ways
-
-
-def _poles(said: str) -> Iterator[tuple[str, int]]:
-    """Yield the adjectives of a clause, with 1 where more is asked for and -1 where less."""
-    complaints = [*COMPLAINS.finditer(said)]
-    rest = COMPLAINS.sub(" ", said)
-    for found, sign in (*((one, -1) for one in complaints), *((one, 1) for one in WISHES.finditer(rest))):
-        pole = next(filter(None, found.groups()))
-        yield pole, sign if pole in PLUS.split("|") else -sign
-    if "see_little" in said or "see_much" in said:
-        yield "bright", 1 if "see_little" in said else -1
-
-
-def _scale_of(pole: str, kinds: list[str], capabilities: list[str]) -> str:
-    """Return the capability that an adjective or a number is about; empty where the device has none."""
-    known = [name for name in SCALES if name in capabilities]
-    named = [name for name in known if SCALES[name].nouns & {*kinds}]
-    if pole in {"up", "down"} or not pole:
-        a_unit_of_none = not named and not pole and {"percent", "degree", "kelvin"} & {*kinds}
-        without_anything = not named and not pole and "to" not in kinds
-        return "" if a_unit_of_none or without_anything else next(iter([*named, *known]), "")
-    if pole in {"bright", "brighter", "dark", "darker", "dim"}:
-        return "switchLevel" if "switchLevel" in known else ""
-    if "thermostatHeatingSetpoint" in known:
-        return "thermostatHeatingSetpoint"
-    of_a_light = pole != "hot" and "me" not in kinds
-    return "colorTemperature" if of_a_light and "colorTemperature" in known else ""
-
-
-def _command(wish: Wish, state: dict[str, Any], capabilities: list[str]) -> Command:
-    """Return the command for a wish; one that is relative goes on from the current value."""
-    if wish.turn:
-        return Command(capability=wish.capability, command=wish.turn)
-    scale = SCALES[wish.capability]
-    effect = CAPABILITIES[wish.capability][scale.command]
-    part = state.get(wish.capability)  # a state is written by capability, as get_status does, or flat
-    current = (part if isinstance(part, dict) else state).get(effect.attribute)
-    (bounds,) = effect.takes.json_schema()["prefixItems"]
-    least, most = bounds["minimum"], bounds["maximum"]
-    if not wish.way:
-        value = wish.number
-    elif isinstance(current, (int, float)):
-        step = scale.step if wish.number is None else wish.number
-        value = current + wish.way * step
-        if wish.number is None and not least < value < most:  # a step never jumps to the end: half of the way
-            room = (most - current if wish.way > 0 else current - least) / 2
-            value = current + wish.way * (int(room) if isinstance(current, int) else round(room, 1))
-            value = None if value == current else value
-    else:
-        value = scale.usual.get(wish.way) if wish.number is None else None
-    if value is None or not least <= value <= most:
-        told = (
-            f"It is {current}"
-            if isinstance(current, (int, float))
-            else "Its state is not known: call get_status first"
-        )
-        raise _unclear(
-            f"It cannot be set so. {told}; it goes from {least} to {most}. Ask the user.", capabilities
-        )
-    return Command(capability=wish.capability, command=scale.command, arguments=[value])
-
-
-def _unclear(message: str, capabilities: list[str]) -> ToolError:
-    return tool_error("UNCLEAR_COMMAND", message, "user_input", allowed_values=capabilities)
-
-
-# What a sentence may say beside what is read: of words that are in neither of these, nothing is done.
-FILLERS = frozenset(
-    "a an and any anything are as at be been can could d do does doing done each every everything for get go have hello hey "
-    "hi how i in is it its just kindly light ll m me my now of oh ok okay on one ones our out over please re really s see so "
-    "some somewhat state status t thank thanks that the them there here these this those to us ve want was way we what which "
-    "why will with would you youryour all both by "
-    "一 个 下 些 人 们 你 我 您 它 她 他 这 那 里 儿 就 得 地 的 了 着 过 吧 啊 呀 哦 嘛 给 帮 把 请 在 和 是 想 麻 烦 谢 现 家 屋 死 起 来 去 光 "
-    "都 全 部 所 有 掉 点 多 少 什 么 哪 几 好 上 住".split()
-)
-EACH = re.compile(r"\b(?:all|both|each|every|everything|any)\b|所有|全部|都", re.IGNORECASE)
-NEXT = re.compile(
-    r"[,;，；。]\s*(?:and\s+)?(?:then\s+)?|\b(?:and|then)\b\s*(?:then\b)?|\.\s+|然后|接着|并且|再(?=[把打开关锁拉])",
-    re.IGNORECASE,
-)
-
-
-def unread(said: str) -> list[str]:
-    """Return the words of a sentence without a known meaning, except fillers; names of devices are included.
-
-    >>> unread("turn on every lamp except the studio lamp")
-    ['lamp', 'except', 'studio']
+    >>> read("turn on the lamp except that one").unread
+    'except'
     """
+    kinds, nouns, numbers, unread, at = list[str](), list[str](), list[float](), list[str](), 0
+    said = " ".join(said.casefold().replace("’", "'").split())  # noqa: RUF001 - as people type it
+    for found in LEXER.finditer(said):
+        kind, text = found.lastgroup or "", found[0]
+        unread.append(said[at : found.start()])
+        at = found.end()
+        if kind == "noun":
+            nouns.append(_name(text))
+        elif kind in {"number", "han"}:
+            numbers.append(_number(text))
+        if kind != "glue":
+            kinds.append("number" if kind == "han" else kind)
+    left = " ".join(filter(None, (text.strip() for text in (*unread, said[at:]))))
+    return Clause((*kinds,), (*nouns,), (*numbers,), left)
 
-    def inner(found: re.Match[str]) -> str:  # of "turn the studio lamp on", the words between stay unread
-        return f" {' '.join(found[0].split()[1:-1])} " if found.lastgroup in {"on", "off"} else " "
 
-    rest = LEXER.sub(inner, _digits(said.casefold()))
-    return [word for word in dict.fromkeys(re.findall(WORD, rest)) if word not in FILLERS]
+def names_in(query: str) -> list[str]:
+    """Return the names of places and kinds in a text; a single character inside of a word that is not known is none.
+
+    >>> names_in("打开客厅的灯"), names_in("灯塔")
+    (['客厅', '灯'], [])
+    """
+    said = " ".join(query.casefold().split())
+    found = [*LEXER.finditer(said)]
+    read_at = {at for one in found for at in range(*one.span())}
+    unread = {at for at, char in enumerate(said) if char > "\u3400" and at not in read_at}
+    nouns = [one for one in found if one.lastgroup == "noun"]
+    return [
+        *dict.fromkeys(
+            _name(one[0]) for one in nouns if len(one[0]) > 1 or not unread & {one.start() - 1, one.end()}
+        )
+    ]
 
 
-def leaves_out(said: str, capabilities: list[str], command: Command) -> bool:
-    """Return whether a sentence asks also for what a command does not do, such as another turn or a step."""
-    turns = TURNS.get(command.capability, {})
-    used = {kind for kind, turn in turns.items() if turn == command.command}
-    used |= {"on", "off"} if command.capability == "windowShadeLevel" else set()
-    for clause in re.split(CLAUSES, _digits(said.casefold())):
-        kinds = [tag for tag, _ in _read(clause)]
-        turned = {kind for before, kind in zip(["", *kinds], kinds, strict=False) if before != "is"}
-        poles = [pole for pole, _ in _poles(" ".join(kinds))]
-        steps = bool(turns) and WISHES.search(COMPLAINS.sub(" ", " ".join(kinds)))
-        if turned & {"on", "off", "lock", "unlock"} - used or steps:
-            return True
-        if not all(_scale_of(pole, kinds, capabilities) for pole in poles):
-            return True
-    return False
+def _name(noun: str) -> str:
+    return noun if noun in NAMES else noun.removesuffix("s")
+
+
+def _number(text: str) -> float:
+    """Return the value of digits, Chinese or not; infinite where Chinese digits make no number."""
+    if text[-1].isascii():
+        return float(text) if "." in text else int(text)
+    found = HAN_NUMBER.fullmatch(text)
+    if not found:
+        return float("inf")
+    hundreds, hundred, tens, ten, ones = found.groups()
+    values = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"两": 2, None: 0}
+    return 100 * values[hundreds] * bool(hundred) + 10 * (values[tens] or 1) * bool(ten) + values[ones]
+
+
+def wants_of(said: str) -> list[Want]:
+    """Return what the clauses of a sentence ask for.
+
+    Raises:
+        UnclearError: Where one of them is not read as a whole.
+    """
+    clauses = [read(clause) for clause in re.split(CLAUSES, said)]
+    if unread := " ".join(filter(None, (clause.unread for clause in clauses))):
+        raise UnclearError(f"I could not read {unread!r}.")
+    wants = [_want(clause) for clause in clauses if clause.kinds]
+    if not wants:
+        raise UnclearError("Nothing was asked for.")
+    return wants
+
+
+def _want(clause: Clause) -> Want:
+    kinds = clause.kinds
+    if kinds[:1] == ("can",):  # "can you ...?" is no question
+        kinds = kinds[1:-1] if kinds[-1] == "ask" else kinds[1:]
+    if "ask" in kinds or kinds[:1] == ("is",):
+        raise QuestionError("A question is not acted on.")
+    text = "".join(f"{kind} " for kind in kinds if kind != "all")
+    for sign, rule in RULES:
+        if found := rule.fullmatch(text):
+            return _meaning(sign, found.groupdict(), clause._replace(kinds=kinds))
+    if "number" in kinds:
+        raise UnclearError(
+            "It is not clear what the number is for: say 'set it to 20' or 'up by 2', 调到20 or 调高2度."
+        )
+    raise UnclearError("I know these words, but not what they ask for together.")
+
+
+def _meaning(sign: int, parts: dict[str, str | None], clause: Clause) -> Want:
+    kinds = {*clause.kinds}
+    pole = parts.get("pole") or parts.get("plain") or ""
+    word, way = POLES.get(pole, ("", 0))
+    word = "hot" if "me" in kinds or "dead" in kinds else word
+    words = (kinds & {"level", "heat", "color", "percent", "degree", "kelvin", "most"}) | ({word} - {""})
+    number: float | None = 100 if "most" in kinds else 50 if "half" in kinds else None
+    number = clause.numbers[0] if clause.numbers else number
+    return Want(clause.nouns, clause.kinds, parts.get("turn") or "", sign * way, number, frozenset(words))
+
+
+def wish_of(wants: Sequence[Want], capabilities: Sequence[str]) -> Wish:
+    """Return what sentences ask of a device with these capabilities; a complaint may give the reason for a wish.
+
+    Raises:
+        UnclearError: Where they ask for nothing that it has, or for several things.
+    """
+    wishes = {_wish(want, capabilities) for want in wants}
+    exact = {wish for wish in wishes if not wish.way or wish.is_target}
+    reasons = wishes - exact
+    if len(exact) == 1 and reasons:
+        (only,) = exact
+        way = next(iter(reasons)).way
+        if all(wish.way == way for wish in reasons) and _fits(only, way, reasons):
+            return only._replace(way=way) if only.is_target else only
+    if len(wishes) > 1:
+        raise UnclearError("These are several wishes: say one after the other.")
+    return wishes.pop()
+
+
+def _fits(wish: Wish, way: int, reasons: Iterable[Wish]) -> bool:
+    """Return whether what is wished goes the way of the reasons: "too cold, set it to 23", "too bright, turn it off"."""
+    if not wish.is_target:
+        return WAYS.get(wish.command) == way
+    return wish.way in {0, way} and all(reason.capability == wish.capability for reason in reasons)
+
+
+def _wish(want: Want, capabilities: Sequence[str]) -> Wish:
+    stepped = {"little", "some", "half"} & {*want.kinds}
+    if want.turn and not stepped:
+        for capability, command in TURNS[want.turn].items():
+            if capability in capabilities:
+                return Wish(capability, command)
+        raise UnableError(f"It can only {_can(capabilities)}.")
+    if want.turn:
+        way = {"open": 1, "kai": 1, "close": -1, "guan": -1}.get(want.turn, 0)
+        if not way or "windowShadeLevel" not in capabilities or ("half" in stepped and way < 0):
+            raise UnableError(f"It can only {_can(capabilities)}.")
+        number = want.number if "half" in stepped else None
+        return Wish("windowShadeLevel", "setShadeLevel", 0 if number else way, number, is_target=bool(number))
+    capability = _scale_of(want, capabilities)
+    command = SCALES[capability].command
+    way = (
+        -want.way if capability == "colorTemperature" and "warm" in want.words else want.way
+    )  # warm is fewer kelvins
+    is_target = want.number is not None and ("most" in want.kinds or "to" in want.kinds)
+    if is_target:
+        _in_range(want.number or 0, capability)
+    return Wish(capability, command, way, want.number, is_target)
+
+
+def _scale_of(want: Want, capabilities: Sequence[str]) -> str:
+    """Return the capability that an adjective or a number is about."""
+    known = [name for name in SCALES if name in capabilities]
+    fitting = [name for name in known if want.words <= SCALES[name].words]
+    if not fitting:
+        raise UnableError(f"It can only {_can(capabilities)}.")
+    is_cooling = fitting[0] == "thermostatHeatingSetpoint" and not want.words and not WARMS & {*want.nouns}
+    if is_cooling and want.way:
+        raise UnclearError("Is it to be warmer or cooler? More of an air conditioner may be either.")
+    return fitting[0]
+
+
+def _can(capabilities: Sequence[str]) -> str:
+    """Say in words what a device can do."""
+    known = [CAPABILITIES[name] for name in capabilities if name in CAPABILITIES]
+    can = [_verb(command, effect) for commands in known for command, effect in commands.items()]
+    return ", ".join(can) or "do nothing"
+
+
+def _verb(command: str, effect: Effect) -> str:
+    if effect.takes:
+        return f"be set {effect.takes}"
+    return {"on": "be turned on", "off": "be turned off", "close": "be closed"}.get(
+        command, f"be {effect.value}"
+    )
+
+
+def _in_range(number: float, capability: str) -> None:
+    takes = CAPABILITIES[capability][SCALES[capability].command].takes
+    if takes and not _is_in(number, takes):
+        whole = " as a whole number" if takes.is_whole else ""
+        raise UnclearError(f"It cannot be set to {number:g}: it can be set {takes}{whole}.")
+
+
+def _command(wish: Wish, state: dict[str, Any]) -> Command:
+    """Return the command for a wish; one that is relative goes on from the current value, and only its way."""
+    command = Command(capability=wish.capability, command=wish.command)
+    takes = CAPABILITIES[wish.capability][wish.command].takes
+    if takes is None:
+        return command
+    current = _current(wish, state)
+    if wish.is_target:
+        value = wish.number or 0
+        if current is not None and wish.way and (value - current) * wish.way <= 0:
+            raise UnclearError(f"It is at {current:g} now, and {value:g} is not the way that was asked for.")
+    elif current is None or not takes.least <= current <= takes.most:
+        raise UnclearError("From where to go on is not known: call get_status first.")
+    else:
+        value = _moved(current, wish, takes)
+    return command.model_copy(update={"arguments": [value]})
+
+
+def _current(wish: Wish, state: dict[str, Any]) -> float | None:
+    """Return the value of a state, which is written by capability, as get_status does, or flat."""
+    part = state.get(wish.capability)
+    value = (part if isinstance(part, dict) else state).get(
+        CAPABILITIES[wish.capability][wish.command].attribute
+    )
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _moved(current: float, wish: Wish, takes: Range) -> float:
+    """Return the value after a step, which is shorter near the end and never the end."""
+    step = SCALES[wish.capability].step if wish.number is None else wish.number
+    value = current + wish.way * step
+    if wish.number is None and not takes.least < value < takes.most:
+        room = ((takes.most if wish.way > 0 else takes.least) - current) / 2
+        value = current + (int(room) if isinstance(current, int) else round(room, 1))
+    if (value - current) * wish.way <= 0 or not takes.least <= value <= takes.most:
+        raise UnclearError(f"It is at {current:g} now, and it can be set {takes}.")
+    return value
+
+
+ONE_AT_A_TIME = "Only one device at a time is turned on or off or changed, so name one."
+UNDERSTOOD = "turn the studio lamp on, 打开客厅的灯, it is too dark, dim it to 20%, I'm cold, close the blind a little, is the front door locked?"
+DONE = {
+    "on": ("已成功打开{name}", "is on now"), "off": ("已成功关闭{name}", "is off now"),
+    "open": ("已成功打开{name}", "is open now"), "close": ("已成功关上{name}", "is closed now"),
+    "lock": ("已成功锁上{name}", "is locked now"), "unlock": ("已成功解锁{name}", "is unlocked now"),
+    "setLevel": ("已将{name}的亮度调到{value:g}%", "is at {value:g}% now"),
+    "setHeatingSetpoint": ("已将{name}的温度设为{value:g}度", "is set to {value:g} °C now"),
+    "setColorTemperature": ("已将{name}的色温调到{value:g}K", "is at {value:g} K now"),
+    "setShadeLevel": ("已将{name}开到{value:g}%", "is {value:g}% open now"),
+}  # fmt: skip
+UNITS = {"level": "%", "shadeLevel": "% open", "heatingSetpoint": " °C", "colorTemperature": " K"}
+
+
+def in_words(state: dict[str, dict[str, Any]]) -> str:
+    """Say a state as people do.
+
+    >>> in_words({"switch": {"switch": "on"}, "switchLevel": {"level": 60}})
+    'on, 60%'
+    """
+    return ", ".join(f"{value}{UNITS[name]}" if name in UNITS else str(value) if name in state else f"{name} {value}"
+                     for part in state.values() for name, value in part.items() if value is not None)  # fmt: skip
 
 
 class Step(NamedTuple):
-    """A part of a sentence, and the devices with a command that it may mean."""
+    """A part of a sentence, and the devices that it may mean."""
 
     said: str
-    commands: dict[str, Command]
+    keys: tuple[str, ...]
+    is_several: bool = False
 
 
 @dataclass
@@ -602,115 +797,157 @@ class Conversation:
     """Answers what is typed, without a model: by the calls that a model would make, if all that was said is read.
 
     Attributes:
-        home: Where the devices are looked up.
-        spoken: The ids of the devices that were spoken of, the last one first.
-        asked: What was asked for before it was clear of which device, with the devices that it may mean.
+        last: The id of the device that was spoken of last.
+        asked: What was asked for before it was clear of which device.
     """
 
-    home: Home
-    spoken: tuple[str, ...] = ()
+    last: str = ""
     asked: Step | None = None
 
     async def reply(self, line: str, call: Call) -> str:
-        """Find the device of each part of a line and choose its command; run all of them, or none and say why."""
+        """Find the device of each part of a line and run its command; where a part is not clear, run none and say why."""
         asked, self.asked = self.asked, None
-        if asked and (key := self._choice(line, [*asked.commands])):
-            return await self._run(key, asked.said, call)
-        whole = self._step(line, self.spoken)
-        steps = [whole] if whole.commands else self._parts(line)
-        if all(len(step.commands) == 1 for step in steps):
-            return " ".join([await self._run(next(iter(step.commands)), step.said, call) for step in steps])
-        missed = next((step.said for step in steps if not step.commands), "")
-        if not missed and len(steps) == 1:
-            self.asked = whole
-            return f"Which one do you mean: {self._named(whole.commands)}?"
-        if not missed:
-            several = next(step for step in steps if len(step.commands) > 1)
-            return f"Which one do you mean by {several.said!r}: {self._named(several.commands)}? Nothing was done."
-        return await self._missed(line, missed, call)
+        if asked and (keys := self._choice(line, asked)):
+            return await self._answer([asked._replace(keys=keys, is_several=len(keys) > 1)], line, call)
+        try:
+            steps = self._steps(line)
+        except QuestionError as why:
+            return await self._status(line, str(why), call)
+        except UnclearError as why:
+            return f"I am not sure what to do. {why} Nothing was done. I understand: {UNDERSTOOD}"
+        return await self._answer(steps, line, call)
 
-    def _choice(self, line: str, offered: list[str]) -> str:
-        """Return which of the offered devices an answer names; empty where it says anything else."""
+    def _choice(self, line: str, asked: Step) -> tuple[str, ...]:
+        """Return which of the devices that were asked about an answer names; all where it says so, none for anything else."""
         said = line.strip().rstrip(".!。！")  # noqa: RUF001 - as people type it
-        if re.fullmatch("[0-9]+", said):
-            return offered[int(said) - 1] if 0 < int(said) <= len(offered) else ""
-        words = [word for word in re.findall(WORD, said.casefold()) if word not in FILLERS]
-        named = [key for key in offered if words and all(key in self.home.known_by(word) for word in words)]
-        return named[0] if len(named) == 1 else ""
+        if said.isascii() and said.isdigit():
+            return asked.keys[int(said) - 1 :][:1] if 0 < int(said[:6]) <= len(asked.keys) else ()
+        clause = read(said)
+        if "all" in clause.kinds and not {*clause.kinds} - {"all", "number", "it", "noun"}:
+            return asked.keys
+        names = {seed.id for seed in called(clause.nouns)}
+        if not clause.nouns or clause.unread or {*clause.kinds} - {"noun", "it"}:
+            names = {seed.id for seed in DEVICES if seed.name.casefold() == said.casefold()}
+        return (*(key for key in asked.keys if key in names),)
 
-    def _parts(self, line: str) -> list[Step]:
-        """Read each part of a line for itself; "it" is the device of the part before."""
-        steps, spoken = list[Step](), self.spoken
-        for said in filter(None, map(str.strip, NEXT.split(line))):
-            steps.append(self._step(said, spoken))
-            if len(steps[-1].commands) == 1:
-                spoken = (*steps[-1].commands, *spoken)
-        return steps if len(steps) > 1 else [self._step(line, self.spoken)]
+    def _steps(self, line: str) -> list[Step]:
+        """Read a line as one step with its reason, or each part of it for itself; "it" is the device of the part before."""
+        parts = [part.strip() for part in NEXT.split(line) if read(part).kinds or read(part).unread]
+        try:
+            return [self._step(line, self.last)]
+        except UnclearError:
+            if len(parts) < 2:
+                raise
+        if unread := " ".join(filter(None, (read(part).unread for part in parts))):
+            raise UnclearError(f"I could not read {unread!r}.")
+        steps, last = list[Step](), self.last
+        for part in parts:
+            steps.append(self._step(part, last))
+            (last,) = steps[-1].keys if len(steps[-1].keys) == 1 else (last,)
+        return steps
 
-    def _step(self, said: str, spoken: tuple[str, ...]) -> Step:
-        """Return what each device may be meant to do: those that all words fit, or where none is named, the last one that can do it."""
-        keys = [row["id"] for row in self.home.rows()]
-        named = self._fitting(said)
-        before = () if EACH.search(said) else dict.fromkeys(spoken)
-        groups = [named] if named != keys else [*([key] for key in before), keys]
-        for group in groups:
-            fits = {key: command for key in group if (command := self._meant(said, key))}
-            if fits:
-                return Step(said, fits)
-        return Step(said, {})
+    def _step(self, said: str, last: str) -> Step:
+        """Return which devices may be meant: those that all names fit, or where none is named, the last."""
+        wants = wants_of(said)
+        nouns = dict.fromkeys(noun for want in wants for noun in want.nouns)
+        named = called(nouns)
+        if not named:
+            raise UnclearError(
+                f"No device is {' and '.join(map(repr, nouns))} at once. There is: {_there_is()}."
+            )
+        fits = _fitting(wants, named)
+        kinds = {kind for want in wants for kind in want.kinds}
+        if last and not nouns and last not in fits and "it" in kinds and "is" not in kinds:
+            raise UnclearError(f"It is not clear what 'it' is: {_there_is([last])} cannot do this.")
+        if "all" in kinds:
+            return Step(
+                re.sub(LEXICON["all"], " ", said, flags=re.IGNORECASE | re.ASCII), fits, is_several=True
+            )
+        return Step(said, (last,) if not nouns and last in fits else fits)
 
-    def _fitting(self, said: str) -> list[str]:
-        """Return the devices that are known by each word that is not another part of the sentence."""
-        words = unread(said)
-        named = [
-            row["id"]
-            for row in self.home.rows()
-            if all(row["id"] in self.home.known_by(word) for word in words)
-        ]
-        ranked = self.home.ranked(said)  # words that are read as well, such as "heating", tell devices apart
-        most = max((ranked[key] for key in named), default=0)
-        return [key for key in named if ranked[key] == most]
+    async def _status(self, line: str, why: str, call: Call) -> str:
+        """Answer a question about one device by its state; no other question is answered."""
+        clause = read(line.rstrip("?？.。 "))
+        found = called(clause.nouns)
+        if clause.unread or not clause.nouns or len(found) != 1 or re.search("[?？]", line.rstrip("?？.。 ")):
+            unread = f"I could not read {clause.unread!r}. " if clause.unread.isalnum() else ""
+            return f"I am not sure what to do. {unread}{why} Nothing was done. I understand: {UNDERSTOOD}"
+        state = await call("get_status", device_id=f"uuid-{found[0].id}")
+        return f"{found[0].name} ({found[0].room}): {in_words(state)}."
 
-    def _meant(self, said: str, key: str) -> Command | None:
-        state = self.home.get_status(key)
-        with suppress(ToolError):
-            command = interpret_command(said, list(state), state)
-            return None if leaves_out(said, list(state), command) else command
-        return None
+    async def _answer(self, steps: list[Step], line: str, call: Call) -> str:
+        """Run the steps in order, or ask which device is meant; where one fails, say which were done."""
+        for step in steps:
+            if len(step.keys) > 1 or step.is_several:
+                self.asked = step if len(steps) == 1 else None
+                of = "" if self.asked else f" by {step.said!r}"
+                several = f"{ONE_AT_A_TIME} " if step.is_several else ""
+                nothing = "" if self.asked else " Nothing was done."
+                return f"{several}Which one do you mean{of}: {_there_is(step.keys)}?{nothing}"
+        done = list[str]()
+        for at, step in enumerate(steps):
+            try:
+                done.append(await self._run(step, line, call))
+            except ToolError as error:
+                if len(steps) == 1:
+                    raise
+                left = "".join(f" Not tried: {one.said!r}." for one in steps[at + 1 :])
+                return " ".join((*done, f"Not done: {step.said!r}. {error}{left}"))
+        return " ".join(done)
 
-    async def _missed(self, line: str, missed: str, call: Call) -> str:
-        """Answer a question about one device, or say what was not understood."""
-        fitting = self._fitting(line) if unread(line) else []
-        if _QUESTION.search(line) and len(fitting) == 1:
-            state = await call("get_status", device_id=fitting[0])
-            return f"{self._named(fitting)}: {json.dumps(state, ensure_ascii=False)}"
-        await call("search_devices", query=line)
-        rest = NEXT.sub(" ", line)
-        unknown = [text for tag, text in _read(rest) if tag in STOPS]
-        unknown += [word for word in unread(rest) if not self.home.known_by(word)]
-        none_fits = [] if self._fitting(missed) else unread(missed)
-        if not _read(rest) and unknown == unread(rest):  # nothing at all was read
-            return f"I am not sure what to do. I understand: {UNDERSTOOD}"
-        part = " ".join(unknown or none_fits) or (missed if missed != line else "")
-        why = f" I could not read {part!r}, so nothing was done." if part else ""
-        return f"I am not sure what to do.{why} I understand: {UNDERSTOOD}"
-
-    async def _run(self, key: str, said: str, call: Call) -> str:
-        device = next(row for row in self.home.rows() if row["id"] == key)
-        self.spoken, full_id = (key, *self.spoken)[:10], device["fullId"]
+    async def _run(self, step: Step, line: str, call: Call) -> str:
+        seed = next(seed for seed in DEVICES if seed.id == step.keys[0])
+        query = " ".join(dict.fromkeys(read(step.said).nouns)) or seed.name
+        found = await call("search_devices", query=query)
+        device = next((one for one in found if isinstance(one, dict) and one["id"] == seed.id), None)
+        if device is None:
+            raise ToolError(f"{seed.name} is not in the home any more.")
+        self.last, full_id = seed.id, device["fullId"]
         state = await call("get_status", device_id=full_id)
         chosen = await call(
-            "interpret_command", user_input=said, device_capabilities=list(state), current_state=state
+            "interpret_command",
+            user_input=step.said,
+            device_capabilities=device["capabilities"],
+            current_state=state,
         )
         await call("execute_commands", device_id=full_id, commands=[chosen])
-        return f"{device['name']} ({device['room']}): {' '.join(map(str, (chosen['command'], *chosen['arguments'])))}."
-
-    def _named(self, keys: Iterable[str]) -> str:
-        return ", ".join(f"{row['name']} ({row['room']})" for row in self.home.rows() if row["id"] in {*keys})
+        return _done(device, chosen, state, is_chinese=bool(re.search("[一-鿿]", line)))
 
 
-UNDERSTOOD = "turn the studio lamp on, 打开客厅的灯, it is too dark, dim it to 20%, I'm cold, close the blind a little."
-_QUESTION = re.compile(WORDS["ask"], re.IGNORECASE)
+def _fitting(wants: Sequence[Want], named: Sequence[DeviceSeed]) -> tuple[str, ...]:
+    """Return which of the devices can do what is wanted.
+
+    Raises:
+        UnclearError: Where none of them can.
+    """
+    fits, why = list[str](), list[UnclearError]()
+    for seed in named:
+        try:
+            wish_of(wants, list(seed.state))
+            fits.append(seed.id)
+        except UnableError as error:
+            why.append(UnclearError(f"{seed.name}: {error}" if len(named) == 1 else "No device does this."))
+        except UnclearError as error:
+            why.insert(0, error)
+    if not fits:
+        raise why[0]
+    return (*fits,)
+
+
+def _done(device: dict[str, Any], chosen: dict[str, Any], state: dict[str, Any], *, is_chinese: bool) -> str:
+    """Say in the language of the line what was done, and where it does not show."""
+    chinese, english = DONE[chosen["command"]]
+    said = chinese if is_chinese else f"{{name}} ({{room}}) {english}."
+    said = said.format(name=device["name"], room=device["room"], value=next(iter(chosen["arguments"]), 0))
+    is_off = chosen["arguments"] and state.get("switch", {}).get("switch") == "off"
+    if is_off:
+        said += ", 但它现在是关着的" if is_chinese else " But it is off: say 'turn it on', too."
+    return said
+
+
+def _there_is(keys: Iterable[str] = ()) -> str:
+    chosen = [seed for seed in DEVICES if seed.id in keys] or DEVICES
+    return ", ".join(f"{seed.name} ({seed.room})" for seed in chosen)
 
 
 def build(folder: Path, *, lenient: bool, strict: bool = False, page: Page | None = None) -> FastMCP:
@@ -730,16 +967,12 @@ def build(folder: Path, *, lenient: bool, strict: bool = False, page: Page | Non
     return server
 
 
-def _in_words(state: dict[str, dict[str, Any]]) -> str:
-    return ", ".join(f"{name} {value}" for part in state.values() for name, value in part.items())
-
-
 def with_page() -> FastMCP:
     """Make the server with a page that shows the devices."""
 
     def state() -> list[dict[str, Any]]:
         return [
-            {"device": row["name"], "room": row["room"], "state": _in_words(json.loads(row["state"]))}
+            {"device": row["name"], "room": row["room"], "state": in_words(json.loads(row["state"]))}
             for row in Home(DATA / "smart_home.db").rows()
         ]
 
@@ -805,7 +1038,7 @@ class Approval(Middleware):
             kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
             said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
             if (said or "").strip().casefold() not in {"y", "yes", "是"}:
-                raise ToolError("The user did not allow it.")
+                return ToolResult(content="You did not allow it.", is_error=True)  # no failure of the tool
         return await call_next(context)
 
 
@@ -829,15 +1062,22 @@ async def ask(prompt: str) -> str | None:
 
 
 def configure(folder: Path) -> None:
-    """Write the events to a file, since the terminal is for the chat."""
-    folder.mkdir(parents=True, exist_ok=True)
-    configure_logging(file=folder / "chat.jsonl")
+    """Write the events to a file, since the terminal is for the chat; where that cannot be, end with one line."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        configure_logging(file=folder / "chat.jsonl")
+    except OSError as error:
+        sys.exit(f"The folder {folder} cannot be used: {error.strerror}. Set EXAMPLES_DATA to another one.")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
 
 
-async def chat(server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "") -> None:
+async def chat(
+    server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "", hint: str = ""
+) -> None:
     """Answer each line that is typed, until the input ends; the events go to a file of the data folder."""
     configure(DATA)
+    if hint and not model:
+        print(f"try     {hint}")
     server.add_middleware(Approval())
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}]
     async with Client(server) as client:
@@ -918,7 +1158,12 @@ def in_json(value: Any) -> str:
 
 
 def main(
-    server: FastMCP, reply: Reply, *, system: str = "", page: Callable[[], FastMCP] | None = None
+    server: FastMCP,
+    reply: Reply,
+    *,
+    system: str = "",
+    page: Callable[[], FastMCP] | None = None,
+    hint: str = "",
 ) -> None:
     """Run an example as the command line says: a chat, or a server over stdio.
 
@@ -927,6 +1172,7 @@ def main(
         reply: Answers where no model is named.
         system: The system prompt of a model.
         page: Makes the server with a page that shows what it does.
+        hint: What can be typed; shown at the start.
     """
     about = sys.modules["__main__"].__doc__ or ""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -946,9 +1192,9 @@ def main(
         if options.serve:
             server.run(show_banner=False)
         elif page is None or port is None:
-            asyncio.run(chat(server, reply, model=options.model, system=system))
+            asyncio.run(chat(server, reply, model=options.model, system=system, hint=hint))
         else:
-            asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+            asyncio.run(_chat_beside_page(page(), port, reply, options.model, system, hint))
 
 
 @contextmanager
@@ -962,13 +1208,15 @@ def interruptible() -> Iterator[None]:
         os._exit(130)  # a thread may still wait for a line
 
 
-async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:
+async def _chat_beside_page(
+    server: FastMCP, port: int, reply: Reply, model: str | None, system: str, hint: str
+) -> None:
     """Serve a page and the tools over HTTP on loopback, until interrupted, with a chat in the terminal."""
     serving = server.run_http_async(
         host="127.0.0.1", port=port, show_banner=False, uvicorn_config={"log_level": "error"}
     )
     print(f"page    http://127.0.0.1:{port}/", flush=True)
-    await asyncio.gather(serving, chat(server, reply, model=model, system=system))
+    await asyncio.gather(serving, chat(server, reply, model=model, system=system, hint=hint))
 
 
 # --- The end of the chat --------------------------------------------------------------------------------------
@@ -1074,4 +1322,4 @@ TEMPLATE = """<!doctype html>
 mcp = build(DATA, lenient=True)
 
 if __name__ == "__main__":
-    main(mcp, Conversation(Home(DATA / "smart_home.db")).reply, system=SYSTEM, page=with_page)
+    main(mcp, Conversation().reply, system=SYSTEM, page=with_page, hint=UNDERSTOOD)

@@ -20,6 +20,7 @@ from typing import Any
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
+from fastmcp.tools import ToolResult
 
 from mcp_lenient import Policy, configure_logging, dispatch, lenient_session
 
@@ -83,7 +84,7 @@ class Approval(Middleware):
             kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
             said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
             if (said or "").strip().casefold() not in {"y", "yes", "是"}:
-                raise ToolError("The user did not allow it.")
+                return ToolResult(content="You did not allow it.", is_error=True)  # no failure of the tool
         return await call_next(context)
 
 
@@ -107,15 +108,22 @@ async def ask(prompt: str) -> str | None:
 
 
 def configure(folder: Path) -> None:
-    """Write the events to a file, since the terminal is for the chat."""
-    folder.mkdir(parents=True, exist_ok=True)
-    configure_logging(file=folder / "chat.jsonl")
+    """Write the events to a file, since the terminal is for the chat; where that cannot be, end with one line."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        configure_logging(file=folder / "chat.jsonl")
+    except OSError as error:
+        sys.exit(f"The folder {folder} cannot be used: {error.strerror}. Set EXAMPLES_DATA to another one.")
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
 
 
-async def chat(server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "") -> None:
+async def chat(
+    server: FastMCP, reply: Reply, *, model: str | None = None, system: str = "", hint: str = ""
+) -> None:
     """Answer each line that is typed, until the input ends; the events go to a file of the data folder."""
     configure(DATA)
+    if hint and not model:
+        print(f"try     {hint}")
     server.add_middleware(Approval())
     messages: list[dict[str, Any]] = [{"role": "system", "content": system}]
     async with Client(server) as client:
@@ -196,7 +204,12 @@ def in_json(value: Any) -> str:
 
 
 def main(
-    server: FastMCP, reply: Reply, *, system: str = "", page: Callable[[], FastMCP] | None = None
+    server: FastMCP,
+    reply: Reply,
+    *,
+    system: str = "",
+    page: Callable[[], FastMCP] | None = None,
+    hint: str = "",
 ) -> None:
     """Run an example as the command line says: a chat, or a server over stdio.
 
@@ -205,6 +218,7 @@ def main(
         reply: Answers where no model is named.
         system: The system prompt of a model.
         page: Makes the server with a page that shows what it does.
+        hint: What can be typed; shown at the start.
     """
     about = sys.modules["__main__"].__doc__ or ""
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -224,9 +238,9 @@ def main(
         if options.serve:
             server.run(show_banner=False)
         elif page is None or port is None:
-            asyncio.run(chat(server, reply, model=options.model, system=system))
+            asyncio.run(chat(server, reply, model=options.model, system=system, hint=hint))
         else:
-            asyncio.run(_chat_beside_page(page(), port, reply, options.model, system))
+            asyncio.run(_chat_beside_page(page(), port, reply, options.model, system, hint))
 
 
 @contextmanager
@@ -240,13 +254,15 @@ def interruptible() -> Iterator[None]:
         os._exit(130)  # a thread may still wait for a line
 
 
-async def _chat_beside_page(server: FastMCP, port: int, reply: Reply, model: str | None, system: str) -> None:
+async def _chat_beside_page(
+    server: FastMCP, port: int, reply: Reply, model: str | None, system: str, hint: str
+) -> None:
     """Serve a page and the tools over HTTP on loopback, until interrupted, with a chat in the terminal."""
     serving = server.run_http_async(
         host="127.0.0.1", port=port, show_banner=False, uvicorn_config={"log_level": "error"}
     )
     print(f"page    http://127.0.0.1:{port}/", flush=True)
-    await asyncio.gather(serving, chat(server, reply, model=model, system=system))
+    await asyncio.gather(serving, chat(server, reply, model=model, system=system, hint=hint))
 
 
 # --- The end of the chat --------------------------------------------------------------------------------------

@@ -17,19 +17,25 @@ ROOT = Path(__file__).parents[2]
 # What is typed, and the beginning of the answer to it.
 CHATS = {
     "smart_home.py": [
-        ("打开客厅的灯", "客厅吸顶灯 (客厅): on."),
-        ("太暗了", "客厅吸顶灯 (客厅): setLevel 90."),
-        ("turn the studio lamp on", "Studio lamp (studio): on."),
-        ("it is too bright", "Studio lamp (studio): setLevel 20."),
-        ("I'm cold", "客厅空调 (客厅): setHeatingSetpoint 21.0."),
-        ("make it a little darker", "Studio lamp (studio): setLevel 10."),
-        ("关掉所有的灯", "Which one do you mean: 客厅吸顶灯 (客厅), 卧室台灯 (卧室), Studio lamp (studio)?"),
-        ("卧室台灯", "卧室台灯 (卧室): off."),
-        ("is the front door locked?", '大门锁 (玄关): {"lock": {"lock": "locked"}}'),
-        ("unlock the front door", ("n", "The user did not allow it.")),
-        ("unlock the front door", ("y", "大门锁 (玄关): unlock.")),
-        ("turn it off in 10 minutes", "I am not sure what to do."),
-        ("唱首歌", "I am not sure what to do. I understand: "),
+        ("打开客厅的灯", "已成功打开客厅吸顶灯"),
+        ("太暗了", "已将客厅吸顶灯的亮度调到90%"),
+        ("turn the studio lamp on", "Studio lamp (studio) is on now."),
+        ("it is too bright", "Studio lamp (studio) is at 20% now."),
+        ("I'm cold", "客厅空调 (客厅) is set to 21 °C now. But it is off: say 'turn it on', too."),
+        ("关掉所有的灯", "Only one device at a time is turned on or off or changed, so name one."),
+        ("卧室台灯", "已成功关闭卧室台灯"),
+        ("is the front door locked?", "大门锁 (玄关): locked."),
+        ("unlock the front door", ("n", "You did not allow it.")),
+        (
+            "turn the studio lamp off, then unlock the front door, then close the blind",
+            (
+                "n",
+                "Studio lamp (studio) is off now. Not done: 'unlock the front door'. You did not allow it.",
+            ),
+        ),
+        ("unlock the front door", ("y", "大门锁 (玄关) is unlocked now.")),
+        ("turn it off in 10 minutes", "I am not sure what to do. I could not read 'minutes'."),
+        ("唱首歌", "I am not sure what to do. I could not read '唱首歌'."),
     ],
     "context_store.py": [
         ("hello", "I understand: remember TEXT"),
@@ -38,7 +44,7 @@ CHATS = {
         ("what do I have for Friday?", "1: the release is on Friday #work"),
         ("tag 1 as work, later", "1 has the tags later, work."),
         ("change 9 to nothing", "There is no context 9."),
-        ("delete 1", ("n", "The user did not allow it.")),
+        ("delete 1", ("n", "You did not allow it.")),
         ("delete 1", ("y", "Deleted: 1.")),
         ("find Friday", "There is no such note."),
         ("list", "2: 牛奶 #家"),
@@ -60,7 +66,7 @@ CHATS = {
         ("what is (3 + 5) x 12?", "96"),
         ("what time is it in Nowhere/Land", "There is no time zone"),
         ("keep Tea: green is best", "Tea is kept."),
-        ("remove Tea", ("n", "The user did not allow it.")),
+        ("remove Tea", ("n", "You did not allow it.")),
         ("remove Tea", ("y", "1 removed.")),
         ("sing", "I understand: time in"),
     ],
@@ -115,4 +121,60 @@ def test_what_is_typed_is_answered(example, tmp_path):
     for (line, _), (_, told), answer in zip(chat, said, answers, strict=True):
         assert answer.startswith(told), line
     assert "Traceback" not in done.stderr
-    assert (tmp_path / "chat.jsonl").exists()
+    assert "call_failed" not in (tmp_path / "chat.jsonl").read_text(
+        encoding="utf-8"
+    )  # a denial is no failure
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "type_conversion.py"])
+def test_a_folder_that_cannot_be_used_is_one_line(tmp_path, example):
+    """Where the folder of the data cannot be made, the chat ends with one line."""
+    (tmp_path / "taken").write_text("")
+    done = typed(example, tmp_path / "taken/data", "hello")
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"The folder \S+ cannot be used: .*\. Set EXAMPLES_DATA to another one\.\n", done.stderr
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("example", "line", "told"),
+    [
+        (
+            "smart_home.py",
+            "打开客厅的灯",
+            "The home cannot be used: file is not a database. Nothing was changed.",
+        ),
+        (
+            "context_store.py",
+            "list",
+            "The notes cannot be used: file is not a database. Nothing was changed.",
+        ),
+    ],
+)
+def test_a_file_that_is_no_database_is_one_line(tmp_path, example, line, told):
+    """A store that cannot be used is said in one line, and the chat goes on."""
+    tmp_path.joinpath(example).with_suffix(".db").write_bytes(b"no database" * 100)
+    done = typed(example, tmp_path, line)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert re.findall(r"^answer +(.*)$", done.stdout, re.MULTILINE) == [told]
+
+
+def typed(example, folder, line):
+    """Run a chat with one line that is typed."""
+    return subprocess.run(  # noqa: S603 - our own examples
+        [sys.executable, str(ROOT / "examples" / example)],
+        env={
+            **os.environ,
+            "EXAMPLES_DATA": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+        },
+        input=line,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )

@@ -47,7 +47,7 @@ def test_the_page_is_the_same_in_each_example():
             "smart_home.py",
             "smart_home.py",
             "太暗了\n卧室台灯",
-            "卧室台灯 (卧室): setLevel 90.",
+            "已将卧室台灯的亮度调到90%",
             id="smart_home",
         ),
         pytest.param(

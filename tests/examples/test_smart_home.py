@@ -11,14 +11,14 @@ import pytest
 from calls import on_both_servers
 from fastmcp import Client
 
-from smart_home import DEVICES, Home, build, tokens
+from smart_home import DEVICES, Home, build, names_in
 from transcripts.agent import Agent, ModelError
 from transcripts.play import connected
 
 LIGHT = {"device_id": "uuid-abc123"}
 ON = {"component": "main", "capability": "switch", "command": "on"}
 DIM = {"capability": "switchLevel", "command": "setLevel", "arguments": [30]}
-SAID = {"user_input": "柔和一些", "device_capabilities": ["switch", "switchLevel"]}
+SAID = {"user_input": "亮度调到50%", "device_capabilities": ["switch", "switchLevel"]}
 CLIMATE = {"device_id": "uuid-air001", "temperature": 24.5}
 
 
@@ -81,6 +81,10 @@ def envelope(result):
         pytest.param("书房 灯", ["std001", "abc123"], id="chinese-for-an-english-name"),
         pytest.param("kitchen 窗帘", ["bld001"], id="both-languages"),
         pytest.param("front door", ["dor001"], id="lock"),
+        pytest.param("大门锁", ["dor001"], id="a-name"),
+        pytest.param("thermostat", ["air001"], id="a-type"),
+        pytest.param("厨房的窗帘", ["bld001"], id="no-single-character"),
+        pytest.param("照明", ["abc123", "bed001"], id="another-word"),
     ],
 )
 async def test_devices_are_found_by_any_of_their_words(home, query, found):
@@ -89,7 +93,7 @@ async def test_devices_are_found_by_any_of_their_words(home, query, found):
     assert [device["id"] for device in result.structured_content["result"]] == found
 
 
-@pytest.mark.parametrize("query", ["", "?!", "toaster", '"NEAR(*'])
+@pytest.mark.parametrize("query", ["", "?!", "toaster", '"NEAR(*', "开关"])
 async def test_a_search_without_a_result_says_what_there_is(home, query):
     """Where nothing fits, the answer names the devices with their rooms."""
     result = await answer(home, "search_devices", {"query": query})
@@ -125,9 +129,20 @@ async def test_the_limit_bounds_results(home):
     assert len(found.structured_content["result"]) == 2
 
 
-def test_each_han_character_is_a_word():
-    """A word in an alphabet stays whole; what only joins words is left out."""
-    assert tokens("客厅的 Ceiling-light2, café") == ["客", "厅", "ceiling", "light2", "café"]
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("客厅的 Ceiling lights", ["客厅", "ceiling light"]),
+        ("看不清书", []),
+        ("灯塔", []),
+        ("大门开关", ["大门"]),
+        ("the lampshade", []),
+        ("厨房的窗帘", ["厨房", "窗帘"]),
+    ],
+)
+def test_names_are_found_as_whole_words(text, names):
+    """A place or a kind is found as it is declared, and no character of it inside of another word."""
+    assert names_in(text) == names
 
 
 async def test_commands_are_accepted_and_change_the_state(home):
@@ -161,6 +176,7 @@ async def state(server, device_id):
         pytest.param("abc123", {"command": "toggle"}, "UNSUPPORTED_COMMAND", {"parameter": "commands[1].command", "received_value": "toggle", "allowed_values": ["on", "off"]}, id="command"),
         pytest.param("abc123", {"arguments": [1]}, "INVALID_COMMAND_ARGUMENTS", {"parameter": "commands[1].arguments"}, id="too-many-arguments"),
         pytest.param("abc123", {**DIM, "arguments": []}, "INVALID_COMMAND_ARGUMENTS", {"parameter": "commands[1].arguments"}, id="no-arguments"),
+        *(pytest.param("abc123", {**DIM, "arguments": [wrong]}, "INVALID_COMMAND_ARGUMENTS", {"parameter": "commands[1].arguments"}, id=f"argument-{wrong}") for wrong in (True, "30", None, 30.5, -1)),
         pytest.param("abc123", {**DIM, "arguments": [101]}, "INVALID_COMMAND_ARGUMENTS", {"parameter": "commands[1].arguments"}, id="range"),
     ],
 )  # fmt: skip
@@ -175,6 +191,49 @@ async def test_a_wrong_command_changes_nothing_and_gets_an_envelope(home, device
     assert reported == {"status": "error", "error_code": code, "details": whole}
     assert message.endswith(("Nothing was changed.", "of what search_devices finds."))
     assert await state(home, "abc123") == before
+
+
+async def test_a_wrong_argument_is_told_in_plain_words(home):
+    """What a command takes is said as people say it."""
+    told = envelope(
+        await answer(home, "execute_commands", LIGHT | {"commands": [{**DIM, "arguments": [30, 40]}]})
+    )
+    assert (
+        told["message"]
+        == "'setLevel' takes a whole number from 0 to 100%, such as [50]. Nothing was changed."
+    )
+    told = envelope(await answer(home, "execute_commands", LIGHT | {"commands": [{**ON, "arguments": [1]}]}))
+    assert told["message"] == "'on' takes no arguments. Nothing was changed."
+
+
+async def test_a_blind_and_its_level_agree(home):
+    """Closing a blind sets its level, and its level says whether it is open."""
+    for command, shade, level in (
+        ({"capability": "windowShade", "command": "close"}, "closed", 0),
+        (
+            {"capability": "windowShadeLevel", "command": "setShadeLevel", "arguments": [40]},
+            "partially open",
+            40,
+        ),
+        ({"capability": "windowShade", "command": "open"}, "open", 100),
+    ):
+        await answer(home, "execute_commands", {"device_id": "bld001", "commands": [command]})
+        kept = await state(home, "bld001")
+        assert (kept["windowShade"]["windowShade"], kept["windowShadeLevel"]["shadeLevel"]) == (shade, level)
+
+
+@pytest.mark.parametrize("spoil", ["file", "folder"])
+async def test_a_home_that_cannot_be_used_gets_an_envelope(tmp_path, spoil):
+    """What SQLite or the disk refuses is an envelope without the path, not Python's own text."""
+    (tmp_path / "taken").write_text("")
+    (tmp_path / "smart_home.db").write_bytes(b"no database" * 100)
+    folder = tmp_path if spoil == "file" else tmp_path / "taken" / "home"
+    for tool, sent in (("search_devices", {"query": "灯"}), ("get_status", LIGHT)):
+        result = await answer(build(folder, lenient=True), tool, sent)
+        told = envelope(result)
+        assert told["error_code"] == "STORE_UNAVAILABLE"
+        assert told["message"].startswith("The home cannot be used: ")
+        assert str(tmp_path) not in result.content[0].text
 
 
 async def test_each_chosen_command_is_accepted(home):
