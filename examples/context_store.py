@@ -68,7 +68,7 @@ INSERT = "INSERT INTO contexts (content, tags) VALUES (?, ?) RETURNING *"
 UPDATE = "UPDATE contexts SET content = ifnull(?, content), tags = ifnull(?, tags) WHERE id = ? RETURNING *"
 SEARCH = """
 SELECT * FROM contexts
-WHERE instr(lower(content), lower(:query))
+WHERE NOT EXISTS (SELECT value FROM json_each(:words) WHERE NOT instr(lower(content), lower(value)))
   AND NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(contexts.tags))
 ORDER BY id DESC LIMIT :limit
 """
@@ -98,15 +98,17 @@ class ContextStore:
         """Replace the text or the tags of a stored context; what is left out stays as it is."""
         updated = self._run(UPDATE, (content, None if tags is None else _json(tags), context_id))
         if not updated:
-            message = f"There is no context {context_id}. Call search_context to see what there is."
+            message = f"There is no context {context_id}. Search for it first."
             raise tool_error("UNKNOWN_CONTEXT", message, "context_id", received_value=context_id)
         return updated[0]
 
     def search_context(
         self, query: str, tags: list[str] | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
     ) -> list[StoredContext]:
-        """Find contexts by a text they hold and by tags, all of which they must carry; the newest first."""
-        return self._run(SEARCH, {"query": query, "tags": _json(tags or []), "limit": limit})
+        """Find contexts by words and tags, all of which they must have; the newest first."""
+        return self._run(
+            SEARCH, {"words": json.dumps(query.split()), "tags": _json(tags or []), "limit": limit}
+        )
 
     def delete_context(self, context_ids: list[int], *, confirm: bool) -> list[int]:
         """Delete contexts for good and return the ids that were deleted. Nothing happens unless confirm is true."""
@@ -126,6 +128,8 @@ class ContextStore:
             with closing(sqlite3.connect(self.file)) as connection, connection:
                 connection.execute(TABLE)
                 rows = connection.execute(statement, values).fetchall()
+        except OverflowError:  # no row has an id that is larger than SQLite's integers
+            return []
         except (sqlite3.Error, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise tool_error(
@@ -166,62 +170,119 @@ def with_page() -> FastMCP:
 
 
 async def reply(line: str, call: Call) -> str:
-    """Answer a line without a model: remember, find, tag and delete notes."""
+    """Answer a line without a model: remember, find, tag and delete notes; what is not read is not done, and why is said."""
+    said = line.strip()
     for pattern, answer in REPLIES:
-        if found := re.fullmatch(pattern, line.strip().rstrip(".?!。？！"), re.IGNORECASE):  # noqa: RUF001 - as people type it
+        if found := re.fullmatch(pattern, said, re.IGNORECASE):
             return await answer(call, *filter(None, found.groups()))
-    return f"I understand: {UNDERSTOOD}"
+    for verb, usage in USAGES.items():
+        if re.match(verb, said, re.IGNORECASE):
+            return f"Nothing was done. {usage}"
+    return f"I could not read {said!r}. I understand: {UNDERSTOOD}"
 
 
 async def _remember(call: Call, text: str) -> str:
-    labels = re.findall(r"#(\w+)", text)
-    content = " ".join(re.sub(r"#\w+", "", text).split())
+    """Keep a text, unless it goes on with another command."""
+    for part in NEXT.split(text)[1:]:
+        if any(re.fullmatch(pattern, part.strip(), re.IGNORECASE) for pattern, _ in REPLIES):
+            return f"Nothing was done: this goes on with {part.strip()!r}. Say one at a time, or 'remember: ...' for all of it."
+    return await _keep(call, text)
+
+
+async def _keep(call: Call, text: str) -> str:
+    content, labels = _labels(text)
+    if not content:
+        return "Nothing was noted: there is no text but the tags."
     kept = await call("store_context", content=content, tags=labels)
     return f"Noted as {kept['context_id']}."
 
 
+def _labels(text: str) -> tuple[str, list[str]]:
+    """Take the tags from the end of a text.
+
+    >>> _labels("buy milk, see h.org/#top #food #home-made")
+    ('buy milk, see h.org/#top', ['food', 'home-made'])
+    """
+    labels = re.search(rf"(?:(?:^|\s+)#{LABEL})*\s*$", text)
+    at = labels.start() if labels else len(text)
+    return text[:at].strip(), re.findall(LABEL, text[at:])
+
+
 async def _find(call: Call, text: str = "") -> str:
-    labels = re.findall(r"#(\w+)", text)
-    words = " ".join(re.sub(r"#\w+", "", text).split())
-    found = await call("search_context", query=words, tags=labels)
+    words, labels = _labels(text)
+    found = await call("search_context", query=words, tags=labels, limit=MOST_SHOWN + 1)
+    if not isinstance(found, list) or not found:
+        wanted = " and ".join([repr(word) for word in words.split()] + [f"#{label}" for label in labels])
+        return f"No note has {wanted}." if wanted else "There are no notes."
     lines = [
         f"{one['context_id']}: {one['content']} {' '.join('#' + tag for tag in one['tags'])}" for one in found
     ]
-    return "\n".join(lines) if isinstance(found, list) and found else "There is no such note."
+    more = ["There are more: find them by a word or a #tag."] if len(lines) > MOST_SHOWN else []
+    return "\n".join(lines[:MOST_SHOWN] + more)
+
+
+async def _note(call: Call, number: str) -> Any:
+    """Return a note, or raise that there is none: an update of nothing returns it as it is."""
+    return await call("update_context", context_id=int(number))
 
 
 async def _tag(call: Call, number: str, labels: str) -> str:
-    names = re.findall(r"\w+", labels)
+    names = re.split(r"\s*(?:,|，|、|\band\b)\s*", labels.strip(" .。"))
+    if wrong := [name for name in names if not re.fullmatch(LABEL, name)]:
+        return f"Nothing was done: a tag is one word, and {wrong[0]!r} is none. {USAGES['tag']}"
+    before = (await _note(call, number))["tags"]
     kept = await call("update_context", context_id=int(number), tags=names)
-    return f"{number} has the tags {', '.join(kept['tags'])}."
+    return f"{number} has the tags {', '.join(kept['tags'])}. Before: {', '.join(before) or 'none'}."
 
 
 async def _change(call: Call, number: str, text: str) -> str:
-    await call("update_context", context_id=int(number), content=text)
-    return f"{number} is changed."
+    content, labels = _labels(text)
+    if not content:
+        return f"Nothing was done: there is no text but the tags. {USAGES['tag']}"
+    before = (await _note(call, number))["tags"]
+    tags = {"tags": sorted({*before, *labels})} if labels else {}
+    kept = await call("update_context", context_id=int(number), content=content, **tags)
+    return f"{number} is changed. Its tags: {', '.join(kept['tags']) or 'none'}."
 
 
 async def _delete(call: Call, numbers: str) -> str:
-    gone = await call("delete_context", context_ids=[*map(int, re.findall(r"\d+", numbers))], confirm=True)
-    return (
-        f"Deleted: {', '.join(map(str, gone))}."
-        if isinstance(gone, list) and gone
-        else "There was no such note."
-    )
+    ids = re.findall(r"\d+", numbers)
+    for number in ids:  # before anyone is asked
+        await _note(call, number)
+    gone = await call("delete_context", context_ids=[*map(int, ids)], confirm=True)
+    return f"Deleted: {', '.join(map(str, gone))}."
 
 
-UNDERSTOOD = "remember TEXT #tag; find TEXT #tag; list; change 1 to TEXT; tag 1 as a, b; delete 1, 2. 记住 ...; 查找 ...; 删除 1"
+MOST_SHOWN = 20
+LABEL = r"[^\W\d][\w-]*"
+NUMBER = r"(\d{1,18})"
+END = "[.?!。？！]*"  # noqa: RUF001 - as people type it
+NEXT = re.compile(r"[,;.，；。]\s*(?:and\s+)?(?:then\s+)?|\b(?:and|then)\b|然后", re.IGNORECASE)
+ASKED = r"(?:please |i want to |i want you to |请|我想|我要)?"
+UNDERSTOOD = "remember TEXT #tag; find WORDS #tag; list; change 1 to TEXT; tag 1 as a, b; delete 1, 2. 记住 ...; 查找 ...; 删除 1"
 REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
-    (r"(?:list|show)(?: (?:all|everything|my notes|notes))?|列出()", _find),
-    (r"(?:remember|note|store|save|keep)(?: that|:)? (.+)|记住[:：]?\s*(.+)", _remember),
-    (r"(?:find|search(?: for)?|look for|what do i have (?:for|about)|show me) (.+)|查找\s*(.+)", _find),
-    (r"tag (\d+) (?:as|with) (.+)", _tag),
-    (r"change (\d+) to (.+)", _change),
+    (rf"(?:list|show)(?: (?:all|everything|my notes|notes))?{END}|列出(?:全部|所有)?{END}", _find),
+    (ASKED + r"(?:remember|note|store|save|keep)(?: this| that)?: *(.+)", _keep),
     (
-        r"(?:delete|remove|forget)(?: notes?)? (\d+(?:(?:,| and|, and| )\s*\d+)*)|删除\s*(\d+(?:[, 和]+\d+)*)",
-        _delete,
+        ASKED + r"(?:(?:remember|note) that|remember|note(?!s? \d)|记住[:：]?) *(?<![a-z])(.*[^?？])",
+        _remember,
     ),
+    (
+        rf"(?:find|search(?: my notes)?(?: for)?|look for|what do i have (?:for|about)|show me) (.+?){END}",
+        _find,
+    ),
+    (rf"查找\s*(.+?){END}", _find),
+    (rf"tag {NUMBER} (?:as|with) (.+)", _tag),
+    (rf"change {NUMBER} to (.+)", _change),
+    (rf"(?:delete|remove|forget)(?: notes?)? (\d{{1,18}}(?:(?:,| and|, and| ) *\d{{1,18}})*){END}", _delete),
+    (rf"删除\s*(\d{{1,18}}(?:[, 、和]+\d{{1,18}})*){END}", _delete),
 )
+USAGES = {
+    "delete|remove|forget|删除": "Notes are deleted by their numbers: delete 1, 2. 'list' shows the numbers.",
+    "tag": "Tags are words with commas between them: tag 1 as work, very-urgent.",
+    "change": "A note is changed by its number: change 1 to TEXT.",
+    f"{ASKED}(?:remember|note|store|save|keep|记住)": "To keep a text, say 'remember TEXT' or 'remember: TEXT'.",
+}
 
 
 # --- The chat: the same lines in each example, so that each can be copied alone -------------------------------
@@ -569,4 +630,4 @@ if __name__ == "__main__":
     if sys.argv[1:] and not sys.argv[1].startswith("-"):
         build_server(Path(sys.argv[1]), lenient="--bare" not in sys.argv[2:]).run(show_banner=False)
     else:
-        main(mcp, reply, system=SYSTEM, page=with_page)
+        main(mcp, reply, system=SYSTEM, page=with_page, hint=UNDERSTOOD)

@@ -25,6 +25,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import date
 from math import radians, sin
 from pathlib import Path
@@ -75,6 +76,9 @@ def pillars(
     except ValueError:
         message = f"There is no day {day} in month {month} of {year}. Ask for the date again."
         raise tool_error("INVALID_DATE", message, "day", received_value=day) from None
+    if gender not in {0, 1}:
+        message = "The gender is 0 for a woman or 1 for a man."
+        raise tool_error("INVALID_GENDER", message, "gender", received_value=gender)
     solar = hour + ((place.longitude - 120) / 15 if place else 0)
     days = born.toordinal() + 14 + (solar >= 23) - (solar < -1)
     since = (_longitude(born, hour) - SPRING) % 360
@@ -105,7 +109,7 @@ def _longitude(day: date, hour: float) -> float:
 
 
 @server.tool(annotations=READS)
-def animals(years: Annotated[list[int], "Years."]) -> list[str]:
+def animals(years: Annotated[list[Annotated[int, Field(ge=1, le=9999)]], "Years."]) -> list[str]:
     """Return the animal of each year."""
     return [ANIMALS[(year - 4) % 12] for year in years]
 
@@ -114,47 +118,64 @@ SYSTEM = "Tell people about birth dates in the Chinese calendar."
 UNDERSTOOD = "born 1990-03-01 at 12:30, a man; animals 1987, 2024; 1990年3月1日出生, 男; 1987年属什么"
 
 
-DATE = re.compile(r"(?<![\w-])(\d{4})\s*[-/年]\s*(\d{1,2})\s*[-/月]\s*(\d{1,2})(?!\d)\s*[日号]?")
-CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])")
+DATE = re.compile(r"(?<![\w-])(\d{4})\s*[-/年]\s*(\d{1,2})\s*[-/月]\s*(\d{1,2})(?!\d)\s*[日号]?", re.ASCII)
+CLOCK = re.compile(r"(?<![\d:])([01]?\d|2[0-3]):([0-5]\d)(?![\d:])", re.ASCII)
 GENDERS = {"0": r"\b(?:woman|female|girl)\b|女", "1": r"\b(?:man|male|boy)\b|男"}
-YEAR = re.compile(r"(?<![\w.-])\d{4}(?![.-]?\d)")
+GENDER = re.compile("|".join(GENDERS.values()), re.IGNORECASE)
+YEAR = re.compile(r"(?<![\w.-])\d{4}(?![.-]?\d)", re.ASCII)
 FILLERS = re.compile(
-    r"\b(?:a|an|and|animals?|are|at|born|for|hello|i|in|is|it|of|on|please|the|tell me|was|were|what|which|years?|zodiac)\b"
-    "|出生|我|是|生于|于|在|的|和|年|属什么|什么|生肖|人|[^\\w]",
+    r"\b(?:a|am|an|and|animals?|are|at|born|for|hello|i|in|is|it|of|on|please|the|tell me|was|were|what|which|years?|zodiac)\b"
+    "|出生|生的|[我他她]|是|生于|于|在|的|和|年|属什么|什么|生肖|人|[^\\w]",
     re.IGNORECASE,
 )
 
 
-async def reply(line: str, call: Call) -> str:
-    """Answer a line without a model: a birth date, or years; numbers are sent as the texts that they are."""
-    if born := DATE.search(line):
-        return await _born(line, born, call)
-    years, unread = YEAR.findall(line), _unread(YEAR.sub(" ", line))
-    if years and unread:
-        return unread
-    if years:
-        named = await call("animals", years=json.dumps([*map(int, years)]))
-        return ", ".join(f"{year}: {animal}" for year, animal in zip(years, named, strict=True))
-    return f"I understand: {UNDERSTOOD}"
+@dataclass
+class Conversation:
+    """Answers what is typed, without a model; ``asked`` is a birth date whose man or woman was not said."""
 
+    asked: str = ""
 
-async def _born(line: str, born: re.Match[str], call: Call) -> str:
-    """Answer a line with a birth date; of the hour nothing is said unless it was given."""
-    rest = line.replace(born[0], " ", 1)
-    clock = CLOCK.search(rest)
-    rest = CLOCK.sub(" ", rest, count=1)
-    said = [code for code, words in GENDERS.items() if re.search(words, rest, re.IGNORECASE)]
-    if unread := _unread(re.sub("|".join(GENDERS.values()), " ", rest, flags=re.IGNORECASE)):
-        return unread
-    if len(said) != 1:
-        return "Was it a man or a woman? Say the date again with it."
-    year, month, day = (str(int(number)) for number in born.groups())
-    hour = {"hour": str(int(clock[1]) + int(clock[2]) / 60)} if clock else {}
-    found = await call("pillars", year=year, month=month, day=day, animal="yes", gender=said[0], **hour)
-    at = f" {found['hour']}时" if clock else ""
-    return (
-        f"{found['year']}年 {found['month']}月 {found['day']}日{at}, 属{found['animal']}, {found['gender']}"
-    )
+    async def reply(self, line: str, call: Call) -> str:
+        """Answer a birth date, or years; numbers are sent as the texts that they are."""
+        asked, self.asked = self.asked, ""
+        if asked and GENDER.search(line) and not _unread(GENDER.sub(" ", line)):
+            line = f"{asked}, {line}"
+        if born := DATE.search(line):
+            return await self._born(line, born, call)
+        years, unread = YEAR.findall(line), _unread(YEAR.sub(" ", line))
+        if unread:
+            return unread
+        if "0000" in years:
+            return "There is no year 0."
+        if years:
+            named = await call("animals", years=json.dumps([*map(int, years)]))
+            return ", ".join(f"{year}: {animal}" for year, animal in zip(years, named, strict=True))
+        return f"I understand: {UNDERSTOOD}"
+
+    async def _born(self, line: str, born: re.Match[str], call: Call) -> str:
+        """Answer a line with a birth date; of the hour nothing is said unless it was given."""
+        rest = line.replace(born[0], " ", 1)
+        clock = CLOCK.search(rest)
+        rest = CLOCK.sub(" ", rest, count=1)
+        said = [code for code, words in GENDERS.items() if re.search(words, rest, re.IGNORECASE)]
+        if unread := _unread(GENDER.sub(" ", rest)):
+            return unread
+        year, month, day = (str(int(number)) for number in born.groups())
+        if not 1 <= int(month) <= 12:
+            return f"There is no month {month}."
+        if len(said) != 1:
+            self.asked = GENDER.sub(" ", line)
+            return "Was it a man or a woman?"
+        hour = {"hour": str(int(clock[1]) + int(clock[2]) / 60)} if clock else {}
+        try:
+            found = await call(
+                "pillars", year=year, month=month, day=day, animal="yes", gender=said[0], **hour
+            )
+        except ToolError as error:  # what follows its first sentence is for a model
+            return f"{str(error).partition('. ')[0].rpartition(': ')[2].rstrip('.')}."
+        at = f" {found['hour']}时" if clock else ""
+        return f"{found['year']}年 {found['month']}月 {found['day']}日{at}, 属{found['animal']}, {found['gender']}"
 
 
 def _unread(rest: str) -> str:
@@ -408,4 +429,4 @@ async def _chat_beside_page(
 mcp = create_lenient_proxy(server)
 
 if __name__ == "__main__":
-    main(mcp, reply, system=SYSTEM)
+    main(mcp, Conversation().reply, system=SYSTEM, hint=UNDERSTOOD)

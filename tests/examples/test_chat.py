@@ -38,15 +38,15 @@ CHATS = {
         ("唱首歌", "I am not sure what to do. I could not read '唱首歌'."),
     ],
     "context_store.py": [
-        ("hello", "I understand: remember TEXT"),
+        ("hello", "I could not read 'hello'. I understand: remember TEXT"),
         ("remember that the release is on Friday #work", "Noted as 1."),
         ("记住 牛奶 #家", "Noted as 2."),
         ("what do I have for Friday?", "1: the release is on Friday #work"),
-        ("tag 1 as work, later", "1 has the tags later, work."),
+        ("tag 1 as work, later", "1 has the tags later, work. Before: work."),
         ("change 9 to nothing", "There is no context 9."),
         ("delete 1", ("n", "You did not allow it.")),
         ("delete 1", ("y", "Deleted: 1.")),
-        ("find Friday", "There is no such note."),
+        ("find Friday", "No note has 'Friday'."),
         ("list", "2: 牛奶 #家"),
     ],
     "type_conversion.py": [

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.exceptions import ToolError
 
 import context_store
 import type_conversion
@@ -156,6 +157,14 @@ CALENDAR = [
     ("born 1990-03-01 and 1991-03-01, a man", "'1991 03 01'"),
     ("born 1990-03-01, a man or a woman", "'or'"),
     ("born 1990-03-01, a man, a woman", "Was it a man or a woman?"),
+    ("born 1990-13-01, a man", "There is no month 13."),
+    ("born 0000-02-01, a man", "'year' must be at least"),
+    ("0000年属什么", "There is no year 0."),
+    ("农历1990年3月1日出生, 男", "'农历'"),
+    ("lunar 1990-03-01, a man", "'lunar'"),
+    ("公元前500年属什么", "'公元前500'"),
+    ("公元前1500年属什么", "'公元前'"),
+    ("我是1990-03-01 8:30生的,男", "庚辰时, 属马, 男"),
     ("born 1990-03-01, a woman", "庚午年 戊寅月 乙丑日, 属马, 女"),
     ("我 1990 年 3 月 1 日出生, 12:30, 男。", "庚午年 戊寅月 乙丑日 壬午时, 属马, 男"),
 ]
@@ -165,17 +174,45 @@ CALENDAR = [
 async def test_the_calendar_answers_what_it_has_read(line, said):
     """A year or date in a line that says more is not looked up, and an hour that was not said is not answered."""
     proxy = type_conversion.create_lenient_proxy(type_conversion.server)
-    ((answer, made),) = await answers(proxy, type_conversion.reply, [line])
+    ((answer, made),) = await answers(proxy, type_conversion.Conversation().reply, [line])
     assert said in answer
     assert not (made and "could not read" in answer)
+    assert "Correct the call" not in answer  # which is said to a model
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (["born 1990-03-01", "I am a man"], "属马, 男"),
+        (["他1990-03-01出生", "女"], "属马, 女"),
+        (["born 1990-03-01, a man, a woman", "a woman"], "属马, 女"),
+        (["born 1990-03-01", "a man or not"], "'man or not'"),
+        (["born 1990-03-01", "hello", "a man"], "I understand: "),
+    ],
+)
+async def test_the_calendar_takes_up_what_it_asked_for(lines, said):
+    """An answer completes the date, if it is nothing else and comes at once."""
+    proxy = type_conversion.create_lenient_proxy(type_conversion.server)
+    *_, (answer, _) = await answers(proxy, type_conversion.Conversation().reply, lines)
+    assert said in answer
+
+
+@pytest.mark.parametrize("sent", [{"gender": 5}, {"gender": 0.5}])
+async def test_a_gender_is_one_of_two_numbers(sent):
+    """Another number is refused, and so is the year 0."""
+    async with Client(type_conversion.server) as client:
+        born = {"year": 1990, "month": 3, "day": 1, **sent}
+        assert "The gender is 0" in (await client.call_tool_mcp("pillars", born)).content[0].text
+        assert (await client.call_tool_mcp("animals", {"years": [0]})).is_error
 
 
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("delete 1 and the 2nd", "I understand: "),
-        ("delete 1 2nd", "I understand: "),
-        ("forget all but 2", "I understand: "),
+        ("delete 1 and the 2nd", "Nothing was done. Notes are deleted by their numbers"),
+        ("delete 1 2nd", "Nothing was done. Notes are deleted by their numbers"),
+        ("forget all but 2", "Nothing was done. Notes are deleted by their numbers"),
+        ("删除全部", "Nothing was done. Notes are deleted by their numbers"),
         ("forget notes 1, 2 and 3", "Deleted: 1, 2, 3."),
     ],
 )
@@ -184,6 +221,63 @@ async def test_the_store_deletes_what_it_has_read(tmp_path, line, said):
     server = context_store.build(tmp_path, lenient=True)
     *_, (answer, _) = await answers(server, context_store.reply, ["note a", "note b", "note c", line])
     assert answer.startswith(said)
+
+
+STORE = [
+    # What the store is told; what the last answer says; what it holds then, the newest first.
+    (["remember buy milk #food", "search my notes for milk"], "1: buy milk #food", ["buy milk"]),
+    (["remember the code of the boiler", "find boiler code"], "1: the code", ["the code of the boiler"]),
+    (["remember tea", "find tea yesterday"], "No note has 'tea' and 'yesterday'.", ["tea"]),
+    (["list"], "There are no notes.", []),
+    (["remember tea #hot", "change 1 to buy milk #food"], "Its tags: food, hot.", ["buy milk"]),
+    (["store this: https://u:p@h.org/#frag"], "Noted as 1.", ["https://u:p@h.org/#frag"]),
+    (["remember fix #12 and call"], "Noted as 1.", ["fix #12 and call"]),
+    (["remember: today: rain? yes!"], "Noted as 1.", ["today: rain? yes!"]),
+    (["请记住 牛奶", "I want to remember eggs"], "Noted as 2.", ["eggs", "牛奶"]),
+    (["remember tea #a", "tag 1 as b"], "1 has the tags b. Before: a.", ["tea"]),
+    (["remember tea #a", "tag 1 as ,"], "a tag is one word", ["tea"]),
+    (["remember tea #a", "tag 1 as very-urgent, not important"], "'not important' is none", ["tea"]),
+    (["remember the milk, then delete 1"], "goes on with 'delete 1'", []),
+    (["remember: the milk, then delete 1"], "Noted as 1.", ["the milk, then delete 1"]),
+    (["remember tea", "记住 牛奶，然后删除 1"], "goes on with '删除 1'", ["tea"]),
+    (["note 1 is wrong"], "say 'remember TEXT'", []),
+    (["save me from this app"], "say 'remember TEXT'", []),
+    (["store nothing"], "say 'remember TEXT'", []),
+    (["remember me?"], "say 'remember TEXT'", []),
+    (["remember #onlytag"], "there is no text", []),
+    (["delete 99"], "There is no context 99.", []),
+    (["remember tea", "delete 1, 99"], "There is no context 99.", ["tea"]),
+    (["tag 999999999999999999 as x"], "There is no context", []),
+    (["this app is bad"], "I could not read 'this app is bad'.", []),
+    (
+        [*(f"remember {at}" for at in range(21)), "list"],
+        "There are more",
+        [f"{at}" for at in reversed(range(21))],
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "said", "kept"), [pytest.param(*row, id=row[0][-1]) for row in STORE])
+async def test_the_store_keeps_what_it_has_read(tmp_path, lines, said, kept):
+    """No tag, sign or word is lost, and what is not read changes nothing."""
+    server = context_store.build(tmp_path, lenient=True)
+
+    async def reply(line, call):
+        try:
+            return await context_store.reply(line, call)
+        except ToolError as error:
+            return str(error)
+
+    *_, (answer, _) = await answers(server, reply, lines)
+    assert said in answer
+    store = context_store.ContextStore(tmp_path / "context_store.db")
+    assert [note.content for note in store.search_context("", limit=100)] == kept
+
+
+def test_an_id_beyond_all_is_unknown(tmp_path):
+    """An id that is larger than SQLite's integers is that of no note."""
+    with pytest.raises(ToolError, match="There is no context"):
+        context_store.ContextStore(tmp_path / "notes.db").update_context(10**30, "x")
 
 
 @pytest.mark.parametrize(
