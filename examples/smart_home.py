@@ -797,11 +797,11 @@ class Conversation:
     """Answers what is typed, without a model: by the calls that a model would make, if all that was said is read.
 
     Attributes:
-        last: The id of the device that was spoken of last.
+        spoken: The ids of the devices that were spoken of, the last one first.
         asked: What was asked for before it was clear of which device.
     """
 
-    last: str = ""
+    spoken: tuple[str, ...] = ()
     asked: Step | None = None
 
     async def reply(self, line: str, call: Call) -> str:
@@ -834,20 +834,20 @@ class Conversation:
         """Read a line as one step with its reason, or each part of it for itself; "it" is the device of the part before."""
         parts = [part.strip() for part in NEXT.split(line) if read(part).kinds or read(part).unread]
         try:
-            return [self._step(line, self.last)]
+            return [self._step(line, self.spoken)]
         except UnclearError:
             if len(parts) < 2:
                 raise
         if unread := " ".join(filter(None, (read(part).unread for part in parts))):
             raise UnclearError(f"I could not read {unread!r}.")
-        steps, last = list[Step](), self.last
+        steps, spoken = list[Step](), self.spoken
         for part in parts:
-            steps.append(self._step(part, last))
-            (last,) = steps[-1].keys if len(steps[-1].keys) == 1 else (last,)
+            steps.append(self._step(part, spoken))
+            spoken = (*steps[-1].keys, *spoken) if len(steps[-1].keys) == 1 else spoken
         return steps
 
-    def _step(self, said: str, last: str) -> Step:
-        """Return which devices may be meant: those that all names fit, or where none is named, the last."""
+    def _step(self, said: str, spoken: tuple[str, ...]) -> Step:
+        """Return which devices may be meant: those that all names fit, or where none is named, the last that can do it."""
         wants = wants_of(said)
         nouns = dict.fromkeys(noun for want in wants for noun in want.nouns)
         named = called(nouns)
@@ -857,13 +857,14 @@ class Conversation:
             )
         fits = _fitting(wants, named)
         kinds = {kind for want in wants for kind in want.kinds}
-        if last and not nouns and last not in fits and "it" in kinds and "is" not in kinds:
-            raise UnclearError(f"It is not clear what 'it' is: {_there_is([last])} cannot do this.")
+        before = [key for key in spoken if key in fits] if not nouns else []
+        if spoken and not nouns and not before and "it" in kinds and "is" not in kinds:
+            raise UnclearError(f"It is not clear what 'it' is: {_there_is(spoken)} cannot do this.")
         if "all" in kinds:
             return Step(
                 re.sub(LEXICON["all"], " ", said, flags=re.IGNORECASE | re.ASCII), fits, is_several=True
             )
-        return Step(said, (last,) if not nouns and last in fits else fits)
+        return Step(said, (before[0],) if before else fits)
 
     async def _status(self, line: str, why: str, call: Call) -> str:
         """Answer a question about one device by its state; no other question is answered."""
@@ -902,7 +903,7 @@ class Conversation:
         device = next((one for one in found if isinstance(one, dict) and one["id"] == seed.id), None)
         if device is None:
             raise ToolError(f"{seed.name} is not in the home any more.")
-        self.last, full_id = seed.id, device["fullId"]
+        self.spoken, full_id = (seed.id, *self.spoken)[:10], device["fullId"]
         state = await call("get_status", device_id=full_id)
         chosen = await call(
             "interpret_command",

@@ -79,6 +79,11 @@ HOUSE = [
     (["switch the kitchen lights off"], "", "No device is 'kitchen' and 'light' at once."),
     (["卧室的空调开一下"], "", "No device is '卧室' and '空调' at once."),
     (["turn on the studio lamp", "close it"], "", "Studio lamp (studio) cannot do this."),
+    (
+        ["open the blind", "turn on the studio lamp", "close it a little"],
+        "bld001 setShadeLevel 80",
+        "80% open",
+    ),
     (["have a look at the book, it is too dark"], "", "'have look'"),
     (["来客人了，把灯打开"], "", "'来客人'"),
     # Numbers.
