@@ -351,11 +351,11 @@ LEXICON = {
     "open": r"\bopen\b|拉开",
     "close": r"\b(?:close|shut)\b|拉上|放下",
     "on": r"\bon\b",
-    "off": r"\b(?:off|out)\b|熄灭?",
+    "off": r"\boff\b|(?:(?<=light )|(?<=lights )|(?<=lamp )|(?<=lamps ))out\b|熄灭?",
     "kai": r"打开|开启|开",
     "guan": r"关[掉闭上]|关",
     "all": r"\b(?:all|both|each|every|everything|any|them)\b|所有|全部|都|每个?|全",
-    "can": r"\b(?:can|could|would|will) you\b|能不能|可不可以|可以|能",
+    "can": r"\b(?:can|could|would|will) you\b|能不能|可不可以|可以",
     "ask": r"[?？吗呢]|\b(?:what|how|why|which|does|did|are|state|status)\b|是不是|怎么样?|为什么|多少|什么|状态",
     "little": r"\ba (?:little|tiny) bit\b|\ba (?:little|bit)\b|\bslightly\b",
     "some": "一?点儿?|一?些",
@@ -411,7 +411,7 @@ GRAMMAR = (
     (1, f"(?:hand )?(?:do |set |make )?{N}(?:do |set )?to {NUMBER}"),
     (1, f"(?:hand )?(?:do )?{N}(?:do )?(?P<pole>dim|up|down) {N}to {NUMBER}"),
     (1, f"(?:hand )?(?:do |set |make )?{N}(?:do )?(?:to )?most {N}"),
-    (1, f"{START}(?:little )?{MORE}{N}(?:little |some |by {NUMBER}|number degree )?"),
+    (1, f"(?!(?:up|down) $){START}(?:little )?{MORE}{N}(?:little |some |by {NUMBER}|number degree )?"),
     (1, f"{START}number degree {MORE}"),
     (1, f"{START}{POLE}some "),
     (1, f"(?:hand )?{N}do {POLE}{N}"),
@@ -630,7 +630,8 @@ def _meaning(sign: int, parts: dict[str, str | None], clause: Clause) -> Want:
     kinds = {*clause.kinds}
     pole = parts.get("pole") or parts.get("plain") or ""
     word, way = POLES.get(pole, ("", 0))
-    word = "hot" if "me" in kinds or "dead" in kinds else word
+    if word == "warm" and (kinds & {"me", "dead"} or (sign < 0 and not clause.nouns)):
+        word = "hot"  # of the air, not of a light
     words = (kinds & {"level", "heat", "color", "percent", "degree", "kelvin", "most"}) | ({word} - {""})
     number: float | None = 100 if "most" in kinds else 50 if "half" in kinds else None
     number = clause.numbers[0] if clause.numbers else number
@@ -822,7 +823,7 @@ class Conversation:
         said = line.strip().rstrip(".!。！")  # noqa: RUF001 - as people type it
         if said.isascii() and said.isdigit():
             return asked.keys[int(said) - 1 :][:1] if 0 < int(said[:6]) <= len(asked.keys) else ()
-        clause = read(said)
+        clause = read(re.sub(CLAUSES, " ", said))
         if "all" in clause.kinds and not {*clause.kinds} - {"all", "number", "it", "noun"}:
             return asked.keys
         names = {seed.id for seed in called(clause.nouns)}

@@ -208,6 +208,10 @@ HOSTILE = [
     pytest.param("turn the AC up", HEAT, UNCLEAR, id="more-of-what"),
     pytest.param("the lamp is hot", WHITE, UNCLEAR, id="a-hot-lamp"),
     pytest.param("I feel dim", LAMP, UNCLEAR, id="a-dim-person"),
+    pytest.param("it is cold in here", WHITE, UNCLEAR, id="cold-air"),
+    pytest.param("高", LAMP, UNCLEAR, id="high-zh"),
+    pytest.param("get out", LAMP, UNCLEAR, id="get-out"),
+    pytest.param("out", LAMP, UNCLEAR, id="out-alone"),
     # Several.
     pytest.param("每个灯都打开", LAMP, UNCLEAR, id="each-zh"),
     pytest.param("turn both lamps off", LAMP, UNCLEAR, id="both-lamps"),
