@@ -710,7 +710,7 @@ def _can(capabilities: Sequence[str]) -> str:
 def _verb(command: str, effect: Effect) -> str:
     if effect.takes:
         return f"be set {effect.takes}"
-    return {"on": "be turned on", "off": "be turned off", "close": "be closed"}.get(
+    return {"on": "be turned on", "off": "be turned off", "open": "be opened", "close": "be closed"}.get(
         command, f"be {effect.value}"
     )
 
@@ -843,7 +843,12 @@ class Conversation:
             raise UnclearError(f"I could not read {unread!r}.")
         steps, spoken = list[Step](), self.spoken
         for part in parts:
-            steps.append(self._step(part, spoken))
+            try:
+                steps.append(self._step(part, spoken))
+            except QuestionError:
+                raise
+            except UnclearError as why:
+                raise UnclearError(f"Of {part!r}: {why}") from None
             spoken = (*steps[-1].keys, *spoken) if len(steps[-1].keys) == 1 else spoken
         return steps
 

@@ -76,6 +76,7 @@ HOUSE = [
     (["把灯都关了"], "", "Only one device at a time"),
     (["turn everything off", "every one of them"], "", "Only one device at a time"),
     (["turn everything off", "the bedroom lamp"], "bed001 off", "is off now"),
+    (["turn on the bedroom lamp and the studio lamp"], "", "Of 'the studio lamp': "),
     # A kind or a place that the device is not.
     (["switch the kitchen lights off"], "", "No device is 'kitchen' and 'light' at once."),
     (["卧室的空调开一下"], "", "No device is '卧室' and '空调' at once."),
