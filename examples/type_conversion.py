@@ -353,7 +353,7 @@ def value_of(result: Any) -> Any:
         raise ToolError(json.loads(text)["message"] if text.startswith('{"status"') else text)
     value = told.get("structuredContent") or text
     value = value["result"] if isinstance(value, dict) and value.keys() == {"result"} else value
-    return value or text  # an empty list comes with words
+    return value or text  # the text beside an empty list says more
 
 
 def in_json(value: Any) -> str:
