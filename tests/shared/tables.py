@@ -1,4 +1,4 @@
-"""Build rows for tables of calls: a schema, the sent arguments and the expected result."""
+"""Write schemas shortly, and check tables of calls: a schema, the sent arguments and the expected result."""
 
 from __future__ import annotations
 
@@ -64,45 +64,7 @@ def rows(file: str, table: str) -> list[Any]:
     ]
 
 
-# --- rows of a table about one parameter named ``p`` ----------------------------------------------------
-
-
-def repairs_to(name: str, schema: Json, sent: Any, expected: Any, *repairs: str) -> Any:
-    """Return a row for a value that is repaired. ``repairs`` are rules, with a pointer unless it is /p."""
-    return pytest.param(closed("p", p=schema), {"p": sent}, {"p": expected}, records(repairs), id=name)
-
-
-def refuses(name: str, schema: Json, sent: Any) -> Any:
-    """Return a row for a value that is refused."""
-    return pytest.param(closed("p", p=schema), {"p": sent}, None, [], id=name)
-
-
-def keeps(name: str, schema: Json, sent: Any) -> Any:
-    """Return a row for a value that is accepted unchanged."""
-    return pytest.param(closed("p", p=schema), {"p": sent}, {"p": sent}, [], id=name)
-
-
-# --- rows about whole arguments -------------------------------------------------------------------------
-
-
-def repairs_call_to(name: str, schema: Json, sent: Any, expected: Json, *repairs: str) -> Any:
-    return pytest.param(schema, sent, expected, records(repairs), id=name)
-
-
-def refuses_call(name: str, schema: Json, sent: Any) -> Any:
-    return pytest.param(schema, sent, None, [], id=name)
-
-
-def keeps_call(name: str, schema: Json, sent: Json) -> Any:
-    return pytest.param(schema, sent, sent, [], id=name)
-
-
 Test = Callable[..., None]
-
-
-def table(*rows: Any) -> Callable[[Test], Test]:
-    """Run a test for each row."""
-    return each_row(("schema", "sent", "expected", "repairs"), rows)
 
 
 def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], Test]:
@@ -171,13 +133,6 @@ def check(
     again = normalize(schema, result.arguments)
     assert again.arguments is result.arguments
     assert not again.repairs
-
-
-def check_destructive(
-    schema: Json, sent: Json, expected: Json | None, repairs: list[tuple[str, str]]
-) -> None:
-    """Check a row for a tool that is marked destructive."""
-    check(schema, sent, expected, repairs, destructive=True)
 
 
 def tied_values(schema: Json, sent: Json) -> dict[str | None, list[Any]]:
