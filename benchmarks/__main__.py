@@ -16,7 +16,6 @@ _SCRIPTS = {
     "lengths": ("quality",),
     "text_calls": ("quality", "verbose"),
     "overhead": ("speed",),
-    "speed": ("speed",),
     "growth": ("speed",),
     "events": ("speed",),
     "import_time": ("speed",),
@@ -24,10 +23,8 @@ _SCRIPTS = {
     "proxy": ("speed",),
     "report": ("speed", "millions"),
     "hosts": ("",),
-    "trust": ("evidence", "damaged", "seed"),
     "attacks": ("evidence",),
     "hostile": ("evidence",),
-    "references": ("evidence",),
     "loops": ("evidence",),
     "schemas": ("evidence",),
     "listed": ("evidence",),
@@ -37,8 +34,8 @@ _SCRIPTS = {
 }
 """The scripts: the folder of each, and the options of its ``main(console, ...)``."""
 
-_NO_TABLES = ("trust", "evidence")
-"""Scripts that ``all`` leaves out: one needs files, the other repeats figures of other scripts."""
+_NO_TABLES = ("evidence",)
+"""Scripts that ``all`` leaves out, since they need files."""
 _WIDTH = 120
 """In a narrower terminal, wide tables are wrapped line by line: Rich would cut their cells."""
 _FILE_WIDTH = 300
@@ -63,8 +60,8 @@ def main() -> int:
     parser.add_argument("--calls", type=int, default=5_000, help="load: number of calls to send")
     parser.add_argument("--json", dest="json_file", metavar="FILE", help=_JSON)
     parser.add_argument("--save", metavar="FILE", help="cases: write outcomes for mcp-lenient outcomes")
-    parser.add_argument("--damaged", type=int, default=0, help="cases, trust: number of damaged calls")
-    parser.add_argument("--seed", type=int, default=1, help="cases, trust: seed for choosing damage")
+    parser.add_argument("--damaged", type=int, default=0, help="cases: number of damaged calls")
+    parser.add_argument("--seed", type=int, default=1, help="cases: seed for choosing damage")
     chosen = parser.parse_args()
     tables = [name for name in _SCRIPTS if name not in _NO_TABLES]
     return max(_run(name, chosen) for name in (tables if chosen.which == "all" else (chosen.which,)))

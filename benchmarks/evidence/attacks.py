@@ -27,15 +27,6 @@ _STALLED = {
 Row = dict[str, Any]
 
 
-def figures() -> list[tuple[str, str, str]]:
-    """Return how many of the recorded attacks break a guarantee."""
-    try:
-        rows, broken = asyncio.run(_tried())
-    except data.MissingCasesError as missing:
-        return [("recorded attacks", f"skipped: {missing}", "")]
-    return [("recorded attacks", f"{len(broken)} of {len(rows)} broken", "0 broken")]
-
-
 def main(console: Console) -> None:
     """Print the attacks of each class, and those that break a guarantee."""
     servers.quiet()

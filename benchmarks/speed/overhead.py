@@ -109,23 +109,6 @@ BAD: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
 """Typical bad calls: a title, the schema, the arguments."""
 
 
-def figures() -> list[tuple[str, str, str]]:
-    """Return the cost of accepted calls with five parameters, as a multiple of a do-nothing middleware's."""
-    servers.quiet()
-    # Garbage collection of a large heap would count against whichever call it interrupts.
-    gc.collect()
-    gc.freeze()
-    contenders = _contenders()
-    found = []
-    for title, tool, arguments, calls, target in _ACCEPTED[:2]:
-        plain, again, lenient = asyncio.run(servers.medians(contenders, tool, arguments, calls))
-        measured = f"{lenient / plain:.3f} (noise {again / plain:.3f})"
-        found.append(
-            (f"accepted call against a do-nothing middleware: {title}", measured, f"{target} or less")
-        )
-    return found
-
-
 def main(console: Console) -> None:
     """Print the cost of an accepted call and of a repair."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
