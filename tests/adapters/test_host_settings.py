@@ -163,8 +163,14 @@ async def test_each_decision_is_reported_without_values(host):
         ("store", "refused"),
     ]
     assert all(each.arguments == {} and each.mode == "repair" for each in decisions)
-    assert [each.pointer for each in decisions[2].violations] == ["/tags"]
-    assert not decisions[2].violations[0].message
+    assert [[repair.rule for repair in each.repairs] for each in decisions] == [
+        [],
+        ["json5_text_to_array"],
+        [],
+    ]
+    (violation,) = decisions[2].violations
+    assert (violation.pointer, violation.message, violation.fixes) == ("/tags", "", ())
+    assert not violation.has_received_value
 
 
 @EACH
@@ -175,6 +181,7 @@ async def test_decisions_contain_values_on_request(host):
         for tags in (["b"], "['b']", 5):
             await call({"text": "a", "tags": tags})
     assert [each.arguments["tags"] for each in decisions] == [["b"], ["b"], 5]
+    assert decisions[2].violations[0].message
 
 
 @EACH
@@ -274,6 +281,7 @@ async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events
             assert await call({"body": "a"}) == "ran"
         (kept,) = [each for each in events if each["event"] == "definitions_kept"]
         assert kept["subject"] == str(file)
+        assert "alias" in kept["reason"] or spoil is not _wrong
         with suppress(OSError):
             file.rmdir()
         file.write_text(ALIAS % "words", encoding="utf-8")

@@ -26,6 +26,7 @@ TAGS = closed("tags", tags=array(STRING))
         pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
         pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
         pytest.param({"secret": "pin"}, ["secret", "collection"], id="secret"),
+        pytest.param({"secret": {""}}, ["secret", "non-empty names"], id="empty secret"),
         pytest.param({"limits": {"depth": 3}}, ["limits", "Limits"], id="limits"),
         pytest.param({"rules": ["rename_case"]}, ["rules", "Rule"], id="rules"),
         pytest.param({"rules": "rename_case"}, ["rules", "Rule"], id="rules as text"),
@@ -47,10 +48,11 @@ TAGS = closed("tags", tags=array(STRING))
     ],
 )
 def test_invalid_field_is_named(fields: dict[str, Any], said: list[str]) -> None:
-    """An invalid value is refused when the policy is built, naming the field and the allowed values."""
-    with pytest.raises(PolicyError) as caught:
-        Policy(**fields)
-    assert all(part in str(caught.value) for part in said), str(caught.value)
+    """An invalid value is refused when a policy is built or changed, naming the field and the allowed values."""
+    for build in (Policy, Policy().changed):
+        with pytest.raises(PolicyError) as caught:
+            build(**fields)
+        assert all(part in str(caught.value) for part in said), str(caught.value)
 
 
 @each_row("name", ["bytes", "depth", "items", "text", "relaxed_text", "readings"])

@@ -36,23 +36,6 @@ async def test_parameters_without_a_type(serve, published):
     assert await published(untyped) == await published(written)
 
 
-@pytest.mark.parametrize("middleware", [True, False], ids=["middleware", "alone"])
-@pytest.mark.parametrize("sent", [123, True, {"a": 1}], ids=str)
-async def test_untyped_parameters_report_the_normalizers_types(serve, middleware, sent):
-    """If the parameter has no type, the envelope reports the normalizer's types, and no fixes."""
-
-    @lenient(tags=tags())
-    def keep(tags: Any = None) -> str:
-        return repr(tags)
-
-    server = serve(keep)
-    if middleware:
-        server.add_middleware(LenientMiddleware())
-    details = envelope(await call(server, "keep", {"tags": sent}))["details"]
-    assert details["expected_types"] == ["array of strings", "null"]
-    assert "fixes" not in details["violations"][0]
-
-
 async def test_the_type_of_a_field_in_a_model_is_reported(serve):
     """The envelope reports the types of a normalizer in a model's field."""
 

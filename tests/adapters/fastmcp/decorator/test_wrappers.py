@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from calls import Log, call, code, envelope, got, on_both_servers, plain, text
-from fastmcp import Client, Context, FastMCP
+from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
 from fastmcp.tools.tool_transform import forward
@@ -21,7 +21,6 @@ from mcp_lenient import LenientMiddleware, Policy, lenient
 from mcp_lenient.normalizers import tags
 
 Seen = list[Any]
-Wrap = Callable[[Callable[..., Any], Seen], Callable[..., Any]]
 
 
 def keep(content: str, tags: list[str] | None = None) -> dict[str, Any]:
@@ -179,13 +178,6 @@ async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
     assert seen == []
 
 
-async def test_all_violations_of_a_wrapped_tool_are_reported():
-    """Every bad argument is in the envelope, not only the first."""
-    server = plain(_tool(_sync(lenient(keep), [])))
-    found = envelope(await call(server, "keep", {"content": ["a", "b"], "tags": 5}))["details"]["violations"]
-    assert [each["parameter"] for each in found] == ["content", "tags"]
-
-
 @pytest.mark.parametrize(
     ("body", "wrap"),
     [(keep, _sync), *((body, wrap) for body in BODIES for wrap in (_async, _changing))],
@@ -201,12 +193,6 @@ async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: 
     assert result == {"ok": True, "result": {"content": "a", "tags": expected}}
     assert type(seen[0]["tags"]) is list
     assert events.names == ["call_repaired"]
-
-
-async def test_a_refused_call_of_a_wrapped_tool_is_logged(events: Log):
-    """A refusal before a wrapper is logged like any other."""
-    await call(plain(_tool(_sync(lenient(keep), []))), "keep", {"content": "a", "tags": 5})
-    assert events.names == ["call_rejected"]
 
 
 @pytest.mark.parametrize("wrap", [_sync, _async, _catching], ids=lambda wrap: wrap.__name__)
@@ -393,14 +379,3 @@ async def test_a_bad_call_from_python_raises():
 def test_python_calls_through_a_wrapper_stay_unchanged(tags):
     """Called from Python, wrapper and function do not validate their arguments."""
     assert _sync(lenient(keep), [])("a", tags) == _sync(keep, [])("a", tags)
-
-
-async def test_a_mounted_decorated_tool_refuses_with_the_envelope():
-    """Without any middleware, a mounted tool's envelope reaches the client as text."""
-    parent = FastMCP("parent")
-    parent.mount(plain(_tool(lenient(keep)), name="child"))
-    async with Client(parent) as client:
-        refused = await client.call_tool_mcp("keep", {"content": "a", "tags": 5})
-        wrapped = await client.call_tool_mcp("keep", {"content": "a", "tags": '["b"]'})
-    assert code(refused) == "INVALID_TAGS_TYPE"
-    assert got(wrapped) == {"content": "a", "tags": ["b"]}

@@ -206,3 +206,22 @@ async def test_a_contradiction_of_another_server_is_ignored_and_logged(tmp_path,
     assert [line["event"] for line in events if "tools.yaml:11" in line.get("reason", "")] == [
         "definition_unused"
     ]
+
+
+async def test_a_reloaded_contradiction_changes_nothing(tmp_path, later, events):
+    """A changed file that contradicts the function is not used, and one event names its parameter."""
+    file = tmp_path / "tools.yaml"
+    file.write_text("tools: {add: {parameters: {n: {aliases: [number]}}}}", encoding="utf-8")
+    server: FastMCP = FastMCP("edited", middleware=[LenientMiddleware(definitions=file, reload=True)])
+
+    @server.tool
+    def add(n: int) -> int:
+        return n + 1
+
+    file.write_text("tools: {add: {parameters: {n: {type: string}}}}", encoding="utf-8")
+    async with Client(server) as client:
+        for _ in range(2):
+            later()
+            assert (await client.call_tool("add", {"number": 1})).data == 2
+    (kept,) = [event for event in events if event["event"] == "definitions_kept"]
+    assert "'n'" in kept["reason"]

@@ -104,15 +104,6 @@ async def test_the_environment_makes_decorated_tools_destructive(monkeypatch):
         assert (await call(server, "strict_tool", {"tags": "a"})).is_error is not ran
 
 
-async def test_the_mode_argument_sets_the_mode(events: Log):
-    """``mode=`` sets the mode of the default policy."""
-    server: FastMCP = FastMCP("observed")
-    server.tool(strict_tool)
-    server.add_middleware(LenientMiddleware(mode="observe"))
-    assert (await call(server, "strict_tool", SENT)).is_error
-    assert events.names == ["call_observed"]
-
-
 async def test_the_environment_names_a_file(monkeypatch, tmp_path):
     """The definitions of that file apply if the program names none."""
     file = tmp_path / "lenient.yaml"

@@ -99,14 +99,6 @@ async def test_a_timely_answer_passes():
     assert not (await _called(create_lenient_proxy(_slow(), timeout=20), "wait", {"seconds": 0.01})).is_error
 
 
-async def test_a_timeout_cancels_the_upstream_request():
-    """A call that times out is canceled at the upstream server."""
-    cancelled = ["nothing"]
-    front = create_lenient_proxy(_slow(cancelled), timeout=0.2)
-    await _called(front, "wait", {"seconds": 30})
-    assert cancelled == ["nothing", "wait"]
-
-
 async def test_elicitation_time_counts_toward_the_timeout():
     """A call times out even while the server waits for the client's user."""
 
@@ -124,13 +116,6 @@ async def test_other_requests_time_out_too():
     async with Client(create_lenient_proxy(_slow(), timeout=0.2)) as client:
         with pytest.raises(MCPError, match=r"timed out"):
             await asyncio.wait_for(client.read_resource("note://slow"), 10)
-
-
-async def test_an_http_server_times_out():
-    """Over HTTP a timeout gives the same envelope, not a connection error."""
-    with serving(_slow()) as url:
-        result = await _called(create_lenient_proxy(url, timeout=0.5), "wait", {"seconds": 30})
-    assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_TIMED_OUT"
 
 
 async def test_a_silent_process_times_out(events):
