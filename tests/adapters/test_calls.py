@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from fastmcp import FastMCP
 from tables import each_row
@@ -34,22 +32,6 @@ def test_valid_arguments_are_returned_as_the_same_object(events):
     assert events.names == ["call_accepted"]
 
 
-def test_a_nearly_right_call_is_repaired(events):
-    """The sent arguments are not modified, and the repairs are logged."""
-    sent = {"content": "x", "tags": '["a"]', "limit": "3"}
-    call = LenientCalls().check(STORE, sent)
-    assert call.arguments == {"content": "x", "tags": ["a"], "limit": 3}
-    assert [each.rule for each in call.repairs] == ["json_text_to_array", "text_to_integer"]
-    assert sent == {"content": "x", "tags": '["a"]', "limit": "3"}
-    assert events.names == ["call_repaired"]
-
-
-def test_arguments_may_be_one_text():
-    """A model's JSON text is parsed."""
-    call = LenientCalls().check(STORE, '{"content": "x", "limit": 3}')
-    assert call.arguments == {"content": "x", "limit": 3}
-
-
 def test_an_unrepairable_call_is_forwarded(events):
     """The call is passed on unchanged, since a tool may accept more than it publishes."""
     sent = {"content": "x", "tags": 5}
@@ -59,52 +41,11 @@ def test_an_unrepairable_call_is_forwarded(events):
     assert events.names == ["call_forwarded"]
 
 
-def test_a_call_is_refused_on_request(events):
-    """The model gets the envelope as JSON text."""
-    call = LenientCalls(REFUSING).check(STORE, {"content": "x", "tags": 5})
-    assert json.loads(call.refusal)["error_code"] == "INVALID_TAGS_TYPE"
-    assert events.names == ["call_rejected"]
-
-
-def test_non_object_arguments_are_refused():
-    """A call without an object as arguments is refused, since it cannot be sent."""
-    assert json.loads(LenientCalls().check(STORE, [1]).refusal)["error_code"] == "INVALID_ARGUMENTS"
-
-
 def test_a_destructive_tool_gets_fewer_repairs():
     """The destructive hint is read from the tool's annotations."""
     tool = {**STORE, "annotations": {"destructiveHint": True}}
     assert LenientCalls(REFUSING).check(STORE, {"content": "x", "limit": None}).refusal is None
     assert LenientCalls(REFUSING).check(tool, {"content": "x", "limit": None}).refusal is not None
-
-
-@pytest.mark.parametrize(
-    ("mode", "event"),
-    [pytest.param("observe", ["call_observed"], id="observe"), pytest.param("off", [], id="off")],
-)
-def test_modes_apply(mode, event, events):
-    """In observe and off mode the arguments are returned unchanged."""
-    sent = {"content": "x", "tags": "a"}
-    call = LenientCalls(tools={"st*": Policy(mode=mode)}).check(STORE, sent)
-    assert call.arguments is sent
-    assert events.names == event
-
-
-def test_the_environment_stops_repairs(monkeypatch, events):
-    """The kill switch overrides every policy."""
-    monkeypatch.setenv("MCP_LENIENT_MODE", "observe")
-    sent = {"content": "x", "tags": "a"}
-    assert LenientCalls(tools={"*": Policy()}).check(STORE, sent).arguments is sent
-    assert events.names == ["call_observed"]
-
-
-def test_definitions_apply(tmp_path):
-    """Aliases that the operator declares are renamed."""
-    file = tmp_path / "tools.yaml"
-    file.write_text(
-        "tools:\n  store:\n    parameters:\n      content:\n        aliases: [body]\n", encoding="utf-8"
-    )
-    assert LenientCalls(definitions=file).check(STORE, {"body": "x"}).arguments == {"content": "x"}
 
 
 def test_a_changed_schema_applies_to_the_next_call():

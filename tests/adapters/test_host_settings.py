@@ -6,139 +6,18 @@ import asyncio
 import inspect
 import logging
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
-from typing import Any
+from contextlib import suppress
 
 import pytest
+from adapters.hosts import EACH, LISTING, REFUSING, SCHEMA, fastmcp
 from calls import Log
-from fastmcp import Client, FastMCP
-from fastmcp_versions import IS_3
-from mcp.types import CallToolResult as Result
-from mcp.types import ListToolsResult, TextContent, Tool
 
 from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
 from mcp_lenient.adapters.gate import Gate
 from mcp_lenient.adapters.settings import HostSettings, Operator
 from mcp_lenient.errors import DefinitionError
 
-Call = Callable[[dict[str, Any]], Awaitable[str]]
-
-SCHEMA = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
 ALIAS = "tools: {store: {parameters: {text: {aliases: [%s]}}}}"
-REFUSING = Policy(unrepairable="refuse")
-
-
-def store(text: str, tags: list[str] | None = None) -> str:
-    """Store a text."""
-    return f"{text}{tags or ''}"
-
-
-def _outcome(result: Any) -> str:
-    is_error = result.is_error if hasattr(result, "is_error") else result.isError
-    return "refused" if is_error else "ran"
-
-
-@asynccontextmanager
-async def fastmcp(**settings: Any) -> AsyncIterator[Call]:
-    """Call a tool through FastMCP's middleware."""
-    server: FastMCP = FastMCP("host", middleware=[LenientMiddleware(**settings)])
-    server.tool(store)
-    async with Client(server) as client:
-        yield _through(client.call_tool_mcp)
-
-
-@asynccontextmanager
-async def session(**settings: Any) -> AsyncIterator[Call]:
-    """Call a tool through a lenient client session, on a plain server."""
-    server: FastMCP = FastMCP("open")
-    server.tool(store)
-    async with lenient_session(Client(server), REFUSING, **settings) as lenient:
-        yield _through(lenient.call_tool_mcp)
-
-
-@asynccontextmanager
-async def proxy(**settings: Any) -> AsyncIterator[Call]:
-    """Call a tool through a proxy."""
-    from mcp_lenient import create_lenient_proxy
-
-    server: FastMCP = FastMCP("host")
-    server.tool(store)
-    async with Client(create_lenient_proxy(server, **settings)) as client:
-        yield _through(client.call_tool_mcp)
-
-
-@asynccontextmanager
-async def calls(**settings: Any) -> AsyncIterator[Call]:
-    """Check calls as the hook of an agent framework."""
-    lenient = LenientCalls(REFUSING, **settings)
-
-    async def call(arguments: dict[str, Any]) -> str:
-        made = lenient.check({"name": "store", "inputSchema": SCHEMA}, arguments)
-        return "ran" if made.refusal is None else "refused"
-
-    yield call
-
-
-@asynccontextmanager
-async def sdk_functions(**settings: Any) -> AsyncIterator[Call]:
-    """Call a function on a server of the official SDK 2."""
-    from mcp.server.mcpserver import MCPServer
-
-    from mcp_lenient.adapters.mcp_sdk import make_lenient
-
-    server = make_lenient(MCPServer("host"), REFUSING, **settings)
-    server.tool()(store)
-    async with _sdk_client(server) as call:
-        yield call
-
-
-@asynccontextmanager
-async def sdk_low_level(**settings: Any) -> AsyncIterator[Call]:
-    """Call a low-level server of the official SDK 2."""
-    from mcp.server import Server
-
-    from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware
-
-    async def list_tools(_ctx: Any, _params: Any) -> ListToolsResult:
-        return ListToolsResult(tools=[Tool(name="store", input_schema=SCHEMA)])
-
-    async def call_tool(_ctx: Any, params: Any) -> Result:
-        return Result(content=[TextContent(type="text", text=store(**params.arguments))])
-
-    server: Any = Server("host", on_list_tools=list_tools, on_call_tool=call_tool)
-    server.middleware.append(LenientServerMiddleware(REFUSING, **settings))
-    async with _sdk_client(server) as call:
-        yield call
-
-
-@asynccontextmanager
-async def _sdk_client(server: Any) -> AsyncIterator[Call]:
-    from mcp import Client as SdkClient
-
-    async with SdkClient(server) as client:
-        yield _through(client.call_tool)
-
-
-def _through(call_tool: Callable[..., Awaitable[Any]]) -> Call:
-    async def call(arguments: dict[str, Any], tool: str = "store") -> str:
-        return _outcome(await call_tool(tool, arguments))
-
-    return call
-
-
-ON_4 = [] if IS_3 else [sdk_functions, sdk_low_level, proxy]
-HOSTS = [fastmcp, session, calls, *ON_4]
-EACH = pytest.mark.parametrize("host", HOSTS, ids=lambda host: host.__name__)
-LISTING = pytest.mark.parametrize(
-    "host", [each for each in HOSTS if each is not calls], ids=lambda host: host.__name__
-)
-"""All hosts except the one that knows only the called tool."""
 pytestmark = pytest.mark.usefixtures("events")
 
 
@@ -196,7 +75,7 @@ async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
 
     async with host(on_decision=hook, decision_values=True) as call:
         with caplog.at_level(logging.WARNING, "mcp_lenient"):
-            reported = [await call({"text": "a", "tags": tags}) for tags in (["b"], "['b']", 5)]
+            reported = [(await call({"text": "a", "tags": tags})).status for tags in (["b"], "['b']", 5)]
     assert reported == ["ran", "ran", "refused"]
     assert caplog.messages == ["on_decision raised RuntimeError. Further errors are not reported."]
 
@@ -221,12 +100,12 @@ def test_a_hook_cannot_change_the_schema(values):
 async def test_a_changed_file_applies(host, file, later, events: Log):
     """The next call uses the new definitions, and no longer the old ones."""
     async with host(definitions=file, reload=True) as call:
-        assert await call({"body": "a"}) == "ran"
+        assert (await call({"body": "a"})).status == "ran"
         file.write_text(ALIAS % "words", encoding="utf-8")
-        assert await call({"words": "a"}) == "refused", "it is checked once a second"
+        assert (await call({"words": "a"})).status == "refused", "it is checked once a second"
         later()
-        assert await call({"words": "a"}) == "ran"
-        assert await call({"body": "a"}) == "refused"
+        assert (await call({"words": "a"})).status == "ran"
+        assert (await call({"body": "a"})).status == "refused"
     assert not {"definitions_kept", "definition_unused"} & set(events.names)
 
 
@@ -236,7 +115,7 @@ async def test_a_file_is_read_once_without_reload(host, file, later):
     async with host(definitions=file) as call:
         file.write_text(ALIAS % "words", encoding="utf-8")
         later()
-        assert await call({"body": "a"}) == "ran"
+        assert (await call({"body": "a"})).status == "ran"
 
 
 def _emptied(file):
@@ -278,7 +157,7 @@ async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events
         spoil(file)
         for _ in range(2):
             later()
-            assert await call({"body": "a"}) == "ran"
+            assert (await call({"body": "a"})).status == "ran"
         (kept,) = [each for each in events if each["event"] == "definitions_kept"]
         assert kept["subject"] == str(file)
         assert "alias" in kept["reason"] or spoil is not _wrong
@@ -286,7 +165,7 @@ async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events
             file.rmdir()
         file.write_text(ALIAS % "words", encoding="utf-8")
         later()
-        assert await call({"words": "a"}) == "ran"
+        assert (await call({"words": "a"})).status == "ran"
 
 
 async def test_a_canceled_reload_is_repeated(file, later):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import ARRAY, INTEGER, NUMBER, OBJECT, STRING, array, closed, each_row, enum, opened, union
+from tables import ARRAY, INTEGER, NUMBER, OBJECT, STRING, array, closed, each_row, enum, rows, union
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.refusal.envelope import error_code
@@ -18,18 +18,7 @@ def _only(schema: Any, sent: Any, policy: Policy | None = None) -> Any:
     return violation
 
 
-@each_row(
-    ("text", "where"),
-    [
-        (
-            '["ls", "cat /etc',
-            "Its JSON ends after 16 characters, inside the [ at character 1; an output limit may",
-        ),
-        ('["ls", ', "Its JSON ends after 6 characters, inside the [ at character 1;"),
-        ('```json\n["ls", {"a": 1', "Its JSON ends after 14 characters, inside the { at character 8;"),
-        ('[["a"], ["b"', "Its JSON ends after 12 characters, inside the [ at character 9;"),
-    ],
-)
+@each_row(("text", "where"), rows(__file__, "text_that_breaks_off_is_cut_off"))
 def test_text_that_breaks_off_is_cut_off(text, where):
     """A text that ends inside a string or bracket may have been cut off, and its end is not made up."""
     violation = _only(closed(commands=STRINGS), {"commands": text})
@@ -105,24 +94,7 @@ def test_the_sent_items_are_the_example():
     assert 'like ["oslo", "bergen", "moss"]' in message
 
 
-@each_row(
-    ("schema", "sent", "meant"),
-    [
-        (closed("max_difficulty", max_difficulty=INTEGER), {"maximum_difficulty": 4}, {"max_difficulty": 4}),
-        (
-            closed("old_text", "new_text", old_text=STRING, new_text=STRING),
-            {"old_string": "x", "new_string": "y"},
-            {"old_text": "x", "new_text": "y"},
-        ),
-        (closed("items", items=STRINGS), {"ids": ["a"]}, {"items": ["a"]}),
-        (closed(tags=STRINGS), {"tags": "'a', 'b'"}, {"tags": ["a", "b"]}),
-        (
-            closed(body={**STRING, "description": "The body, as JSON."}),
-            {"body": {"a": 1}},
-            {"body": '{"a": 1}'},
-        ),
-    ],
-)
+@each_row(("schema", "sent", "meant"), rows(__file__, "the_first_fixes_say_what_was_likely_meant"))
 def test_the_first_fixes_say_what_was_likely_meant(schema, sent, meant):
     """Abbreviations, names in pairs, the only list and lists in quotes are offered."""
     import jsonpatch
@@ -162,42 +134,13 @@ def test_half_of_several_values_is_no_fix():
     assert _only(closed(s=enum("open", "closed", "x")), {"s": "open,closed"}).fixes == ()
 
 
-@each_row(
-    ("schema", "sent", "expected"),
-    [
-        *(
-            (closed("q", q=STRING), {wrapper: {"q": "x"}}, {"q": "x"})
-            for wrapper in ("data", "payload", "request", "action_input", "body")
-        ),
-        (
-            closed("path", "edits", path=STRING, edits=array(closed("old", "new", old=STRING, new=STRING))),
-            {"path": "a", "old": "x", "new": "y"},
-            {"path": "a", "edits": [{"old": "x", "new": "y"}]},
-        ),
-        (closed("ids", ids=STRINGS, **{"filter.name": STRING}), {"ids[0]": "a"}, {"ids": ["a"]}),
-        (
-            closed("q", q=STRING),
-            {"q": "x", "security_context": {"agent_fingerprint": {"id": "1"}}},
-            {"q": "x"},
-        ),
-    ],
-)
+@each_row(("schema", "sent", "expected"), rows(__file__, "more_wrappers_and_flat_fields_are_read"))
 def test_more_wrappers_and_flat_fields_are_read(schema, sent, expected):
     """Wrappers, flat fields of the only list and CrewAI's context are read as the arguments that they hold."""
     assert normalize(schema, sent).arguments == expected
 
 
-@each_row(
-    ("schema", "sent"),
-    [
-        (closed("q", q=STRING), {"data": {"q": "x"}, "more": 1}),
-        (closed("q", q=STRING), {"data": {"search": "x"}}),
-        (closed("path", path=STRING, edits=array(opened("old", old=STRING))), {"path": "a", "old": "x"}),
-        (closed(a=array(closed(x=STRING)), b=array(closed(x=STRING))), {"x": "1"}),
-        (closed("q", q=STRING), {"q": "x", "security_context": {"role": "admin"}}),
-        (closed("q", q=STRING), {"q": "x", "security_context": "agent_fingerprint"}),
-    ],
-)
+@each_row(("schema", "sent"), rows(__file__, "what_may_be_another_wrapper_is_refused"))
 def test_what_may_be_another_wrapper_is_refused(schema, sent):
     """With another key, other content, an open item or two lists, nothing is moved."""
     assert normalize(schema, sent).violations

@@ -32,20 +32,7 @@ def fixes_of(schema, sent, **policy):
     return [[dict(each) for each in patch] for violation in found for patch in violation.fixes]
 
 
-@each_row(
-    ("sent", "declared"),
-    [
-        ("user_id", "customer_id"),
-        ("user_id", "user"),
-        ("session_id", "session_token"),
-        ("sessionId", "thread_id"),
-        ("parent_uuid", "uuid_of_child"),
-        ("order_ids", "orders"),
-        ("accountID", "account_number"),
-        ("sessionid", "session"),
-        ("cart_id", "card_id"),
-    ],
-)
+@each_row(("sent", "declared"), rows(__file__, "a_fix_never_moves_an_identifier_to_another_name"))
 def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
     """The value of an identifier is never moved to another name, even if that is the only one left."""
     for required in ((declared,), ()):
@@ -63,19 +50,7 @@ def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
     assert moved in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
 
 
-@each_row(
-    ("sent", "declared"),
-    [
-        *(("deny", "allow"), ("sell", "buy"), ("decrypt", "encrypt"), ("disabled", "enabled")),
-        *(("is_private", "is_public"), ("async", "sync"), ("border", "order"), ("unlocked", "locked")),
-        *(("timeout_s", "timeout_ms"), ("temperature_f", "temperature_c"), ("amount_eur", "amount_usd")),
-        *(("rate_per_second", "rate_per_minute"), ("price_per_kg_eur", "price_per_kg_usd")),
-        *(("speed_kibit", "speed_kbit"), ("with_history", "without_history"), ("opt_in", "opt_out")),
-        *(("payee", "payer"), ("employee", "employer"), ("macro_avg", "micro_avg"), ("cost", "host")),
-        *(("from_account", "to_account"), ("date_from", "to_date"), ("min_user_age", "max_user_age_years")),
-        *(("开始时间", "结束时间"), ("最大温度", "最小温度"), ("未读", "已读")),
-    ],
-)
+@each_row(("sent", "declared"), rows(__file__, "another_name_is_neither_a_fix_nor_a_suggestion"))
 def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
     """An opposite or another unit is not offered, even if it is the only undeclared and the only missing name."""
     for kind, value in (("string", "a"), ("integer", 5), ("boolean", True)):
@@ -124,18 +99,7 @@ def test_a_boolean_is_offered_under_its_own_name(sent, declared):
     assert moved in fixes_of(closed({declared: {"type": "boolean"}}, declared), {sent: True})
 
 
-@each_row(
-    ("sent", "declared"),
-    [
-        *(
-            ("timeout", "timeout_ms"),
-            ("timeout_ms", "timeout"),
-            ("price", "price_cents"),
-            ("price_cents", "price"),
-        ),
-        *(("size_mb", "size"), ("page_size", "page"), ("lon_lat", "lat_lon")),
-    ],
-)
+@each_row(("sent", "declared"), rows(__file__, "a_number_is_not_moved_to_a_name_with_another_unit"))
 def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
     """Neither a patch nor following the message would convert the number; the message only names what is accepted."""
     for required in ((declared,), ()):
@@ -152,18 +116,7 @@ def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
-@each_row(
-    ("sent", "declared"),
-    [
-        *(
-            ("exclude_path", "path"),
-            ("dont_include", "include"),
-            ("reply_to", "to"),
-            ("start_before", "start"),
-        ),
-        *(("min_amount", "amount"), ("max_amount", "amount"), ("amount_refunded", "amount")),
-    ],
-)
+@each_row(("sent", "declared"), rows(__file__, "a_word_more_that_the_description_lacks_gives_no_fix"))
 @pytest.mark.parametrize("required", [True, False], ids=["required", "optional"])
 def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared, required):
     """A further word may reverse the meaning, also of the only missing name."""
@@ -297,19 +250,7 @@ def test_shared_letters_alone_give_no_fix(member, sent):
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
-@each_row(
-    ("pairs", "kind"),
-    [
-        ({"user": "user_name", "email": "user_email"}, TEXT),
-        ({"file": "file_path", "content": "file_content"}, TEXT),
-        ({"message": "message_text", "id": "message_id"}, TEXT),
-        ({"email": "sender_email", "recipient": "recipient_email"}, TEXT),
-        ({"account": "debit_account", "credit": "credit_account"}, TEXT),
-        ({"name": "old_name", "new": "new_name"}, TEXT),
-        ({"name": "first_name", "last": "last_name", "kana": "name_kana"}, TEXT),
-        ({"contents": "content", "content_kind": "content_kind_code"}, TEXT),
-    ],
-)
+@each_row(("pairs", "kind"), rows(__file__, "the_only_pairing_of_names_is_offered"))
 def test_the_only_pairing_of_names_is_offered(pairs, kind):
     """The first fix of each violation is its part of the pairing, and all of them lead to the right call."""
     for declared in (sorted(pairs.values()), sorted(pairs.values(), reverse=True)):
@@ -383,16 +324,7 @@ def test_a_name_that_may_be_one_of_two_has_both_as_alternatives():
     assert found == {"/file": (path, content), "/file_path": (path,), "/file_content": (content,)}
 
 
-@each_row(
-    ("sent", "members"),
-    [
-        *(("non-admin", "admin viewer"), ("not public", "public private"), ("don't delete", "delete keep")),
-        *(("all but inbox", "inbox sent"), ("un-paid", "paid open"), ("ex-member", "member guest")),
-        *(("no rain", "rain sun"), ("pre-prod", "prod dev"), ("bi-monthly", "monthly weekly")),
-        *(("public not", "public private"), ("open no more", "open closed"), ("!public", "public private")),
-        *(("not public, private", "public private"), ("high priority", "high low")),
-    ],
-)
+@each_row(("sent", "members"), rows(__file__, "another_word_beside_an_allowed_value_gives_no_fix"))
 def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
     """Another word may turn the meaning, so the message only lists the allowed values."""
     (violation,) = normalize(closed({"a": {"enum": members.split()}}), {"a": sent}).violations
@@ -435,19 +367,7 @@ def test_an_item_of_several_values_gives_no_fix(members, sent):
     assert fixes_of(schema, {"a": sent}) == []
 
 
-@each_row(
-    ("member", "sent"),
-    [
-        ("MHz", "mHz"),
-        ("mg", "Mg"),
-        ("MB", "Mb"),
-        ("1m", "1M"),
-        ("MM", "mm"),
-        ("GBP", "GBp"),
-        ("-r", "-R"),
-        ("Kibit", "kbit"),
-    ],
-)
+@each_row(("member", "sent"), rows(__file__, "a_value_of_another_unit_or_notation_gives_no_fix"))
 def test_a_value_of_another_unit_or_notation_gives_no_fix(member, sent):
     """A text that is another unit, pattern or option is not moved to the allowed one."""
     schema = closed({"size": {"enum": [member, "other"]}})

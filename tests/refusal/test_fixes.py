@@ -151,16 +151,7 @@ def test_fixes(schema, sent, patches):
     assert offered(schema, sent) == patches
 
 
-@pytest.mark.parametrize(
-    ("sent", "patches"),
-    [
-        pytest.param(
-            {"tags": [[1]], "n": 1}, [[*move("/tags/0/0", "/tags/0"), *remove("/tags/1")]], id="as sent"
-        ),
-        pytest.param({"tags": [{}], "n": "1"}, [], id="beside a repair"),
-        pytest.param({"tags": '["a", {}]', "n": 1}, [], id="inside a repaired text"),
-    ],
-)
+@pytest.mark.parametrize(("sent", "patches"), rows(__file__, "fixes_apply_to_the_sent_arguments"))
 def test_fixes_apply_to_the_sent_arguments(sent, patches):
     """Fixes apply to the arguments as sent, so none points into a repaired value."""
     assert offered(closed({"tags": TEXTS, "n": NUMBER}), sent) == patches
@@ -226,19 +217,7 @@ def test_a_tie_with_a_hidden_part_shows_none_of_it():
     ]
 
 
-@each_row(
-    ("sent", "value"),
-    [
-        ({"type": "float", "value": 2.5}, "value"),
-        ({"type": "list", "items": {"type": "float", "value": 2.5}}, "items/value"),
-        ({"value": {"value": 2.5}}, "value/value"),
-        ({"type": "number", "description": 2.5}, "description"),
-        ({"type": "cheap", "value": 2.5}, None),
-        ({"type": "float", "value": 2.5, "unit": "EUR"}, None),
-        ({"$lt": 2.5}, None),
-        ({"description": 2.5}, None),
-    ],
-)
+@each_row(("sent", "value"), rows(__file__, "an_object_around_one_value_is_replaced_by_it"))
 def test_an_object_around_one_value_is_replaced_by_it(sent, value):
     """The value is moved out of an object that says nothing but its type."""
     found = offered(closed({"price": {"type": "number"}}), {"price": sent}, disable={"wrapped_value"})
@@ -248,40 +227,14 @@ def test_an_object_around_one_value_is_replaced_by_it(sent, value):
 COLORS = {"type": "array", "items": {"enum": ["RGB", "HEX"]}}
 
 
-@each_row(
-    ("sent", "name"),
-    [
-        ([{"type": "string", "enum": ["RGB", "HEX"]}], "enum"),
-        ([{"type": "array", "items": ["HEX", "RGB"]}], "items"),
-        ([{"type": "string", "enum": ["RGB", "CMYK"]}], None),
-        ([{"type": "string", "not": ["RGB"]}], None),
-        ([{"type": ["string"], "enum": ["RGB"]}], None),
-        ([{"enum": ["RGB"], "maxItems": 1, "type": "string"}], None),
-        ([{"type": "string", "enum": ["RGB"]}, "HEX"], None),
-    ],
-)
+@each_row(("sent", "name"), rows(__file__, "a_list_with_the_values_as_a_schema_is_replaced_by_the_values"))
 def test_a_list_with_the_values_as_a_schema_is_replaced_by_the_values(sent, name):
     """The allowed values of the schema that was sent as the only item become the list."""
     assert offered(closed({"to": COLORS}), {"to": sent}) == ([move(f"/to/0/{name}", "/to")] if name else [])
 
 
 @each_row(
-    ("name", "node", "sent", "is_offered"),
-    [
-        ("city", TEXT, ["Oslo", "Moss"], True),
-        ("address", TEXT, ["a", "b", "c"], True),
-        ("details", {"enum": ["status", "date"]}, ["status", "date"], True),
-        ("details", {"enum": ["status", "date"]}, ["status", "other"], False),
-        ("cities", TEXT, ["Oslo", "Moss"], False),
-        ("city", {**TEXT, "description": "Cities, separated by commas"}, ["Oslo", "Moss"], False),
-        ("city", {**TEXT, "description": "A list"}, ["Oslo", "Moss"], False),
-        ("city", {**TEXT, "minLength": 3}, ["Oslo", "X"], False),
-        ("city", TEXT, ["a", "b", "c", "d"], False),
-        ("city", TEXT, ["a", "a"], False),
-        ("city", TEXT, ["a", 1], False),
-        ("price", {"type": "number"}, [10, 20], False),
-        ("password", TEXT, ["a", "b"], False),
-    ],
+    ("name", "node", "sent", "is_offered"), rows(__file__, "texts_for_one_text_are_all_offered_or_none")
 )
 def test_texts_for_one_text_are_all_offered_or_none(name, node, sent, is_offered):
     """Each of two or three texts is a call of its own, unless one text may hold them all."""
@@ -305,16 +258,7 @@ def test_no_values_when_none_may_be_echoed():
     assert sorted(found, key=repr) == [move("/drug", "/drug_name"), replace("/order", "ascending")]
 
 
-@each_row(
-    ("sent", "first"),
-    [
-        ({"tgas": "a"}, move("/tgas", "/tags")),
-        ({"tgas": '["a"]'}, move("/tgas", "/tags")),
-        ({"tgas": ["a"], "Limit": 5}, move("/tgas", "/tags")),
-        ({"limt": "5"}, move("/limt", "/limit")),
-        ({"limt": "5", "Tags": "a"}, move("/limt", "/limit")),
-    ],
-)
+@each_row(("sent", "first"), rows(__file__, "a_fix_may_need_a_further_repair"))
 def test_a_fix_may_need_a_further_repair(sent, first):
     """A fix may leave an error that a repair corrects."""
     schema = closed({"tags": TEXTS, "limit": {"type": "integer"}})
@@ -329,17 +273,7 @@ LIBRARY = {**TEXT, "description": "The library to search in."}
 
 @each_row(
     ("properties", "sent", "name"),
-    [
-        ({"platform": LIBRARY, "title": TEXT}, "library", "platform"),
-        ({"platform": LIBRARY, "title": LIBRARY}, "library", None),
-        ({"platform": {**LIBRARY, "type": "boolean"}}, "library", None),
-        ({"platform": LIBRARY}, "bookshop", None),
-        ({"query": TEXT, "page": NUMBER}, "q", "query"),
-        ({"query": TEXT, "quote": TEXT}, "q", None),
-        ({"query": TEXT, "quota": NUMBER}, "q", None),
-        ({"state": NUMBER}, "s", None),
-        ({"statement": TEXT}, "state", None),
-    ],
+    rows(__file__, "an_optional_name_is_offered_by_its_initial_or_description"),
 )
 def test_an_optional_name_is_offered_by_its_initial_or_description(properties, sent, name):
     """Only if no other declared name fits, the value is a text, and no name is missing."""
@@ -352,18 +286,7 @@ def test_an_optional_name_is_offered_by_its_initial_or_description(properties, s
 ENDS = {"start_point": TEXT, "end_point": TEXT}
 
 
-@each_row(
-    ("properties", "sent", "is_meant"),
-    [
-        (ENDS, "end_location", True),
-        (ENDS, "stop_location", False),
-        (ENDS, "end_location_name", False),
-        ({**ENDS, "end_time": TEXT}, "end_location", False),
-        ({**ENDS, "start_location": TEXT}, "end_location", False),
-        ({"start": TEXT, "end_point": TEXT}, "end_location", False),
-        ({"start_point": TEXT, "end_point": NUMBER}, "end_location", False),
-    ],
-)
+@each_row(("properties", "sent", "is_meant"), rows(__file__, "a_name_told_by_its_first_word_is_offered"))
 def test_a_name_told_by_its_first_word_is_offered(properties, sent, is_meant):
     """Where another declared name has the same last word, the words before it tell the name apart."""
     schema = closed(properties, *properties)

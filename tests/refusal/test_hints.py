@@ -28,16 +28,7 @@ def test_an_identifier_is_never_moved_to_another_name(name: str) -> None:
         assert "mean" not in violation.message
 
 
-@each_row(
-    "sent",
-    [
-        pytest.param({"pth": "a"}, id="slip"),
-        pytest.param({"p": "a"}, id="initial"),
-        pytest.param({"path": "a", "mode": "noth"}, id="near value"),
-        pytest.param({"path": "a", "city": "Oslo"}, id="belongs inside"),
-        pytest.param({"where": {}, "city": "Oslo"}, id="was sent elsewhere"),
-    ],
-)
+@each_row("sent", rows(__file__, "nothing_is_offered_in_a_destructive_tool"))
 def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
     """The message describes the error and the accepted names, but does not guess which was meant."""
     schema = closed("path", path=STRING, mode=enum("all", "nothing"), where=closed("city", city=STRING))
@@ -95,15 +86,7 @@ def test_place_counts_are_grammatical(rows: int, said: str) -> None:
     assert said in violation.message
 
 
-@pytest.mark.parametrize(
-    ("limits", "value", "said"),
-    [
-        ({"type": "string", "minLength": 1}, "", "at least 1 character,"),
-        ({"type": "array", "minItems": 1}, [], "at least 1 item,"),
-        ({"type": "object", "minProperties": 1}, {}, "at least 1 property,"),
-        ({"type": "string", "minLength": 2}, "a", "at least 2 characters,"),
-    ],
-)
+@pytest.mark.parametrize(("limits", "value", "said"), rows(__file__, "limit_counts_are_grammatical"))
 def test_limit_counts_are_grammatical(limits: Json, value: Any, said: str) -> None:
     """A limit of one is written in the singular."""
     (violation,) = _violations(closed("p", p=limits), {"p": value})
@@ -187,15 +170,7 @@ def test_a_required_null_is_still_explained_in_a_destructive_tool() -> None:
     assert violation.message.endswith("It cannot be left out: send a value.")
 
 
-@each_row(
-    ("place", "says_null"),
-    [
-        ({"type": ["string", "null"], "enum": ["a", "b"]}, False),
-        ({"type": ["string", "null"], "enum": ["a", None]}, True),
-        ({"anyOf": [enum("a"), {"type": "null"}]}, True),
-        ({"allOf": [{"type": ["string", "null"]}, {"enum": ["a"]}]}, False),
-    ],
-)
+@each_row(("place", "says_null"), rows(__file__, "null_is_advised_only_where_it_is_accepted"))
 def test_null_is_advised_only_where_it_is_accepted(place: Json, says_null: bool) -> None:
     """The offer to send null follows the whole schema of the place, not its types alone."""
     (violation,) = normalize(closed("x", x=place), {"x": "n/a"}).violations
@@ -211,19 +186,7 @@ def test_the_values_of_a_nested_wrapper_are_offered() -> None:
 _PAIR = {"type": "array", "prefixItems": [{"type": "number"}, STRING], "items": False}
 
 
-@each_row(
-    ("place", "value", "pointer", "message"),
-    [
-        (_PAIR, [1, "a", 3], "/p", "'p' must have at most 2 items, but got an array of 3 items."),
-        (_PAIR, [1, "a", 3, 4], "/p", "'p' must have at most 2 items, but got an array of 4 items."),
-        (
-            array(union(_PAIR, STRING)),
-            [[1, "a", 3]],
-            "/p/0",
-            "'p[0]' must have at most 2 items, but got an array of 3 items.",
-        ),
-    ],
-)
+@each_row(("place", "value", "pointer", "message"), rows(__file__, "too_many_items_of_a_tuple_are_counted"))
 def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer: str, message: str) -> None:
     """The message names the list that is too long, not the item that no schema describes."""
     (violation,) = _violations(closed("p", p=place), {"p": value})

@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from tables import array, closed, each_row
+from tables import array, closed, each_row, rows
 
 from mcp_lenient import LenientCalls, Policy
 from mcp_lenient.values.display import HIDDEN, has_credential
@@ -72,21 +72,7 @@ LINK = {"type": "string", "maxLength": 3}
 
 
 @pytest.mark.parametrize(
-    ("properties", "sent"),
-    [
-        pytest.param(
-            {"headers": PAIR}, {"headers": [{"name": "Authorization", "value": "SEKRIT"}]}, id="header"
-        ),
-        pytest.param({"env": PAIR}, {"env": [{"name": "API_KEY", "value": "5 SEKRIT"}]}, id="environment"),
-        pytest.param({"pair": ENTRY}, {"pair": {"value": "SEKRIT", "name": "pin_"}}, id="by policy"),
-        pytest.param({"pair": ENTRY}, {"pair": {"name": "password", "value": ["SEKRIT"]}}, id="list of one"),
-        pytest.param({"link": LINK}, {"link": "https://me:SEKRIT@a.b/c"}, id="userinfo"),
-        pytest.param({"link": LINK}, {"link": "ssh://SEKRIT@a.b"}, id="user alone"),
-        pytest.param({"links": array(LINK)}, {"links": "redis://:SEK/RIT@a.b, b"}, id="unescaped"),
-        pytest.param(
-            {"link": closed(value={"type": "integer"})}, {"link": {"value": "db://u:SEKRIT@h"}}, id="nested"
-        ),
-    ],
+    ("properties", "sent"), rows(__file__, "a_value_beside_the_name_of_a_secret_is_hidden")
 )
 def test_a_value_beside_the_name_of_a_secret_is_hidden(properties: Any, sent: Any) -> None:
     """In an object, a text that names a secret makes its siblings secret; so does the part of a URI before the host."""
@@ -96,15 +82,7 @@ def test_a_value_beside_the_name_of_a_secret_is_hidden(properties: Any, sent: An
     assert "SEK" not in refusal
 
 
-@pytest.mark.parametrize(
-    ("sent", "echoed"),
-    [
-        ({"name": "X-Count", "value": "five"}, "five"),
-        ({"name": "How to reset a password?", "value": "five"}, "five"),
-        ({"name": "a", "value": "https://a.b/c?d=e"}, "https://a.b/c?d=e"),
-        ({"name": "a", "value": "x@a.b"}, "x@a.b"),
-    ],
-)
+@pytest.mark.parametrize(("sent", "echoed"), rows(__file__, "a_value_beside_other_texts_is_repeated"))
 def test_a_value_beside_other_texts_is_repeated(sent: Any, echoed: str) -> None:
     """A sentence is not the name of a secret, and an address without a password is none."""
     refusal = LenientCalls(Policy(unrepairable="refuse")).check(

@@ -10,20 +10,7 @@ from tables import INTEGER, STRING, Json, closed, each_row, opened, rows
 from mcp_lenient import Normalizer, Policy, normalize
 
 
-@each_row(
-    ("reference", "target"),
-    [
-        pytest.param("#/$defs/a", INTEGER, id="definition"),
-        pytest.param("#/$defs/b~1c", STRING, id="escaped slash"),
-        pytest.param("#/$defs/list/allOf/0", INTEGER, id="index"),
-        pytest.param("#/$defs/d%20e", STRING, id="percent-encoded"),
-        pytest.param("#/$defs/none", None, id="dangling"),
-        pytest.param("#/$defs/list/allOf/7", None, id="index beyond"),
-        pytest.param("#anchor", None, id="anchor"),
-        pytest.param("https://example.com/a", None, id="remote"),
-        pytest.param("other.json#/a", None, id="relative"),
-    ],
-)
+@each_row(("reference", "target"), rows(__file__, "only_local_references_are_followed"))
 def test_only_local_references_are_followed(reference: str, target: Any) -> None:
     """Only a local reference is followed; any other accepts any value."""
     defs: Json = {"a": INTEGER, "b/c": STRING, "d e": STRING, "list": {"allOf": [INTEGER]}}
@@ -51,17 +38,7 @@ def test_parts_of_allof_are_merged() -> None:
     assert sorted((each.code, each.pointer) for each in found) == [("missing", "/b"), ("unknown", "/c")]
 
 
-@each_row(
-    ("sent", "violations"),
-    [
-        pytest.param({"n": 1}, [], id="accepted"),
-        pytest.param({"n": "x"}, ["type /n"], id="type"),
-        pytest.param({"n": 99}, ["range /n"], id="value"),
-        pytest.param({}, ["missing /n"], id="missing"),
-        pytest.param({"n": 1, "m": 2}, ["unknown /m"], id="unknown"),
-        pytest.param({"n": 1, "rows": [{"a": "x"}]}, ["type /rows/0/a"], id="nested"),
-    ],
-)
+@each_row(("sent", "violations"), rows(__file__, "violations_have_code_and_pointer"))
 def test_violations_have_code_and_pointer(sent: Json, violations: list[str]) -> None:
     """Each violation has its code and its place."""
     rows = {"type": "array", "items": opened(a=INTEGER)}

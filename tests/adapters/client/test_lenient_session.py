@@ -165,15 +165,6 @@ async def test_destructive_tools_get_fewer_repairs(server):
         assert (await allowed.call_tool("erase", {"names": "a"})).structured_content == {"result": "a"}
 
 
-@pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
-async def test_observe_and_off_change_nothing(server, events, mode, logged):
-    """Observe mode only logs the call, and off mode does not log it either."""
-    async with lenient_session(Client(server), Policy(mode=mode)) as session:
-        result = await session.call_tool("bazi", SENT, raise_on_error=False)
-    assert result.is_error
-    assert [event["event"] for event in events] == logged
-
-
 async def test_the_newest_schema_decides(server):
     """The tools are listed again before a call is changed, in case a tool was replaced."""
     session = lenient_session(Client(server))
@@ -202,16 +193,6 @@ async def test_all_pages_of_tools_are_read():
     async with lenient_session(Client(mcp)) as session:
         assert list(await session.tools()) == [f"tool_{number}" for number in range(5)]
         assert (await session.call_tool("tool_4", {"n": "7"})).data == 7
-
-
-@pytest.mark.parametrize("mode", ["off", "observe"])
-async def test_the_environment_stops_repairs(server, monkeypatch, events, mode):
-    """The kill switch overrides the session's policy."""
-    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
-    async with lenient_session(Client(server), tools={"*": Policy()}) as session:
-        with pytest.raises(ToolError):
-            await session.call_tool("bazi", SENT)
-    assert [event["event"] for event in events] == (["call_observed"] if mode == "observe" else [])
 
 
 @pytest.mark.parametrize("arguments", [5, [1]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import each_row
+from tables import each_row, rows
 
 from mcp_lenient.declare.normalizers.annotation import INVALID_TYPE, INVALID_VALUE
 from mcp_lenient.errors import NormalizationError
@@ -61,35 +61,7 @@ def test_tags_accepts_lists_and_single_texts(given, wanted):
     assert same(tags()(given), wanted)
 
 
-@each_row(
-    "given",
-    [
-        123,
-        1.5,
-        True,
-        {},
-        {"a": 1},
-        [1],
-        ["a", None],
-        [["a"]],
-        "",
-        "  ",
-        "none",
-        "N/A",
-        "undefined",
-        "NULL",
-        "a, b",
-        "a;b",
-        "a\nb",
-        "标签、甲",
-        "[1, 2]",
-        '{"a": 1}',
-        '["a", "b',
-        '"a"',
-        "[draft]",
-        '["a", null]',
-    ],
-)
+@each_row("given", rows(__file__, "tags_refuses_other_values"))
 def test_tags_refuses_other_values(given):
     """Any other value is refused as a wrong type, even text that may be one tag or several."""
     with pytest.raises(NormalizationError) as refused:
@@ -98,48 +70,13 @@ def test_tags_refuses_other_values(given):
     assert "array of strings" in refused.value.message
 
 
-@each_row(
-    ("options", "given", "wanted"),
-    [
-        pytest.param({"separator": ","}, "a, b,,c ,", ["a", "b", "c"], id="separator"),
-        pytest.param({"separator": ","}, "a", ["a"], id="separator-one"),
-        pytest.param({"separator": ","}, '["a, b"]', ["a, b"], id="separator-json"),
-        pytest.param({"separator": ","}, ["a, b"], ["a, b"], id="separator-list"),
-        pytest.param({"separator": ","}, "null", None, id="separator-null"),
-        pytest.param({"separator": " "}, "#a #b", ["#a", "#b"], id="separator-space"),
-        pytest.param({"trim": True}, [" a ", "b"], ["a", "b"], id="trim"),
-        pytest.param({"trim": True}, " a ", ["a"], id="trim-one"),
-        pytest.param({"lower": True}, ["Ab", "ÄÖ"], ["ab", "äö"], id="lower"),
-        pytest.param({"unique": True}, ["a", "b", "a"], ["a", "b"], id="unique"),
-        pytest.param({"unique": True}, ["a", "A"], ["a", "A"], id="unique-case"),
-        pytest.param(
-            {"trim": True, "lower": True, "unique": True}, [" A", "a"], ["a"], id="unique-after-the-rest"
-        ),
-        pytest.param({"max_count": 2}, ["a", "b"], ["a", "b"], id="max-count"),
-        pytest.param({"max_count": 1, "unique": True}, ["a", "a"], ["a"], id="max-count-after-unique"),
-        pytest.param({"max_length": 2}, ["ab", "标签"], ["ab", "标签"], id="max-length"),
-        pytest.param({"max_length": 1, "trim": True}, [" a "], ["a"], id="max-length-after-trim"),
-        pytest.param({"max_count": 1, "max_length": 1}, None, None, id="bounds-of-null"),
-    ],
-)
+@each_row(("options", "given", "wanted"), rows(__file__, "tags_options_apply"))
 def test_tags_options_apply(options, given, wanted):
     """Each option of tags has its effect."""
     assert tags(**options)(given) == wanted
 
 
-@each_row(
-    ("options", "given", "code"),
-    [
-        pytest.param({"max_count": 1}, ["a", "b"], INVALID_VALUE, id="max-count"),
-        pytest.param({"max_count": 1}, '["a", "b"]', INVALID_VALUE, id="max-count-text"),
-        pytest.param({"max_length": 1}, ["a", "bc"], INVALID_VALUE, id="max-length"),
-        pytest.param({"max_length": 1}, "bc", INVALID_VALUE, id="max-length-text"),
-        pytest.param({"separator": ","}, "a; b", INVALID_TYPE, id="another-separator"),
-        pytest.param({"separator": ","}, ",", INVALID_TYPE, id="only-separators"),
-        pytest.param({"separator": ","}, '["a", "b', INVALID_TYPE, id="cut-off"),
-        pytest.param({"separator": ","}, "", INVALID_TYPE, id="empty"),
-    ],
-)
+@each_row(("options", "given", "code"), rows(__file__, "tags_out_of_bounds_are_refused"))
 def test_tags_out_of_bounds_are_refused(options, given, code):
     """Too many tags, or tags that are too long, are refused as a wrong value."""
     with pytest.raises(NormalizationError) as refused:

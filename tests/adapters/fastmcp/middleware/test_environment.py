@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from calls import Log, call, got, lenient, published, rules
+from calls import Log, call, lenient, published, rules
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 
@@ -102,15 +102,6 @@ async def test_the_environment_makes_decorated_tools_destructive(monkeypatch):
         server: FastMCP = FastMCP("decorated")
         server.tool(decorated(strict_tool), annotations=hints)
         assert (await call(server, "strict_tool", {"tags": "a"})).is_error is not ran
-
-
-async def test_the_environment_names_a_file(monkeypatch, tmp_path):
-    """The definitions of that file apply if the program names none."""
-    file = tmp_path / "lenient.yaml"
-    file.write_text("tools: {strict_tool: {parameters: {tags: {aliases: [labels]}}}}", encoding="utf-8")
-    monkeypatch.setenv("MCP_LENIENT_CONFIG", str(file))
-    result = await call(lenient(strict_tool), "strict_tool", {"labels": ["a"]})
-    assert (got(result), rules(result)) == (["a"], ["rename_alias"])
 
 
 @pytest.mark.parametrize(

@@ -116,14 +116,6 @@ async def test_observe_mode_changes_nothing(events):
     assert _names(events) == ["call_observed", "call_refused_upstream"]
 
 
-async def test_off_mode_logs_nothing(events):
-    """In off mode the call is forwarded unchanged, and nothing is logged."""
-    server, _, _ = _upstream(_ZOD)
-    result = await _call(create_lenient_proxy(server, Policy(mode="off")), {"tags": 5})
-    assert result.content[0].text == _ZOD
-    assert events == []
-
-
 async def test_an_accepted_call_adds_no_upstream_request():
     """Each accepted call is one request to the upstream server."""
     server, _, counting = _upstream()
@@ -178,13 +170,6 @@ async def test_a_new_tool_can_be_called():
         result = await client.call_tool_mcp("later", {"tags": "a"})
     assert not result.is_error
     assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": ["a"]}])
-
-
-async def test_an_unknown_tool_is_reported():
-    """For an unknown name, the envelope suggests similar names."""
-    server, _, _ = _upstream()
-    result = await _call(create_lenient_proxy(server), {}, tool="notes")
-    assert result.meta["mcp_lenient"]["details"]["did_you_mean"] == ["note"]
 
 
 @pytest.mark.parametrize("sent", ["Note", "mcp__upstream__note"])
@@ -275,15 +260,6 @@ async def test_other_errors_pass_unchanged(answer, events):
     assert result.model_dump_json() == own.model_dump_json()
     assert result.is_error
     assert _names(events) == ["call_accepted"]
-
-
-async def test_a_definitions_file_applies(tmp_path):
-    """Aliases declared for the upstream server's tools are renamed."""
-    file = tmp_path / "tools.yaml"
-    file.write_text("tools:\n  note:\n    parameters:\n      tags:\n        aliases: [labels]\n")
-    server, tool, _ = _upstream()
-    await _call(create_lenient_proxy(server, definitions=file), {"labels": ["a"]})
-    assert tool.seen == [{"tags": ["a"]}]
 
 
 def test_the_server_name_contains_no_secret():
