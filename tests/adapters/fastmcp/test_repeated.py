@@ -3,61 +3,49 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 import time
 from typing import Any
 
 import pytest
+from calls import lenient, text
 from fastmcp import Client
+from fastmcp_versions import in_era
+from typing_extensions import TypedDict
 
 from mcp_lenient.adapters.repeats import Repeats, caller_of
 
-_SERVER = """
-from fastmcp import FastMCP
-from mcp_lenient import LenientMiddleware
-from typing_extensions import TypedDict
-
-class Point(TypedDict):
-    x: int
-    y: int
-
-mcp = FastMCP("x", middleware=[LenientMiddleware()])
-
-@mcp.tool
-def draw(point: Point) -> str:
-    return "drawn"
-
-@mcp.tool
-def search(query: str, tags: list[str], password: str = "", limit: int = 5) -> str:
-    return query
-
-mcp.run(show_banner=False)
-"""
 _TEXT = {"query": "tea", "tags": "a, b"}
 
 
-@pytest.fixture
-async def answers(tmp_path):
-    """Call the tool of a server over stdio; return what each call was answered."""
-    path = tmp_path / "server.py"
-    path.write_text(_SERVER)
-    config = {"mcpServers": {"x": {"command": sys.executable, "args": [str(path)], "env": dict(os.environ)}}}
+class Point(TypedDict):
+    """An object with required names."""
 
-    async def call(*calls: dict[str, Any], tool: str = "search") -> list[tuple[str, int]]:
-        found = []
-        async with Client(config) as client:
-            for arguments in calls:
-                result = await client.call_tool_mcp(tool, arguments)
-                text = result.content[0].text
-                answer = json.loads(text) if result.is_error else {"message": text, "details": {}}
-                found.append((answer["message"], answer["details"].get("repeated", 1)))
-        return found
-
-    return call
+    x: int
+    y: int
 
 
-async def test_each_answer_to_the_same_call_is_another_one(answers):
+def draw(point: Point) -> str:
+    """Draw a point."""
+    return f"{point}"
+
+
+def search(query: str, tags: list[str], password: str = "", limit: int = 5) -> str:
+    """Search."""
+    return f"{query} {tags} {password} {limit}"
+
+
+async def answers(*calls: dict[str, Any], tool: str = "search") -> list[tuple[str, int]]:
+    """Return what each of several calls in one session was answered."""
+    found = []
+    async with Client(lenient(draw, search), **in_era("legacy")) as client:
+        for arguments in calls:
+            result = await client.call_tool_mcp(tool, arguments)
+            answer = json.loads(text(result)) if result.is_error else {"message": text(result), "details": {}}
+            found.append((answer["message"], answer["details"].get("repeated", 1)))
+    return found
+
+
+async def test_each_answer_to_the_same_call_is_another_one():
     """The second answer has a corrected call, the third says how often the call was refused, and what else to do."""
     first, second, third, fourth = await answers(*[_TEXT] * 4)
     assert first[1] == 1
@@ -71,25 +59,25 @@ async def test_each_answer_to_the_same_call_is_another_one(answers):
     assert fourth[1] == 4
 
 
-async def test_another_call_and_a_call_that_runs_begin_anew(answers):
+async def test_another_call_and_a_call_that_runs_begin_anew():
     """Only the same arguments count, and only until the tool runs."""
     found = await answers(_TEXT, {}, _TEXT, {"query": "x", "tags": ["a"]}, _TEXT)
     assert [times for _, times in found] == [1, 1, 2, 1, 1]
 
 
-async def test_a_repaired_call_begins_anew(answers):
+async def test_a_repaired_call_begins_anew():
     """A call that runs repaired counts as one that runs."""
     found = await answers(_TEXT, {"query": "x", "tags": '["a"]'}, _TEXT)
     assert [times for _, times in found] == [1, 1, 1]
 
 
-async def test_an_object_sent_as_text_is_answered_again(answers):
+async def test_an_object_sent_as_text_is_answered_again():
     """A call in which a fix cannot be applied as it was sent has an answer each time."""
     found = await answers(*[{"point": '{"x": 1}', "y": 2}] * 3, tool="draw")
     assert [times for _, times in found] == [1, 2, 3]
 
 
-async def test_a_missing_value_may_have_been_cut_off(answers):
+async def test_a_missing_value_may_have_been_cut_off():
     """From the second time on, a missing value may be one that an output limit has cut off."""
     _, (second, _) = await answers({}, {})
     assert "'query' is required" in second
@@ -99,7 +87,7 @@ async def test_a_missing_value_may_have_been_cut_off(answers):
     )
 
 
-async def test_no_fault_is_forgotten(answers):
+async def test_no_fault_is_forgotten():
     """Without a corrected call, the second answer names every fault again."""
     sent = {"query": "tea", "limit": "many", "tags": {}}
     _, (second, _) = await answers(sent, sent)
@@ -107,7 +95,7 @@ async def test_no_fault_is_forgotten(answers):
     assert "'tags' must be" in second
 
 
-async def test_a_corrected_call_repeats_no_secret_and_no_long_value(answers):
+async def test_a_corrected_call_repeats_no_secret_and_no_long_value():
     """Long and secret values are replaced by their names."""
     sent = {"query": "x" * 200, "tags": "a, b", "password": "hunter2"}
     _, (second, _) = await answers(sent, sent)
