@@ -8,6 +8,8 @@ from datetime import date
 from typing import Annotated, Any
 
 import pytest
+from calls import lenient as lenient_server
+from calls import plain
 from fastmcp import Client, Context, FastMCP
 from fastmcp.dependencies import Depends
 from fastmcp.server import create_proxy
@@ -16,8 +18,7 @@ from fastmcp.tools import FunctionTool, Tool, ToolResult
 from fastmcp.tools.tool_transform import ArgTransform
 from fastmcp_versions import RAW, STRICT, not_on_3
 from pydantic import BaseModel, Field
-from testing.under_test import lenient as lenient_server
-from testing.under_test import mode, plain, published, store
+from testing.under_test import mode, published, store
 
 from mcp_lenient import LenientMiddleware, Policy
 from mcp_lenient.adapters.fastmcp.decorator import lenient

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
+from calls import lenient as lenient_server
+from calls import plain
 from fastmcp import FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
@@ -26,8 +28,7 @@ from pydantic import (
     model_validator,
 )
 from rich.console import Console
-from testing.under_test import lenient as lenient_server
-from testing.under_test import mode, plain, published, store
+from testing.under_test import mode, published, store
 
 from mcp_lenient import DEFAULT_RULES, Policy, Rule
 from mcp_lenient.adapters.fastmcp.decorator import lenient

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Literal
 
-from fastmcp import FastMCP
 from fastmcp.tools import Tool, ToolResult
-
-from mcp_lenient import LenientMiddleware, Policy
 
 
 def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[str]:
@@ -19,21 +15,6 @@ def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[s
 def mode(mode: Literal["read", "write"], count: int) -> str:
     """Take a mode. The body must not run."""
     raise SystemError(mode, count)
-
-
-def lenient(*tools: Tool | Callable[..., Any], policy: Policy | None = None, strict: bool = False) -> FastMCP:
-    """Return a server with these tools and the middleware."""
-    server = plain(*tools, strict=strict)
-    server.add_middleware(LenientMiddleware(policy))
-    return server
-
-
-def plain(*tools: Tool | Callable[..., Any], strict: bool = False) -> FastMCP:
-    """Return a server with these tools and no middleware."""
-    server: FastMCP = FastMCP("server", strict_input_validation=strict)
-    for tool in tools:
-        server.add_tool(tool)
-    return server
 
 
 class Published(Tool):
