@@ -60,12 +60,17 @@ async def test_a_tool_name_in_another_spelling_is_repaired(host, events: Log):
     assert [(event["event"], event["tool"]) for event in events] == [("call_repaired", "store")]
 
 
-@pytest.mark.parametrize("host", [each for each in HOSTS if each not in (calls, session)], ids=lambda host: host.__name__)
+@pytest.mark.parametrize(
+    "host", [each for each in HOSTS if each not in (calls, session)], ids=lambda host: host.__name__
+)
 async def test_an_unknown_tool_is_refused_with_a_suggestion(host, events: Log):
     """A server that refuses what cannot be repaired refuses a name that it does not list, and names the likely one."""
     async with host() as call:
         answer = await call({}, "stor")
-    assert (answer.noted["error_code"], answer.noted["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["store"])
+    assert (answer.noted["error_code"], answer.noted["details"]["did_you_mean"]) == (
+        "UNKNOWN_TOOL",
+        ["store"],
+    )
     assert events.names == ["call_rejected"]
 
 

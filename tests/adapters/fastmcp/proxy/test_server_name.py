@@ -33,7 +33,7 @@ def _fallback(command: str, *arguments: str) -> str:
 @pytest.mark.parametrize(
     ("named", "logged"),
     [
-        pytest.param("weather", "weather", id="plain"),
+        pytest.param("weather", "weather", id="plain", marks=pytest.mark.slow),
         pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words", marks=pytest.mark.slow),
         pytest.param("a\n{'password': 'hunter2'}", Path(sys.executable).stem, id="hostile"),
         pytest.param("x" * 500, Path(sys.executable).stem, id="long", marks=pytest.mark.slow),

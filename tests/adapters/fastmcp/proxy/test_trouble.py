@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from adapters.fastmcp.proxy.servers.upstream import mcp
 from application_log import application_log
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
@@ -101,7 +102,7 @@ async def test_other_features_pass_through():
     async def progress(done, total, _message):
         seen.append((done, total))
 
-    async with _behind(create_lenient_proxy) as client:
+    async with Client(create_lenient_proxy(mcp), mode="legacy") as client:
         assert client.initialize_result.instructions == "Be careful."
         assert client.initialize_result.server_info.name == "upstream"
         assert (await client.read_resource("note://one"))[0].text == "a note"

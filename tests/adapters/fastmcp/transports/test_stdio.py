@@ -142,6 +142,7 @@ def one_server() -> Iterator[Pipes]:
         yield wire
 
 
+@pytest.mark.slow
 def test_a_canceled_repaired_call_does_not_affect_later_ones(one_server):
     """After a client cancels a repaired call, later calls get correct answers."""
     held = one_server.post("tools/call", {"name": "hold", "arguments": json.dumps({"tags": "a"})})
