@@ -268,9 +268,6 @@ def test_a_fix_may_need_a_further_repair(sent, first):
     assert not normalize(schema, fixed).violations
 
 
-LIBRARY = {**TEXT, "description": "The library to search in."}
-
-
 @each_row(
     ("properties", "sent", "name"),
     rows(__file__, "an_optional_name_is_offered_by_its_initial_or_description"),
@@ -281,9 +278,6 @@ def test_an_optional_name_is_offered_by_its_initial_or_description(properties, s
     if name:
         assert offered(closed(properties), {sent: "x", "other_thing": "y"}) == []
         assert offered(closed(properties | {"body": TEXT}, "body"), {sent: "x"}) == []
-
-
-ENDS = {"start_point": TEXT, "end_point": TEXT}
 
 
 @each_row(("properties", "sent", "is_meant"), rows(__file__, "a_name_told_by_its_first_word_is_offered"))

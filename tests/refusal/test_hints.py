@@ -183,9 +183,6 @@ def test_the_values_of_a_nested_wrapper_are_offered() -> None:
     assert found[0].fixes[0][0] == {"op": "move", "from": "/o/properties/a", "path": "/o/a"}
 
 
-_PAIR = {"type": "array", "prefixItems": [{"type": "number"}, STRING], "items": False}
-
-
 @each_row(("place", "value", "pointer", "message"), rows(__file__, "too_many_items_of_a_tuple_are_counted"))
 def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer: str, message: str) -> None:
     """The message names the list that is too long, not the item that no schema describes."""

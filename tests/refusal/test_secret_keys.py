@@ -66,9 +66,7 @@ def test_the_hidden_key_is_named_as_in_the_log() -> None:
     assert envelope["details"]["violations"][0]["pointer"] == f"/credentials/{HIDDEN}"
 
 
-PAIR = array(closed(name={"type": "string"}, value={"type": "integer"}))
 ENTRY = closed(name={"type": "string"}, value={"type": "integer"})
-LINK = {"type": "string", "maxLength": 3}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from tables import (
     INTEGER,
     OBJECT,
     STRING,
-    array,
     check,
     closed,
     each_row,
@@ -18,7 +17,6 @@ from tables import (
 
 from mcp_lenient import LenientMiddleware, normalize
 
-STRINGS = array(STRING)
 FILTER = closed("field", field=STRING, value=INTEGER)
 
 

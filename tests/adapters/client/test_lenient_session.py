@@ -14,8 +14,6 @@ from mcp_lenient import LenientMiddleware, Policy, dispatch, lenient, lenient_se
 from mcp_lenient.adapters.client.compat import MCPError
 from mcp_lenient.normalizers import aliases
 
-SCHEMA = {"type": "object", "properties": {"gender": {"type": "number"}}, "required": ["gender"]}
-
 
 @pytest.fixture
 def server():

@@ -209,16 +209,6 @@ async def test_injected_parameters_cannot_be_sent(function, injected):
     assert code(refused) == "UNKNOWN_PARAMETER"
 
 
-@pytest.mark.parametrize(
-    "sent", [{"TAGS": ["a"]}, {"tags": ["a"], "toolCallId": "1"}], ids=["case", "injected"]
-)
-async def test_names_are_repaired_too(sent):
-    """A name in another case becomes the declared one; injected keys are dropped."""
-    result = await call(lenient(_sync), "_sync", sent)
-    assert got(result) == ["a"]
-    assert rules(result) == ["rename_case" if "TAGS" in sent else "drop_injected"]
-
-
 async def test_all_violations_are_reported_at_once():
     """A call with several errors is refused once, with a violation for each."""
 

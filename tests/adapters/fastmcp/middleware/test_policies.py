@@ -161,31 +161,6 @@ async def test_an_unrepairable_call_is_refused_on_request():
 
 
 @pytest.mark.parametrize(
-    ("sent", "expected"),
-    [
-        pytest.param({"tags": '["a"]'}, ["json_text_to_array"], id="tier_1"),
-        pytest.param({"tags": "['a']"}, ["json5_text_to_array"], id="tier_2"),
-        pytest.param({"tags": ["a"], "toolCallId": "1"}, ["drop_injected"], id="injected"),
-        pytest.param({"tags": "a"}, None, id="scalar_to_array"),
-        pytest.param({"tags": [], "limit": [5]}, None, id="array_to_scalar"),
-        pytest.param({"TAGS": ["a"]}, ["rename_case"], id="rename_case"),
-        pytest.param({"input": {"tags": ["a"]}}, ["unwrap_arguments"], id="unwrap"),
-        pytest.param({"tags": ["a"], "limit": None}, None, id="null_for_a_default"),
-    ],
-)
-@pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
-async def test_a_destructive_tool_gets_only_the_safest_repairs(sent, expected, destructive):
-    """With ``destructiveHint: true`` only the safest rules apply; with ``false`` all rules do."""
-    server = lenient(Tool.from_function(tool, annotations={"destructiveHint": destructive}))
-    result = await call(server, "tool", sent)
-    if destructive and expected is None:
-        assert result.is_error
-        assert envelope(result)["status"] == "error"
-    else:
-        assert rules(result) == expected or expected is None
-
-
-@pytest.mark.parametrize(
     ("arguments", "options", "named"),
     [(({},), {}, "policy"), ((), {"tools": {"a*": "off"}}, r"tools\['a\*'\]")],
 )

@@ -9,8 +9,6 @@ from tables import each_row, rows
 from mcp_lenient.adapters.fastmcp.proxy.middleware import refusal_in
 from mcp_lenient.refusal.upstream import LONGEST
 
-_URL = "    For further information visit https://errors.pydantic.dev/2.14/v/missing"
-
 
 def _refused(text: str, *, is_error: bool = True) -> str | None:
     result = ToolResult(content=[TextContent(type="text", text=text)], is_error=is_error)
