@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from adapters.hosts import EACH, HOSTS, LISTING, Answer, calls, session
+from adapters.hosts import EACH, HOSTS, LISTING, calls, session
 from calls import Log
 from fastmcp_versions import RAW, skip_on_3
 
@@ -25,8 +25,8 @@ async def test_right_nearly_right_and_wrong_calls(host, events: Log):
     async with host() as call:
         right, near = await call({"text": "a", "tags": ["b"]}), await call({"Text": "a", "tags": "['b']"})
         wrong = await call({"text": "a", "tags": 5})
-    assert right == Answer("ran", right.text, right.noted)
-    assert (right.rules, near.rules) == ([], ["json5_text_to_array", "rename_case"])
+    assert (right.status, right.rules, right.noted.keys() - {"repairs"}) == ("ran", [], set())
+    assert (near.status, near.rules) == ("ran", ["json5_text_to_array", "rename_case"])
     assert near.text in (right.text, "{'text': 'a', 'tags': ['b']}")
     assert (wrong.status, wrong.noted["error_code"]) == ("refused", "INVALID_TAGS_TYPE")
     assert json.loads(wrong.text)["message"] == wrong.noted["message"]
