@@ -131,7 +131,7 @@ def _binary(file):
 
 
 def _deep(file):
-    file.write_text("tools: " + "[" * 20_000, encoding="utf-8")
+    file.write_text("tools: " + "[" * 2_000, encoding="utf-8")
 
 
 def _folder(file):
