@@ -257,6 +257,17 @@ async def test_clients_beyond_the_session_limit_are_served(monkeypatch):
     assert [each.structured_content["result"] for each in noted] == [["a", "b"], ["b"]]
 
 
+async def test_a_canceled_call_does_not_affect_others():
+    """After a canceled call, the next ones are answered."""
+    upstream, _ = _upstream()
+    with _front(upstream) as url:
+        async with _client(url) as client:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(client.call_tool_mcp("slowly", {"steps": 500}), 0.3)
+            noted = await client.call_tool_mcp("note", {"text": "a"})
+    assert noted.structured_content == {"result": ["a"]}
+
+
 async def test_stateless_clients_keep_no_sessions():
     """A stateless proxy cannot tell clients apart, and each call has its own upstream session."""
     upstream, _ = _upstream()
