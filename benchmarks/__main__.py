@@ -16,6 +16,7 @@ _SCRIPTS = {
     "lengths": ("quality",),
     "text_calls": ("quality", "verbose"),
     "overhead": ("speed",),
+    "speed": ("speed",),
     "growth": ("speed",),
     "events": ("speed",),
     "import_time": ("speed",),

@@ -1,25 +1,36 @@
-"""Measure the structure of the package (lines, rooms, floors, circles), and the examples' lines."""
+"""Measure the structure of the package (lines, rooms, floors, circles, what a call passes), and the examples' lines."""
 
 from __future__ import annotations
 
 import ast
+import asyncio
 import io
+import re
+import sys
 import tokenize
 from collections import defaultdict
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import grimp
+from fastmcp import FastMCP
+from fastmcp.exceptions import ValidationError
 from rich.table import Table
 
 import mcp_lenient
+from benchmarks import servers
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import FrameType
+
     from rich.console import Console
 
 _PACKAGE = Path(mcp_lenient.__file__).parent
 _ROOT = Path(__file__).resolve().parents[2]
 _CORE = ("values", "schema", "rules", "engine", "refusal")
+_INSIDES = re.compile(rf"^\s*(from|import) mcp_lenient\.({'|'.join(_CORE)})\b", re.MULTILINE)
 _NO_CODE = frozenset(
     getattr(tokenize, name) for name in "COMMENT NL NEWLINE INDENT DEDENT ENDMARKER ENCODING".split()
 )
@@ -27,10 +38,17 @@ _SYSTEMS = (
     "smart_home.py context_store.py agent_platform langchain_agent type_conversion.py transcripts".split()
 )
 MOST_EXAMPLE_LINES = 4_000
+_PASSED = {
+    "accepted": (8, {"content": "x", "tags": ["a"]}),
+    "repaired": (15, {"content": "x", "tags": '["a"]'}),
+    "refused": (16, {"content": "x", "tags": 5}),
+}
+"""Calls, and the most files that each may pass through."""
 
 
 def main(console: Console) -> None:
-    """Print lines and files by folder, the imports between folders, and the lines of the examples."""
+    """Print lines and files by folder, the imports between folders, and the files that a warm call passes through."""
+    servers.quiet()
     rooms, lines = _rooms(), _lines(_PACKAGE)
     table = Table("folder", "files", "lines", "imports", title="mcp_lenient/")
     for room in sorted(rooms, key=lambda each: (_height(rooms, each), each), reverse=True):
@@ -42,6 +60,10 @@ def main(console: Console) -> None:
     for system, count in example_lines().items():
         examples.add_row(system, f"{count:,}")
     console.print(examples)
+    table = Table("call", "files", "at most", "functions", "which", title="What a warm call passes through")
+    for kind, (files, functions) in asyncio.run(_passed()).items():
+        table.add_row(kind, str(len(files)), str(_PASSED[kind][0]), str(functions), " ".join(sorted(files)))
+    console.print(table)
     for title, measured, target in _figures(rooms):
         console.print(f"{title}: {measured} ({target})")
 
@@ -57,6 +79,7 @@ def _figures(rooms: dict[str, set[str]]) -> list[tuple[str, str, str]]:
         ("lines, lines of code of the core", _size(*core), "6,500, 4,500"),
         ("lines, lines of code in mcp_lenient/", _size(_PACKAGE), "of code 17,000"),
         ("lines, lines of code in benchmarks/", _size(_ROOT / "benchmarks"), "of code 3,500"),
+        ("lines of tests that import the core's modules", f"{_lines_of_insides():,}", "2,500"),
         (
             "lines of code of the five example systems and their transcripts",
             f"{examples:,}",
@@ -119,6 +142,11 @@ def _lines(folder: Path) -> dict[Path, int]:
     }
 
 
+def _lines_of_insides() -> int:
+    texts = (path.read_text(encoding="utf-8") for path in (_ROOT / "tests").rglob("*.py"))
+    return sum(len(text.splitlines()) for text in texts if _INSIDES.search(text))
+
+
 def _size(*folders: Path) -> str:
     """Return the lines of folders, and their lines of code: without blanks, comments, docstrings and imports."""
     texts = [text for folder in folders for text in _texts(folder)]
@@ -135,3 +163,42 @@ def _code_lines(text: str) -> int:
         if is_text or isinstance(node, (ast.Import, ast.ImportFrom)):
             lines.difference_update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines)
+
+
+# --- what a call passes -------------------------------------------------------------------------------
+
+
+async def store(content: str, tags: list[str] | None = None) -> str:
+    """Store a text."""
+    return f"{content}{tags}"
+
+
+async def _passed() -> dict[str, tuple[set[str], int]]:
+    """Return the files of the package and the number of their functions that a warm call of each kind runs.
+
+    A comprehension or generator expression belongs to the function that it is in.
+    """
+    from mcp_lenient import LenientMiddleware
+
+    server: FastMCP[Any] = FastMCP("path", middleware=[LenientMiddleware()])
+    server.tool(store)
+    return {kind: await _traced(server, arguments) for kind, (_, arguments) in _PASSED.items()}
+
+
+async def _traced(server: FastMCP[Any], arguments: Mapping[str, Any]) -> tuple[set[str], int]:
+    functions: set[tuple[str, str]] = set()
+
+    def note(frame: FrameType, event: str, _argument: object) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(_PACKAGE):
+            # A comprehension is a call of its own before Python 3.12, a generator expression always.
+            name, _, inner = frame.f_code.co_qualname.rpartition(".<locals>.")
+            own = name if inner.endswith(("comp>", "genexpr>")) else frame.f_code.co_qualname
+            functions.add((str(path.relative_to(_PACKAGE)), own))
+
+    for profile in (None, None, None, note):
+        sys.setprofile(profile)
+        with suppress(ValidationError):
+            await server.call_tool("store", dict(arguments))
+    sys.setprofile(None)
+    return {file for file, _ in functions}, len(functions)
