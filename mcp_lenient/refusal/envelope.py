@@ -348,11 +348,7 @@ def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _said_once(details: Mapping[str, Any], message: str) -> dict[str, Any]:
-    kept = {
-        name: value
-        for name, value in details.items()
-        if name == "received_value" or not _is_said(name, value, message)
-    }
+    kept = {name: value for name, value in details.items() if not _is_said(name, value, message)}
     names = (*kept["parameters"]["required"], *kept["parameters"]["optional"])
     is_about_names = any(each["code"] in ("missing", "unknown") for each in kept["violations"])
     if not is_about_names or all(f"'{each}'" in message for each in names):
