@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -28,10 +29,13 @@ WORKER = Path(__file__).with_name("worker.py")
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))  # without the packages of a venv
 MEGABYTES_OF_MEMORY, MEGABYTES_OF_A_FILE, OPEN_FILES = 1024, 64, 128
 MOST_SESSIONS = 16
-UNSAFE = (
-    "Code would run without isolation: bubblewrap is missing or may not be used here (apt install bubblewrap). "
+MISSING = "bubblewrap is missing or may not be used here (apt install bubblewrap)"
+REFUSES = (
+    f"Code would run without isolation: {MISSING}. "
     "The sandbox refuses to run code; start the server with --unsafe to run it all the same, with limits only."
 )
+UNSAFE = f"Code runs without isolation, with limits only, since --unsafe was given: {MISSING}."
+LOST = "The session lost its variables, not its files."
 SYSTEM = ("/usr", "/bin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix)
 
 Code = Annotated[str, "Python code to run. 要执行的 Python 代码。"]
@@ -59,9 +63,9 @@ class Session:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
-def missing() -> str | None:
-    """Say in one line that code cannot be isolated on this machine; None where it can."""
-    return None if isolates(shutil.which("bwrap")) else UNSAFE
+def missing(*, unsafe: bool = False) -> str | None:
+    """Say in one line that code cannot be isolated on this machine, and what follows; None where it can."""
+    return None if isolates(shutil.which("bwrap")) else UNSAFE if unsafe else REFUSES
 
 
 @functools.cache
@@ -188,7 +192,7 @@ class Microsandbox(Group):
         elif self._unsafe:
             self._isolation = "none"
         else:
-            raise ToolError(UNSAFE)
+            raise ToolError(REFUSES)
 
     def _session(self, name: str) -> Session:
         if name not in self._sessions:
@@ -208,16 +212,16 @@ class Microsandbox(Group):
         session.runs += 1
         self._counts["runs"] += 1
         assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - they are pipes
-        answer: Reply = {}
+        answer, asked = Reply(), uuid4().hex
         try:
-            process.stdin.write(json.dumps({"code": code}).encode() + b"\n")
-            answer = json.loads(await asyncio.wait_for(process.stdout.readline(), seconds))
+            process.stdin.write(json.dumps({"id": asked, "code": code}).encode() + b"\n")
+            answer = _read(await asyncio.wait_for(process.stdout.readline(), seconds), asked)
         except asyncio.TimeoutError:
             self._counts["timeouts"] += 1
-            lost = "The session lost its variables, not its files."
-            raise ToolError(f"The code was stopped after {seconds} s. {lost}") from None
-        except ValueError:  # it ended, or wrote something else
-            return {"success": False, "error": "The sandbox's process ended."}
+            raise ToolError(f"The code was stopped after {seconds} s. {LOST}") from None
+        except (ValueError, ConnectionError):
+            forged = "" if process.stdout.at_eof() else " wrote something else where its answer belongs, and"
+            return {"success": False, "error": f"The sandbox's process{forged} ended. {LOST}"}
         finally:
             self._counts["errors"] += not answer.get("success")
             if not answer:
@@ -246,8 +250,7 @@ class Microsandbox(Group):
 
     async def _stop(self, name: str) -> None:
         session = self._sessions.pop(name)
-        if session.process is not None and session.process.returncode is None:
-            session.process.kill()  # also while it runs a call, which then ends
+        _kill(session.process)  # also while it runs a call, which then ends
         async with session.lock:
             await _end(session)
         await asyncio.to_thread(shutil.rmtree, session.folder, ignore_errors=True)
@@ -276,6 +279,21 @@ def _bubblewrap(folder: Path, shared: Path) -> list[str]:
 async def _end(session: Session) -> None:
     process, session.process = session.process, None
     if process is not None:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()
+        _kill(process)
+        with suppress(asyncio.TimeoutError):  # a process that has left the group may hold the pipes open
+            await asyncio.wait_for(process.wait(), 5)
+
+
+def _kill(process: Process | None) -> None:
+    """Kill a sandbox with all processes of its group."""
+    if process is not None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _read(line: bytes, asked: str) -> Reply:
+    """Read the answer to a request; raise ValueError where it is none, or that of another request."""
+    answer = json.loads(line)
+    if not isinstance(answer, dict) or answer.pop("id", None) != asked:
+        raise ValueError(asked)
+    return answer

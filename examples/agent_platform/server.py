@@ -104,10 +104,10 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
         return LenientMiddleware(definitions=path)
 
 
-def report_missing() -> None:
-    """Say at the start, a line each, what does not work on this machine."""
-    for reason in filter(None, (browser_use.missing(), microsandbox.missing())):
-        print(reason, file=sys.stderr)
+def report_missing(*, unsafe: bool = False) -> None:
+    """Say at the start, a line each, what does not work on this machine, or runs without isolation."""
+    for problem in filter(None, (browser_use.missing(), microsandbox.missing(unsafe=unsafe))):
+        print(problem, file=sys.stderr)
 
 
 async def serve(served: Mapping[str, Group], ports: Collection[int]) -> None:
@@ -179,9 +179,13 @@ def main() -> None:
         "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers and plans; key: OPENAI_API_KEY"
     )
     options = parser.parse_args()
+    if len(options.http or ()) not in {0, len(PORTS)}:
+        parser.error(f"--http takes {len(PORTS)} ports, or none for {' '.join(map(str, PORTS.values()))}")
+    if not options.folder.is_dir():
+        parser.error("--folder is not a folder that can be searched")
     switches = {"unsafe": options.unsafe, "installs": options.install, "model": options.model}
     served = groups(root=options.folder, **switches)
-    report_missing()
+    report_missing(unsafe=options.unsafe)
     with talk.interruptible():
         if options.http is not None:
             asyncio.run(serve(served, options.http))

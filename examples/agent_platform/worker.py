@@ -1,6 +1,7 @@
 """Run Python code that arrives as lines of JSON, in one namespace: the process inside a sandbox.
 
-Arguments: most bytes of memory, most bytes of a file, most open files, then the folders of packages.
+Arguments: most bytes of memory, most bytes of a file, most open files, then the folders of packages. An answer has the id
+of its request; a process that the code forks neither reads requests nor answers them.
 """
 
 from __future__ import annotations
@@ -27,9 +28,15 @@ def main() -> None:
     sys.path[:0] = ["", *sys.argv[4:]]
     requests, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.register_at_fork(after_in_child=lambda: (os.close(requests.fileno()), os.close(answers.fileno())))
     namespace: dict[str, Any] = {"__name__": "__main__"}
+    own = os.getpid()
     for line in requests:
-        print(json.dumps(answer(json.loads(line)["code"], namespace)), file=answers, flush=True)
+        asked = json.loads(line)
+        done = answer(asked["code"], namespace)
+        if os.getpid() != own:
+            os._exit(0)
+        print(json.dumps({"id": asked["id"], **done}), file=answers, flush=True)
 
 
 def answer(code: str, namespace: dict[str, Any]) -> dict[str, Any]:

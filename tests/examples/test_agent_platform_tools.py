@@ -28,7 +28,7 @@ from agent_platform import browser_use, microsandbox
 from agent_platform.documents import Library
 from agent_platform.microsandbox import Microsandbox
 from agent_platform.research import DeepSearch
-from agent_platform.server import PORTS, build_server, groups
+from agent_platform.server import PORTS, build_server, groups, report_missing
 from transcripts.agent_platform_scenes import PARTS, PROJECT
 from transcripts.play import repairs, value
 
@@ -456,7 +456,7 @@ async def test_a_running_session_can_be_closed(sandboxes):
     running = asyncio.create_task(sandboxes.microsandbox_execute("while True: pass", "s"))
     await asyncio.sleep(0.5)
     assert await sandboxes.microsandbox_close_session("s") == {"closed": "s"}
-    assert (await running)["error"] == "The sandbox's process ended."
+    assert (await running)["error"].startswith("The sandbox's process ended.")
     assert await sandboxes.microsandbox_list_sessions() == []
 
 
@@ -468,6 +468,76 @@ async def test_a_canceled_call_leaves_no_answer(sandboxes):
     with pytest.raises(asyncio.CancelledError):
         await running
     assert (await sandboxes.microsandbox_execute("2", "s"))["result"] == "2"
+
+
+@pytest.fixture(params=[True, False], ids=["isolated", "unsafe"])
+def isolated(request, monkeypatch):
+    """Whether code runs in bubblewrap."""
+    if request.param and microsandbox.missing() is not None:
+        pytest.skip("bubblewrap is missing or may not be used here")
+    if not request.param:
+        monkeypatch.setenv("PATH", "")
+
+
+FORKS = {
+    "ends": "import os; os.fork(); 1",
+    "waits": "import os, time\nif os.fork() == 0: time.sleep(60)\n1",
+    "leaves": "import os, time\nif os.fork() == 0: os.setsid(); time.sleep(60)\n1",
+    "closes": "import os, time\nif os.fork() == 0: os.closerange(3, 99); raise SystemExit\n1",
+}
+
+
+@pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in FORKS.items()])
+@pytest.mark.usefixtures("isolated")
+async def test_a_forked_process_answers_no_call(sandboxes, code):
+    """Each call gets its own answer after the code has forked, and the session closes in time."""
+    assert [(await sandboxes.microsandbox_execute(one, "s"))["result"] for one in (code, "2", "3")] == [
+        "1",
+        "2",
+        "3",
+    ]
+    closed = await asyncio.wait_for(sandboxes.microsandbox_cleanup_expired(0), 10)
+    assert closed == {"closed": ["s"], "left": []}
+
+
+@pytest.mark.parametrize(
+    "answer", [b'{"id": "1", "success": true}\n', b"[]\n", b"7\n", b"\xff\n", b"x" * (5 << 20)]
+)
+@pytest.mark.usefixtures("isolated")
+async def test_a_forged_answer_ends_the_session(sandboxes, answer):
+    """What code writes where the answer belongs is not taken for one, and the next call gets its own."""
+    code = f"import os\nfor each in range(3, 20):\n  try: os.write(each, {answer[:40]!r} * {len(answer) // 40 or 1})\n  except OSError: pass"
+    await sandboxes.microsandbox_execute("open('kept', 'w').write('here')", "s")
+    got = await sandboxes.microsandbox_execute(code, "s")
+    assert (got["success"], got["error"]) == (
+        False,
+        "The sandbox's process wrote something else where its answer belongs, and ended. "
+        "The session lost its variables, not its files.",
+    )
+    assert (await sandboxes.microsandbox_execute("open('kept').read()", "s"))["result"] == "'here'"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        pytest.param(["--http", "1"], "--http takes 4 ports", id="ports"),
+        pytest.param(["--folder", "/nonexistent"], "--folder is not a folder", id="folder"),
+    ],
+)
+@pytest.mark.slow
+def test_a_wrong_option_is_said_in_a_line(words, said):
+    """An option that cannot be is an error of the command line, without a traceback."""
+    done = subprocess.run([sys.executable, str(SERVER), *words], capture_output=True, encoding="utf-8")  # noqa: S603, PLW1510 - the example itself
+    assert done.returncode == 2
+    assert said in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.usefixtures("bare_machine")
+def test_the_start_says_that_code_is_not_isolated(capsys):
+    """With --unsafe the start says that code runs without isolation; without it, that it is refused."""
+    for unsafe, told in ((True, "Code runs without isolation"), (False, "The sandbox refuses to run code")):
+        report_missing(unsafe=unsafe)
+        assert told in capsys.readouterr().err
 
 
 async def test_failing_code_returns_its_error(sandboxes):
