@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from fastmcp.exceptions import ToolError
 
 
 class Group:
@@ -16,7 +21,27 @@ class Group:
         return [self._guarded(getattr(self, name)) for name in names]
 
     def _guarded(self, tool: Callable[..., Any]) -> Callable[..., Any]:
-        return tool
+        """Answer what a file system refuses as an error in one line, without a path."""
+
+        @functools.wraps(tool)
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            with _plain_errors():
+                return await tool(*args, **kwargs)
+
+        @functools.wraps(tool)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            with _plain_errors():
+                return tool(*args, **kwargs)
+
+        return call if inspect.iscoroutinefunction(tool) else run
 
     async def close(self) -> None:
         """Close what is open."""
+
+
+@contextmanager
+def _plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ToolError(f"A file or folder of the platform cannot be used: {error.strerror}.") from error

@@ -61,14 +61,15 @@ class Library:
 
     def __init__(self, root: Path = HERE, parts: tuple[str, ...] = (".",), engine: str = "") -> None:
         self.root, self._parts, self._engine = root.resolve(), parts, engine
-        self._lock = Lock()
+        self._lock, self._reached = Lock(), True
 
     @property
     def name(self) -> str:
-        """What is searched, for a person."""
-        return f"the folder {self.root.name}" + (
-            f" and {urlsplit(self._engine).netloc}" if self._engine else ""
-        )
+        """What was searched, and whether the engine could be reached, for a person."""
+        folder, engine = f"the folder {self.root.name}", urlsplit(self._engine).netloc
+        if not engine:
+            return folder
+        return f"{folder} and {engine}" if self._reached else f"{folder} ({engine} could not be reached)"
 
     @cached_property
     def _index(self) -> sqlite3.Connection:
@@ -83,7 +84,10 @@ class Library:
         """Find the passages that fit a query, the best first; none where nothing holds most of its words."""
         with self._lock:
             found = search(self._index, query, 4 * limit)
-        found += web_passages(self._engine, query) if self._engine else []
+        if self._engine:
+            pages = web_passages(self._engine, query)
+            self._reached = pages is not None
+            found += pages or []
         return [passage for passage in found if fits(passage, query)][:limit]
 
     def files(self) -> list[Path]:
@@ -153,6 +157,11 @@ def stem(term: str) -> str:
     return term if HAN.match(term) else term[: max(4, len(term) - 3)]
 
 
+def bare(word: str) -> str:
+    """Return a word without the ending of a form: "merge" and "merging", "file" and "files"."""
+    return re.sub(r"(?<=\w{3})(?:ing|ed|e?s|e|ations?|ions?)$", "", word)
+
+
 class _Page(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
@@ -183,18 +192,21 @@ def page_text(html: str) -> tuple[str, list[str]]:
     return "".join(page.parts).strip(), page.links
 
 
-def web_passages(engine: str, query: str) -> list[Passage]:
-    """Read the first pages that a search engine finds for a query; those that cannot be read are left out."""
+def web_passages(engine: str, query: str) -> list[Passage] | None:
+    """Read the first pages that a search engine finds for a query; None where the engine does not answer."""
     address = engine + quote(query)
-    links = (urljoin(address, link) for link in page_text(_fetched(address))[1])
+    if (results := _fetched(address)) is None:
+        return None
+    links = (urljoin(address, link) for link in page_text(results)[1])
     pages = [link for link in dict.fromkeys(links) if urlsplit(link).scheme in {"http", "https"}][:5]
-    return [part for page in pages for part in split(page, page_text(_fetched(page))[0]) if part.text]
+    read = ((page, _fetched(page) or "") for page in pages)
+    return [part for page, text in read for part in split(page, page_text(text)[0]) if part.text]
 
 
-def _fetched(address: str) -> str:
+def _fetched(address: str) -> str | None:
     request = Request(address, headers={"User-Agent": "agent-platform"})  # noqa: S310 - only http(s) comes here
     try:
         with urlopen(request, timeout=10) as answer:  # noqa: S310 - as above
             return str(answer.read(1 << 20).decode("utf-8", "replace"))
     except (OSError, ValueError):
-        return ""
+        return None

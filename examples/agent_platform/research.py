@@ -18,7 +18,7 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.documents import Library, Passage, best_sentences, fits, stem, terms
+from agent_platform.documents import Library, Passage, bare, best_sentences, fits, terms
 from agent_platform.microsandbox import install
 from agent_platform.talk import ModelError, complete
 
@@ -109,7 +109,9 @@ def _answer(question: str, queries: list[str], found: list[Passage], where: str)
     excerpts = [(passage, best_sentences(passage.text, " ".join(queries))) for passage in found]
     fitting = [(passage, " ".join(sentences)) for passage, sentences in excerpts if sentences]
     if not fitting:
-        return {"answer": f"Nothing about this was found in {where}.", "sources": []}
+        words = " ".join(dict.fromkeys(term for query in queries for term in terms(query)))
+        told = f"Nothing in {where} holds most of the words that were asked for: {words or question}."
+        return {"answer": told, "sources": []}
     points = [f"- {one.heading}: {text} [{number}]" for number, (one, text) in enumerate(fitting, 1)]
     sources = [one.source if "://" in one.source else f"{one.source}:{one.line}" for one, _ in fitting]
     listed = [f"{number}. {source}" for number, source in enumerate(sources, 1)]
@@ -223,8 +225,8 @@ def _tools_for(task: str) -> list[str]:
 def _packages_for(task: str) -> list[dict[str, str]]:
     """Search the index of packages; returns those with the most words of a task."""
     rows = [line.split("\t") for line in INDEX.read_text("utf-8").splitlines() if line[:1] != "#"]
-    words = [stem(term) for term in terms(task) if len(term) > 1]
-    scores = [sum(word in " ".join(row).casefold() for word in words) for row in rows]
+    words = {bare(term) for term in terms(task)}
+    scores = [len(words & {bare(term) for term in terms(" ".join(row))}) for row in rows]
     best = max(scores, default=0)
     found = [row for row, score in zip(rows, scores, strict=True) if score == best > 0]
     return [{"package": name, "summary": summary} for name, summary, _ in found[:3]]
