@@ -13,22 +13,23 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from html import escape
+from http import HTTPStatus
 from pathlib import Path
 from time import strftime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from fastmcp.exceptions import ToolError
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from agent_platform import Group
-from agent_platform.documents import Library, Passage, best_sentences
+from agent_platform.documents import Library, Passage, best_sentences, fits
 from agent_platform.talk import ModelError, complete
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, Locator, Page, Route
+    from playwright.async_api import BrowserContext, Locator, Page, Response, Route
 
-SITE = "http://platform.example"
+SITE, BLANK = "http://platform.example", "about:blank"
 PAGES = Path(__file__).with_name("site")
 HTML, TEXT = "text/html; charset=utf-8", "text/plain; charset=utf-8"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -40,8 +41,13 @@ DESCRIBE = """elements => elements.map(each => [
     each.tagName.toLowerCase(), each.type && each.type != each.tagName.toLowerCase() ? `[${each.type}]` : "",
     " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
 ].join("").trim().slice(0, 80))"""
+NAMES_OF = """elements => elements.map(each => (
+    each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || each.value || ""
+).trim())"""
+FIELDS = "input:not([type=hidden]), textarea, [contenteditable=true]"
+CLICKABLE = f"a[href], button, {FIELDS}, select, summary, [role=button], [role=link]"
 LINKS = "links => links.map(link => [link.innerText, link.href])"
-SCROLL = "amount => { scrollBy(0, amount); return [scrollY, document.body.scrollHeight - innerHeight] }"
+SCROLL = "amount => { scrollBy(0, amount); return [scrollY, Math.max(0, document.body.scrollHeight - innerHeight)] }"
 
 Task = Annotated[
     str, "Steps in words: search for, open, click, type ... into, press, scroll down. 要执行的任务描述。"
@@ -109,6 +115,7 @@ class BrowserUse(Group):
         self._context: BrowserContext | None = None
         self._page = cast("Page", None)  # every tool that needs it finds it open
         self._log: list[str] = []
+        self._statuses: dict[Page, int] = {}
 
     async def close(self) -> None:
         """Close the browser."""
@@ -130,10 +137,9 @@ class BrowserUse(Group):
                     await self._open()
                 return await tool(*args, **kwargs)
             except Error as error:
-                waiting = re.findall(r"waiting for [^\n]+", error.message)[:1]
-                raise ToolError(", ".join([error.message.splitlines()[0], *waiting])) from error
+                raise ToolError(_plain(error.message)) from error
 
-        return call
+        return super()._guarded(call)
 
     async def browser_use_execute_task(
         self, task: Task, max_steps: MaxSteps = 50, *, use_vision: UseVision = True
@@ -141,7 +147,7 @@ class BrowserUse(Group):
         """Carry out a task in words, step by step; when a part cannot be read, nothing is done (执行复杂的浏览器任务)."""
         steps, unread = await self._planned(task)
         if unread or not steps:
-            told = f"These parts of the task cannot be read, so nothing was done: {unread}. {READABLE}"
+            told = UNREAD[is_chinese(task)].format(", ".join(map(repr, unread or [task])))
             return {"success": False, "steps": [], "unread": unread, "error": told}
         done, error = list[State](), None
         try:
@@ -175,7 +181,7 @@ class BrowserUse(Group):
         if urlsplit(url).scheme not in {"http", "https"} and not url.startswith("/"):
             raise ToolError(f"{url!r} is neither an http(s) address nor a path.")
         await self._goto(self._page, url)
-        return await self._state()
+        return await self._arrived()
 
     async def browser_search_google(self, query: Query) -> State:
         """Search with the engine of AGENT_PLATFORM_SEARCH, by default the example's own page (在 Google 中搜索)."""
@@ -186,14 +192,16 @@ class BrowserUse(Group):
         """Go back to the previous page (返回上一页)."""
         here = self._page.url
         await self._page.go_back()
+        if self._page.url == BLANK:  # what a browser begins with
+            await self._page.go_forward()
         if self._page.url == here:
             raise ToolError("There is no page to go back to.")
-        return await self._state()
+        return await self._arrived()
 
     async def browser_click_element(self, index: Index) -> State:
         """Click the element with this number (通过索引点击页面元素)."""
         await (await self._element(index)).click()
-        return await self._state()
+        return await self._arrived()
 
     async def browser_input_text(self, index: Index, text: Value) -> State:
         """Type a text into the element with this number (在指定元素中输入文本)."""
@@ -204,7 +212,7 @@ class BrowserUse(Group):
     async def browser_send_keys(self, keys: Keys) -> State:
         """Press a key or shortcut (发送特殊键或快捷键)."""
         await self._page.locator("body, :focus").last.press(keys)
-        return await self._state()
+        return await self._arrived()
 
     async def browser_scroll_down(self, amount: Amount = None) -> State:
         """Scroll down (向下滚动页面)."""
@@ -216,7 +224,7 @@ class BrowserUse(Group):
 
     async def browser_scroll_to_text(self, text: Shown) -> State:
         """Scroll to the first element with a text (滚动到包含指定文本的元素)."""
-        await self._page.get_by_text(text).first.scroll_into_view_if_needed()
+        await (await self._first(self._page.get_by_text(text), text)).scroll_into_view_if_needed()
         return {"text": text, "scrolled_to": await self._page.evaluate("scrollY")}
 
     async def browser_switch_tab(self, page_id: Tab) -> State:
@@ -340,7 +348,8 @@ class BrowserUse(Group):
         """Return the HTML of the page, or of the first element that a selector finds (获取页面内容)."""
         if selector is None:
             return {"html": await self._page.content()}
-        return {"html": await self._page.locator(selector).first.evaluate("one => one.outerHTML")}
+        found = await self._first(self._page.locator(selector), selector)
+        return {"html": await found.evaluate("one => one.outerHTML")}
 
     async def _open(self) -> None:
         """Make sure that there is a current tab; a new browser gets one with the shop."""
@@ -348,7 +357,7 @@ class BrowserUse(Group):
             self._context = context = self._context or await self._launched()
             if not self._page or self._page.is_closed():
                 self._page = context.pages[-1] if context.pages else await context.new_page()
-                if self._page.url == "about:blank":
+                if self._page.url == BLANK:
                     await self._page.goto("/")
 
     async def _goto(self, page: Page, url: str) -> None:
@@ -374,6 +383,7 @@ class BrowserUse(Group):
         browser = await self._running.enter_async_context(await playwright.chromium.launch(**options))
         context = await browser.new_context(base_url=SITE)
         context.set_default_timeout(5000)
+        context.on("response", self._note)
         await context.route(f"{SITE}/**", self._serve)
         return context
 
@@ -395,6 +405,37 @@ class BrowserUse(Group):
         if not self._log or self._log[-1] != page.url:
             self._log.append(page.url)
         return {"url": page.url, "title": await page.title(), "page_id": page.context.pages.index(page)}
+
+    def _note(self, response: Response) -> None:
+        """Keep what a page was answered with."""
+        if response.request.is_navigation_request() and response.frame.parent_frame is None:
+            self._statuses[response.frame.page] = response.status
+
+    async def _arrived(self) -> State:
+        """Return the state of the page; an error that a server has answered is one."""
+        state = await self._state()
+        if (status := self._statuses.get(self._page, 200)) >= HTTPStatus.BAD_REQUEST:
+            raise ToolError(f"{urlsplit(self._page.url).path} is no page: the server answers {status}.")
+        return state
+
+    async def _first(self, found: Locator, wanted: str) -> Locator:
+        if not await found.count():
+            raise ToolError(f"There is no {wanted!r} on this page.")
+        return found.first
+
+    async def _named(self, kind: str, elements: str, text: str) -> Locator:
+        """Return the one element that has this text as a whole, or else as some of its words."""
+        found = self._page.locator(elements).filter(visible=True)
+        names = [" ".join(name.split()) for name in await found.evaluate_all(NAMES_OF)]
+        wanted = re.escape(" ".join(text.split()))
+        for pattern in (wanted, rf".*\b{wanted}\b.*"):
+            at = [place for place, name in enumerate(names) if re.fullmatch(pattern, name, re.IGNORECASE)]
+            if len(at) == 1:
+                return found.nth(at[0])
+            if at:
+                raise ToolError(f"{len(at)} {kind}s on this page are called {text!r}.")
+        there = ", ".join(repr(name[:40]) for name in names[:10] if name) or "none"
+        raise ToolError(f"There is no {kind} {text!r} on this page. There are: {there}.")
 
     def _tab(self, page_id: int) -> Page:
         pages = self._page.context.pages
@@ -421,28 +462,39 @@ class BrowserUse(Group):
         return self._data / Path(name).name
 
     async def _step(self, step: Step) -> None:
-        page, given = self._page, step.given
         actions: dict[str, Callable[..., Awaitable[Any]]] = {
             "open": self.browser_navigate,
             "open_first": self._open_first,
             "search": self._search,
-            "click": lambda text: page.get_by_text(text).first.click(),
-            "type": lambda text, at: page.get_by_label(at).or_(page.get_by_placeholder(at)).first.fill(text),
+            "click": self._click,
+            "type": self._type,
             "press": self.browser_send_keys,
             "scroll": self.browser_scroll_down,
         }
-        await actions[step.action](*given)
+        await actions[step.action](*step.given)
+        await self._arrived()
+
+    async def _click(self, text: str) -> None:
+        await (await self._named("link or button", CLICKABLE, text)).click()
+
+    async def _type(self, text: str, field: str) -> None:
+        await (await self._named("field", FIELDS, field)).fill(text)
 
     async def _open_first(self) -> None:
         links = self._page.locator("a.result")
-        await (links if await links.count() else self._page.locator("a[href]")).first.click()
+        if not await links.count():
+            raise ToolError("This page has no results of a search.")
+        await links.first.click()
 
     async def _search(self, query: str) -> None:
-        """Search; on the example's own site, an empty result is a failure."""
+        """Search; a page without a result of the example's site, or without a link about the query, is a failure."""
         await self.browser_search_google(query)
+        links = await self._page.eval_on_selector_all("a[href]", LINKS)
         own = self._page.url.startswith(f"{SITE}/search")
-        if own and not await self._page.locator("a.result").count():
-            raise ToolError(f"Nothing was found for {query!r} in {self._library.name}.")
+        found = [text for text, href in links if fits(Passage(href, 0, text, ""), query)]
+        if not (await self._page.locator("a.result").count() if own else found):
+            where = self._library.name if own else urlsplit(self._page.url).netloc
+            raise ToolError(f"Nothing was found for {query!r} in {where}.")
 
 
 def _checked(what: str, index: int, count: int) -> int:
@@ -464,6 +516,13 @@ class Step(BaseModel):
     action: Literal["open", "open_first", "search", "click", "type", "press", "scroll"]
     given: list[str] = []
 
+    @model_validator(mode="after")
+    def _is_complete(self) -> Step:
+        takes = {"open_first": 0, "scroll": 0, "type": 2}.get(self.action, 1)
+        if len(self.given) != takes:
+            raise ValueError(f"{self.action} takes {takes}")
+        return self
+
 
 class Plan(BaseModel):
     """The steps that a model plans for a task."""
@@ -471,9 +530,16 @@ class Plan(BaseModel):
     steps: list[Step]
 
 
-READABLE = (
-    "Write steps such as: open /about.html; search for tea; open the first result; click Order; "
-    "type Li into Name; press Enter; scroll down."
+UNREAD = (
+    (
+        "These parts of the task cannot be read, so nothing was done: {}. Write steps such as: open /about.html; "
+        "search for tea; open the first result; click Order; type Li into Name; press Enter; scroll down. "
+        'A text of several clauses, or with a sign in it, goes in quotes: search for "bread and butter".'
+    ),
+    (
+        "任务的这些部分无法理解, 所以什么都没有做: {}。请写这样的步骤: 打开 /about.html; 搜索茶; 打开第一个结果; 点击 Order; "
+        "在 Name 中输入李; 按 Enter; 向下滚动。带有连词或标点的文字请加引号。"
+    ),
 )
 PLANNING = (
     "Plan a task for a browser. Answer with one JSON object and nothing else: "
@@ -481,24 +547,29 @@ PLANNING = (
     "search [query], open_first [], click [text on the page], type [text, label of the field], press [key], scroll []. "
     'Where these cannot do the task, answer {"steps": []}.'
 )
-QUOTED = r"(?:[\"'“「](.+?)[\"'”」]|(.+?))"
+QUOTED = r"\"([^\"]+)\"|(?<!\w)'([^']+)'(?!\w)|“([^”]+)”|「([^」]+)」"
+# A text without quotes has no sign and no word that could belong to another clause.
+JOINS = (
+    r"[\"“”「」?!:\uff1f\uff01\uff1a]|\b(?:and|or|but|if|unless|when|then|while|until|before|after|because|except|without|not)\b"
+    "|如果|除|以后|之后|之前|和|或|并|吗|别|不"
+)
+FIRST, SECOND = (rf"(?P<{name}>\0\d+\0|[^\0]+?)" for name in "ab")  # in the order that a step takes them
 STEPS = (
-    ("open_first", "open|click|打开|点击", r"(?:on\s+)?(?:the\s+)?(?:first|第一)\s*(?:result|link|one|个|条)?\s*(?:结果|链接)?"),
-    ("open", "open|go to|visit|打开|访问", r"(https?://\S+|/\S*)"),
-    ("type", "type|enter|输入", rf"{QUOTED}\s*(?:into|in|到)\s*(?:the )?{QUOTED}"),
-    ("click", "click|点击", rf"(?:on )?{QUOTED}"),
-    ("press", "press|按下?", r"[\"'“「]?([\w+]+)[\"'”」]?"),
-    ("scroll", "scroll down|向下滚动", "(?:a (?:bit|little)|to the (?:end|bottom)|一点|到底)?"),
-    ("search", "search for|search|find|look up|搜索|查找", QUOTED),
-)  # fmt: skip
-VERBS = "|".join(verbs for _, verbs, _ in STEPS)
-# Where a task is split: always at a full stop or "then", at "and" only before a verb, so that "bread and butter" stays.
-OTHER_VERBS = "buy|order|delete|remove|log|sign|submit|pay|send|download|save|book|add|post|买|订|删|登录|提交|付|发|下载|保存"
-BREAK = rf"\s*(?:[;；。\n]|,|，|\.(?=\s|$)|(?:\band\s+)?\bthen\b|然后)\s*|\s*(?:\band\b|并且?|再)\s*(?=(?:{VERBS}|{OTHER_VERBS}))"
+    ("open_first", r"(?:open|click|打开|点击)\s*(?:on )?(?:the )?(?:first result|第一个?(?:条)?结果)"),
+    ("open", r"(?:open|go to|visit|打开|访问)\s*(?P<url>https?://\S+|/\S*)"),
+    ("type", rf"(?:type|enter)\s+{FIRST}\s+(?:into|in) (?:the )?{SECOND}"),
+    ("type", rf"输入\s*{FIRST}\s*到\s*{SECOND}"),
+    ("type", rf"在\s*{SECOND}\s*[中里]?输入\s*{FIRST}"),
+    ("click", rf"(?:click\s+(?:on )?|点击\s*){FIRST}"),
+    ("press", r"(?:press\s+|按下?\s*)(?P<key>[\w+]+)"),
+    ("scroll", r"scroll down(?: a (?:bit|little))?|向下滚动(?:一点)?"),
+    ("search", rf"(?:search\s+(?:for\s+)?|搜索\s*|查找\s*){FIRST}"),
+)
+BREAK = r"\s*(?:[;；。\n,，]|\.(?=\s|$)|\bthen\b|\band\b|然后|并且?(?=打开|访问|点击|输入|在|按|向下|搜索|查找))\s*"
 
 
 def plan(task: str) -> tuple[list[Step], list[str]]:
-    """Read a task as steps; returns them, and the parts that cannot be read."""
+    """Read a task as steps; returns them, and the parts that cannot be read as a whole."""
     quoted = list[str]()
 
     def hidden(found: re.Match[str]) -> str:
@@ -506,22 +577,47 @@ def plan(task: str) -> tuple[list[Step], list[str]]:
         return f"\0{len(quoted) - 1}\0"
 
     def shown(part: str) -> str:
-        return re.sub(r"\0(\d+)\0", lambda found: quoted[int(found[1])], part)
+        return re.sub("\0(\\d+)\0", lambda found: quoted[int(found[1])], part)
 
-    masked = re.sub(r"\"[^\"]*\"|'[^']*'(?!\w)|“[^”]*”|「[^」]*」", hidden, task)
-    parts = [shown(part).strip() for part in re.split(BREAK, masked, flags=re.IGNORECASE)]
-    flags = re.IGNORECASE | re.DOTALL
-    patterns = [
-        (name, re.compile(rf"(?:please )?(?:{verbs})\s*{rest}", flags)) for name, verbs, rest in STEPS
-    ]
     steps, unread = list[Step](), list[str]()
-    for part in filter(None, parts):
-        read = next(((name, found) for name, pattern in patterns if (found := pattern.fullmatch(part))), None)
-        if read is None:
-            unread.append(part)
+    for part in filter(None, re.split(BREAK, re.sub(QUOTED, hidden, task.strip()), flags=re.IGNORECASE)):
+        step = _read(re.sub(r"(?i)^please ", "", part.strip()), quoted)
+        if step is None:
+            unread.append(shown(part))
         else:
-            steps.append(Step(action=cast("Any", read[0]), given=[text for text in read[1].groups() if text]))
+            steps.append(step)
     return steps, unread
+
+
+def _read(part: str, quoted: list[str]) -> Step | None:
+    """Read a part of a task as a step; None where any of it is left."""
+    for action, pattern in STEPS:
+        if found := re.fullmatch(pattern, part, re.IGNORECASE):
+            given = dict(sorted(found.groupdict().items()))
+            free = (text for name, text in given.items() if name in "ab" and text[0] != "\0")
+            if any(re.search(JOINS, text, re.IGNORECASE) for text in free):
+                return None
+            said = [quoted[int(text[1:-1])][1:-1] if text[0] == "\0" else text for text in given.values()]
+            return Step(action=cast("Any", action), given=said)
+    return None
+
+
+def is_chinese(text: str) -> bool:
+    """Return whether a text has a Han character."""
+    return re.search(r"[\u3400-\u9fff]", text) is not None
+
+
+def _plain(message: str) -> str:
+    """Say in a line of our own what Playwright raised."""
+    if found := re.search(r"net::ERR_(\w+) at (\S+)", message):
+        return f"{found[2].partition('?')[0]} cannot be opened: {found[1].replace('_', ' ').lower()}."
+    if found := re.search(r'Unknown key: "(.*?)"', message):
+        return f"There is no key {found[1]!r}."
+    if "selector" in message or "Unexpected token" in message:
+        return "This is no CSS selector that can be read."
+    if "Timeout" in message:
+        return "This did not happen within 5 s: what is meant may be hidden, covered or disabled."
+    return "The page cannot do this."
 
 
 def parse(told: str) -> Any:

@@ -19,6 +19,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # as long as the imports run
 
 import argparse
+import ast
 import asyncio
 import re
 import sys
@@ -33,6 +34,7 @@ from fastmcp import FastMCP
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
 from agent_platform import Group, browser_use, microsandbox, talk
+from agent_platform.browser_use import is_chinese, plan
 from agent_platform.documents import HERE, Library
 from agent_platform.research import DeepSearch, SearchTool
 from agent_platform.talk import DATA
@@ -120,19 +122,28 @@ async def serve(served: Mapping[str, Group], ports: Collection[int]) -> None:
 
 
 async def reply(line: str, call: talk.Call) -> str:
-    """Answer a line by its first words: run, research, find, packages for; anything else is a task for the browser."""
+    """Answer a line by its first word and a colon, or by its question mark; anything else is steps for the browser."""
     for pattern, answer in REPLIES:
         if found := re.fullmatch(pattern, line.strip(), re.IGNORECASE | re.DOTALL):
             return await answer(found[1].strip(), call)
+    if not plan(line)[0]:
+        return UNDERSTOOD[is_chinese(line)].format(line.strip())
     done = await call("browser_use_execute_task", task=line, use_vision=False)
-    if done["success"]:
-        return f"Done in {len(done['steps'])} steps. {done['found'][0]}"
-    return f"{done['error']} Or say: {UNDERSTOOD}"
+    if not done["success"]:
+        return str(done["error"])
+    return f"Done in {len(done['steps'])} steps. The page is {done['steps'][-1]['url']}: {done['found'][0]}"
 
 
 async def _run(code: str, call: talk.Call) -> str:
+    try:
+        ast.parse(code)
+    except (SyntaxError, ValueError):
+        return f"{code!r} is not Python, so nothing was run."
     done = await call("microsandbox_execute", code=code, session_id="chat")
-    return str(done["error"] or done["stdout"] or done["result"])
+    if done["error"]:
+        return f"The code failed: {done['error'].splitlines()[-1]}"
+    told = [done["stdout"].rstrip("\n"), done["result"]]
+    return "\n".join(filter(None, told)) or "The code ran, and printed nothing."
 
 
 async def _research(question: str, call: talk.Call) -> str:
@@ -142,21 +153,35 @@ async def _research(question: str, call: talk.Call) -> str:
 async def _find(words: str, call: talk.Call) -> str:
     found = await call("search_file_content", file_path=".", regex_pattern=re.escape(words))
     lines = [f"{one['file']}:{one['line']} {one['text'].strip()}" for one in found["matches"][:5]]
-    return "\n".join([f"{found['count']} lines hold it.", *lines])
+    held = f"{found['count'] or 'No'} lines hold {words!r} as it is written."
+    return "\n".join([held, *lines])
 
 
 async def _packages(task: str, call: talk.Call) -> str:
     found = await call("search_and_install_tools", task_description=task)
     named = [f"{one['package']}: {one['summary']}" for one in found["found"]]
+    if named:
+        installed = ", ".join(found["installed"])
+        named.append(f"Installed: {installed}." if installed else "Nothing was installed.")
     return "\n".join(named) or "The index has no package for this."
 
 
-UNDERSTOOD = "run CODE; research QUESTION; find TEXT; packages for TASK; or steps for the browser, such as: open /, click Order."
+UNDERSTOOD = (
+    (
+        "I could not read {0!r}, so I did nothing. I understand: run: CODE; a question that ends with ?; research: TOPIC; "
+        "find: TEXT; packages: TASK; or steps for the browser, such as: open /, click Order."
+    ),
+    (
+        "我没有理解 {0!r}, 所以什么都没有做。我理解: 运行: 代码; 以问号结尾的问题; 研究: 主题; 查找文件: 文字; 安装: 任务; "
+        "或浏览器的步骤, 例如: 打开 /, 点击 Order。"
+    ),
+)
 REPLIES = (
-    (r"(?:run|execute|运行|执行)[:：\s]+(.+)", _run),
-    (r"(?:research|why|what|how|研究|调查)[:：\s]+(.+)", _research),
-    (r"(?:find|grep|查找文件)[:：\s]+(.+)", _find),
-    (r"(?:packages? for|install|安装)[:：\s]+(.+)", _packages),
+    (r"(?:run|execute|运行|执行)\s*[:\uff1a](.+)", _run),
+    (r"(?:research|研究|调查)\s*[:\uff1a](.+)", _research),
+    (r"(?:find|grep|查找文件)\s*[:\uff1a](.+)", _find),
+    (r"(?:packages?(?: for)?|install|安装)\s*[:\uff1a](.+)", _packages),
+    (r"([^,;.:\n]+[?\uff1f])", _research),
 )
 
 mcp = build_server(groups())

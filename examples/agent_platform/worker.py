@@ -7,6 +7,7 @@ of its request; a process that the code forks neither reads requests nor answers
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import json
 import os
@@ -28,7 +29,8 @@ def main() -> None:
     sys.path[:0] = ["", *sys.argv[4:]]
     requests, answers = os.fdopen(os.dup(0), encoding="utf-8"), os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.register_at_fork(after_in_child=lambda: (os.close(requests.fileno()), os.close(answers.fileno())))
+    for each in (requests, answers):
+        os.register_at_fork(after_in_child=functools.partial(os.close, each.fileno()))
     namespace: dict[str, Any] = {"__name__": "__main__"}
     own = os.getpid()
     for line in requests:

@@ -15,8 +15,12 @@ from agent_platform.research import _packages_for
         pytest.param(
             "搜索Python教程并打开第一个结果", [("search", ["Python教程"]), ("open_first", [])], id="chinese"
         ),
-        pytest.param("search for bread and butter.", [("search", ["bread and butter"])], id="and"),
+        pytest.param('search for "bread and butter".', [("search", ["bread and butter"])], id="and"),
         pytest.param("search for 'tea, then milk'", [("search", ["tea, then milk"])], id="quoted"),
+        pytest.param("search for tea's price", [("search", ["tea's price"])], id="apostrophe"),
+        pytest.param(
+            "打开 / 然后在Name中输入李", [("open", ["/"]), ("type", ["李", "Name"])], id="field-first"
+        ),
         pytest.param(
             "Open /, type 'Li' into Name and then click \"Order\".\nPress Enter",
             [("open", ["/"]), ("type", ["Li", "Name"]), ("click", ["Order"]), ("press", ["Enter"])],
@@ -46,6 +50,43 @@ def test_a_task_is_read_as_steps(task, steps):
         ),
         pytest.param("天气", ["天气"], id="words"),
         pytest.param("open /about.html, then delete my account", ["delete my account"], id="after-then"),
+        *(
+            pytest.param(task, unread, id=task)
+            for task, unread in {
+                "search for bread and butter": ["butter"],
+                "search for tea and cancel my order": ["cancel my order"],
+                "search for tea or coffee": ["search for tea or coffee"],
+                "search for tea if it rains": ["search for tea if it rains"],
+                "search for tea?": ["search for tea?"],
+                'search for "tea" or "milk"': ['search for "tea" or "milk"'],
+                'search for "tea" and "milk"': ['"milk"'],
+                "click Order unless it is dear": ["click Order unless it is dear"],
+                "click Order, but only once": ["but only once"],
+                "do not click Order": ["do not click Order"],
+                "never open /about.html": ["never open /about.html"],
+                "press Enter three times": ["press Enter three times"],
+                "press Enter if you dare": ["press Enter if you dare"],
+                "scroll down twice": ["scroll down twice"],
+                "scroll down to the prices": ["scroll down to the prices"],
+                "open /about.html twice": ["open /about.html twice"],
+                "open the second result": ["open the second result"],
+                "type Li": ["type Li"],
+                "type Li into Name and Tea": ["Tea"],
+                "type Li into Name without pressing Enter": ["type Li into Name without pressing Enter"],
+                "wait 1,000 seconds": ["wait 1", "000 seconds"],
+                "search for 1,000 cups": ["000 cups"],
+                "could you click Order": ["could you click Order"],
+                "click": ["click"],
+                "点击订单如果便宜": ["点击订单如果便宜"],
+                "搜索茶和咖啡": ["搜索茶和咖啡"],
+                "搜索茶并删除我的账户": ["搜索茶并删除我的账户"],
+                "别点击 Order": ["别点击 Order"],
+                "点击 Order 吗": ["点击 Order 吗"],
+                "打开第二个结果": ["打开第二个结果"],
+                "在Name中输入李和王": ["在Name中输入李和王"],
+                "向下滚动三次": ["向下滚动三次"],
+            }.items()
+        ),
         pytest.param("search for tea and buy it", ["buy it"], id="after-and"),
         pytest.param("scroll down and delete everything", ["delete everything"], id="after-scroll"),
         pytest.param(
@@ -65,6 +106,7 @@ def test_what_cannot_be_read_is_named(task, unread):
         pytest.param("draw a chart of the sales", "matplotlib", id="english"),
         pytest.param("read an Excel workbook", "openpyxl", id="excel"),
         pytest.param("sing a song", None, id="nothing"),
+        pytest.param("a virus on my computer", None, id="a-part-of-a-word"),
     ],
 )
 def test_packages_are_found_in_the_index(task, package):

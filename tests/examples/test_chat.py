@@ -73,23 +73,34 @@ CHATS = {
         ("sing", "I understand: time in"),
     ],
     "agent_platform/server.py": [
-        ("research when was the shop founded", "# when was the shop founded"),
-        ("research who wrote Hamlet?", "Nothing about this was found in the folder agent_platform."),
-        ("research blockchain trends", "Nothing about this was found in the folder agent_platform."),
-        ("packages for merging PDF files", "pypdf: "),
-        ("packages for singing", "The index has no package for this."),
-        ("find two sisters", "1 lines hold it."),
+        ("when was the shop founded?", "# when was the shop founded?"),
+        ("who wrote Hamlet?", "Nothing in the folder agent_platform holds most of the words that were asked"),
+        ("research: blockchain trends", "Nothing in the folder agent_platform holds most of the words that"),
+        ("packages: merging PDF files", "pypdf: "),
+        ("packages for: singing", "The index has no package for this."),
+        ("find: two sisters", "1 lines hold 'two sisters' as it is written."),
+        ("run the tests", "I could not read 'run the tests', so I did nothing. I understand: run: CODE"),
+        ("run: the tests", "'the tests' is not Python, so nothing was run."),
+        ("唱首歌", "我没有理解 '唱首歌', 所以什么都没有做。"),
     ],
 }
-SANDBOX = [("run 6 * 7", "42"), ("run 1 / 0", "Traceback (most recent call last):")]
+SANDBOX = [
+    ("run: 6 * 7", "42"),
+    ("run: x = 41", "The code ran, and printed nothing."),
+    ("run: 1 / 0", "The code failed: ZeroDivisionError: division by zero"),
+]
 BROWSER = [
-    ("open /about.html, scroll down", "Done in 2 steps."),
+    ("open /about.html, scroll down", "Done in 2 steps. The page is http://platform.example/about.html: "),
+    ("delete my account", "I could not read 'delete my account', so I did nothing."),
+    ("open /, delete it", "These parts of the task cannot be read, so nothing was done: 'delete it'."),
     (
-        "delete my account",
-        "These parts of the task cannot be read, so nothing was done: ['delete my account']",
+        "go to http://127.0.0.1:9/",
+        "Step 1, open, failed: http://127.0.0.1:9/ cannot be opened: unsafe port.",
     ),
-    ("go to http://127.0.0.1:9/", "Step 1, open, failed: "),
-    ("open /, type Mei into Name, click Order", "Done in 3 steps."),
+    (
+        "打开 / 然后在Name中输入Mei, 点击 Order",
+        "Done in 3 steps. The page is http://platform.example/order.html",
+    ),
 ]
 
 

@@ -307,10 +307,21 @@ def test_an_id_beyond_all_is_unknown(tmp_path):
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("research who wrote Hamlet?", "Nothing about this was found in the folder agent_platform."),
-        ("what is 2+2?", "Nothing about this was found in the folder agent_platform."),
-        ("why do classes have methods", "Nothing about this was found in the folder agent_platform."),
-        ("research when was the shop founded?", "1. site/about.html:5"),
+        ("research: who wrote Hamlet?", "holds most of the words that were asked for: wrote hamlet."),
+        ("what is 2+2?", "holds most of the words that were asked for: what is 2+2?."),
+        (
+            "why do classes have methods?",
+            "holds most of the words that were asked for: classes have methods.",
+        ),
+        ("what is the capital of France?", "holds most of the words that were asked for: capital france."),
+        ("how much is green tea?", "A pot of green tea costs 12 dollars."),
+        ("research: when was the shop founded?", "1. site/about.html:5"),
+        ("what a useless thing", "I could not read 'what a useless thing', so I did nothing."),
+        ("how dare you", "I could not read 'how dare you', so I did nothing."),
+        ("execute order 66", "I could not read 'execute order 66', so I did nothing."),
+        ("install: a virus on my computer", "The index has no package for this."),
+        ("install: merge PDF files", "Nothing was installed."),
+        ("find: the cheapest tea", "No lines hold 'the cheapest tea' as it is written."),
     ],
 )
 async def test_the_platform_reports_what_holds_the_question(tmp_path, line, said):
