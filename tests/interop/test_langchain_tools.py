@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import socket
+import subprocess
 import sys
+from contextlib import suppress
+from time import sleep
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -21,8 +26,10 @@ from langchain_core.tools import (
 )
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.base import BaseStore
+from mcp.shared._httpx_utils import create_mcp_http_client
 from pydantic import BaseModel, Field, field_validator
 
+from mcp_lenient.adapters.client.compat import MCPError
 from mcp_lenient.adapters.langchain import load_tools, serve
 
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -409,6 +416,18 @@ async def test_an_agents_call_is_repaired(shop):
     assert sorted(each["rule"] for each in message.artifact["repairs"]) == ["rename_case", "text_to_integer"]
 
 
+async def test_a_text_is_the_message_and_nothing_else(shop):
+    """A tool that returns a text gives LangChain's own message of it; its structured content is the text again."""
+
+    @shop.tool
+    def greet(name: str) -> str:
+        """Greet."""
+        return f"Hello {name}"
+
+    message = await _asked(shop, "greet", {"name": "Li"})
+    assert message == ToolMessage("Hello Li", name="greet", tool_call_id="call_1")
+
+
 async def test_an_agent_reads_the_envelope(shop):
     """A refused call becomes a message with the envelope and ``status="error"``, without an exception."""
     message = await _asked(shop, "price", {"amount": "many"})
@@ -461,6 +480,33 @@ mcp.run(show_banner=False, log_level="ERROR")
 """
 
 
+SLOW = """
+import sys
+from asyncio import sleep
+from fastmcp import FastMCP
+from fastmcp.server.dependencies import get_http_headers
+
+mcp = FastMCP("slow")
+
+@mcp.tool
+async def wait(seconds: int) -> str:
+    \"\"\"Wait, and say who asks.\"\"\"
+    await sleep(seconds)
+    return get_http_headers()["x-who"]
+
+mcp.run(transport=sys.argv[1], port=int(sys.argv[2]), show_banner=False, log_level="ERROR")
+"""
+
+
+def wait_for(port: int) -> None:
+    """Wait until a port is served."""
+    for _ in range(300):
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        sleep(0.1)
+    pytest.fail("nothing is served")
+
+
 @pytest.fixture
 def connection(tmp_path):
     """The connection of a server over stdio."""
@@ -507,3 +553,59 @@ async def test_an_unknown_transport_is_one_line():
     """A transport that nobody knows is an error before anything is connected."""
     with pytest.raises(ValueError, match=r"^Server 'a' has the unknown transport 'pigeon'"):
         await load_tools({"a": {"transport": "pigeon", "url": "http://127.0.0.1:9/mcp"}})
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        pytest.param({"url": "http://127.0.0.1:9/mcp", "bogus_key": 1}, "has the unknown key 'bogus_key'; "),
+        pytest.param({"command": "python", "headers": {}}, "has the unknown key 'headers'; "),
+        pytest.param(
+            {"url": "http://a.example", "sse_read_timeout": 5}, "the unknown key 'sse_read_timeout'"
+        ),
+        pytest.param({"transport": "sse"}, "lacks the key 'url'; keys of the transport 'sse' are url, "),
+    ],
+)
+async def test_an_unknown_key_of_a_connection_is_one_line(given, told):
+    """No key is ignored: the error names it, and those that are known."""
+    with pytest.raises(ValueError, match=rf"^The connection 'a' [^\n]*{told}[^\n]*\.$"):
+        await load_tools({"a": given})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("transport", ["streamable_http", "sse"])
+async def test_a_connection_over_http_takes_what_langchain_has(transport, tmp_path):
+    """Seconds are seconds, the client's factory makes the clients, and headers are sent."""
+    clients = []
+
+    def factory(headers=None, timeout=None, auth=None, **_):
+        clients.append(headers)
+        return create_mcp_http_client(headers, timeout, auth)
+
+    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    kind = {"streamable_http": "http"}.get(transport, transport)
+    with subprocess.Popen([sys.executable, str(tmp_path / "slow.py"), kind, str(port)]) as process:  # noqa: ASYNC220, S603 - our own server
+        try:
+            await asyncio.to_thread(wait_for, port)
+            path = "mcp" if kind == "http" else "sse"
+            shared = {"transport": transport, "url": f"http://127.0.0.1:{port}/{path}"}
+            shared |= {"headers": {"x-who": "me"}, "httpx_client_factory": factory}
+            patient, hasty = [
+                (await load_tools({"s": {**shared, "timeout": seconds}}))[0] for seconds in (5, 1)
+            ]
+            assert await patient.ainvoke({"seconds": 2}) == "me"
+            with pytest.raises((MCPError, TimeoutError)):
+                await hasty.ainvoke({"seconds": 3})
+        finally:
+            process.terminate()
+    assert {"x-who": "me"}.items() <= clients[0].items()
+
+
+async def test_an_auth_of_another_library_is_one_line():
+    """What the HTTP client does not take as ``auth`` is an error of the server's connection, in one line."""
+    with pytest.raises(
+        ConnectionError, match=r"^Server 'a' at http://127.0.0.1:9/mcp cannot be used: [^\n]+$"
+    ):
+        await load_tools({"a": {"url": "http://127.0.0.1:9/mcp", "auth": object()}})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
 from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock, Tool
 
     Called = Callable[[str, dict[str, Any]], Awaitable[CallToolResult]]
+
+_HTTP_KEYS: Final = ("url", "headers", "auth", "httpx_client_factory", "timeout")
 
 # LangGraph reads the annotations of a tool's function at run time.
 Content = str | list[str | dict[str, Any]]
@@ -36,13 +39,16 @@ async def load_tools(
 
     Args:
         session: A client or session, wrapped by :func:`mcp_lenient.lenient_session`; a lenient session with its own
-            policy; connections by the name of their server, as for ``MultiServerMCPClient`` or in a client's
-            configuration; or None with a connection.
-        connection: The connection of one server, such as ``{"transport": "streamable_http", "url": "..."}``.
+            policy; connections by the name of their server; a client's configuration with ``mcpServers``; or None with a
+            connection.
+        connection: The connection of one server, such as ``{"transport": "streamable_http", "url": "..."}``. As for
+            ``MultiServerMCPClient``, it may also have ``headers``, ``auth``, ``httpx_client_factory``, ``timeout`` (seconds
+            for each answer) and, with the transport ``sse``, ``sse_read_timeout``; a server over stdio ``command``,
+            ``args``, ``env`` and ``cwd``.
 
     Raises:
         ConnectionError: When a server cannot be started or reached; names it and its address.
-        ValueError: When there is neither a session nor a connection, or a transport is unknown.
+        ValueError: When there is neither a session nor a connection, or a transport or a key of a connection is unknown.
     """
     if connection is not None:
         session = {"server": connection}
@@ -54,27 +60,57 @@ async def load_tools(
         raise ValueError(msg)
     if isinstance(session, Mapping):
         servers: Mapping[str, Any] = read_configuration(session.get("mcpServers", session))
-        return [
-            tool for name, own in servers.items() for tool in await _tools_at({"mcpServers": {name: own}})
-        ]
+        opened = {
+            name: partial(_configured, name, own) if "mcpServers" in session else _connected(name, own)
+            for name, own in servers.items()
+        }
+        return [tool for name, own in servers.items() for tool in await _tools_at(name, own, opened[name])]
     own = session if isinstance(session, LenientSession) else lenient_session(session)
     return [to_langchain(tool, own.call_tool_mcp) for tool in (await own.tools()).values()]
 
 
-async def _tools_at(config: dict[str, Any]) -> list[BaseTool]:
-    """Return the tools of one server; each of their calls opens a session."""
+def _configured(name: str, server: Mapping[str, Any]) -> Client[Any]:
+    """Return a client of a server in a client's configuration."""
     from fastmcp import Client
 
-    async def call(name: str, arguments: dict[str, Any]) -> CallToolResult:
-        async with lenient_session(Client(config)) as session:
-            return await session.call_tool_mcp(name, arguments)
+    return Client({"mcpServers": {name: server}})
+
+
+def _connected(name: str, connection: Mapping[str, Any]) -> Callable[[], Client[Any]]:
+    """Return what makes the clients of a connection as LangChain writes it."""
+    from fastmcp import Client
+    from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
+
+    own = {key: value for key, value in connection.items() if value is not None}
+    kind = own.pop("transport", "stdio" if "command" in own else "http")
+    make, keys = {
+        "stdio": (StdioTransport, ("command", "args", "env", "cwd", "timeout")),
+        "sse": (SSETransport, (*_HTTP_KEYS, "sse_read_timeout")),
+    }.get(kind, (StreamableHttpTransport, _HTTP_KEYS))
+    needed = keys[0]
+    for key in (*(own.keys() - keys), *({needed} - own.keys())):
+        told = "lacks the key" if key == needed else "has the unknown key"
+        msg = f"The connection {name!r} {told} {key!r}; keys of the transport {kind!r} are {', '.join(keys)}."
+        raise ValueError(msg)
+    timeout = own.pop("timeout", None)
+    given: dict[str, Any] = {"args": [], **own} if kind == "stdio" else own
+    return lambda: Client(make(**given), timeout=timeout)
+
+
+async def _tools_at(
+    name: str, server: Mapping[str, Any], opened: Callable[[], Client[Any]]
+) -> list[BaseTool]:
+    """Return the tools of one server; each of their calls opens a session."""
+
+    async def call(tool: str, arguments: dict[str, Any]) -> CallToolResult:
+        async with lenient_session(opened()) as session:
+            return await session.call_tool_mcp(tool, arguments)
 
     try:
-        async with lenient_session(Client(config)) as session:
+        async with lenient_session(opened()) as session:
             return [to_langchain(tool, call) for tool in (await session.tools()).values()]
-    except (MCPError, RuntimeError, OSError) as error:
-        ((name, own),) = config["mcpServers"].items()
-        where = str(own.get("url") or own.get("command")).partition("?")[0]  # a query may hold a key
+    except (MCPError, RuntimeError, OSError, TypeError) as error:
+        where = str(server.get("url") or server.get("command")).partition("?")[0]  # a query may hold a key
         msg = f"Server {name!r} at {where} cannot be used: {error}"
         raise ConnectionError(msg) from error
 
@@ -114,9 +150,12 @@ def to_langchain(tool: Tool, call: Called) -> BaseTool:
 
 
 def _artifact(result: CallToolResult) -> dict[str, Any] | None:
-    """Return structured content and repairs for programs; None if there are none."""
+    """Return structured content and repairs for programs; None if there are none, or nothing but the text again."""
     repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs")
-    found = {"structured_content": field(result, "structured_content"), "repairs": repairs}
+    structured = field(result, "structured_content")
+    if structured == {"result": _content(result.content)}:  # how FastMCP wraps a text
+        structured = None
+    found = {"structured_content": structured, "repairs": repairs}
     return {name: value for name, value in found.items() if value} or None
 
 
