@@ -37,7 +37,7 @@ def violations_of(
 ) -> tuple[Violation, ...]:
     """Return the violations of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
-    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
+    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts, plan.tool)
     groups, more = grouped(refused, leading(refused, outcome.faults), partial(explained, refused))
     kept = groups[:MAX_VIOLATIONS]
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)

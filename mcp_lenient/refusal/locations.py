@@ -71,6 +71,7 @@ class Refused:
         exact: Whether ``7.0`` is refused for an integer.
         destructive: Whether the tool destroys something.
         as_texts: Whether a client can send nothing but strings.
+        tool: The tool's name, if it is known.
     """
 
     top: Node
@@ -79,6 +80,7 @@ class Refused:
     exact: bool = False
     destructive: bool = False
     as_texts: bool = False
+    tool: str | None = None
     words: Language = field(init=False, compare=False)
     _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
     _naming: dict[Path, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)

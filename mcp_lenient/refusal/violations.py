@@ -225,7 +225,7 @@ class _Wording:
         twin = likely.another_spelling(way, self.above.value, sent)
         if twin is not None:
             return [twin]
-        names = likely.matches(way, self.above.value).get(sent, ())
+        names = likely.matches(way, self.above.value, self.refused.tool).get(sent, ())
         return [
             name
             for name in names
@@ -444,7 +444,7 @@ class _Wording:
         holder, held = (None if above.path else likely.wrapper(way, above.value)) or ("", {})
         if name in held:
             return words("It was sent inside {place}: send it at the top.", place=self.where((holder,)))
-        found = {} if self.refused.destructive else likely.matches(way, above.value)
+        found = {} if self.refused.destructive else likely.matches(way, above.value, self.refused.tool)
         meant = [sent for sent, names in found.items() if name in names]
         keys = [key for key in meant if likely.may_rename(way, above.value, key, name)][:_MAX_NEAR]
         told = words.either([self.where((*above.path, key)) for key in keys])

@@ -319,13 +319,30 @@ def _names(node: Node, keys: tuple[str, ...]) -> Names:
     )
 
 
-def matches(node: Node, value: Mapping[str, Any]) -> dict[str, Sequence[str]]:
-    """Return which undeclared names of an object may be meant as which declared ones, those most like them."""
+def matches(node: Node, value: Mapping[str, Any], tool: str | None = None) -> dict[str, Sequence[str]]:
+    """Return which undeclared names of an object may be meant as which declared ones, those most like them.
+
+    A word of the tool's name adds nothing to that of its only missing parameter: ``note_text`` for ``text`` of ``add_note``.
+    """
     names = names_at(node, value)
     flags = frozenset(key for key in names.unknown if isinstance(value[key], bool))
     parts = {(key, owner) for key, (owner, _) in homes(node, value).items()}
     found = _matches(node, names, flags).items()
-    return {key: [name for name in meant if (key, name) not in parts] for key, meant in found}
+    likely: dict[str, Sequence[str]] = {
+        key: [name for name in meant if (key, name) not in parts] for key, meant in found
+    }
+    if len(likely) == len(names.missing) == 1 and not any(likely.values()) and not flags:
+        (key,), (name,) = likely, names.missing
+        if (key, name) not in parts and _adds_the_tool(node, key, name, tool or ""):
+            return {key: [name]}
+    return likely
+
+
+def _adds_the_tool(node: Node, sent: str, name: str, tool: str) -> bool:
+    """Return whether a name has all words of another one, and in addition words of the tool's name alone."""
+    ours, theirs = frozenset(name_words(sent)), frozenset(name_words(name))
+    is_flag = _expects(node.property_nodes[name], "boolean")
+    return not is_flag and bool(theirs) and ours > theirs and ours - theirs <= {*name_words(tool)}
 
 
 @lru_cache(maxsize=16)
@@ -457,7 +474,7 @@ def _about(node: Node, name: str) -> set[str]:
 
 def rename_likely(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """One name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
-    found = matches(place.node, value)
+    found = matches(place.node, value, place.call.tool)
     often = Counter(name for names in found.values() for name in names)
     for key, names in found.items():
         for name in names if all(often[name] == 1 for name in names) else ():
@@ -557,7 +574,8 @@ def drop_empty(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
     names = names_at(place.node, value)
     declared = {fold_name(name): name for name in place.node.properties}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
-    kept = {*homes(place.node, value)} | {key for key, meant in matches(place.node, value).items() if meant}
+    likely = matches(place.node, value, place.call.tool)
+    kept = {*homes(place.node, value)} | {key for key, meant in likely.items() if meant}
     for key in names.unknown:
         twin = another_spelling(place.node, value, key)
         is_part = any(_is_path(place.node, name, key) for name in islice(place.node.properties, _MAX_NAMES))

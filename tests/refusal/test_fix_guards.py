@@ -39,6 +39,33 @@ def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
         assert fixes_of(closed({declared: TEXT}, *required), {sent: "x"}, disable={"rename_case"}) == []
 
 
+@pytest.mark.parametrize(
+    ("tool", "sent", "declared", "fixed"),
+    [
+        ("add_note", {"note_text": "x"}, {"text": TEXT}, True),
+        ("addNote", {"noteText": "x"}, {"text": TEXT}, True),
+        ("find", {"exclude_path": "x"}, {"path": TEXT}, False),
+        ("edit_text", {"old_text": "x"}, {"text": TEXT}, False),
+        ("list_events", {"not_before": "x"}, {"before": TEXT}, False),
+        ("add_note", {"note_text": "x", "note_title": "y"}, {"text": TEXT}, False),
+        ("add_note", {"note_text": "x"}, {"text": TEXT, "title": TEXT}, False),
+        ("disable_cache", {"disable_cache": "true"}, {"cache": {"type": "boolean"}}, False),
+        ("disable_cache", {"disable_cache": True}, {"cache": TEXT}, False),
+    ],
+)
+async def test_a_word_of_the_tools_name_adds_nothing_to_a_parameters(tool, sent, declared, fixed):
+    """The only unknown name is offered as the only missing one where the tool's name has the words between them."""
+    mcp = FastMCP("notes")
+    mcp.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
+    mcp.add_tool(Tool(name=tool, parameters=closed(declared, *declared)))
+    async with Client(mcp) as client:
+        result = await client.call_tool_mcp(tool, sent)
+    told = json.loads(result.content[0].text)["details"]["violations"]
+    (key, *_), (name, *_) = sent, declared
+    fix = {"op": "move", "from": f"/{key}", "path": f"/{name}"}
+    assert [each["fixes"] for each in told if each.get("fixes")] == ([[[fix]]] if fixed else [])
+
+
 @each_row(
     ("sent", "declared"),
     [("userId", "user_id"), ("userid", "user_id"), ("id", "user_id"), ("ids", "pmids"), ("user", "user_id")],
