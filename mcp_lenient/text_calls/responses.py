@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -47,6 +47,7 @@ class Requested:
         calls: The calls, in their order; none where the model has finished.
         unreadable: Why a text that holds a call cannot be read.
         tool: The tool that this text names, if only one.
+        around: The tag around calls of known tools, which are not read as it is no known server's; "" if there is none.
         is_alone: Whether nothing but calls and marked reasoning is in the text.
     """
 
@@ -54,6 +55,7 @@ class Requested:
     calls: tuple[RequestedCall, ...] = ()
     unreadable: str | None = None
     tool: str = ""
+    around: str = ""
     is_alone: bool = True
 
 
@@ -168,6 +170,9 @@ _BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]
 
 
 _WORD: Final = re.compile(r"[\w.-]+")
+_OPENED: Final = re.compile(r"^<([A-Za-z_][\w.-]*)>", re.MULTILINE)
+"""A tag at the start of a line, which may be that of a server."""
+_MOST_TAGS: Final = 8
 
 
 def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) -> Requested:
@@ -176,7 +181,7 @@ def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) 
     except ToolCallError as error:
         form: Form = "native" if is_native(text, dialect) else "text"
         if isinstance(error, NoToolCallError):
-            return Requested(form)
+            return _in_unknown_tag(text, tools, dialect) or Requested(form)
         return Requested(form, unreadable=str(error), tool=_named_in(text, tools))
     calls = (each.call for each in answer.found)
     return Requested(
@@ -184,6 +189,18 @@ def _in_text(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) 
         tuple(RequestedCall(call.tool, call.arguments, None, call.server) for call in calls),
         is_alone=answer.is_alone,
     )
+
+
+def _in_unknown_tag(text: str, tools: KnownTools, dialect: str | Iterable[str] | None) -> Requested | None:
+    """Return the tag around calls of known tools that would be read if it were a known server's; None if there is none."""
+    for tag in dict.fromkeys(_OPENED.findall(text)[:_MOST_TAGS]):
+        try:
+            found = answer_in(text, replace(tools, servers=tools.servers | {tag}), dialect)[1].found
+        except ToolCallError:
+            continue
+        if all(tools.lists(each.call.tool) for each in found):
+            return Requested("text", tool=found[0].call.tool, around=tag)
+    return None
 
 
 def _named_in(text: str, tools: KnownTools) -> str:

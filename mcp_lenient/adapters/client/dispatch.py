@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     Target = FastMCP | Session | LenientSession
 
 UNREADABLE: Final = "UNREADABLE_CALL"
-"""The envelope's code for a text that holds a call which cannot be read."""
+"""The envelope's code for a text that holds a call which cannot be read, or is in a tag of no known server."""
 NOT_ALONE: Final = "CALL_NOT_ALONE"
 """The envelope's code for a call of a destructive tool that has text around it."""
 FAILED: Final = "CALL_FAILED"
@@ -113,8 +113,8 @@ async def dispatch(
 
     The server tag and tool tag of a text name one tool, even if a proxy lists it under a prefix: ``<web><search>`` is
     ``web_search``, ``web/search``, ``mcp__web__search`` or ``search``. A server is known by the name that it gave, by its
-    key in the client's configuration, or from ``servers``; the tag of another one is not around calls. For a client with
-    several configured servers, a tool's own name is enough if only one server has it.
+    key in the client's configuration, or from ``servers``. Calls in any other tag are not executed, as they may be quoted;
+    where a known tool is called in one, the model is told so. For a client with several configured servers, a tool's own name is enough if only one server has it.
 
     Args:
         target: A server in this process, a client (connected or not), an SDK session, or a session from
@@ -144,6 +144,15 @@ async def dispatch(
         words = language(session.language_of(""))
         told = words(
             "The tool call cannot be read: {reason} Write it again.", reason=words.of(requested.unreadable)
+        )
+        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
+    if requested.around:
+        words = language(session.language_of(""))
+        told = words(
+            "The call of '{tool}' was not run: <{tag}> around it is not the tag of a known server. "
+            "If the call is meant, send it without this tag.",
+            tool=shown_name(requested.tool),
+            tag=shown_name(requested.around),
         )
         answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
     return Dispatched(tuple(calls), result_messages(requested.form, answers))

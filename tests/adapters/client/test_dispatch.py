@@ -187,12 +187,22 @@ async def test_a_tool_is_found_behind_a_proxy(both, text, tool):
 
 
 async def test_only_the_tag_of_a_known_server_is_around_a_call(both):
-    """A server is known by the name that it gave or from ``servers``; in any other element a call is quoted."""
+    """A server is known by the name that it gave or from ``servers``; a call in another element is not run, which is said."""
     tags = '<{0}>\n<search>{{"query": "tea"}}</search>\n</{0}>'
     assert [call.tool for call in (await dispatch(web(), tags.format("web"))).calls] == ["search"]
-    for name in ("files", "document", "email"):
-        assert not await dispatch(web(), tags.format(name))
-    assert not await dispatch(both, tags.format("web"))
+    for name, words in (("files", "I look.\n"), ("document", ""), ("email", "")):
+        done = await dispatch(web(), words + tags.format(name))
+        assert done.calls == ()
+        (message,) = done.messages
+        assert f"The call of 'search' was not run: <{name}> around it is not the tag" in message["content"]
+    for other in (
+        "<b>Hello</b>",
+        "<a><stop>{}</stop></a>",
+        "`<a><search>{}</search></a>`",
+        "<a>So: <search/></a>",
+    ):
+        assert not await dispatch(web(), other)
+    assert not (await dispatch(both, tags.format("web"))).calls
     assert [call.tool for call in (await dispatch(both, tags.format("web"), servers=["web"])).calls] == [
         "web_search"
     ]
