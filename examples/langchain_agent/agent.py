@@ -33,6 +33,7 @@ from typing import Any
 try:
     from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
     from langchain_core.messages.utils import convert_to_openai_messages
+    from langchain_core.runnables import RunnableConfig
     from langgraph.checkpoint.memory import InMemorySaver
     from langgraph.graph import START, MessagesState, StateGraph
     from langgraph.prebuilt import ToolNode, tools_condition
@@ -125,7 +126,7 @@ class GraphAgent:
     def __init__(self, model: Model, tools: Sequence[Any], approve: Approve) -> None:
         self._model, self._approve = model, approve
         self._tools = {tool.name: tool for tool in tools}
-        self._saver = InMemorySaver()
+        self._saver, self._denied = InMemorySaver(), frozenset[str]()
 
     async def reply(self, text: str, call: Executor) -> str:
         """Send a user's message to the model, run the tools it asks for, and return its answer.
@@ -140,12 +141,8 @@ class GraphAgent:
             last = (await graph.ainvoke(news, thread))["messages"][-1]
             if not last.tool_calls:
                 return str(last.text)
-            allowed = [await self._allowed(one["name"], one["args"]) for one in last.tool_calls]
-            if not all(allowed):
-                denied = [
-                    ToolMessage(DENIED, tool_call_id=one["id"], status="error") for one in last.tool_calls
-                ]
-                await graph.aupdate_state(thread, {"messages": denied}, as_node="tools")
+            calls = [(one["id"], await self._allowed(one["name"], one["args"])) for one in last.tool_calls]
+            self._denied = frozenset(key for key, is_allowed in calls if not is_allowed)
             news = None  # the graph goes on where it has stopped
         raise talk.ModelError(f"The model asked for tools {talk.MOST_TURNS} times without an answer.")
 
@@ -162,9 +159,18 @@ class GraphAgent:
         async def ask(state: MessagesState) -> dict[str, Any]:
             return {"messages": [await self._model(state["messages"], [*self._tools.values()])]}
 
+        tools = ToolNode([to_langchain(tool, call) for tool in self._tools.values()])
+
+        async def run(state: MessagesState, config: RunnableConfig) -> dict[str, Any]:
+            asked: Any = state["messages"][-1]
+            allowed = [one for one in asked.tool_calls if one["id"] not in self._denied]
+            denied = [ToolMessage(DENIED, tool_call_id=one, status="error") for one in sorted(self._denied)]
+            news = {"messages": [asked.model_copy(update={"tool_calls": allowed})]}
+            done = (await tools.ainvoke(news, config))["messages"] if allowed else []
+            return {"messages": [*denied, *done]}
+
         graph = StateGraph(MessagesState)
-        tools = [to_langchain(tool, call) for tool in self._tools.values()]
-        graph.add_node("model", ask).add_node("tools", ToolNode(tools))
+        graph.add_node("model", ask).add_node("tools", run)
         graph.add_edge(START, "model").add_edge("tools", "model")
         graph.add_conditional_edges("model", tools_condition)
         return graph.compile(checkpointer=self._saver, interrupt_before=["tools"])
@@ -188,7 +194,7 @@ async def chat_by_graph(server: FastMCP, name: str) -> None:
 
     async def approve(tool: str, arguments: Any) -> bool:
         asked = f"{tool}({json.dumps(arguments, ensure_ascii=False)}) is destructive. Run it? [y/N] "
-        return (await talk.ask(asked) or "").casefold() in {"y", "yes"}
+        return (await talk.ask(asked) or "").strip().casefold() in {"y", "yes", "是"}
 
     talk.configure(DATA)
     async with Client(server) as client:
@@ -198,50 +204,60 @@ async def chat_by_graph(server: FastMCP, name: str) -> None:
 
         agent = GraphAgent(model, await client.list_tools(), approve)
         while (line := await talk.ask("you     ")) is not None:
+            if not line.strip():
+                continue
             try:
                 print("answer ", await agent.reply(line, call))
             except talk.ModelError as error:
                 print("answer ", error)
 
 
-UNDERSTOOD = "time in Europe/Lisbon; 6 times 7; (3 + 5) x 12; mean of 1, 4, 9; plot 1, 4, 9; what about TOPIC; keep TITLE: TEXT; remove TITLE."
-ASKS = r"(?:(?:please|can you|what is|what's|what about|calculate|compute|find|look up|search for|how much is) )*(?:the )?"
-BETWEEN = r"(\S+) (?:and|to|by) (\S+)"
-SPOKEN = {
-    r"\btimes\b|\bmultiplied by\b|[\u00d7x]": "*",
-    r"\bplus\b": "+",
-    r"\bminus\b": "-",
-    r"\bdivided by\b|÷": "/",
-}
+UNDERSTOOD = (
+    "time in Europe/Lisbon; 6 times 7; (3 + 5) x 12; mean of 1, 4, 9; plot 1, 4, 9; what about TOPIC; keep Title: TEXT; "
+    'keep "Longer title": TEXT; remove TITLE.'
+)
+ASKS = r"(?:(?:can you|what is|what's|calculate|compute|how much is) )*(?:the )?"
+WORDS = "multiplied by|times|x|\u00d7|plus|minus|divided by|\u00f7"
+SIGNS = dict(zip(WORDS.split("|"), "****+-//", strict=True))
+TOKEN = re.compile(rf"\s*(?:(\d[\w.,]*)|((?:{WORDS})(?!\w)|\*\*|[-+*/^%()]))", re.IGNORECASE)
+WHOLE = "the tools add and multiply whole numbers in digits, such as 1000"
 
 
 class UnreadError(Exception):
-    """A part of a line is not understood; says which."""
+    """A part of a line is not understood; says which, and why."""
+
+    def __init__(self, part: str, why: str = "") -> None:
+        super().__init__(f"I could not read {part!r}, so I did nothing{why and f': {why}'}.")
 
 
 async def reply(line: str, call: talk.Call) -> str:
-    """Answer a line without a model, if all of it is understood; numbers are sent as text."""
-    said = line.strip().rstrip("?!")
+    """Answer a line without a model, if it is understood as a whole; numbers are sent as the texts that they are."""
+    said = re.sub(r"^please,? |,? please$", "", line.strip().rstrip("?").rstrip(), flags=re.IGNORECASE)
     try:
         for pattern, answer in REPLIES:
-            if found := re.fullmatch(
-                pattern, said.rstrip(".") if answer is not _keep else said, re.IGNORECASE
-            ):
+            text = line.strip() if answer is _keep else said.rstrip(".")
+            if found := re.fullmatch(pattern, text, re.IGNORECASE):
                 return await answer(call, *found.groups())
     except UnreadError as unread:
-        return f"I could not read {str(unread)!r}, so I did nothing. I understand: {UNDERSTOOD}"
-    return f"I understand: {UNDERSTOOD}"
+        return f"{unread} I understand: {UNDERSTOOD}"
+    return f"{UnreadError(line.strip())} I understand: {UNDERSTOOD}"
 
 
 async def _time(call: talk.Call, place: str) -> str:
+    if re.search(r"[,;]|\b(?:and|or|but|if)\b", place) or ("/" in place and " " in place):
+        raise UnreadError(place, "say one place, such as Europe/Lisbon or New York")
     return str(await call("time_get_current_time", timezone=place.replace(" ", "_")))
 
 
 async def _list(call: talk.Call, tool: str, items: str) -> str:
+    if found := re.search(r"\d+(?:,\d{3})+(?!\d)", items):
+        raise UnreadError(
+            found[0], "it may be one number or several; write 1000, or a space after each comma"
+        )
     numbers = [item for item in re.split(r"\s*(?:,|\band\b)\s*|\s+", items) if item]
     for item in numbers:
-        if not re.fullmatch(r"[-+]?\d+(?:\.\d+)?", item):
-            raise UnreadError(item)
+        if not re.fullmatch(r"-?(?:0|[1-9]\d*)(?:\.\d+)?", item):
+            raise UnreadError(item, "I read numbers in digits, such as 4, -1 or 2.5")
     name = "math_mean" if tool.casefold() in {"mean", "average"} else "math_plot"
     return str(await call(name, numbers=json.dumps([*map(float, numbers)])))
 
@@ -250,19 +266,26 @@ async def _operation(call: talk.Call, tool: str, a: str, b: str) -> str:
     return await _calculate(call, f"({a}) {'+' if tool.casefold() in {'add', 'sum'} else '*'} ({b})")
 
 
-async def _calculate(call: talk.Call, expression: str) -> str:
+async def _calculate(call: talk.Call, said: str) -> str:
     """Compute sums and products, a call for each; there is no tool for anything else."""
-    for words, sign in SPOKEN.items():
-        expression = re.sub(words, f" {sign} ", expression, flags=re.IGNORECASE)
+    parts, at = list[str](), 0
+    while at < len(said):
+        if (found := TOKEN.match(said, at)) is None:
+            raise UnreadError(re.findall(r"\w+|\S", said[at:])[0])
+        if found[1] and not re.fullmatch(r"0|[1-9]\d*", found[1]):
+            raise UnreadError(found[1], WHOLE)
+        parts.append(found[1] or SIGNS.get(found[2].casefold(), found[2]))
+        at = found.end()
+    expression = " ".join(parts)
     try:
-        tree = ast.parse(expression.strip(), mode="eval").body
+        tree = ast.parse(expression, mode="eval").body
     except (SyntaxError, ValueError):
-        raise UnreadError(expression) from None
+        raise UnreadError(said) from None
     _check(tree, expression)
 
     async def value(node: Any) -> str:
         if not isinstance(node, ast.BinOp):
-            return str(ast.get_source_segment(expression.strip(), node))
+            return str(ast.unparse(node))
         tool = "math_add" if isinstance(node.op, ast.Add) else "math_multiply"
         return str(await call(tool, a=await value(node.left), b=await value(node.right)))
 
@@ -276,37 +299,43 @@ def _check(node: Any, expression: str) -> None:
         _check(node.right, expression)
         return
     number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
-    if not isinstance(number, ast.Constant) or type(number.value) not in {int, float}:
-        raise UnreadError(ast.get_source_segment(expression.strip(), node) or expression)
+    if not isinstance(number, ast.Constant):
+        raise UnreadError(ast.get_source_segment(expression, node) or expression, WHOLE)
 
 
 async def _keep(call: talk.Call, title: str, text: str) -> str:
-    return str(await call("library_keep", Title=title, text=text))
+    return str(await call("library_keep", Title=title.strip('"'), text=text))
 
 
 async def _remove(call: talk.Call, title: str) -> str:
-    return f"{await call('library_remove', titles=json.dumps([title]))} removed."
+    found = await call("library_retrieve", query=title, limit=20)
+    titles = dict.fromkeys(one["title"] for one in found) if isinstance(found, list) else {}
+    same = [each for each in titles if each.casefold() == title.strip('"').casefold()]
+    if len(same) != 1:
+        near = f" What is nearest: {', '.join(titles)}." if titles else ""
+        return f"No document has the title {title!r}, so nothing was removed.{near}"
+    return f"{await call('library_remove', titles=json.dumps(same))} removed."
 
 
 async def _look_up(call: talk.Call, topic: str) -> str:
     documents = await call("library_retrieve", query=topic)
-    words = [word[: max(4, len(word) - 2)] for word in re.findall(r"\w{4,}", topic.casefold())]
+    words = [word[: max(3, len(word) - 3)] for word in re.findall(r"\w{4,}", topic.casefold())]
     found = [
         told
         for one in (documents if isinstance(documents, list) else ())
         if (told := f"{one['title']}: {one['text']}")
         and 3 * sum(word in told.casefold() for word in words) >= 2 * len(words)
     ]
-    return "\n".join(found) or "The library has nothing about this."
+    return "\n".join(found) or f"No document is about {topic!r}: none holds most of these words."
 
 
 REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
-    (r"keep ([^:]+):\s*(.+)", _keep),
+    (r"keep (\"[^\"]+\"|[\w-]+):\s*(.+)", _keep),
     (r"(?:remove|delete) (.+)", _remove),
     (r"(?:what (?:time is it|is the time) |(?:the )?time )(?:in|at) (.+)", _time),
     (rf"{ASKS}(mean|average|plot|draw)(?: of)? (.*\d.*)", _list),
-    (rf"{ASKS}(add|sum|multiply|product)(?: of)? {BETWEEN}", _operation),
-    (rf"{ASKS}((?:[(-]\s*)*\d.*(?:[-+*/\u00d7x÷^%()]|times|plus|minus|by).*)", _calculate),
+    (rf"{ASKS}(add|sum|multiply|product)(?: of)? (\S+) (?:and|to|by) (\S+)", _operation),
+    (rf"{ASKS}((?:[(-]\s*)*\d.*)", _calculate),
     (r"(?:what about|what is|find|look up|search for) (.+)", _look_up),
 )
 

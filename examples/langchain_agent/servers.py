@@ -135,8 +135,10 @@ def retrieve(
 
 @library.tool
 def keep(title: Annotated[str, "Its title."], text: Annotated[str, "Its text."]) -> str:
-    """Keep a document."""
+    """Keep a document; its title is that of no other."""
     with _documents() as database:
+        if database.execute("SELECT 1 FROM documents WHERE title = ?", (title,)).fetchone():
+            raise ToolError(f"There is a document {title!r} already. Take another title, or remove it first.")
         database.execute("INSERT INTO documents VALUES (?, ?)", (title, text))
     return f"{title} is kept."
 

@@ -63,3 +63,33 @@ async def test_a_destructive_tool_waits_for_the_user(removed, answer, gone):
     assert asked == [("remove", {"names_of_files": '["a"]'})]
     assert names == gone
     assert [message.status for message in read] == ["success", "error", "success" if answer else "error"]
+
+
+async def test_calls_of_one_turn_are_allowed_one_by_one(removed):
+    """Of several calls in a turn those run that are harmless or allowed; only the others are denied."""
+    from langchain_core.messages import AIMessage, ToolMessage
+
+    from langchain_agent.agent import DENIED, GraphAgent
+
+    names, server = removed
+    calls = [
+        ("remove", {"names_of_files": ["a"]}),
+        ("look", {"name": "a"}),
+        ("remove", {"names_of_files": ["b"]}),
+    ]
+    read = {}
+
+    async def approve(_, arguments):
+        return arguments["names_of_files"] == ["b"]
+
+    async def model(messages, _tools):
+        read.update({one.tool_call_id: one for one in messages if isinstance(one, ToolMessage)})
+        asked = [{"name": name, "args": sent, "id": f"{at}"} for at, (name, sent) in enumerate(calls)]
+        return AIMessage("Done.") if read else AIMessage("", tool_calls=asked)
+
+    async with Client(server) as client:
+        agent = GraphAgent(model, await client.list_tools(), approve)
+        assert await agent.reply("Remove both, and look.", client.call_tool_mcp) == "Done."
+    assert names == ["b"]
+    assert [read[key].content for key in "012"] == [DENIED, "a is here", "['b'] are gone"]
+    assert [read[key].status for key in "012"] == ["error", "success", "success"]
