@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastmcp.exceptions import ToolError
@@ -20,28 +18,18 @@ class Group:
         names = [name for name in vars(type(self)) if name[0] != "_" and name not in {"tools", "close"}]
         return [self._guarded(getattr(self, name)) for name in names]
 
-    def _guarded(self, tool: Callable[..., Any]) -> Callable[..., Any]:
+    def _guarded(self, tool: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         """Answer what a file system refuses as an error in one line, without a path."""
 
         @functools.wraps(tool)
         async def call(*args: Any, **kwargs: Any) -> Any:
-            with _plain_errors():
+            try:
                 return await tool(*args, **kwargs)
+            except OSError as error:
+                told = f"A file or folder of the platform cannot be used: {error.strerror}."
+                raise ToolError(told) from error
 
-        @functools.wraps(tool)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with _plain_errors():
-                return tool(*args, **kwargs)
-
-        return call if inspect.iscoroutinefunction(tool) else run
+        return call
 
     async def close(self) -> None:
         """Close what is open."""
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise ToolError(f"A file or folder of the platform cannot be used: {error.strerror}.") from error

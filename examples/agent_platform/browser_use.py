@@ -42,7 +42,8 @@ DESCRIBE = """elements => elements.map(each => [
     " ", each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || "",
 ].join("").trim().slice(0, 80))"""
 NAMES_OF = """elements => elements.map(each => (
-    each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder || each.value || ""
+    each.ariaLabel || each.labels?.[0]?.innerText.split("\\n")[0] || each.innerText || each.placeholder
+    || (/submit|button|reset/.test(each.type) && each.value) || ""
 ).trim())"""
 FIELDS = "input:not([type=hidden]), textarea, [contenteditable=true]"
 CLICKABLE = f"a[href], button, {FIELDS}, select, summary, [role=button], [role=link]"
@@ -147,7 +148,7 @@ class BrowserUse(Group):
         """Carry out a task in words, step by step; when a part cannot be read, nothing is done (执行复杂的浏览器任务)."""
         steps, unread = await self._planned(task)
         if unread or not steps:
-            told = UNREAD[is_chinese(task)].format(", ".join(map(repr, unread or [task])))
+            told = UNREAD.format(", ".join(map(repr, unread or [task])))
             return {"success": False, "steps": [], "unread": unread, "error": told}
         done, error = list[State](), None
         try:
@@ -531,15 +532,9 @@ class Plan(BaseModel):
 
 
 UNREAD = (
-    (
-        "These parts of the task cannot be read, so nothing was done: {}. Write steps such as: open /about.html; "
-        "search for tea; open the first result; click Order; type Li into Name; press Enter; scroll down. "
-        'A text of several clauses, or with a sign in it, goes in quotes: search for "bread and butter".'
-    ),
-    (
-        "任务的这些部分无法理解, 所以什么都没有做: {}。请写这样的步骤: 打开 /about.html; 搜索茶; 打开第一个结果; 点击 Order; "
-        "在 Name 中输入李; 按 Enter; 向下滚动。带有连词或标点的文字请加引号。"
-    ),
+    "These parts of the task cannot be read, so nothing was done (以下部分无法理解, 什么都没有做): {}. Write steps such as: "
+    "open /about.html; search for tea; open the first result; click Order; type Li into Name; press Enter; scroll down; "
+    "打开 /; 搜索茶; 点击 Order; 在Name中输入李; 向下滚动. A text of several clauses goes in quotes (带连词的文字请加引号)."
 )
 PLANNING = (
     "Plan a task for a browser. Answer with one JSON object and nothing else: "
@@ -600,11 +595,6 @@ def _read(part: str, quoted: list[str]) -> Step | None:
             said = [quoted[int(text[1:-1])][1:-1] if text[0] == "\0" else text for text in given.values()]
             return Step(action=cast("Any", action), given=said)
     return None
-
-
-def is_chinese(text: str) -> bool:
-    """Return whether a text has a Han character."""
-    return re.search(r"[\u3400-\u9fff]", text) is not None
 
 
 def _plain(message: str) -> str:

@@ -156,14 +156,17 @@ class SearchTool(Group):
         matches = [{"file": self._name(file), "line": int(line), "text": text} for file, line, text in found]
         return {"count": len(matches), "matches": matches[:MOST]}
 
-    def list_code_definitions(self, file_path: Python = None, directory_path: Folder = None) -> Report:
+    async def list_code_definitions(self, file_path: Python = None, directory_path: Folder = None) -> Report:
         """List the functions and classes of Python files (列出代码定义)."""
         tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
         files = [file for top in tops for file in _files(top) if file.suffix == ".py"]
-        found = [{"file": self._name(file), **each} for file in files for each in _definitions(file)]
+        read = await asyncio.to_thread(
+            lambda: [(file, each) for file in files for each in _definitions(file)]
+        )
+        found = [{"file": self._name(file), **each} for file, each in read]
         return {"count": len(found), "definitions": found[:MOST]}
 
-    def analyze_tool_needs(self, task_description: Task) -> Report:
+    async def analyze_tool_needs(self, task_description: Task) -> Report:
         """Say which tools of the platform a task needs, and which packages would help (分析任务的工具需求)."""
         return {
             "tools": _tools_for(task_description),

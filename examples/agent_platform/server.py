@@ -34,7 +34,7 @@ from fastmcp import FastMCP
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file is run or loaded by its path
 
 from agent_platform import Group, browser_use, microsandbox, talk
-from agent_platform.browser_use import is_chinese, plan
+from agent_platform.browser_use import plan
 from agent_platform.documents import HERE, Library
 from agent_platform.research import DeepSearch, SearchTool
 from agent_platform.talk import DATA
@@ -127,7 +127,7 @@ async def reply(line: str, call: talk.Call) -> str:
         if found := re.fullmatch(pattern, line.strip(), re.IGNORECASE | re.DOTALL):
             return await answer(found[1].strip(), call)
     if not plan(line)[0]:
-        return UNDERSTOOD[is_chinese(line)].format(line.strip())
+        return UNDERSTOOD.format(line.strip())
     done = await call("browser_use_execute_task", task=line, use_vision=False)
     if not done["success"]:
         return str(done["error"])
@@ -167,14 +167,9 @@ async def _packages(task: str, call: talk.Call) -> str:
 
 
 UNDERSTOOD = (
-    (
-        "I could not read {0!r}, so I did nothing. I understand: run: CODE; a question that ends with ?; research: TOPIC; "
-        "find: TEXT; packages: TASK; or steps for the browser, such as: open /, click Order."
-    ),
-    (
-        "我没有理解 {0!r}, 所以什么都没有做。我理解: 运行: 代码; 以问号结尾的问题; 研究: 主题; 查找文件: 文字; 安装: 任务; "
-        "或浏览器的步骤, 例如: 打开 /, 点击 Order。"
-    ),
+    "I could not read {!r}, so I did nothing (我没有理解, 什么都没有做). I understand (我理解): run: CODE; a question that ends "
+    "with ?; research: TOPIC; find: TEXT; packages: TASK; 运行: 代码; 研究: 主题; 查找文件: 文字; 安装: 任务; "
+    "or steps for the browser, such as: open /, click Order; 打开 /, 点击 Order."
 )
 REPLIES = (
     (r"(?:run|execute|运行|执行)\s*[:\uff1a](.+)", _run),

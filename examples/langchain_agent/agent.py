@@ -276,31 +276,28 @@ async def _calculate(call: talk.Call, said: str) -> str:
             raise UnreadError(found[1], WHOLE)
         parts.append(found[1] or SIGNS.get(found[2].casefold(), found[2]))
         at = found.end()
-    expression = " ".join(parts)
     try:
-        tree = ast.parse(expression, mode="eval").body
+        tree = ast.parse(" ".join(parts), mode="eval").body
     except (SyntaxError, ValueError):
-        raise UnreadError(said) from None
-    _check(tree, expression)
+        raise UnreadError(said, WHOLE) from None
+    if not _is_computed(tree):
+        raise UnreadError(said, WHOLE)
 
     async def value(node: Any) -> str:
         if not isinstance(node, ast.BinOp):
-            return str(ast.unparse(node))
+            return ast.unparse(node)
         tool = "math_add" if isinstance(node.op, ast.Add) else "math_multiply"
         return str(await call(tool, a=await value(node.left), b=await value(node.right)))
 
     return await value(tree)
 
 
-def _check(node: Any, expression: str) -> None:
-    """Raise UnreadError where a part is neither a sum, a product nor a number."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
-        _check(node.left, expression)
-        _check(node.right, expression)
-        return
-    number = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
-    if not isinstance(number, ast.Constant):
-        raise UnreadError(ast.get_source_segment(expression, node) or expression, WHOLE)
+def _is_computed(node: Any) -> bool:
+    """Return whether an expression is a whole number, or a sum or product of such."""
+    if isinstance(node, ast.BinOp):
+        parts = (node.left, node.right)
+        return isinstance(node.op, ast.Add | ast.Mult) and all(map(_is_computed, parts))
+    return isinstance(getattr(node, "operand", node), ast.Constant)
 
 
 async def _keep(call: talk.Call, title: str, text: str) -> str:

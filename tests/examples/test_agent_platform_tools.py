@@ -716,6 +716,17 @@ async def test_a_failed_navigation_leaves_the_browser_as_it_was(browser):
 
 @needs_chromium
 @with_the_servers
+async def test_after_an_error_page_the_browser_goes_on(browser):
+    """A page that a server has answered with an error is no success; the page before it is one again."""
+    await browser["browser_navigate"]("/about.html")
+    with pytest.raises(ToolError, match=r"^/nope\.html is no page: the server answers 404\.$"):
+        await browser["browser_navigate"]("/nope.html")
+    assert (await browser["browser_go_back"]())["title"] == "About the tea shop"
+    assert (await browser["browser_navigate"]("/"))["title"] == "Tea shop"
+
+
+@needs_chromium
+@with_the_servers
 async def test_there_may_be_no_page_to_go_back_to(browser):
     """Where there is no page before, this is an error; the blank page that a browser begins with is none."""
     with pytest.raises(ToolError, match="no page to go back to"):
@@ -744,12 +755,10 @@ async def test_a_missing_element_is_named_with_those_there_are(browser, page, in
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        pytest.param(
-            "delete my account", "cannot be read, so nothing was done: 'delete my account'", id="unread"
-        ),
+        pytest.param("delete my account", "什么都没有做): 'delete my account'. Write", id="unread"),
         pytest.param(
             "open /about.html, then order tea",
-            "cannot be read, so nothing was done: 'order tea'",
+            "什么都没有做): 'order tea'. Write steps",
             id="part",
         ),
         pytest.param(
@@ -759,7 +768,7 @@ async def test_a_missing_element_is_named_with_those_there_are(browser, page, in
         pytest.param("search for xyzzy", "Nothing was found for 'xyzzy'", id="not-a-word"),
         pytest.param("open /nope.html", "/nope.html is no page: the server answers 404.", id="404"),
         pytest.param("open /../../../etc/passwd", "/etc/passwd is no page", id="passwd"),
-        pytest.param("打开天气页面", "所以什么都没有做: '打开天气页面'", id="chinese"),
+        pytest.param("打开天气页面", "什么都没有做): '打开天气页面'", id="chinese"),
     ],
 )
 async def test_a_task_that_is_not_done_is_no_success(browser, task, said):

@@ -80,9 +80,9 @@ CHATS = {
         ("packages: merging PDF files", "pypdf: "),
         ("packages for: singing", "The index has no package for this."),
         ("find: two sisters", "1 lines hold 'two sisters' as it is written."),
-        ("run the tests", "I could not read 'run the tests', so I did nothing. I understand: run: CODE"),
+        ("run the tests", "I could not read 'run the tests', so I did nothing"),
         ("run: the tests", "'the tests' is not Python, so nothing was run."),
-        ("唱首歌", "我没有理解 '唱首歌', 所以什么都没有做。"),
+        ("唱首歌", "I could not read '唱首歌', so I did nothing (我没有理解"),
     ],
 }
 SANDBOX = [
@@ -92,8 +92,11 @@ SANDBOX = [
 ]
 BROWSER = [
     ("open /about.html, scroll down", "Done in 2 steps. The page is http://platform.example/about.html: "),
-    ("delete my account", "I could not read 'delete my account', so I did nothing."),
-    ("open /, delete it", "These parts of the task cannot be read, so nothing was done: 'delete it'."),
+    ("delete my account", "I could not read 'delete my account', so I did nothing"),
+    (
+        "open /, delete it",
+        "These parts of the task cannot be read, so nothing was done (以下部分无法理解, 什么都没有做): 'delete it'.",
+    ),
     (
         "go to http://127.0.0.1:9/",
         "Step 1, open, failed: http://127.0.0.1:9/ cannot be opened: unsafe port.",
