@@ -558,7 +558,7 @@ STEPS = (
     ("click", rf"(?:click\s+(?:on )?|点击\s*){FIRST}"),
     ("press", r"(?:press\s+|按下?\s*)(?P<key>[\w+]+)"),
     ("scroll", r"scroll down(?: a (?:bit|little))?|向下滚动(?:一点)?"),
-    ("search", rf"(?:search\s+(?:for\s+)?|搜索\s*|查找\s*){FIRST}"),
+    ("search", rf"(?:search\s+(?:for\s+)?(?!for$)|搜索\s*|查找\s*){FIRST}"),
 )
 BREAK = r"\s*(?:[;；。\n,，]|\.(?=\s|$)|\bthen\b|\band\b|然后|并且?(?=打开|访问|点击|输入|在|按|向下|搜索|查找))\s*"
 

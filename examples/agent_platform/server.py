@@ -176,7 +176,7 @@ REPLIES = (
     (r"(?:research|研究|调查)\s*[:\uff1a](.+)", _research),
     (r"(?:find|grep|查找文件)\s*[:\uff1a](.+)", _find),
     (r"(?:packages?(?: for)?|install|安装)\s*[:\uff1a](.+)", _packages),
-    (r"([^,;.:\n]+[?\uff1f])", _research),
+    (r"((?!(?:can|could|will|would) you\b)[^,;.:\n]+[?\uff1f])", _research),
 )
 
 mcp = build_server(groups())

@@ -271,7 +271,7 @@ async def _calculate(call: talk.Call, said: str) -> str:
     parts, at = list[str](), 0
     while at < len(said):
         if (found := TOKEN.match(said, at)) is None:
-            raise UnreadError(re.findall(r"\w+|\S", said[at:])[0])
+            raise UnreadError(re.findall(r"\w+|\S", said[at:])[0], WHOLE)
         if found[1] and not re.fullmatch(r"0|[1-9]\d*", found[1]):
             raise UnreadError(found[1], WHOLE)
         parts.append(found[1] or SIGNS.get(found[2].casefold(), found[2]))
@@ -329,7 +329,7 @@ async def _look_up(call: talk.Call, topic: str) -> str:
 REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
     (r"keep (\"[^\"]+\"|[\w-]+):\s*(.+)", _keep),
     (r"(?:remove|delete) (.+)", _remove),
-    (r"(?:what (?:time is it|is the time) |(?:the )?time )(?:in|at) (.+)", _time),
+    (r"(?:what time is it |(?:what(?:'s| is) )?(?:the )?time )(?:in|at) (.+)", _time),
     (rf"{ASKS}(mean|average|plot|draw)(?: of)? (.*\d.*)", _list),
     (rf"{ASKS}(add|sum|multiply|product)(?: of)? (\S+) (?:and|to|by) (\S+)", _operation),
     (rf"{ASKS}((?:[(-]\s*)*\d.*)", _calculate),

@@ -77,6 +77,7 @@ def test_a_task_is_read_as_steps(task, steps):
                 "search for 1,000 cups": ["000 cups"],
                 "could you click Order": ["could you click Order"],
                 "click": ["click"],
+                "search for": ["search for"],
                 "点击订单如果便宜": ["点击订单如果便宜"],
                 "搜索茶和咖啡": ["搜索茶和咖啡"],
                 "搜索茶并删除我的账户": ["搜索茶并删除我的账户"],

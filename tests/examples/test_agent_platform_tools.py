@@ -27,7 +27,7 @@ from model_provider import KEY, Provider
 from agent_platform import browser_use, microsandbox
 from agent_platform.documents import Library
 from agent_platform.microsandbox import Microsandbox
-from agent_platform.research import DeepSearch
+from agent_platform.research import DeepSearch, SearchTool
 from agent_platform.server import PORTS, build_server, groups, report_missing
 from transcripts.agent_platform_scenes import PARTS, PROJECT
 from transcripts.play import repairs, value
@@ -897,6 +897,14 @@ async def test_research_reads_what_a_search_engine_finds(research):
     with Web() as web:
         report = await research(engine=f"{web.url}/search?q=").quick_research("blockchain trends 2024")
     assert (report["sources"], "rollups" in report["answer"]) == ([f"{web.url}/page"], True)
+
+
+async def test_files_that_are_no_text_are_not_searched(tmp_path):
+    """A file with a NUL is left out, whatever it holds."""
+    (tmp_path / "a.bin").write_bytes(b"tea\0tea\0\ntea\n")
+    (tmp_path / "a.txt").write_text("tea\n", "utf-8")
+    found = await SearchTool(tmp_path, tmp_path).search_file_content(".", "tea")
+    assert found["matches"] == [{"file": "a.txt", "line": 1, "text": "tea"}]
 
 
 async def test_an_engine_that_does_not_answer_is_named(research):
