@@ -108,8 +108,8 @@ def _middleware(tools: Collection[str]) -> LenientMiddleware:
 
 def report_missing(*, unsafe: bool = False) -> None:
     """Say at the start, a line each, what does not work on this machine, or runs without isolation."""
-    for problem in filter(None, (browser_use.missing(), microsandbox.missing(unsafe=unsafe))):
-        print(problem, file=sys.stderr)
+    for reason in filter(None, (browser_use.missing(), microsandbox.missing(unsafe=unsafe))):
+        print(reason, file=sys.stderr)
 
 
 async def serve(served: Mapping[str, Group], ports: Collection[int]) -> None:

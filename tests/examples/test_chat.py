@@ -139,4 +139,60 @@ def test_what_is_typed_is_answered(example, tmp_path):
         assert answer.startswith(told), line
     assert "Traceback" not in done.stderr
     assert "Error calling tool" not in done.stdout + done.stderr
-    assert (tmp_path / "chat.jsonl").exists()
+    events = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text(encoding="utf-8").splitlines()]
+    failed = [event for event in events if event["event"] == "call_failed" and "error_code" not in event]
+    assert failed == []  # a denial is no failure of a tool
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", ["smart_home.py", "context_store.py", "type_conversion.py"])
+def test_a_folder_that_cannot_be_used_is_one_line(tmp_path, example):
+    """Where the folder of the data cannot be made, the chat ends with one line."""
+    (tmp_path / "taken").write_text("")
+    done = typed(example, tmp_path / "taken/data", "hello")
+    assert done.returncode == 1
+    assert re.fullmatch(
+        r"The folder \S+ cannot be used: .*\. Set EXAMPLES_DATA to another one\.\n", done.stderr
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("example", "line", "told"),
+    [
+        (
+            "smart_home.py",
+            "打开客厅的灯",
+            "The home cannot be used: file is not a database. Nothing was changed.",
+        ),
+        (
+            "context_store.py",
+            "list",
+            "The notes cannot be used: file is not a database. Nothing was changed.",
+        ),
+    ],
+)
+def test_a_file_that_is_no_database_is_one_line(tmp_path, example, line, told):
+    """A store that cannot be used is said in one line, and the chat goes on."""
+    tmp_path.joinpath(example).with_suffix(".db").write_bytes(b"no database" * 100)
+    done = typed(example, tmp_path, line)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False)
+    assert re.findall(r"^answer +(.*)$", done.stdout, re.MULTILINE) == [told]
+
+
+def typed(example, folder, line):
+    """Run a chat with one line that is typed."""
+    return subprocess.run(  # noqa: S603 - our own examples
+        [sys.executable, str(ROOT / "examples" / example)],
+        env={
+            **os.environ,
+            "EXAMPLES_DATA": str(folder),
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+        },
+        input=line,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
