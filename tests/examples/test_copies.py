@@ -56,7 +56,7 @@ def test_the_page_is_the_same_in_each_example():
         pytest.param("type_conversion.py", "type_conversion.py", "1987", "1987: 兔", id="type_conversion"),
         pytest.param("langchain_agent", "langchain_agent/agent.py", "6 times 7", "42", id="langchain_agent"),
         pytest.param(
-            "agent_platform", "agent_platform/server.py", "packages for PDF", "pypdf", id="agent_platform"
+            "agent_platform", "agent_platform/server.py", "packages: PDF", "pypdf", id="agent_platform"
         ),
     ],
 )
