@@ -18,6 +18,7 @@ from mcp_lenient.values.display import (
     escaped,
     escaped_pointer,
     shown_label,
+    shown_model,
     shown_name,
 )
 
@@ -79,7 +80,7 @@ _FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
     {
         "client_name": shown_label,
         "client_version": shown_label,
-        "model": shown_label,
+        "model": shown_model,
         "session_id": shown_name,
         "request_id": shown_name,
     }

@@ -31,7 +31,8 @@ _KEY_RUN = re.compile(r"[A-Za-z0-9_-]{20,}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
-_LABEL = re.compile(r"[\w .,:/@()+-]{1,128}")
+_LABEL = re.compile(r"[\w .,/@()+-]{1,128}")
+_MODEL = re.compile(r"[\w./@+-]{1,96}(?::[\w.-]{1,31})?")
 _TOOL_NAME = re.compile(r"[\w./-]{1,128}")
 _KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
 _PAIR = re.compile(r"[{}\":=&]")
@@ -149,6 +150,11 @@ def shown_name(name: object) -> str:
 def shown_label(text: str) -> str:
     """Return a program's name or version for logs; masked if it does not have the form of a label."""
     return text if is_label(text) and not secret_name(text) else HIDDEN
+
+
+def shown_model(text: str) -> str:
+    """Return a model's name for logs, with its tag: ``gpt-oss:20b``; masked if it does not have the form of one."""
+    return text if _MODEL.fullmatch(text) and not secret_name(text) else HIDDEN
 
 
 def shown_key(key: str) -> str:
