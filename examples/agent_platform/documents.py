@@ -12,6 +12,7 @@ from threading import Lock
 from typing import NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 from urllib.request import Request, urlopen
+from weakref import finalize
 
 HERE = Path(__file__).resolve().parent
 HAN = re.compile(r"([\u3400-\u9fff])")
@@ -74,6 +75,7 @@ class Library:
     @cached_property
     def _index(self) -> sqlite3.Connection:
         index = sqlite3.connect(":memory:", check_same_thread=False)
+        finalize(self, index.close)  # Python 3.13 warns of a connection that nothing closed
         for path in self.files():
             source = path.relative_to(self.root).as_posix()
             text = path.read_text("utf-8", "replace")
