@@ -106,27 +106,26 @@ class _FaultSearch:
             keyword = "enum" if tags.name in value else "required"
             return [_fault((*path, tags.name), keyword, tags.tags)]
         if isinstance(value, Mapping):
-            common = {way: -len(value.keys() & way.properties.keys()) for way in listed}
-            most = min(common.values())
-            is_large = len(listed) > _MAX_BRANCHES
-            listed = (
-                [way for way in listed if common[way] == most]
-                if is_large
-                else sorted(listed, key=common.__getitem__)
-            )
+            common = [len(value.keys() & way.properties.keys()) for way in listed]
+            listed = [way for way, shared in zip(listed, common, strict=True) if shared == max(common)]
         found = [list(self.explained(way, value, path)) for way in listed[:_MAX_BRANCHES]]
         best = min(found, key=len)
         if len(found) > 1 and all(own and all(each.path == path for each in own) for own in found):
             return [_fault(path, best[0].keyword, node, found)]
-        needed = [tuple(each.path[-1] for each in own) for own in found if _are_only_missing(own, path)]
-        if len(needed) > 1 and len(needed) == len(found) and () not in needed:
+        parts = [_missing_and_others(own, path) for own in found]
+        needed = list(dict.fromkeys(tuple(each.path[-1] for each in missing) for missing, _ in parts))
+        is_same = len({frozenset((each.path, each.keyword) for each in others) for _, others in parts}) == 1
+        if len(needed) > 1 and () not in needed and is_same:
             # None of them is required alone: each branch requires others.
-            return [replace(best[0], bound=tuple(dict.fromkeys(needed)))]
+            (first, *_), others = parts[found.index(best)]
+            return [replace(first, bound=tuple(needed)), *others]
         return best
 
 
-def _are_only_missing(found: Sequence[Fault], path: Path) -> bool:
-    return all(each.keyword == "required" and each.path[:-1] == path for each in found)
+def _missing_and_others(found: Sequence[Fault], path: Path) -> tuple[list[Fault], list[Fault]]:
+    """Return the faults of properties that an object lacks, and all others."""
+    missing = [each for each in found if each.keyword == "required" and each.path[:-1] == path]
+    return missing, [each for each in found if each not in missing]
 
 
 def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:

@@ -476,9 +476,9 @@ class Reader:
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        # `{"deleted_at": null}` is a filter, and `{}` is none.
-        is_emptied = bool(value) and not out and bool(place.path)
-        return _together(out, readings, whole=whole and not is_emptied)
+        if value and not out and place.path:  # `{"deleted_at": null}` is a filter, and `{}` is none
+            return Reading(value, whole=False)
+        return _together(out, readings, whole=whole)
 
     def _is_by_keys(self, place: Place, *, partly: bool) -> bool:
         """Return whether the keys of an object alone decide if a branch may be meant: below the top, and by our rules."""
