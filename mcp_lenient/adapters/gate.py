@@ -33,6 +33,7 @@ from mcp_lenient.refusal.envelope import (
     note_language,
     repairs_note,
     repairs_told,
+    unknown_again,
     unknown_tool,
     written,
 )
@@ -589,11 +590,13 @@ class Gate:
         self, call: HostCall, compiled: CompiledTool, violations: tuple[Violation, ...]
     ) -> Again | None:
         """Return how often this caller has sent this call, if it has before."""
-        caller = caller_of(call.who())
-        if caller is None:
-            return None
-        count = self._repeats.count(caller, call.name, error_code(violations), call.arguments)
+        count = self._times(call, error_code(violations))
         return Again(count, compiled.corrected(call.arguments, violations)) if count > 1 else None
+
+    def _times(self, call: HostCall, code: str) -> int:
+        """Count a refused call, and return how often its caller has sent it; 1 where nothing identifies the caller."""
+        caller = caller_of(call.who())
+        return 1 if caller is None else self._repeats.count(caller, call.name, code, call.arguments)
 
     async def _not_found(self, call: HostCall, source: ToolSource) -> Verdict:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""
@@ -628,10 +631,16 @@ class Gate:
         policy = self.policy_for(call.name)
         if policy.mode == "off":
             return None
-        answer = source.unknown(call.name, names, policy.language)
-        event: EventName = "call_observed" if policy.mode == "observe" else "call_rejected"
-        self.record(event, call, None, code=answer["error_code"])
-        return None if policy.mode == "observe" else refusal_result(answer, has_output_schema=False)
+        answer, code = source.unknown(call.name, names, policy.language), "UNKNOWN_TOOL"
+        if policy.mode == "observe":
+            self.record("call_observed", call, None, code=code)
+            return None
+        who = call.who()
+        call = replace(call, who=lambda: who)
+        times = self._times(call, code)
+        self.record("call_rejected", call, None, code=code, repeated=times)
+        again = answer if times == 1 else unknown_again(answer, times, policy.language)
+        return refusal_result(again, has_output_schema=False)
 
     def compiled(self, tool: HostTool, kept: dict[Any, CompiledTool]) -> CompiledTool:
         """Return a tool with its contract, which is compiled again only if the tool or its policy has changed."""

@@ -476,9 +476,7 @@ class Reader:
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        if value and not out and place.path:  # `{"deleted_at": null}` is a filter, and `{}` is none
-            return Reading(value, whole=False)
-        return _together(out, readings, whole=whole)
+        return _unless_emptied(place, value, _together(out, readings, whole=whole))
 
     def _is_by_keys(self, place: Place, *, partly: bool) -> bool:
         """Return whether the keys of an object alone decide if a branch may be meant: below the top, and by our rules."""
@@ -556,6 +554,11 @@ class _Rename(NamedTuple):
 
     name: Any
     reading: Reading
+
+
+def _unless_emptied(place: Place, sent: Mapping[str, Any], reading: Reading) -> Reading:
+    """Return a reading, or none of an object below the arguments that it empties: ``{"deleted_at": null}`` is a filter."""
+    return Reading(sent, whole=False) if sent and not reading.value and place.path else reading
 
 
 def _together(value: Any, readings: Iterable[Reading], *, whole: bool) -> Reading:

@@ -34,6 +34,9 @@ _MAX_TOOLS: Final = 10
 _MAX_REASON: Final = 240
 _MAX_REASONS: Final = 5
 _TWICE: Final = 2
+_DO_OTHERWISE: Final = marked(
+    "Do not send it again: change it, ask the user for what is missing, or do without this tool."
+)
 _MOST_NOTED: Final = 3
 _BYTES_OF_VIOLATIONS: Final = 7_000
 _BYTES_OF_NAMES: Final = 1_500
@@ -115,9 +118,7 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
                 count=again.times,
             ),
             reason,
-            words(
-                "Do not send it again: change it, ask the user for what is missing, or do without this tool."
-            ),
+            words(_DO_OTHERWISE),
         )
     said = [words("'{tool}' refused the same call before.", tool=name), reason]
     codes = {violation.code for violation in violations}
@@ -279,6 +280,21 @@ def unknown_tool(
     lists = {"did_you_mean": names, "tools": tools}
     details = {"tool": told} | {key: each for key, each in lists.items() if each}
     return error_envelope("UNKNOWN_TOOL", words.sentences(*said), details)
+
+
+def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH) -> dict[str, Any]:
+    """Return the envelope for a tool that does not exist and that the same caller has called this often."""
+    words, details = texts(language), answer["details"]
+    told = words(
+        "This exact call of '{tool}' was refused {count} times, unchanged.", tool=details["tool"], count=times
+    )
+    names = [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]
+    advice = (
+        words("There is no such tool: call {names}, or do without it.", names=words.either(names))
+        if names
+        else words(_DO_OTHERWISE)
+    )
+    return error_envelope(answer["error_code"], words.sentences(told, advice), {**details, "repeated": times})
 
 
 def _tools_told(names: Sequence[str], rest: int, words: Language, *, has_similar: bool) -> str:

@@ -132,10 +132,16 @@ class Refused:
         """Return whether a value is a short scalar that may be repeated, and no text in place of a list or object."""
         if not place.present or not short_scalar(place.value) or not self.may_show(place):
             return False
+        if not isinstance(place.value, str):
+            return True
         kinds = {kind for way in place.ways for kind in way.kinds or ()}
-        return not isinstance(place.value, str) or not (
-            kinds & {"array", "object"} or looks_like_json(place.value)
-        )
+        is_container = bool(kinds & {"array", "object"}) or looks_like_json(place.value)
+        return not is_container and place.value not in self._private()
+
+    def _private(self) -> frozenset[str | None]:
+        """Return the texts of the call that are secret somewhere: the same text in another place is no less so."""
+        found = _private_texts(self.top, self.arguments, self.policy.secret)
+        return frozenset(text for text in found if text)
 
     def may_leave_out(self, place: Location) -> bool:
         """Return whether a location is a declared, optional property."""

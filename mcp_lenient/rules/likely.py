@@ -185,6 +185,8 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
         return
     has_thousands = _THOUSANDS.fullmatch(text) is not None
     if all(map(_NUMBER.fullmatch, parts)):
+        if "," in text and ";" in text:  # `0,5; 1,5` has decimal commas
+            return
         yield [json.loads(part) for part in parts]
         yield from [[json.loads(text.replace(",", ""))]] if has_thousands else ()
     yield from (parts, [text]) if _are_alike(parts) and not has_thousands else ([text], parts)

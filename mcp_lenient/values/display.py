@@ -38,6 +38,7 @@ _KEY = re.compile(r"[$@]?_*[^\W\d_][\w.$-]*|_+|\d{1,6}")
 _PAIR = re.compile(r"[{}\":=&]")
 """Separators of a name and its value in JSON, headers and queries."""
 _DIGIT = re.compile(r"\d")
+_DIGIT_GROUPS = re.compile(r"\d\D+\d+\D+\d")
 _DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
 HIDDEN = "{…}"
 """The mask for a name or key that may contain a value."""
@@ -164,7 +165,7 @@ def shown_key(key: str) -> str:
     ('maxResults', '{…}')
     """
     named = len(key) <= MAX_NAME and _KEY.fullmatch(key) is not None
-    if not named or (not key.isdecimal() and _DIGIT_RUN.search(key)):
+    if not named or _is_generated(key) or (not key.isdecimal() and _DIGIT_RUN.search(key)):
         return HIDDEN
     # In one word with digits, the part after `password` may be the password.
     return HIDDEN if _DIGIT.search(key) and secret_name(key) else key
@@ -172,7 +173,13 @@ def shown_key(key: str) -> str:
 
 def is_name(key: str) -> bool:
     """Return whether an undeclared key has the form of a name, so that it may be repeated to its sender."""
-    return _PAIR.search(key) is None and (len(key.split()) < 2 or not secret_name(key[:_LONGEST_SECRET]))
+    is_text = len(key.split()) > 1 and secret_name(key[:_LONGEST_SECRET])
+    return not (_PAIR.search(key) or is_text or _is_generated(key))
+
+
+def _is_generated(key: str) -> bool:
+    """Return whether a key is a secret itself: a long random text, with digits in three places or more, as no name has."""
+    return _DIGIT_GROUPS.search(key) is not None and has_credential(key)
 
 
 def shown(text: object, limit: int = MAX_NAME) -> str:

@@ -120,8 +120,8 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
         listed: The names that there are.
         servers: The names of this server.
     """
-    sent = _without_leaks(sent[: 2 * _LONGEST_TOOL])
-    if " " in sent or len(sent) > _LONGEST_TOOL:
+    sent, left = _without_leaks(sent[: 2 * _LONGEST_TOOL])
+    if " " in sent or len(sent) > _LONGEST_TOOL or not {*_LEAKED_WORD.findall(left)}.isdisjoint(listed):
         return None
     folded: dict[str, list[str]] = {}
     for name in listed:
@@ -144,9 +144,13 @@ _LEAKS: Final = re.compile(
 )
 
 
-def _without_leaks(sent: str) -> str:
+_LEAKED_WORD: Final = re.compile(r"[\w.-]+")
+
+
+def _without_leaks(sent: str) -> tuple[str, str]:
+    """Return a name, and what follows it after a control token."""
     found = _LEAKS.fullmatch(sent)
-    return found["name"] if found else sent
+    return (found["name"], sent[found.end("name") :]) if found else (sent, "")
 
 
 def same_tool_name(one: str, other: str) -> bool:

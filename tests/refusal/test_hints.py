@@ -40,6 +40,34 @@ def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
     assert any(each.fixes or each.did_you_mean for each in _violations(schema, sent))
 
 
+@pytest.mark.parametrize(
+    ("ways", "sent", "told"),
+    [
+        pytest.param(
+            (closed("email", email=STRING), closed("phone", phone=STRING, ext=STRING)),
+            {"tel": "5"},
+            "either 'email' or 'phone' must be sent in 'c'.",
+            id="a name of neither",
+        ),
+        pytest.param(
+            (closed("op", "items", op=STRING, items=array(STRING)), closed("not", **{"not": OBJECT})),
+            {"and": []},
+            "either 'op' and 'items' or 'not' must be sent in 'c'.",
+            id="two names or one",
+        ),
+        pytest.param(
+            (closed("email", email=STRING), closed("phone", phone=STRING, ext=STRING)),
+            {"ext": "5"},
+            "'c.phone' is required but was not sent. It must be a string.",
+            id="a name of one",
+        ),
+    ],
+)
+def test_of_several_objects_the_one_with_the_sent_names_is_meant(ways: Any, sent: Any, told: str) -> None:
+    """Where the sent names say which object is meant, its names are asked for, and otherwise those of any."""
+    assert _violations(closed("c", c=union(*ways)), {"c": sent})[0].message == told
+
+
 def test_a_missing_discriminator_is_named_with_its_values() -> None:
     """Without the discriminator, only it is asked for."""
     target = union(

@@ -128,6 +128,15 @@ def test_an_identifier_in_words_or_digits_is_no_key(text: str) -> None:
     assert not has_credential(text)
 
 
+def test_the_text_of_a_secret_is_repeated_from_no_other_place() -> None:
+    """A text that is also sent as a secret is one wherever it stands."""
+    schema = closed(limit={"type": "integer"}, password={"type": "string"})
+    answer = LenientCalls(Policy(unrepairable="refuse")).check(
+        {"name": "send", "inputSchema": schema}, {"limit": "hunter2zz", "password": "hunter2zz"}
+    )
+    assert "hunter2zz" not in (answer.refusal or "hunter2zz")
+
+
 def test_the_search_for_a_password_in_a_long_text_is_quick():
     """Slashes and colons before a space and one ``@`` are no reason to try every place with every other."""
     text = "//:" * 300_000 + " @"

@@ -59,6 +59,18 @@ async def test_each_answer_to_the_same_call_is_another_one():
     assert fourth[1] == 4
 
 
+async def test_a_call_of_an_unknown_tool_is_counted():
+    """An unknown tool that is called again gets another answer, which names the tools that there are."""
+    (first, _), (second, twice), (third, thrice) = await answers(*[{}] * 3, tool="serch")
+    assert first.startswith("Unknown tool 'serch'.")
+    assert second == (
+        "This exact call of 'serch' was refused 2 times, unchanged. "
+        "There is no such tool: call 'search', or do without it."
+    )
+    assert "refused 3 times" in third
+    assert (twice, thrice) == (2, 3)
+
+
 async def test_another_call_and_a_call_that_runs_begin_anew():
     """Only the same arguments count, and only until the tool runs."""
     found = await answers(_TEXT, {}, _TEXT, {"query": "x", "tags": ["a"]}, _TEXT)

@@ -186,3 +186,35 @@ def test_an_endlessly_nested_value_is_refused():
         "$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}, "maxItems": 1}},
     }
     assert normalize(schema, {"x": value}).violations[0].code == "size"
+
+
+class Filter(BaseModel):
+    """A filter of which every part may be left out."""
+
+    owner: str = ""
+    days: int = 0
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"filters": [{"owner": None}]},
+        {"filters": [{"days": ""}]},
+        {"filters": [{"days": "null"}]},
+        {"filters": '[{"owner": null}]'},
+        {"filters": [{"owner": "ann"}, {"owner": None, "days": None}]},
+    ],
+    ids=str,
+)
+async def test_no_object_of_a_function_is_emptied(sent):
+    """An object that was sent with fields is not run without any: a filter that was meant would fit everything."""
+
+    def close(filters: list[Filter]) -> str:
+        """Close what fits."""
+        return f"{filters}"
+
+    mcp = FastMCP("filtered", middleware=[LenientMiddleware()])
+    mcp.tool(close)
+    async with Client(mcp) as client:
+        result = await client.call_tool("close", sent, raise_on_error=False)
+    assert result.is_error

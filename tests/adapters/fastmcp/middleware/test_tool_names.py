@@ -61,6 +61,7 @@ async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: L
         pytest.param("mcp____store_context", id="no server"),
         pytest.param("notes__store_context", id="no prefix"),
         pytest.param("store_context<|channel|>commentary to=functions.v1_2", id="another recipient"),
+        pytest.param("store_context<|channel|>v1_2", id="two tools"),
         pytest.param("x" * 10_000, id="long"),
     ],
 )
