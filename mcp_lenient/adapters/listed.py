@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource, ToolsUnknownError
 
-_MOST_PAGES: Final = 100
+_MOST_PAGES: Final = 1_000
 
 ListPage = Callable[[str | None], Awaitable[Any]]
 """Returns a page of ``tools/list``, starting at a cursor: a mapping, or an object of the official SDK."""
@@ -82,6 +82,10 @@ class ListedTools(ToolSource):
             cursor = told.get("nextCursor")
             if not cursor:
                 break
+        else:
+            raise ToolsUnknownError from RuntimeError(
+                f"The server lists tools on more than {_MOST_PAGES:,} pages."
+            )
         if known is not None:
             # An unchanged tool stays the same object and keeps its contract.
             listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}

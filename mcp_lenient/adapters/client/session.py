@@ -69,6 +69,9 @@ class LenientSession:
 
         Args:
             anew: Whether to list them again.
+
+        Raises:
+            RuntimeError: When the server lists tools on more than 1,000 pages.
         """
         try:
             listed = await self._source().listed(fresh=anew)

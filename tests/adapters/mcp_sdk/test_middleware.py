@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, Field
 from strategies import LAW, LOOSE_JSON
 
 from mcp_lenient import Policy, lenient
+from mcp_lenient.adapters.gate import ToolsUnknownError
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
 from mcp_lenient.normalizers import aliases, tags
@@ -543,3 +544,18 @@ async def test_a_call_is_validated_against_its_callers_tool_list():
     assert await one.tool("of_one", fresh=True) is not None
     assert await other.tool("of_other", fresh=True) is not None
     assert list(await one.names()) == ["of_one"]
+
+
+async def test_a_list_without_an_end_is_an_error():
+    """A thousand pages are read; a server that lists more of them is not taken at its word for some."""
+
+    async def page(cursor: str | None) -> dict[str, Any]:
+        at = int(cursor or 0)
+        return {
+            "tools": [{"name": f"tool_{at}", "inputSchema": {"type": "object"}}],
+            "nextCursor": f"{at + 1}",
+        }
+
+    with pytest.raises(ToolsUnknownError) as caught:
+        await ListedTools(ServerTools(), page).names()
+    assert str(caught.value.__cause__) == "The server lists tools on more than 1,000 pages."
