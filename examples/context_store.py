@@ -30,11 +30,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from html import escape
 from pathlib import Path
 from secrets import token_urlsafe
 from threading import Thread
 from typing import Annotated, Any
+from unicodedata import normalize
 
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
@@ -68,8 +70,8 @@ INSERT = "INSERT INTO contexts (content, tags) VALUES (?, ?) RETURNING *"
 UPDATE = "UPDATE contexts SET content = ifnull(?, content), tags = ifnull(?, tags) WHERE id = ? RETURNING *"
 SEARCH = """
 SELECT * FROM contexts
-WHERE NOT EXISTS (SELECT value FROM json_each(:words) WHERE NOT instr(lower(content), lower(value)))
-  AND NOT EXISTS (SELECT value FROM json_each(:tags) EXCEPT SELECT value FROM json_each(contexts.tags))
+WHERE NOT EXISTS (SELECT value FROM json_each(:words) WHERE NOT instr(folded(content), folded(value)))
+  AND NOT EXISTS (SELECT folded(value) FROM json_each(:tags) EXCEPT SELECT folded(value) FROM json_each(contexts.tags))
 ORDER BY id DESC LIMIT :limit
 """
 DELETE = "DELETE FROM contexts WHERE id IN (SELECT value FROM json_each(?)) RETURNING *"
@@ -105,7 +107,7 @@ class ContextStore:
     def search_context(
         self, query: str, tags: list[str] | None = None, limit: Annotated[int, Field(ge=1, le=100)] = 10
     ) -> list[StoredContext]:
-        """Find contexts by words and tags, all of which they must have; the newest first."""
+        """Find contexts by words and tags, all of which they must have, in any case; the newest first."""
         return self._run(
             SEARCH, {"words": json.dumps(query.split()), "tags": _json(tags or []), "limit": limit}
         )
@@ -126,6 +128,7 @@ class ContextStore:
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
             with closing(sqlite3.connect(self.file)) as connection, connection:
+                connection.create_function("folded", 1, _folded, deterministic=True)
                 connection.execute(TABLE)
                 rows = connection.execute(statement, values).fetchall()
         except OverflowError:  # no row has an id that is larger than SQLite's integers
@@ -136,6 +139,11 @@ class ContextStore:
                 "STORE_UNAVAILABLE", f"The notes cannot be used: {reason}. Nothing was changed."
             ) from error
         return [StoredContext(context_id=key, content=text, tags=json.loads(own)) for key, text, own in rows]
+
+
+def _folded(text: str) -> str:
+    """Return a text as it is compared: SQLite's own ``lower`` knows the letters A to Z alone."""
+    return normalize("NFKC", normalize("NFKC", str(text)).casefold())
 
 
 def _json(tags: Iterable[str]) -> str:
@@ -171,30 +179,43 @@ def with_page() -> FastMCP:
 
 async def reply(line: str, call: Call) -> str:
     """Answer a line without a model: remember, find, tag and delete notes; what is not read is not done, and why is said."""
-    said = line.strip()
+    said = ASKED.sub("", line.strip(), count=1)
     for pattern, answer in REPLIES:
         if found := re.fullmatch(pattern, said, re.IGNORECASE):
             return await answer(call, *filter(None, found.groups()))
     for verb, usage in USAGES.items():
         if re.match(verb, said, re.IGNORECASE):
             return f"Nothing was done. {usage}"
-    return f"I could not read {said!r}. I understand: {UNDERSTOOD}"
-
-
-async def _remember(call: Call, text: str) -> str:
-    """Keep a text, unless it goes on with another command."""
-    for part in NEXT.split(text)[1:]:
-        if any(re.fullmatch(pattern, part.strip(), re.IGNORECASE) for pattern, _ in REPLIES):
-            return f"Nothing was done: this goes on with {part.strip()!r}. Say one at a time, or 'remember: ...' for all of it."
-    return await _keep(call, text)
+    return f"I could not read {line.strip()!r}. I understand: {UNDERSTOOD}"
 
 
 async def _keep(call: Call, text: str) -> str:
+    content, labels = _note_of(text)
+    return f"Noted as {_line(await call('store_context', content=content, tags=labels))}"
+
+
+def _note_of(text: str) -> tuple[str, list[str]]:
+    """Take a note and its tags from what was typed.
+
+    Raises:
+        ToolError: When it is no note, or goes on with another command; what is in quotes never does.
+    """
     content, labels = _labels(text)
-    if not content:
-        return "Nothing was noted: there is no text but the tags."
-    kept = await call("store_context", content=content, tags=labels)
-    return f"Noted as {kept['context_id']}."
+    if quoted := QUOTED.fullmatch(content):
+        return quoted[0][1:-1].strip(), labels
+    if re.fullmatch(r"(?:that|this|it)?[\s.!]*", content, re.IGNORECASE):
+        raise ToolError(f"Nothing was done: there is no text. {UNDERSTOOD}")
+    if other := _other(text):
+        raise ToolError(
+            f"Nothing was done: this goes on with {other!r}. Say one at a time, or put the text in quotes."
+        )
+    return content, labels
+
+
+def _other(text: str) -> str:
+    """Return the first clause of a text, but for the one that it begins with, that is a command."""
+    clauses = (ASKED.sub("", part.strip(), count=1) for part in NEXT.split(text)[1:])
+    return next((part for part in clauses if any(command.match(part) for command in COMMANDS)), "")
 
 
 def _labels(text: str) -> tuple[str, list[str]]:
@@ -209,16 +230,19 @@ def _labels(text: str) -> tuple[str, list[str]]:
 
 
 async def _find(call: Call, text: str = "") -> str:
+    if other := _other(text):
+        return f"Nothing was done: this goes on with {other!r}. Say one at a time."
     words, labels = _labels(text)
     found = await call("search_context", query=words, tags=labels, limit=MOST_SHOWN + 1)
     if not isinstance(found, list) or not found:
         wanted = " and ".join([repr(word) for word in words.split()] + [f"#{label}" for label in labels])
         return f"No note has {wanted}." if wanted else "There are no notes."
-    lines = [
-        f"{one['context_id']}: {one['content']} {' '.join('#' + tag for tag in one['tags'])}" for one in found
-    ]
-    more = ["There are more: find them by a word or a #tag."] if len(lines) > MOST_SHOWN else []
-    return "\n".join(lines[:MOST_SHOWN] + more)
+    more = ["There are more: find them by a word or a #tag."] if len(found) > MOST_SHOWN else []
+    return "\n".join([_line(one) for one in found[:MOST_SHOWN]] + more)
+
+
+def _line(note: Any) -> str:
+    return " ".join([f"{note['context_id']}: {note['content']}", *(f"#{tag}" for tag in note["tags"])])
 
 
 async def _note(call: Call, number: str) -> Any:
@@ -226,29 +250,33 @@ async def _note(call: Call, number: str) -> Any:
     return await call("update_context", context_id=int(number))
 
 
-async def _tag(call: Call, number: str, labels: str) -> str:
-    names = re.split(r"\s*(?:,|，|、|\band\b)\s*", labels.strip(" .。"))
+async def _tag(call: Call, number: str, labels: str, join: Callable[..., set[str]] = set.union) -> str:
+    """Add tags to a note, or take them away; the others stay."""
+    names = [name.removeprefix("#") for name in re.split(r"\s*(?:,|，|、|\band\b)\s*", labels.strip(" .。"))]
     if wrong := [name for name in names if not re.fullmatch(LABEL, name)]:
-        return f"Nothing was done: a tag is one word, and {wrong[0]!r} is none. {USAGES['tag']}"
+        return f"Nothing was done: a tag is one word, and {wrong[0]!r} is none. {USAGES['(?:un)?tag']}"
     before = (await _note(call, number))["tags"]
-    kept = await call("update_context", context_id=int(number), tags=names)
-    return f"{number} has the tags {', '.join(kept['tags'])}. Before: {', '.join(before) or 'none'}."
+    kept = await call("update_context", context_id=int(number), tags=sorted(join({*before}, names)))
+    had, has = (", ".join(tags) or "none" for tags in (before, kept["tags"]))
+    return f"The tags of {number}: {has}. Before: {had}."
 
 
 async def _change(call: Call, number: str, text: str) -> str:
-    content, labels = _labels(text)
-    if not content:
-        return f"Nothing was done: there is no text but the tags. {USAGES['tag']}"
-    before = (await _note(call, number))["tags"]
-    tags = {"tags": sorted({*before, *labels})} if labels else {}
-    kept = await call("update_context", context_id=int(number), content=content, **tags)
-    return f"{number} is changed. Its tags: {', '.join(kept['tags']) or 'none'}."
+    """Replace the text of a note, add tags to it, and say what it was."""
+    content, labels = _note_of(text)
+    before = await _note(call, number)
+    tags = sorted({*before["tags"], *labels})
+    kept = await call("update_context", context_id=int(number), content=content, tags=tags)
+    return f"Changed to {_line(kept)}\nBefore: {_line(before)}"
 
 
 async def _delete(call: Call, numbers: str) -> str:
     ids = re.findall(r"\d+", numbers)
-    for number in ids:  # before anyone is asked
-        await _note(call, number)
+    try:
+        for number in ids:  # before anyone is asked
+            await _note(call, number)
+    except ToolError as error:
+        raise ToolError(f"Nothing was deleted. {error}") from error
     gone = await call("delete_context", context_ids=[*map(int, ids)], confirm=True)
     return f"Deleted: {', '.join(map(str, gone))}."
 
@@ -257,31 +285,43 @@ MOST_SHOWN = 20
 LABEL = r"[^\W\d][\w-]*"
 NUMBER = r"(\d{1,18})"
 END = "[.?!。？！]*"  # noqa: RUF001 - as people type it
-NEXT = re.compile(r"[,;.，；。]\s*(?:and\s+)?(?:then\s+)?|\b(?:and|then)\b|然后", re.IGNORECASE)
-ASKED = r"(?:please |i want to |i want you to |请|我想|我要)?"
-UNDERSTOOD = "remember TEXT #tag; find WORDS #tag; list; change 1 to TEXT; tag 1 as a, b; delete 1, 2. 记住 ...; 查找 ...; 删除 1"
+NEXT = re.compile(r"[,;.!?，；。！？]\s*|\s[-–—]+\s|\b(?:and|then|also)\b|然后|并且", re.IGNORECASE)  # noqa: RUF001 - as people type it
+QUOTED = re.compile(r'"\s*[^"\s][^"]*"|“\s*[^”\s][^”]*”|「\s*[^」\s][^」]*」')
+ASKED = re.compile(
+    r"(?:(?:please|now|(?:can|could|would) you|i want(?: you)? to)\s+|请|我想|我要|帮我|再|也|还)*",
+    re.IGNORECASE,
+)
+UNDERSTOOD = (
+    "remember TEXT #tag; find WORDS #tag; list; change 1 to TEXT; tag 1 as a, b; untag 1 a; delete 1, 2. "
+    "记住 ...; 查找 ...; 删除 1"
+)
 REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
-    (rf"(?:list|show)(?: (?:all|everything|my notes|notes))?{END}|列出(?:全部|所有)?{END}", _find),
-    (ASKED + r"(?:remember|note|store|save|keep)(?: this| that)?: *(.+)", _keep),
-    (
-        ASKED + r"(?:(?:remember|note) that|remember|note(?!s? \d)|记住[:：]?) *(?<![a-z])(.*[^?？])",
-        _remember,
-    ),
+    (rf"(?:(?:list|show)(?: me)?|find)(?: (?:all|everything|of|my|the|notes))*{END}", _find),
+    (rf"(?:列出|查找)(?:全部|所有)(?:的?笔记)?{END}|列出{END}", _find),
+    (r"(?:remember|note|store|save|keep)(?: this| that)?: *(.+)", _keep),
+    (r"(?:(?:remember|note) that|remember|note(?!s? \d)|记住[:：]?) *(?<![a-z])(.*[^?？])", _keep),
     (
         rf"(?:find|search(?: my notes)?(?: for)?|look for|what do i have (?:for|about)|show me) (.+?){END}",
         _find,
     ),
     (rf"查找\s*(.+?){END}", _find),
     (rf"tag {NUMBER} (?:as|with) (.+)", _tag),
-    (rf"change {NUMBER} to (.+)", _change),
+    (rf"untag {NUMBER} (?:as |from |with )?(.+)", partial(_tag, join=set.difference)),
+    (rf"change {NUMBER} to:? *(.+)", _change),
     (rf"(?:delete|remove|forget)(?: notes?)? (\d{{1,18}}(?:(?:,| and|, and| ) *\d{{1,18}})*){END}", _delete),
     (rf"删除\s*(\d{{1,18}}(?:[, 、和]+\d{{1,18}})*){END}", _delete),
 )
+COMMANDS = [
+    re.compile(
+        r"(?:delete|remove|forget|(?:un)?tag|change)\s+\S|(?:把.*?)?(?:删|修改|改[成为\s\d])", re.IGNORECASE
+    ),
+    *(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE) for pattern, _ in REPLIES),
+]
 USAGES = {
     "delete|remove|forget|删除": "Notes are deleted by their numbers: delete 1, 2. 'list' shows the numbers.",
-    "tag": "Tags are words with commas between them: tag 1 as work, very-urgent.",
+    "(?:un)?tag": "Tags are words with commas between them: tag 1 as work, very-urgent.",
     "change": "A note is changed by its number: change 1 to TEXT.",
-    f"{ASKED}(?:remember|note|store|save|keep|记住)": "To keep a text, say 'remember TEXT' or 'remember: TEXT'.",
+    "remember|note|store|save|keep|记住": "To keep a text, say 'remember TEXT' or 'remember: TEXT'.",
 }
 
 
@@ -292,6 +332,7 @@ Call = Callable[..., Awaitable[Any]]
 Reply = Callable[[str, Call], Awaitable[str]]
 """Answers a line without a model: by calls, or by saying what it understands."""
 MOST_TURNS = 20
+YES = re.compile(r"(?:y|yes|yeah|ok|是的?|好的?|可以)(?:[\s,，]+(?:please|请))?[.!。！]*", re.IGNORECASE)  # noqa: RUF001
 
 
 class ModelError(Exception):
@@ -342,7 +383,7 @@ class Approval(Middleware):
         if hints.get("destructiveHint") or any(f'"{word}"' in in_json(arguments) for word in guarded):
             kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
             said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
-            if (said or "").strip().casefold() not in {"y", "yes", "是"}:
+            if not YES.fullmatch((said or "").strip()):
                 return ToolResult(content="You did not allow it.", is_error=True)  # no failure of the tool
         return await call_next(context)
 

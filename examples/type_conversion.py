@@ -191,6 +191,7 @@ Call = Callable[..., Awaitable[Any]]
 Reply = Callable[[str, Call], Awaitable[str]]
 """Answers a line without a model: by calls, or by saying what it understands."""
 MOST_TURNS = 20
+YES = re.compile(r"(?:y|yes|yeah|ok|是的?|好的?|可以)(?:[\s,，]+(?:please|请))?[.!。！]*", re.IGNORECASE)  # noqa: RUF001
 
 
 class ModelError(Exception):
@@ -241,7 +242,7 @@ class Approval(Middleware):
         if hints.get("destructiveHint") or any(f'"{word}"' in in_json(arguments) for word in guarded):
             kind = "is destructive" if hints.get("destructiveHint") else "needs your yes"
             said = await ask(f"{name}({in_json(arguments)}) {kind}. Run it? [y/N] ")
-            if (said or "").strip().casefold() not in {"y", "yes", "是"}:
+            if not YES.fullmatch((said or "").strip()):
                 return ToolResult(content="You did not allow it.", is_error=True)  # no failure of the tool
         return await call_next(context)
 

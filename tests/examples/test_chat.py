@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from agent_platform import browser_use, microsandbox
+from agent_platform.talk import YES
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,13 +42,13 @@ CHATS = {
     ],
     "context_store.py": [
         ("hello", "I could not read 'hello'. I understand: remember TEXT"),
-        ("remember that the release is on Friday #work", "Noted as 1."),
-        ("记住 牛奶 #家", "Noted as 2."),
+        ("remember that the release is on Friday #work", "Noted as 1: the release is on Friday #work"),
+        ("记住 牛奶 #家", "Noted as 2: 牛奶 #家"),
         ("what do I have for Friday?", "1: the release is on Friday #work"),
-        ("tag 1 as work, later", "1 has the tags later, work. Before: work."),
+        ("tag 1 as work, later", "The tags of 1: later, work. Before: work."),
         ("change 9 to nothing", "There is no context 9."),
-        ("delete 1", ("n", "You did not allow it.")),
-        ("delete 1", ("y", "Deleted: 1.")),
+        ("delete 1", ("yes, but 2", "You did not allow it.")),
+        ("delete 1", ("Yes, please", "Deleted: 1.")),
         ("find Friday", "No note has 'Friday'."),
         ("list", "2: 牛奶 #家"),
     ],
@@ -106,6 +107,36 @@ BROWSER = [
         "Done in 3 steps. The page is http://platform.example/order.html",
     ),
 ]
+
+
+@pytest.mark.parametrize(
+    "said", ["y", "YES", "yes please", "Yeah!", "ok.", "yes, please.", "是", "是的", "好的，请", "可以。"]
+)
+def test_a_yes_allows(said):
+    """A yes is one word, with nothing but a please after it."""
+    assert YES.fullmatch(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "n",
+        "please",
+        "yes?",
+        "yes no",
+        "yes, but not 2",
+        "yesterday",
+        "y n",
+        "好吗",
+        "不是",
+        "是吗",
+        "不可以",
+    ],
+)
+def test_what_is_not_a_yes_denies(said):
+    """Whatever else is said allows nothing."""
+    assert not YES.fullmatch(said)
 
 
 @pytest.mark.slow

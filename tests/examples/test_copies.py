@@ -51,7 +51,7 @@ def test_the_page_is_the_same_in_each_example():
             id="smart_home",
         ),
         pytest.param(
-            "context_store.py", "context_store.py", "remember tea", "Noted as 1.", id="context_store"
+            "context_store.py", "context_store.py", "remember tea", "Noted as 1: tea", id="context_store"
         ),
         pytest.param("type_conversion.py", "type_conversion.py", "1987", "1987: 兔", id="type_conversion"),
         pytest.param("langchain_agent", "langchain_agent/agent.py", "6 times 7", "42", id="langchain_agent"),
