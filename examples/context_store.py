@@ -265,8 +265,7 @@ async def _change(call: Call, number: str, text: str) -> str:
     """Replace the text of a note, add tags to it, and say what it was."""
     content, labels = _note_of(text)
     before = await _note(call, number)
-    tags = sorted({*before["tags"], *labels})
-    kept = await call("update_context", context_id=int(number), content=content, tags=tags)
+    kept = await call("update_context", context_id=int(number), content=content, tags=before["tags"] + labels)
     return f"Changed to {_line(kept)}\nBefore: {_line(before)}"
 
 
@@ -285,25 +284,16 @@ MOST_SHOWN = 20
 LABEL = r"[^\W\d][\w-]*"
 NUMBER = r"(\d{1,18})"
 END = "[.?!。？！]*"  # noqa: RUF001 - as people type it
-NEXT = re.compile(r"[,;.!?，；。！？]\s*|\s[-–—]+\s|\b(?:and|then|also)\b|然后|并且", re.IGNORECASE)  # noqa: RUF001 - as people type it
+NEXT = re.compile(r"(?i)[,;.!?，；。！？]|\s[-–—]+\s|\b(?:and|then|also)\b|然后|并且")  # noqa: RUF001 - as people type it
 QUOTED = re.compile(r'"\s*[^"\s][^"]*"|“\s*[^”\s][^”]*”|「\s*[^」\s][^」]*」')
-ASKED = re.compile(
-    r"(?:(?:please|now|(?:can|could|would) you|i want(?: you)? to)\s+|请|我想|我要|帮我|再|也|还)*",
-    re.IGNORECASE,
-)
-UNDERSTOOD = (
-    "remember TEXT #tag; find WORDS #tag; list; change 1 to TEXT; tag 1 as a, b; untag 1 a; delete 1, 2. "
-    "记住 ...; 查找 ...; 删除 1"
-)
+ASKED = re.compile(r"(?i)(?:(?:please|now|c(?:an|ould) you|i want(?: you)? to) +|请|我[想要]|帮我|再|也|还)*")
+UNDERSTOOD = "remember TEXT #tag; find WORDS #tag; list; change 1 to TEXT; tag 1 as a, b; untag 1 a; delete 1, 2. 记住 ...; 查找 ...; 删除 1"
 REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
     (rf"(?:(?:list|show)(?: me)?|find)(?: (?:all|everything|of|my|the|notes))*{END}", _find),
     (rf"(?:列出|查找)(?:全部|所有)(?:的?笔记)?{END}|列出{END}", _find),
     (r"(?:remember|note|store|save|keep)(?: this| that)?: *(.+)", _keep),
     (r"(?:(?:remember|note) that|remember|note(?!s? \d)|记住[:：]?) *(?<![a-z])(.*[^?？])", _keep),
-    (
-        rf"(?:find|search(?: my notes)?(?: for)?|look for|what do i have (?:for|about)|show me) (.+?){END}",
-        _find,
-    ),
+    (rf"(?:find|show me|look for|search(?: my notes| for)*|what do i have (?:for|about)) (.+?){END}", _find),
     (rf"查找\s*(.+?){END}", _find),
     (rf"tag {NUMBER} (?:as|with) (.+)", _tag),
     (rf"untag {NUMBER} (?:as |from |with )?(.+)", partial(_tag, join=set.difference)),
@@ -312,9 +302,7 @@ REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
     (rf"删除\s*(\d{{1,18}}(?:[, 、和]+\d{{1,18}})*){END}", _delete),
 )
 COMMANDS = [
-    re.compile(
-        r"(?:delete|remove|forget|(?:un)?tag|change)\s+\S|(?:把.*?)?(?:删|修改|改[成为\s\d])", re.IGNORECASE
-    ),
+    re.compile(r"(?i)(?:delete|remove|forget|(?:un)?tag|change)\s+\S|(?:把.*?)?(?:删|修改|改[成为\s\d])"),
     *(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE) for pattern, _ in REPLIES),
 ]
 USAGES = {

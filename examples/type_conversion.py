@@ -124,7 +124,7 @@ GENDERS = {"0": r"\b(?:woman|female|girl)\b|女", "1": r"\b(?:man|male|boy)\b|�
 GENDER = re.compile("|".join(GENDERS.values()), re.IGNORECASE)
 YEAR = re.compile(r"(?<![\w.-])\d{4}(?![.-]?\d)", re.ASCII)
 FILLERS = re.compile(
-    r"\b(?:a|am|an|and|animals?|are|at|born|for|hello|i|in|is|it|of|on|please|the|tell me|was|were|what|which|years?|zodiac)\b"
+    r"\b(?:a|am|an|and|animals?|are|at|born|for|he|hello|i|in|is|it|m|of|on|please|s|she|the|tell me|was|were|what|which|years?|zodiac)\b"
     "|出生|生的|[我他她]|是|生于|于|在|的|和|年|属什么|什么|生肖|人|[^\\w]",
     re.IGNORECASE,
 )
@@ -132,15 +132,15 @@ FILLERS = re.compile(
 
 @dataclass
 class Conversation:
-    """Answers what is typed, without a model; ``asked`` is a birth date whose man or woman was not said."""
+    """Answers what is typed, without a model; ``asked`` is a birth date of which more was asked, until it is said."""
 
     asked: str = ""
 
     async def reply(self, line: str, call: Call) -> str:
         """Answer a birth date, or years; numbers are sent as the texts that they are."""
-        asked, self.asked = self.asked, ""
-        if asked and GENDER.search(line) and not _unread(GENDER.sub(" ", line)):
-            line = f"{asked}, {line}"
+        rest = CLOCK.sub(" ", GENDER.sub(" ", line))
+        if self.asked and rest != line and not _unread(rest):
+            line = f"{self.asked}, {line}"
         if born := DATE.search(line):
             return await self._born(line, born, call)
         years, unread = YEAR.findall(line), _unread(YEAR.sub(" ", line))
@@ -149,6 +149,7 @@ class Conversation:
         if "0000" in years:
             return "There is no year 0."
         if years:
+            self.asked = ""
             named = await call("animals", years=json.dumps([*map(int, years)]))
             return ", ".join(f"{year}: {animal}" for year, animal in zip(years, named, strict=True))
         return f"I understand: {UNDERSTOOD}"
@@ -160,22 +161,33 @@ class Conversation:
         rest = CLOCK.sub(" ", rest, count=1)
         said = [code for code, words in GENDERS.items() if re.search(words, rest, re.IGNORECASE)]
         if unread := _unread(GENDER.sub(" ", rest)):
+            self.asked = self.asked if line.startswith(self.asked) else ""
             return unread
+        completed, self.asked = bool(self.asked) and line.startswith(self.asked), ""
         year, month, day = (str(int(number)) for number in born.groups())
         if not 1 <= int(month) <= 12:
             return f"There is no month {month}."
         if len(said) != 1:
             self.asked = GENDER.sub(" ", line)
             return "Was it a man or a woman?"
-        hour = {"hour": str(int(clock[1]) + int(clock[2]) / 60)} if clock else {}
+        sent = {"year": year, "month": month, "day": day, "gender": said[0], "animal": "yes"}
+        hours = [str(int(clock[1]) + int(clock[2]) / 60)] if clock else ["0", "23.99"]
         try:
-            found = await call(
-                "pillars", year=year, month=month, day=day, animal="yes", gender=said[0], **hour
-            )
+            found = [await call("pillars", **sent, hour=hour) for hour in hours]
         except ToolError as error:  # what follows its first sentence is for a model
             return f"{str(error).partition('. ')[0].rpartition(': ')[2].rstrip('.')}."
-        at = f" {found['hour']}时" if clock else ""
-        return f"{found['year']}年 {found['month']}月 {found['day']}日{at}, 属{found['animal']}, {found['gender']}"
+        months = [f"{each['year']}年 {each['month']}月" for each in found]
+        if months[0] != months[-1]:
+            self.asked = line
+            terms = " before it, ".join(months)
+            return f"Say the hour, as 'at 12:30': the sun's term begins on this day, {terms} from it on."
+        at = f" {found[0]['hour']}时" if clock else ""
+        told = f"{months[0]} {found[0]['day']}日{at}, 属{found[0]['animal']}, {found[0]['gender']}"
+        festival = (1, 21) <= (int(month), int(day)) <= (2, 20)
+        spring = (
+            " The year begins with 立春, about 4 February, not with the Spring Festival." if festival else ""
+        )
+        return f"{born[0].strip() + ': ' if completed else ''}{told}{'' if clock else ' (before 23:00)'}.{spring}"
 
 
 def _unread(rest: str) -> str:

@@ -218,6 +218,12 @@ CALENDAR = [
     ("born 1990-03-01 and 1991-03-01, a man", "'1991 03 01'"),
     ("born 1990-03-01, a man or a woman", "'or'"),
     ("born 1990-03-01, a man, a woman", "Was it a man or a woman?"),
+    # A day on which a term of the sun begins, one before the spring, and one on which neither matters.
+    ("born 2000-02-04, a woman", "己卯年 丁丑月 before it, 庚辰年 戊寅月 from it on."),
+    ("2024年10月8日出生, 男", "Say the hour, as 'at 12:30'"),
+    ("born 2024-10-08 at 2:00, a man", "癸酉月"),
+    ("born 2001-01-25, a man", "The year begins with 立春, about 4 February, not with the Spring Festival."),
+    ("born 1990-03-02, a man", "属马, 男 (before 23:00)."),
     ("born 1990-13-01, a man", "There is no month 13."),
     ("born 0000-02-01, a man", "'year' must be at least"),
     ("0000年属什么", "There is no year 0."),
@@ -248,11 +254,19 @@ async def test_the_calendar_answers_what_it_has_read(line, said):
         (["他1990-03-01出生", "女"], "属马, 女"),
         (["born 1990-03-01, a man, a woman", "a woman"], "属马, 女"),
         (["born 1990-03-01", "a man or not"], "'man or not'"),
-        (["born 1990-03-01", "hello", "a man"], "I understand: "),
+        (["born 1990-03-01", "she's a woman"], "1990-03-01: 庚午年 戊寅月 乙丑日, 属马, 女"),
+        (["born 1990-03-01", "hello", "a man"], "1990-03-01: 庚午年"),
+        (["born 1990-03-01", "he is no man", "he is a man"], "1990-03-01: 庚午年"),
+        (["born 1990-03-01 at 12:30", "at 13:00, a man", "a man"], "壬午时, 属马, 男"),
+        (["born 1990-03-01", "at 12:30", "女"], "壬午时, 属马, 女"),
+        (["born 1990-03-01", "1987", "a man"], "'man'"),
+        (["born 1990-03-01", "born 1991-03-01 at noon", "a man"], "'man'"),
+        (["born 1984-02-04, a woman", "at 8:30"], "癸亥年 乙丑月"),
+        (["born 1984-02-04, a woman", "at noon", "at 23:50"], "甲子年 丙寅月"),
     ],
 )
 async def test_the_calendar_takes_up_what_it_asked_for(lines, said):
-    """An answer completes the date, if it is nothing else and comes at once."""
+    """An answer completes the date, if it is nothing else and no other date or year was answered since."""
     proxy = type_conversion.create_lenient_proxy(type_conversion.server)
     *_, (answer, _) = await answers(proxy, type_conversion.Conversation().reply, lines)
     assert said in answer

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 from fastmcp import Client
+from fastmcp.exceptions import ToolError
 
 pytest.importorskip("fastmcp", minversion="4")
 
-from examples.type_conversion import server
+from examples.type_conversion import mcp, server
+from mcp_lenient import Policy, lenient_session
+
+BORN = {"year": 1990, "month": 3, "day": 1, "gender": 1}
 
 
 async def pillars(born: str, hour: float = 12) -> str:
@@ -58,3 +62,30 @@ async def test_a_month_begins_with_the_suns_term(day, hour, minute, before, afte
     at = hour + minute / 60
     assert (await pillars(day, at - 0.25)).startswith(before)
     assert (await pillars(day, at + 0.25)).startswith(after)
+
+
+@pytest.mark.parametrize(
+    ("policy", "event"),
+    [(Policy(), "call_forwarded"), (Policy(unrepairable="refuse"), "call_rejected")],
+)
+async def test_what_cannot_be_converted_is_an_error(policy, event, events):
+    """A session forwards the call to the server, unless told to refuse it; either way the envelope says why it failed."""
+    async with Client(server) as client:
+        with pytest.raises(ToolError, match=r"'year' must be an integer, but got the string"):
+            await lenient_session(client, policy).call_tool("pillars", {**BORN, "year": "last"})
+    assert events.names == [event]
+
+
+async def test_the_proxy_refuses_what_cannot_be_converted(events):
+    """The proxy sends no such call on."""
+    async with Client(mcp) as client:
+        result = await client.call_tool_mcp("pillars", {**BORN, "year": "last"})
+    assert "INVALID_YEAR_TYPE" in result.content[0].text
+    assert events.names == ["call_rejected"]
+
+
+async def test_a_whole_number_with_a_fraction_of_zero_is_sent_as_it_is():
+    """JSON Schema takes 1990.0 for an integer, so a session does not change it; a strict server refuses it."""
+    async with Client(server) as client:
+        with pytest.raises(ToolError, match="valid integer"):
+            await lenient_session(client).call_tool("pillars", {**BORN, "year": 1990.0})
