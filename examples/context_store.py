@@ -309,7 +309,7 @@ USAGES = {
     "delete|remove|forget|删除": "Notes are deleted by their numbers: delete 1, 2. 'list' shows the numbers.",
     "(?:un)?tag": "Tags are words with commas between them: tag 1 as work, very-urgent.",
     "change": "A note is changed by its number: change 1 to TEXT.",
-    "remember|note|store|save|keep|记住": "To keep a text, say 'remember TEXT' or 'remember: TEXT'.",
+    "remember|note|store|save|keep|记住": "To keep a text, say 'remember TEXT', or 'remember \"TEXT\"' for all of it.",
 }
 
 

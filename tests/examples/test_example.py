@@ -42,6 +42,13 @@ async def test_a_stored_context_is_found_again(client):
     assert await call(client, "search_context", query="answer") == [stored]
 
 
+@pytest.mark.parametrize("sought", [{"query": "ÉTUDE"}, {"query": "", "tags": ["MÜSIK"]}])
+async def test_a_search_knows_no_case_of_any_script(client, sought):
+    """Words and tags are found in any case, also outside ASCII and with combining marks."""
+    await client.call_tool("store_context", {"content": "e\u0301tude", "tags": ["Müsik"]})
+    assert len(await call(client, "search_context", **sought)) == 1
+
+
 async def test_search_requires_all_tags(client):
     """A search by tags finds only what carries all of them, the newest first and no more than wanted."""
     for tags in (["x"], ["x", "y"], ["y"], ["y", "x", "z"]):
@@ -102,10 +109,17 @@ async def test_an_empty_update_gets_an_envelope(client):
         pytest.param(["tag1", 123, "tag2"], None, id="mixed"),
         pytest.param([None, "tag1"], None, id="null-inside"),
         pytest.param("a, b", None, id="two-readings"),
+        pytest.param("", None, id="empty-text"),
+        pytest.param('"a"', None, id="quoted-text"),
+        pytest.param("None", ["old"], id="null-text-keeps"),
+        pytest.param([1.5], None, id="fraction"),
+        pytest.param([1, 2.0], None, id="number-that-may-be-a-fraction"),
+        pytest.param({"item": ["a"]}, ["a"], id="wrapped"),
+        pytest.param({"tags": ["a"]}, ["a"], id="wrapped-in-its-name"),
     ],
 )
 async def test_tags_of_any_type_are_checked_when_the_tool_is_called(client, sent, stored):
-    """Where an author writes ``tags: Any``, a list of strings, a string and null pass, and nothing else."""
+    """Where an author writes ``tags: Any``, what can be read one way as a list of strings or null passes, and nothing else."""
     await client.call_tool("store_context", {"content": "x", "tags": ["old"]})
     result = await client.call_tool_mcp("update_context", {"context_id": 1, "tags": sent})
     if stored is None:
