@@ -203,7 +203,7 @@ def _note_of(text: str) -> tuple[str, list[str]]:
     content, labels = _labels(text)
     if quoted := QUOTED.fullmatch(content):
         return quoted[0][1:-1].strip(), labels
-    if re.fullmatch(r"(?:that|this|it)?[\s.!]*", content, re.IGNORECASE):
+    if re.fullmatch(r"(?:that|this|it|[\s.!\"“”「」])*", content, re.IGNORECASE):
         raise ToolError(f"Nothing was done: there is no text. {UNDERSTOOD}")
     if other := _other(text):
         raise ToolError(
@@ -284,7 +284,7 @@ MOST_SHOWN = 20
 LABEL = r"[^\W\d][\w-]*"
 NUMBER = r"(\d{1,18})"
 END = "[.?!。？！]*"  # noqa: RUF001 - as people type it
-NEXT = re.compile(r"(?i)[,;.!?，；。！？]|\s[-–—]+\s|\b(?:and|then|also)\b|然后|并且")  # noqa: RUF001 - as people type it
+NEXT = re.compile(r"(?i)[,;.!?&，；。！？]|\s[-–—]+\s|\b(?:and|then|also)\b|然后|并且")  # noqa: RUF001 - as people type it
 QUOTED = re.compile(r'"\s*[^"\s][^"]*"|“\s*[^”\s][^”]*”|「\s*[^」\s][^」]*」')
 ASKED = re.compile(r"(?i)(?:(?:please|now|c(?:an|ould) you|i want(?: you)? to) +|请|我[想要]|帮我|再|也|还)*")
 UNDERSTOOD = "remember TEXT #tag; find WORDS #tag; list; change 1 to TEXT; tag 1 as a, b; untag 1 a; delete 1, 2. 记住 ...; 查找 ...; 删除 1"
@@ -302,7 +302,8 @@ REPLIES: Sequence[tuple[str, Callable[..., Awaitable[str]]]] = (
     (rf"删除\s*(\d{{1,18}}(?:[, 、和]+\d{{1,18}})*){END}", _delete),
 )
 COMMANDS = [
-    re.compile(r"(?i)(?:delete|remove|forget|(?:un)?tag|change)\s+\S|(?:把.*?)?(?:删|修改|改[成为\s\d])"),
+    re.compile(r"(?i)(?:.*\s(?=\S+ (?:it|them|notes?|\d)))?(?:delete|remove|forget|(?:un)?tag|change)\s+\S"),
+    re.compile(r"(?:把.*?)?(?:删|修改|改[成为\s\d])"),
     *(re.compile(rf"(?:{pattern})\Z", re.IGNORECASE) for pattern, _ in REPLIES),
 ]
 USAGES = {

@@ -65,7 +65,7 @@ def pillars(
     day: Annotated[int, Field(ge=1, le=31, description="The day.")],
     gender: Annotated[float, "0 for a woman, 1 for a man."],
     hour: Annotated[
-        float, Field(ge=0, lt=24, description="The hour in China (UTC+8), with its fraction.")
+        float, Field(ge=0, lt=24, description="The hour in China (UTC+8), with its fraction; or noon.")
     ] = 12,
     place: Annotated[Place | None, "Corrects the pillar of the hour, from 120 degrees east."] = None,
     animal: Annotated[bool, "Whether to name the animal of the year."] = False,  # noqa: FBT002
