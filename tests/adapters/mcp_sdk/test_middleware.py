@@ -116,7 +116,7 @@ async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_conte
     def keep(text: str) -> Kept:
         return Kept(text=text)
 
-    def reported(text: str) -> Any:
+    def reported(text: str):
         return text
 
     assert (await call(functions(keep), "keep", {})).structured_content is None
@@ -202,7 +202,7 @@ async def test_lenient_decorates_functions_as_on_fastmcp():
 async def test_normalizers_in_annotations_run():
     """Normalizers declared in a parameter's annotation run."""
 
-    def keep(labels: Annotated[list[str] | None, tags()]) -> Any:
+    def keep(labels: Annotated[list[str] | None, tags()]):
         return labels
 
     assert (await call(functions(keep), "keep", {"labels": "a"})).structured_content is None

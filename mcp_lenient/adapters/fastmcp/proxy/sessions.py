@@ -16,14 +16,18 @@ import anyio
 import httpx2
 from fastmcp.client.transports import StdioTransport
 from fastmcp.exceptions import ToolError
+from fastmcp.server.dependencies import get_context
 from fastmcp.server.providers import proxy
 from fastmcp.server.providers.proxy import ProxyClient
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import ServerMessageMetadata
 from mcp_types import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
     METHOD_NOT_FOUND,
     REQUEST_TIMEOUT,
+    CreateMessageRequest,
+    CreateMessageResult,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from typing_extensions import ParamSpec, Self
@@ -90,9 +94,19 @@ def era_in_front() -> str:
     return version if version in MODERN_PROTOCOL_VERSIONS else "legacy"
 
 
+async def _sample(_: Any, params: Any, __: Any) -> Any:
+    """Forward a request and its answer whole; FastMCP's proxy before 4.2 only keeps text."""
+    context = get_context()
+    return await context.session.send_request(
+        CreateMessageRequest(params=params.model_copy(update={"meta": None})),
+        CreateMessageResult,
+        metadata=ServerMessageMetadata(related_request_id=context.origin_request_id),
+    )
+
+
 _HANDLERS: Final = {
     "roots": proxy.default_proxy_roots_handler,
-    "sampling_handler": proxy.default_proxy_sampling_handler,
+    "sampling_handler": _sample,
     "elicitation_handler": proxy.default_proxy_elicitation_handler,
     "log_handler": proxy.default_proxy_log_handler,
     "progress_handler": proxy.default_proxy_progress_handler,
