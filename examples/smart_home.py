@@ -24,7 +24,7 @@ import sqlite3
 import sys
 import urllib.error
 import urllib.request
-from collections import Counter, deque
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -168,6 +168,7 @@ class Device(BaseModel):
     room: str
     type: str
     capabilities: list[str]
+    unmatched: list[str] = Field(description="The words of the query that do not fit this device.")
 
 
 @dataclass(frozen=True)
@@ -200,31 +201,27 @@ class Home:
     def rows(self) -> list[dict[str, Any]]:
         """Return all devices."""
         with self._transaction() as connection:
-            return [*map(dict, connection.execute(ROWS))]
+            return [{**row, "state": _parsed(row)} for row in connection.execute(ROWS)]
 
     def search_devices(
         self,
         query: Annotated[str, "A place and a kind of device, such as '客厅 灯'."],
         limit: Annotated[int, Field(description="The most devices to return.", ge=1, le=50)] = 5,
     ) -> list[Device]:
-        """Find devices by room, name or kind, in Chinese or English; those with most of the words come first."""
-        rows = {row["id"]: row for row in self.rows()}
-        found = Counter[str]()
-        for name in names_in(query):
-            found.update({key: len(name) for key in NAMES[name] & rows.keys()})
-        for key, row in rows.items():
-            if (
-                row["name"].casefold() in query.casefold()
-                or row["type"].casefold() in query.casefold().split()
-            ):
-                found[key] += len(row["name"])
+        """Find devices by any word for their room, name or kind, in Chinese or English; the best come first.
+
+        A device is surely the one that is meant only where its ``unmatched`` is empty.
+        """
+        rows = self.rows()
+        said = " ".join(query.casefold().split())
+        found = [row | {"unmatched": _unmatched(said, row)} for row in rows if _is_found(said, row)]
         if not found:
-            has = ", ".join(f"{row['name']} ({row['room']}, {row['type']})" for row in rows.values())
-            said = f"No device is called so. The home has: {has}."
+            has = ", ".join(f"{row['name']} ({row['room']}, {row['type']})" for row in rows)
+            told = f"No device is called so. The home has: {has}."
             # an empty list with words; the output schema is that of the list
-            return cast("list[Device]", ToolResult(said, structured_content={"result": []}))
-        best = sorted(found, key=lambda key: (-found[key], [*rows].index(key)))[:limit]
-        return [Device(capabilities=list(json.loads(rows[key]["state"])), **rows[key]) for key in best]
+            return cast("list[Device]", ToolResult(told, structured_content={"result": []}))
+        found.sort(key=lambda row: len("".join(row["unmatched"])))
+        return [Device(capabilities=list(row.pop("state")), **row) for row in found[:limit]]
 
     def get_status(self, device_id: DeviceId) -> dict[str, dict[str, Any]]:
         """Return the state of a device, by capability."""
@@ -263,6 +260,21 @@ class Home:
         return {"temperature": temperature, "power": power, "quiet": quiet, "until": until}
 
 
+def _is_found(said: str, row: dict[str, Any]) -> bool:
+    is_called = any(row["id"] in NAMES[name] for name in names_in(said))
+    return is_called or row["name"].casefold() in said or row["type"].casefold() in said.split()
+
+
+def _unmatched(said: str, row: dict[str, Any]) -> list[str]:
+    """Return the words of a query that are neither names of a device nor words of the grammar."""
+    fit = {name for name in names_in(said) if row["id"] in NAMES[name]}
+    said = re.sub(rf"\b{re.escape(row['type'].casefold())}\b", " ", said.replace(row["name"].casefold(), " "))
+    return re.findall(
+        r"\w+",
+        LEXER.sub(lambda one: one[0] if one.lastgroup == "noun" and _name(one[0]) not in fit else " ", said),
+    )
+
+
 def _row(seed: DeviceSeed) -> tuple[str, ...]:
     return (seed.id, f"uuid-{seed.id}", seed.name, seed.room, seed.type, json.dumps(seed.state))
 
@@ -276,11 +288,20 @@ def _link(state: dict[str, Any], attribute: str, value: Any) -> None:
 
 
 def _state(connection: sqlite3.Connection, device_id: str) -> dict[str, dict[str, Any]]:
-    row = connection.execute("SELECT state FROM devices WHERE ? IN (id, fullId)", (device_id,)).fetchone()
+    row = connection.execute("SELECT id, state FROM devices WHERE ? IN (id, fullId)", (device_id,)).fetchone()
     if row is None:
         message = f"There is no device {device_id!r}. Use the fullId of what search_devices finds."
         raise tool_error("UNKNOWN_DEVICE", message, "device_id", received_value=device_id)
-    return dict(json.loads(row["state"]))
+    return _parsed(row)
+
+
+def _parsed(row: sqlite3.Row) -> dict[str, dict[str, Any]]:
+    """Return the state in a row, which others may have written; one that is none is an error of the file."""
+    with suppress(ValueError, TypeError):
+        state = json.loads(row["state"])
+        if isinstance(state, dict) and all(isinstance(part, dict) for part in state.values()):
+            return state
+    raise sqlite3.DataError(f"the state of {row['id']} is no JSON object of objects")
 
 
 def _keep(connection: sqlite3.Connection, device_id: str, state: dict[str, Any]) -> None:
@@ -289,7 +310,7 @@ def _keep(connection: sqlite3.Connection, device_id: str, state: dict[str, Any])
 
 def _effect(command: Command, state: dict[str, Any], where: str) -> tuple[str, Any]:
     """Return the attribute that a command sets, and its value."""
-    supported = {capability: CAPABILITIES[capability] for capability in state}
+    supported = {capability: CAPABILITIES[capability] for capability in state if capability in CAPABILITIES}
     commands = _known("capability", command.capability, supported, where)
     effect: Effect = _known("command", command.command, commands, where)
     if effect.takes is None and not command.arguments:
@@ -405,7 +426,7 @@ TURN = "(?P<turn>on|off|open|close|kai|guan|lock|unlock) "
 POLE = "(?P<pole>bright|dark|dim|hot|warm|cold|cool) "
 MORE = "(?P<pole>brighter|darker|warmer|cooler|up|down) "
 START = f"(?:hand )?(?:(?:do|make|set) )?(?:again )?{N}(?:again )?(?:(?:do|make) )?(?:again )?"
-GRAMMAR = (
+WISHES = (
     (1, f"(?:do )?{N}{TURN}{N}(?:little |some |half )?"),
     (1, f"hand {N}{TURN}(?:some |half |done )?"),
     (1, f"(?:hand )?(?:do |set |make )?{N}(?:do |set )?to {NUMBER}"),
@@ -418,6 +439,10 @@ GRAMMAR = (
     (1, f"make {N}(?:do )?{POLE}"),
     (1, f"(?:make )?{N}more {POLE}"),
     (1, f"(?P<pole>dim) {N}(?:little )?"),
+    (-1, f"{N}not_so {POLE}"),
+    (-1, f"(?:make )?{N}less {POLE}"),
+)  # fmt: skip
+COMPLAINTS = (
     (1, f"{N}(?:is )?not_enough {POLE}(?:enough )?"),
     (1, f"(?P<pole>sees_little) {N}"),
     (-1, f"{N}(?:is )?(?:too )*(?P<pole>sees_much) (?:done )?"),
@@ -425,10 +450,12 @@ GRAMMAR = (
     (-1, f"{N}is (?P<pole>dark|cold|hot) {N}"),
     (-1, f"me (?:{OFTEN}(?P<pole>hot|warm|cold|cool)|(?P<plain>hot|cold)) {N}(?:done )?"),
     (-1, "(?P<pole>hot|cold) dead (?:me )?done "),
-    (-1, f"{N}not_so {POLE}"),
-    (-1, f"(?:make )?{N}less {POLE}"),
 )  # fmt: skip
-RULES = [(sign, re.compile(pattern)) for sign, pattern in GRAMMAR]
+RULES = [
+    (sign, re.compile(pattern), rules is COMPLAINTS)
+    for rules in (WISHES, COMPLAINTS)
+    for sign, pattern in rules
+]
 POLES = {
     "bright": ("level", 1), "brighter": ("level", 1), "sees_little": ("level", 1), "sees_much": ("level", 1),
     "dark": ("level", -1), "darker": ("level", -1), "dim": ("level", -1),
@@ -482,6 +509,7 @@ class Want(NamedTuple):
     way: int = 0
     number: float | None = None
     words: frozenset[str] = frozenset()
+    is_complaint: bool = False
 
 
 class Wish(NamedTuple):
@@ -516,10 +544,8 @@ def interpret_command(
     try:
         return _command(_wished(user_input, device_capabilities), current_state or {})
     except UnclearError as error:
-        has = ", ".join(device_capabilities) or "nothing"
-        message = f"{error} The device has: {has}."
         raise tool_error(
-            "UNCLEAR_COMMAND", message, "user_input", allowed_values=device_capabilities
+            "UNCLEAR_COMMAND", str(error), "user_input", allowed_values=device_capabilities
         ) from None
 
 
@@ -616,9 +642,10 @@ def _want(clause: Clause) -> Want:
     if "ask" in kinds or kinds[:1] == ("is",):
         raise QuestionError("A question is not acted on.")
     text = "".join(f"{kind} " for kind in kinds if kind != "all")
-    for sign, rule in RULES:
+    for sign, rule, is_complaint in RULES:
         if found := rule.fullmatch(text):
-            return _meaning(sign, found.groupdict(), clause._replace(kinds=kinds))
+            want = _meaning(sign, found.groupdict(), clause._replace(kinds=kinds))
+            return want._replace(is_complaint=is_complaint)
     if "number" in kinds:
         raise UnclearError(
             "It is not clear what the number is for: say 'set it to 20' or 'up by 2', 调到20 or 调高2度."
@@ -639,29 +666,26 @@ def _meaning(sign: int, parts: dict[str, str | None], clause: Clause) -> Want:
 
 
 def wish_of(wants: Sequence[Want], capabilities: Sequence[str]) -> Wish:
-    """Return what sentences ask of a device with these capabilities; a complaint may give the reason for a wish.
+    """Return the one wish for a device with these capabilities; complaints beside it are only its reasons.
 
     Raises:
-        UnclearError: Where they ask for nothing that it has, or for several things.
+        UnclearError: Where they ask for nothing that it has, for several things, or for another than the reason.
     """
-    wishes = {_wish(want, capabilities) for want in wants}
-    exact = {wish for wish in wishes if not wish.way or wish.is_target}
-    reasons = wishes - exact
-    if len(exact) == 1 and reasons:
-        (only,) = exact
-        way = next(iter(reasons)).way
-        if all(wish.way == way for wish in reasons) and _fits(only, way, reasons):
-            return only._replace(way=way) if only.is_target else only
-    if len(wishes) > 1:
+    wishes = [_wish(want, capabilities) for want in wants if not want.is_complaint]
+    complaints = {_wish(want, capabilities) for want in wants if want.is_complaint}
+    if len(wishes or complaints) > 1:
         raise UnclearError("These are several wishes: say one after the other.")
-    return wishes.pop()
+    wish = wishes[0] if wishes else complaints.pop()
+    if not all(_fits(wish, reason) for reason in complaints):
+        raise UnclearError(NO_REASON)
+    return wish._replace(way=complaints.pop().way) if complaints and wish.is_target else wish
 
 
-def _fits(wish: Wish, way: int, reasons: Iterable[Wish]) -> bool:
-    """Return whether what is wished goes the way of the reasons: "too cold, set it to 23", "too bright, turn it off"."""
-    if not wish.is_target:
-        return WAYS.get(wish.command) == way
-    return wish.way in {0, way} and all(reason.capability == wish.capability for reason in reasons)
+def _fits(wish: Wish, reason: Wish) -> bool:
+    """Return whether a wish goes the way of a reason: "too cold, set it to 23", "too bright, turn it off"."""
+    if wish.is_target or wish.way:
+        return wish.capability == reason.capability and wish.way in {0, reason.way}
+    return WAYS.get(wish.command) == reason.way
 
 
 def _wish(want: Want, capabilities: Sequence[str]) -> Wish:
@@ -761,6 +785,7 @@ def _moved(current: float, wish: Wish, takes: Range) -> float:
     return value
 
 
+NO_REASON = "What is wrong and what is wished for do not fit together: say only what is to be done."
 ONE_AT_A_TIME = "Only one device at a time is turned on or off or changed, so name one."
 UNDERSTOOD = "turn the studio lamp on, 打开客厅的灯, it is too dark, dim it to 20%, I'm cold, close the blind a little, is the front door locked?"
 DONE = {
@@ -786,11 +811,11 @@ def in_words(state: dict[str, dict[str, Any]]) -> str:
 
 
 class Step(NamedTuple):
-    """A part of a sentence, and the devices that it may mean."""
+    """A part of a sentence, the devices that it may mean, and why it must be asked which one, also if it is one."""
 
     said: str
     keys: tuple[str, ...]
-    is_several: bool = False
+    why: str = ""
 
 
 @dataclass
@@ -798,25 +823,34 @@ class Conversation:
     """Answers what is typed, without a model: by the calls that a model would make, if all that was said is read.
 
     Attributes:
-        spoken: The ids of the devices that were spoken of, the last one first.
+        spoken: The id of the device that was spoken of last, if it is clear which.
         asked: What was asked for before it was clear of which device.
     """
 
-    spoken: tuple[str, ...] = ()
+    spoken: str = ""
     asked: Step | None = None
 
     async def reply(self, line: str, call: Call) -> str:
         """Find the device of each part of a line and run its command; where a part is not clear, run none and say why."""
         asked, self.asked = self.asked, None
         if asked and (keys := self._choice(line, asked)):
-            return await self._answer([asked._replace(keys=keys, is_several=len(keys) > 1)], line, call)
+            step = asked._replace(keys=keys, why=asked.why if len(keys) > 1 else "")
+            return await self._answer([step], line, call)
         try:
             steps = self._steps(line)
-        except QuestionError as why:
-            return await self._status(line, str(why), call)
         except UnclearError as why:
+            self._hear(line)
+            if isinstance(why, QuestionError):
+                return await self._status(line, str(why), call)
             return f"I am not sure what to do. {why} Nothing was done. I understand: {UNDERSTOOD}"
         return await self._answer(steps, line, call)
+
+    def _hear(self, line: str) -> None:
+        """Take the device that a line names as spoken of, though nothing is done; where it is not clear which, none."""
+        clause = read(re.sub(CLAUSES, " ", line.rstrip("?？.。 ")))
+        if clause.nouns or clause.unread:
+            found = called(clause.nouns)
+            self.spoken = found[0].id if len(found) == 1 else ""
 
     def _choice(self, line: str, asked: Step) -> tuple[str, ...]:
         """Return which of the devices that were asked about an answer names; all where it says so, none for anything else."""
@@ -849,11 +883,12 @@ class Conversation:
                 raise
             except UnclearError as why:
                 raise UnclearError(f"Of {part!r}: {why}") from None
-            spoken = (*steps[-1].keys, *spoken) if len(steps[-1].keys) == 1 else spoken
+            spoken = steps[-1].keys[0] if len(steps[-1].keys) == 1 else ""
+        _check(steps)
         return steps
 
-    def _step(self, said: str, spoken: tuple[str, ...]) -> Step:
-        """Return which devices may be meant: those that all names fit, or where none is named, the last that can do it."""
+    def _step(self, said: str, spoken: str) -> Step:
+        """Return which devices may be meant: those that all names fit; where none is named, the last one, if it can do it."""
         wants = wants_of(said)
         nouns = dict.fromkeys(noun for want in wants for noun in want.nouns)
         named = called(nouns)
@@ -862,15 +897,16 @@ class Conversation:
                 f"No device is {' and '.join(map(repr, nouns))} at once. There is: {_there_is()}."
             )
         fits = _fitting(wants, named)
-        kinds = {kind for want in wants for kind in want.kinds}
-        before = [key for key in spoken if key in fits] if not nouns else []
-        if spoken and not nouns and not before and "it" in kinds and "is" not in kinds:
-            raise UnclearError(f"It is not clear what 'it' is: {_there_is(spoken)} cannot do this.")
-        if "all" in kinds:
-            return Step(
-                re.sub(LEXICON["all"], " ", said, flags=re.IGNORECASE | re.ASCII), fits, is_several=True
-            )
-        return Step(said, (before[0],) if before else fits)
+        if any("all" in want.kinds for want in wants):
+            said = re.sub(LEXICON["all"], " ", said, flags=re.IGNORECASE | re.ASCII)
+            return Step(said, fits, ONE_AT_A_TIME)
+        if not spoken or nouns:
+            return Step(said, fits)
+        try:
+            return Step(said, _fitting(wants, [seed for seed in DEVICES if seed.id == spoken]))
+        except UnableError:
+            is_wish = any(not want.is_complaint for want in wants)  # a complaint is about any device
+            return Step(said, fits, f"{_there_is([spoken])} cannot do this." if is_wish else "")
 
     async def _status(self, line: str, why: str, call: Call) -> str:
         """Answer a question about one device by its state; no other question is answered."""
@@ -885,12 +921,12 @@ class Conversation:
     async def _answer(self, steps: list[Step], line: str, call: Call) -> str:
         """Run the steps in order, or ask which device is meant; where one fails, say which were done."""
         for step in steps:
-            if len(step.keys) > 1 or step.is_several:
+            if len(step.keys) > 1 or step.why:
+                self._hear(line)
                 self.asked = step if len(steps) == 1 else None
                 of = "" if self.asked else f" by {step.said!r}"
-                several = f"{ONE_AT_A_TIME} " if step.is_several else ""
                 nothing = "" if self.asked else " Nothing was done."
-                return f"{several}Which one do you mean{of}: {_there_is(step.keys)}?{nothing}"
+                return f"{step.why} Which one do you mean{of}: {_there_is(step.keys)}?{nothing}".lstrip()
         done = list[str]()
         for at, step in enumerate(steps):
             try:
@@ -909,7 +945,7 @@ class Conversation:
         device = next((one for one in found if isinstance(one, dict) and one["id"] == seed.id), None)
         if device is None:
             raise ToolError(f"{seed.name} is not in the home any more.")
-        self.spoken, full_id = (seed.id, *self.spoken)[:10], device["fullId"]
+        self.spoken, full_id = seed.id, device["fullId"]
         state = await call("get_status", device_id=full_id)
         chosen = await call(
             "interpret_command",
@@ -919,6 +955,21 @@ class Conversation:
         )
         await call("execute_commands", device_id=full_id, commands=[chosen])
         return _done(device, chosen, state, is_chinese=bool(re.search("[一-鿿]", line)))
+
+
+def _check(steps: Sequence[Step]) -> None:
+    """Refuse parts of a line of which one is the reason of another, or undoes what another does."""
+    wants = [wants_of(step.said) for step in steps]
+    if len({want.is_complaint for some in wants for want in some}) > 1:
+        raise UnclearError(NO_REASON)
+    for seed in DEVICES:
+        its = [some for step, some in zip(steps, wants, strict=True) if step.keys == (seed.id,)]
+        wishes = [wish_of(some, list(seed.state)) for some in its]
+        are_one = len({wish.capability for wish in wishes}) < len(wishes)
+        if are_one or (len(wishes) > 1 and any(wish.command == "off" for wish in wishes)):
+            raise UnclearError(
+                f"These are several wishes for {_there_is([seed.id])}: say one after the other."
+            )
 
 
 def _fitting(wants: Sequence[Want], named: Sequence[DeviceSeed]) -> tuple[str, ...]:
@@ -933,7 +984,7 @@ def _fitting(wants: Sequence[Want], named: Sequence[DeviceSeed]) -> tuple[str, .
             wish_of(wants, list(seed.state))
             fits.append(seed.id)
         except UnableError as error:
-            why.append(UnclearError(f"{seed.name}: {error}" if len(named) == 1 else "No device does this."))
+            why.append(UnableError(f"{seed.name}: {error}" if len(named) == 1 else "No device does this."))
         except UnclearError as error:
             why.insert(0, error)
     if not fits:
@@ -979,7 +1030,7 @@ def with_page() -> FastMCP:
 
     def state() -> list[dict[str, Any]]:
         return [
-            {"device": row["name"], "room": row["room"], "state": in_words(json.loads(row["state"]))}
+            {"device": row["name"], "room": row["room"], "state": in_words(row["state"])}
             for row in Home(DATA / "smart_home.db").rows()
         ]
 

@@ -24,7 +24,11 @@ CHATS = {
         ("turn the studio lamp on", "Studio lamp (studio) is on now."),
         ("it is too bright", "Studio lamp (studio) is at 20% now."),
         ("I'm cold", "客厅空调 (客厅) is set to 21 °C now. But it is off: say 'turn it on', too."),
-        ("make it a little darker", "Studio lamp (studio) is at 10% now."),
+        (
+            "make it a little darker",
+            "客厅空调 (客厅) cannot do this. Which one do you mean: 客厅吸顶灯 (客厅), ",
+        ),
+        ("the studio lamp", "Studio lamp (studio) is at 10% now."),
         ("关掉所有的灯", "Only one device at a time is turned on or off or changed, so name one."),
         ("卧室台灯", "已成功关闭卧室台灯"),
         ("is the front door locked?", "大门锁 (玄关): locked."),

@@ -8,7 +8,7 @@ import pytest
 from fastmcp.exceptions import ToolError
 from tables import each_row
 
-from smart_home import interpret_command
+from smart_home import interpret_command, wants_of
 
 LAMP = {"switch": {"switch": "on"}, "switchLevel": {"level": 30}}
 WHITE = {**LAMP, "colorTemperature": {"colorTemperature": 4000}}
@@ -212,6 +212,25 @@ HOSTILE = [
     pytest.param("高", LAMP, UNCLEAR, id="high-zh"),
     pytest.param("get out", LAMP, UNCLEAR, id="get-out"),
     pytest.param("out", LAMP, UNCLEAR, id="out-alone"),
+    # A wish beside a wish is one more, whichever way it goes.
+    pytest.param("温度调到二十二度，再高三度", HEAT, UNCLEAR, id="to-and-up-zh"),
+    pytest.param("set it to 23, up by 2 degrees", HEAT, UNCLEAR, id="to-and-up"),
+    pytest.param("switch it on, brighter", LAMP, UNCLEAR, id="on-and-brighter"),
+    pytest.param("开灯，调亮一点", LAMP, UNCLEAR, id="on-and-brighter-zh"),
+    pytest.param("dim it to 10%, softer", LAMP, UNCLEAR, id="to-and-softer"),
+    pytest.param("switch it off, dim it", LAMP, UNCLEAR, id="off-and-dim"),
+    pytest.param("brighter, brighter", LAMP, UNCLEAR, id="twice"),
+    pytest.param("别这么亮，调到10%", LAMP, UNCLEAR, id="a-wish-is-no-reason-zh"),
+    # A complaint beside a wish is its reason, which fits or not.
+    pytest.param("太热了，调低2度", heat(24), "setHeatingSetpoint 22", id="reason-and-step-zh"),
+    pytest.param("I'm cold, up by 3 degrees", HEAT, "setHeatingSetpoint 23.0", id="reason-and-step"),
+    pytest.param("brighter by 10%, I can't see", LAMP, "setLevel 40", id="step-and-reason"),
+    pytest.param("not bright enough, too dark, brighter", LAMP, "setLevel 60", id="two-reasons"),
+    pytest.param("I'm cold, turn the heating down", HEAT, UNCLEAR, id="reason-against-step"),
+    pytest.param("看不清，调暗一点", LAMP, UNCLEAR, id="reason-against-step-zh"),
+    pytest.param("turn it off, it is too dark", LAMP, UNCLEAR, id="off-against-reason"),
+    pytest.param("the light is too cold, brighter", WHITE, UNCLEAR, id="reason-of-another-scale"),
+    pytest.param("把窗帘关上，太刺眼了", BLIND, UNCLEAR, id="reason-of-another-device-zh"),
     # Several.
     pytest.param("每个灯都打开", LAMP, UNCLEAR, id="each-zh"),
     pytest.param("turn both lamps off", LAMP, UNCLEAR, id="both-lamps"),
@@ -281,6 +300,20 @@ def test_a_word_more_is_not_passed_over(strange):
     """No sentence is acted on with a word, a sign or a number that is not read."""
     acted = [said for said, state in UNDERSTOOD if chosen(strange.format(said), state) != UNCLEAR]
     assert acted == []
+
+
+@pytest.mark.parametrize("joint", [", ", "; ", "，"])
+def test_no_wish_is_dropped(joint):
+    """Of two sentences at once both are done, or neither: one is chosen alone only if the other complains of the same."""
+    done = {said: chosen(said, state) for said, state in UNDERSTOOD if state == LAMP}
+    complains = {said: all(want.is_complaint for want in wants_of(said)) for said in done}
+    pairs = [(one, other) for one in done for other in done if one != other]
+    told = {(one, other): chosen(f"{one}{joint}{other}", LAMP) for one, other in pairs}
+    acted = {pair for pair in pairs if told[pair] != UNCLEAR}
+    assert [pair for pair in acted if not any(complains[said] for said in pair)] == []
+    wishes = {pair: next((said for said in pair if not complains[said]), pair[0]) for pair in acted}
+    assert [pair for pair in acted if told[pair] != done[wishes[pair]]] == []
+    assert acted
 
 
 def test_a_question_mark_makes_a_question():

@@ -44,7 +44,16 @@ CONVERSATIONS = {
                 ("get_status", {"deviceId": "uuid-abc123"}),
             ],
             "灯开了。",
-            [("interpret_command", {"user_input": "柔和一些", "device_capabilities": "switchLevel"})],
+            [
+                (
+                    "interpret_command",
+                    {
+                        "user_input": "柔和一些",
+                        "device_capabilities": "switchLevel",
+                        "current_state": '{"level": 80}',
+                    },
+                )
+            ],
             [("execute_commands", {"device_id": "uuid-abc123", "commands": "dim"})],
             [("get_status", '{"device_id": "uuid-abc')],  # cut off
             [("turn_off", {})],
@@ -53,7 +62,7 @@ CONVERSATIONS = {
             ("search_devices", '"fullId":"uuid-abc123"'),
             ("execute_commands", '{"status":"ACCEPTED"}'),
             ("get_status", '"switch":"on"'),
-            ("interpret_command", '"command":"setLevel"'),
+            ("interpret_command", '"command":"setLevel","arguments":[50]'),
             ("execute_commands", '"error_code":"INVALID_COMMANDS_TYPE"'),
             ("get_status", '"error_code":"INVALID_ARGUMENTS"'),
             ("turn_off", '"error_code":"UNKNOWN_TOOL"'),

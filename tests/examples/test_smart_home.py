@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 from types import SimpleNamespace
 from typing import Any
 
@@ -93,6 +95,61 @@ async def test_devices_are_found_by_any_of_their_words(home, query, found):
     assert [device["id"] for device in result.structured_content["result"]] == found
 
 
+@pytest.mark.parametrize(
+    ("query", "unmatched"),
+    [
+        pytest.param("the rear door", {"dor001": ["rear"]}, id="another-door"),
+        pytest.param("front door bell", {"dor001": ["bell"]}, id="another-thing"),
+        pytest.param("卧室吊灯", {"bed001": ["吊灯"]}, id="another-lamp"),
+        pytest.param("bedroom heater", {"bed001": ["heater"], "air001": ["bedroom"]}, id="two-devices"),
+        pytest.param(
+            "厨房 灯", {"bld001": ["灯"], "abc123": ["厨房"], "bed001": ["厨房"], "std001": ["厨房"]}, id="none"
+        ),
+        pytest.param(
+            "客厅的灯", {"abc123": [], "air001": ["灯"], "bed001": ["客厅"], "std001": ["客厅"]}, id="one-has-all"
+        ),
+        pytest.param("lamp switch", {"abc123": [], "bed001": [], "std001": []}, id="a-kind-and-a-type"),
+        pytest.param("打开大门锁", {"dor001": []}, id="a-whole-name"),
+        pytest.param("please dim the Studio Lamp", {"std001": [], "abc123": ["studio"], "bed001": ["studio"]}, id="sentence"),
+        pytest.param("windowShade", {"bld001": []}, id="a-type"),
+    ],
+)  # fmt: skip
+async def test_a_result_says_which_words_do_not_fit(home, query, unmatched):
+    """Each device that is found by some of the words names the others, those with the fewest first."""
+    found = (await answer(home, "search_devices", {"query": query})).structured_content["result"]
+    assert {each["id"]: each["unmatched"] for each in found} == unmatched
+    assert [each["id"] for each in found] == [*unmatched]
+
+
+@pytest.mark.parametrize("kept", ['{"switch": ', "[1]", "null", '{"switch": "on"}', None])
+async def test_a_state_that_cannot_be_read_gets_an_envelope(tmp_path, kept):
+    """A row that another program spoiled is told in words, by each tool that reads it."""
+    Home(tmp_path / "smart_home.db").rows()
+    with closing(sqlite3.connect(tmp_path / "smart_home.db")) as connection, connection:
+        connection.execute("UPDATE devices SET state = ? WHERE id = 'bed001'", (kept,))
+    server = build(tmp_path, lenient=True)
+    calls = {
+        "search_devices": {"query": "lamp"},
+        "get_status": {"device_id": "bed001"},
+        "execute_commands": {"device_id": "bed001", "commands": [ON]},
+    }
+    for tool, sent in calls.items():
+        told = envelope(await answer(server, tool, sent))
+        assert told["error_code"] == "STORE_UNAVAILABLE"
+        assert "the state of bed001 is no JSON object of objects" in told["message"]
+
+
+async def test_a_capability_that_is_not_known_has_no_command(tmp_path):
+    """Where another program added a part to a state, the other parts are still used."""
+    Home(tmp_path / "smart_home.db").rows()
+    with closing(sqlite3.connect(tmp_path / "smart_home.db")) as connection, connection:
+        connection.execute(
+            """UPDATE devices SET state = '{"switch": {"switch": "off"}, "fan": {"speed": 1}}'"""
+        )
+    sent = {"device_id": "abc123", "commands": [ON]}
+    assert not (await answer(build(tmp_path, lenient=True), "execute_commands", sent)).is_error
+
+
 @pytest.mark.parametrize("query", ["", "?!", "toaster", '"NEAR(*', "开关"])
 async def test_a_search_without_a_result_says_what_there_is(home, query):
     """Where nothing fits, the answer names the devices with their rooms."""
@@ -109,7 +166,7 @@ async def test_a_climate_is_kept(home):
 
 
 async def test_a_device_has_the_form_of_smartthings(home):
-    """What is found has the six fields that callers of SmartThings know."""
+    """What is found has the six fields that callers of SmartThings know, and the words that do not fit it."""
     result = await answer(home, "search_devices", {"query": "客厅 灯"})
     assert result.structured_content["result"][:1] == [
         {
@@ -119,6 +176,7 @@ async def test_a_device_has_the_form_of_smartthings(home):
             "room": "客厅",
             "type": "switch",
             "capabilities": ["switch", "switchLevel"],
+            "unmatched": [],
         }
     ]
 
