@@ -6,7 +6,9 @@ import json
 import os
 import re
 import threading
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +26,18 @@ _LABELED: Final = re.compile(r"""(?<![\w.$-])(--?)?([\w.$-]{1,64})["'\\]{0,4}(?(
 """A name in a text, and what shows that its value follows: ``password=``, ``"password":``, ``--password ``."""
 _DIGIT: Final = re.compile(r"\d")
 _FORMS: Final = ((_DIGIT, "1"), (re.compile("[A-Z]"), "A"), (re.compile(r"[^\W\dA-Z_]"), "a"))
+
+_unrecorded: Final = ContextVar("mcp_lenient_unrecorded", default=False)
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Record no calls made in this context and in tasks started from it."""
+    token = _unrecorded.set(True)
+    try:
+        yield
+    finally:
+        _unrecorded.reset(token)
 
 
 class Recording:
@@ -58,7 +72,9 @@ class Recording:
         *,
         destructive: bool,
     ) -> None:
-        """Record one call of a tool."""
+        """Record one call of a tool, except inside :func:`unrecorded`."""
+        if _unrecorded.get():
+            return
         try:
             row = {"tool": tool, "sent": masked(sent, top, secret)}
             if self._known.get(tool) is not schema:

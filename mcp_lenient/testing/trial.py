@@ -28,6 +28,7 @@ from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
+from mcp_lenient.telemetry.recording import unrecorded
 from mcp_lenient.types import Repair
 
 
@@ -93,10 +94,11 @@ class Recorder(Middleware):
 
     @contextmanager
     def recording(self) -> Iterator[None]:
-        """Record the calls made in this context and in tasks started from it."""
+        """Record the calls made in this context and in tasks started from it, and keep them out of the server's file."""
         token = _recording.set(self)
         try:
-            yield
+            with unrecorded():
+                yield
         finally:
             _recording.reset(token)
 
