@@ -7,6 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from mcp_lenient.cli.errors import fail
+from mcp_lenient.cli.files import check_config
+
 
 def definitions(
     *target: str,
@@ -23,7 +26,6 @@ def definitions(
     """
     import asyncio
 
-    from mcp_lenient.cli.errors import fail
     from mcp_lenient.cli.targets import one_line_errors, target_of
     from mcp_lenient.declare.definitions import load_definitions
     from mcp_lenient.devtools.check.surface import published
@@ -32,6 +34,7 @@ def definitions(
 
     if config is not None and not prompt:
         fail("--config is used for a prompt only: add --prompt")
+    check_config(config)
     declared = None if config is None else load_definitions(config)
     with one_line_errors(" ".join(target)):
         tools = [each.tool for each in asyncio.run(published(target_of(target)))]

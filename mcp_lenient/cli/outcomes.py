@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
+from mcp_lenient.cli.files import check_config
 
 if TYPE_CHECKING:
     from mcp_lenient.devtools.outcomes import CallOutcome, Change
@@ -42,6 +43,7 @@ def outcomes(
         jobs: Number of processes; 0 for one on each processor.
         top: Maximum number of calls to print of each change.
     """
+    check_config(config)
     from mcp_lenient.devtools.outcomes import are_saved, read_outcomes
     from mcp_lenient.devtools.outcomes import save as write
 

@@ -17,6 +17,7 @@ import anyio
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, fail
+from mcp_lenient.cli.files import check_config
 from mcp_lenient.errors import LenientError, LoggingError
 
 if TYPE_CHECKING:
@@ -87,8 +88,7 @@ def proxy(  # noqa: PLR0913 - an option each
     from mcp_lenient.portable.forms import FORMS
     from mcp_lenient.rules.policy import Policy
 
-    if config is not None and not config.is_file():
-        fail(f"--config {config}: no such file")
+    check_config(config)
     if reload and config is None and "MCP_LENIENT_CONFIG" not in os.environ:
         fail("--reload: name the file with --config")
     address = None if http is None else _address(http, stateless=stateless)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import stat
@@ -19,6 +20,7 @@ from mcp_lenient.errors import LoggingError
 from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry import recording
 from mcp_lenient.telemetry.recording import masked
+from mcp_lenient.testing import stress
 
 _SCHEMA = {
     "type": "object",
@@ -207,6 +209,28 @@ async def test_only_its_owner_reads_a_recording_and_it_is_bounded(tmp_path, monk
             assert (await client.call_tool("login", {"tags": ["a"]})).data == "in"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert 1900 < file.stat().st_size <= 2000
+
+
+async def test_invented_calls_are_not_recorded(tmp_path):
+    """What a stress run sends is no call of a client; calls before and after it are recorded."""
+    file = tmp_path / "calls.jsonl"
+    tried = server(record=file)
+    async with Client(tried) as client:
+        await client.call_tool("login", {"tags": ["a"]})
+        assert (await asyncio.to_thread(stress, tried)).calls
+        await client.call_tool("login", {"tags": ["b"]})
+    assert [each.sent["tags"] for each in read_calls(file)] == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["outcomes", "calls.json"], ["definitions", "server.py", "--prompt"]],
+    ids=lambda each: each[0],
+)
+def test_a_missing_definitions_file_is_named(command, tmp_path, capsys):
+    for missing, said in ((tmp_path / "no.yaml", "no such file"), (tmp_path, "this is not a file")):
+        assert run([*command, "--config", str(missing)]) == 2
+        assert capsys.readouterr().err == f"error: --config {missing}: {said}\n"
 
 
 def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
