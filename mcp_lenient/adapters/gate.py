@@ -5,9 +5,11 @@ The host runs the tool with the verdict's arguments, or answers with its refusal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio.to_thread
@@ -43,7 +45,7 @@ from mcp_lenient.telemetry.log import RecordedCall, shown
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near, same_tool_name, tool_target
-from mcp_lenient.values.patches import applied
+from mcp_lenient.values.patches import Patch, applied
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -62,6 +64,8 @@ _MOST: Final = 10_000
 _WRONG: Final = [{"\x00": [None]}]
 """A list that almost no parameter accepts, not even once it is repaired."""
 _MANY_PARAMETERS: Final = 100
+_MOST_WAYS: Final = 3
+"""The ways to correct a call, of which the caller chooses one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,27 +274,32 @@ class CompiledTool:
         for arguments in ({}, wrong):
             self.refusal(self.tool.name, self.contract.decide(arguments).violations)
 
-    def corrected(self, sent: Any, violations: tuple[Violation, ...]) -> Mapping[str, Any] | None:
-        """Return the arguments with the first fix of each violation, if the tool would take them and that is soon known.
+    def corrected(self, sent: Any, violations: tuple[Violation, ...]) -> tuple[Mapping[str, Any], ...]:
+        """Return the arguments with the fixes of all violations, if the tool would take them and that is soon known.
 
-        Values that are long or secret are replaced by their names.
+        Where one place has several fixes, with each; where there are more ways, none. Values that are long or secret are
+        replaced by their names.
         """
-        patches = [violation.fixes[0] for violation in violations if violation.fixes]
-        if not patches or not isinstance(sent, Mapping) or not self.policy.echo_values:
-            return None
+        choices: list[Sequence[Patch]] = []
+        for violation in violations:
+            if violation.fixes and violation.fixes not in choices:
+                choices.append(violation.fixes)
+        ways = prod(map(len, choices))
+        if not choices or ways > _MOST_WAYS or not isinstance(sent, Mapping) or not self.policy.echo_values:
+            return ()
         if self.may_take_long(sent):
-            return None
-        try:
-            for at, patch in enumerate(patches):
-                sent = sent if patch in patches[:at] else applied(sent, patch)
-        except LookupError:
-            return None
-        if self.contract.decide(sent).status == "refused":
-            return None
+            return ()
+        calls = [_with_all(sent, patches) for patches in product(*choices)]
+        if any(call is None or self.contract.decide(call).status == "refused" for call in calls):
+            return ()
+        return tuple(self._without_values(call) for call in calls if call is not None)
+
+    def _without_values(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return arguments with names in place of values that are long or secret."""
         kept = self.plan.top.property_nodes
         return {
             name: value if name in kept and may_be_told(name, value, kept[name], self.policy) else f"<{name}>"
-            for name, value in sent.items()
+            for name, value in arguments.items()
         }
 
     def refusal(
@@ -354,6 +363,16 @@ class Verdict:
 
 AS_SENT: Final = Verdict()
 """Forward the call unchanged."""
+
+
+def _with_all(sent: Mapping[str, Any], patches: Sequence[Patch]) -> Mapping[str, Any] | None:
+    """Return arguments after all patches, each once; None if one does not fit what another leaves."""
+    try:
+        for at, patch in enumerate(patches):
+            sent = sent if patch in patches[:at] else applied(sent, patch)
+    except LookupError:
+        return None
+    return sent
 
 
 def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dict[str, Any]:

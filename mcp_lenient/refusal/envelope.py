@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
@@ -58,11 +58,12 @@ class Again(NamedTuple):
 
     Attributes:
         times: How often it was refused, this time included.
-        corrected: The arguments that would be accepted, with names in place of values that are long or secret.
+        corrected: The arguments that would be accepted, in each way in which they may be meant; a value that is long or
+            secret is its name in angle brackets.
     """
 
     times: int
-    corrected: Mapping[str, Any] | None = None
+    corrected: tuple[Mapping[str, Any], ...] = ()
 
 
 # --- the envelope -----------------------------------------------------------------------------------------
@@ -107,7 +108,7 @@ def envelope(
 
 
 def _message_again(name: str, violations: Sequence[Violation], words: Language, again: Again) -> str:
-    told = _without_twins(violations)[: 1 if again.corrected is not None else _MAX_REASONS]
+    told = _without_twins(violations)[: 1 if again.corrected else _MAX_REASONS]
     reasons = [cut(words.of(each.message), _MAX_REASON) for each in told]
     reason = words.sentences(*(each[:1].upper() + each[1:] for each in reasons))
     if again.times > _TWICE:
@@ -126,9 +127,20 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
         said.append(
             words("If you did send what is missing, an output limit may have cut it off: send less at once.")
         )
-    if again.corrected is not None:
-        said.append(words("Send this instead: {call}", call=in_json(again.corrected)))
-    return words.sentences(*said)
+    return words.sentences(*said, *_sent_instead(again.corrected, words))
+
+
+def _sent_instead(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterator[str]:
+    if not calls:
+        return
+    written = [in_json(call) for call in calls]
+    if len(written) == 1:
+        yield words("Send this instead: {call}", call=written[0])
+    else:
+        yield words("Send the one that you mean: {calls}", calls=words.either(written))
+    names = (f"<{name}>" for call in calls for name, value in call.items() if value == f"<{name}>")
+    if listed := [in_json(name) for name in dict.fromkeys(names)]:
+        yield words("Put your own values in place of {names}.", names=words.all_of(listed))
 
 
 def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:

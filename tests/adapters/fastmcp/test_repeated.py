@@ -52,8 +52,10 @@ async def test_each_answer_to_the_same_call_is_another_one():
     assert first[0].startswith("Invalid arguments for tool 'search':")
     assert second[1] == 2
     assert second[0].startswith("'search' refused the same call before. 'tags' must be an array of strings")
-    assert second[0].endswith('Send this instead: {"query": "tea", "tags": ["a", "b"]}')
-    assert len(second[0].partition("Send this")[0]) < len(first[0])
+    assert second[0].endswith(
+        'Send the one that you mean: {"query": "tea", "tags": ["a", "b"]} or {"query": "tea", "tags": ["a, b"]}'
+    )
+    assert len(second[0].partition("Send the")[0]) < len(first[0])
     assert third[0].startswith("This exact call of 'search' was refused 3 times, unchanged.")
     assert third[0].endswith("change it, ask the user for what is missing, or do without this tool.")
     assert fourth[1] == 4
@@ -81,6 +83,13 @@ async def test_a_repaired_call_begins_anew():
     """A call that runs repaired counts as one that runs."""
     found = await answers(_TEXT, {"query": "x", "tags": '["a"]'}, _TEXT)
     assert [times for _, times in found] == [1, 1, 1]
+
+
+async def test_a_call_with_one_correction_is_written_whole():
+    """Where only one correction is likely, the second answer has the call to send."""
+    sent = {"qeury": "tea", "tags": ["a"]}
+    _, (second, _) = await answers(sent, sent)
+    assert second.endswith('Send this instead: {"tags": ["a"], "query": "tea"}')
 
 
 async def test_an_object_sent_as_text_is_answered_again():
@@ -112,7 +121,9 @@ async def test_a_corrected_call_repeats_no_secret_and_no_long_value():
     sent = {"query": "x" * 200, "tags": "a, b", "password": "hunter2"}
     _, (second, _) = await answers(sent, sent)
     assert second.endswith(
-        'Send this instead: {"query": "<query>", "tags": ["a", "b"], "password": "<password>"}'
+        'Send the one that you mean: {"query": "<query>", "tags": ["a", "b"], "password": "<password>"} or '
+        '{"query": "<query>", "tags": ["a, b"], "password": "<password>"} '
+        'Put your own values in place of "<query>" and "<password>".'
     )
 
 
