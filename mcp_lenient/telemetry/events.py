@@ -442,6 +442,8 @@ def event_parts(fields: Mapping[str, Any], *, today: datetime | None = None) -> 
     caller = " ".join(str(fields[name]) for name in ("client_name", "client_version") if name in fields)
     if caller:
         parts.append((f"by {caller}", "dim"))
+    if "model" in fields:
+        parts.append((f"with {fields['model']}", "dim"))
     parts += [(f"{name}={value}", "dim") for name, value in fields.get("context", {}).items()]
     return [(escaped(text, limit=8 * LONGEST_TEXT), style) for text, style in parts]
 
@@ -458,11 +460,17 @@ def _outcome(fields: Mapping[str, Any]) -> Iterator[str]:
     violations, repairs = fields.get("violations", ()), fields.get("repairs", ())
     if "error_code" in fields:
         yield fields["error_code"]
+    if "exception" in fields:
+        yield f"raised {fields['exception']}"
+    if "error_id" in fields:
+        yield f"id {fields['error_id']}"
     wrong = [_violation(each, alone=len(violations) == 1) for each in violations]
     yield from _first_few("at ", wrong, fields.get("violation_count", 0))
     changes = [f"{each['rule']} at {_place(each)}" for each in repairs]
     yield from _first_few("after " if wrong else "", changes, fields.get("repair_count", 0))
     yield from _first_few("", [f"{each['code']} at {_place(each)}" for each in fields.get("hints", ())], 0)
+    if fields.get("repeated", 1) > 1:
+        yield f"(the same call, refused {fields['repeated']} times)"
 
 
 def _first_few(word: str, texts: list[str], count: int) -> Iterator[str]:

@@ -80,6 +80,26 @@ def test_a_fault_of_the_whole_call_is_in_words(tmp_path, capsys):
     )
 
 
+def test_what_a_caller_was_told_and_how_often_is_shown(tmp_path, capsys):
+    """A failure has the exception's type and the id in the answer; a repeated refusal says so; a model is named."""
+    events = (
+        call_event("call_failed", "store", error_code="TOOL_FAILED", exception="KeyError", error_id="4f2a"),
+        call_event(
+            "call_rejected",
+            "store",
+            {"client_name": "cursor", "model": "gpt-5"},
+            error_code="MISSING_TEXT",
+            repeated=3,
+        ),
+    )
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(f"{each.model_dump_json(exclude_defaults=True)}\n" for each in events), "utf-8")
+    assert [line[9:] for line in shown(capsys, file)] == [
+        "failed    store TOOL_FAILED raised KeyError id 4f2a",
+        "rejected  store MISSING_TEXT (the same call, refused 3 times) by cursor with gpt-5",
+    ]
+
+
 def test_foreign_lines_are_shown_escaped(log, capsys):
     """A line that is not an event is shown with its control characters escaped."""
     assert shown(capsys, log)[1] == "INFO:     Uvicorn running \\u001b[31mon http://127.0.0.1:8000"

@@ -456,8 +456,16 @@ def _facts(event: CallEvent) -> Iterator[str]:
     yield _EVENTS[event.event]
     if event.client_name is not None:
         yield f"The client: {event.client_name} {event.client_version or ''}".rstrip() + "."
+    if event.model is not None:
+        yield f"The model: {event.model}."
     if event.error_code is not None:
         yield f"The envelope's code: {event.error_code}."
+    if event.exception is not None:
+        yield f"The exception: {event.exception}, whose text is not logged."
+    if event.error_id is not None:
+        yield f"The id in the answer to the caller: {event.error_id}."
+    if event.repeated > 1:
+        yield f"The same caller was refused this call {event.repeated} times, unchanged."
     for name, total, listed in (
         ("repairs", event.repair_count, len(event.repairs)),
         ("violations", event.violation_count, len(event.violations)),

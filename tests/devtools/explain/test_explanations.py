@@ -338,6 +338,21 @@ async def test_a_logged_call_is_explained_by_the_schema():
     assert 'The schema expects one of "fast", "slow" there.' in text
 
 
+async def test_a_logged_failure_is_found_by_its_id():
+    """What the caller was told, the exception's type, the model and the repetitions are said."""
+    server = build()
+    known = {"exception": "KeyError", "error_id": "4f2a", "model": "gpt-5", "repeated": 3, "repairs": []}
+    async with Client(server):
+        text = str(await explain_event(server, read_event(json.dumps({**EVENT, **known}))))
+    for line in (
+        "The exception: KeyError, whose text is not logged.",
+        "The id in the answer to the caller: 4f2a.",
+        "The model: gpt-5.",
+        "The same caller was refused this call 3 times, unchanged.",
+    ):
+        assert line in text
+
+
 async def test_a_logged_call_of_a_removed_tool_is_partly_explained():
     """Without the tool, an event is explained by its rules and codes."""
     server = build()
