@@ -13,6 +13,7 @@ from mcp_lenient.cli.errors import DONE, fail
 from mcp_lenient.cli.files import files_or_dash
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from rich.text import Text
@@ -37,7 +38,7 @@ def tail(
     Args:
         file: The log, a file of JSON lines, or `-` for standard input
             (`docker logs -f notes 2>&1 | mcp-lenient tail -`).
-        lines: Number of existing lines to show first. Standard input is shown completely.
+        lines: Number of existing lines to show first; with `--no-foreign`, of events. Standard input is shown completely.
         follow: Wait for more lines.
         foreign: Show lines that are not events, dimmed.
     """
@@ -62,9 +63,10 @@ def _show(file: str, lines: int, *, follow: bool, foreign: bool) -> None:
     from mcp_lenient.devtools.tail import lines_of, text_of
 
     console = Output(highlight=False, markup=False, emoji=False)
-    is_stdin = file == "-"
-    source = (
-        map(text_of, sys.stdin.buffer) if is_stdin else lines_of(Path(file), history=lines, follow=follow)
+    source: Iterable[str] = (
+        map(text_of, sys.stdin.buffer)
+        if file == "-"
+        else lines_of(Path(file), history=lines, follow=follow, counts=None if foreign else _is_event)
     )
     for line in source:
         shown = _line(line, datetime.now().astimezone(), foreign=foreign)
@@ -72,6 +74,12 @@ def _show(file: str, lines: int, *, follow: bool, foreign: bool) -> None:
             console.print(shown, soft_wrap=True)
         if console.quiet:  # its reader has closed
             break
+
+
+def _is_event(line: str) -> bool:
+    from mcp_lenient.telemetry.events import read_event
+
+    return read_event(line) is not None
 
 
 def _check(file: str) -> None:

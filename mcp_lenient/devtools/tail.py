@@ -8,7 +8,7 @@ from time import sleep
 from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
 
 _BLOCK: Final = 65_536
@@ -16,15 +16,19 @@ _LONGEST: Final = 1_000_000
 _PAUSE: Final = 0.2
 
 
-def lines_of(path: Path, *, history: int, follow: bool) -> Iterator[str]:
+def lines_of(
+    path: Path, *, history: int, follow: bool, counts: Callable[[str], bool] | None = None
+) -> Iterator[str]:
     """Yield the last lines of a file, and endlessly what is added; a line longer than a megabyte comes in pieces.
+
+    Of the last lines only those are counted for which ``counts`` returns True, if it is given.
 
     After a rotation the old file is read to its end before the new one. A truncated file is read from its start. While
     the file does not exist, this waits for it.
     """
     file: IO[bytes] = path.open("rb")
     try:
-        _go_back(file, history)
+        _go_back(file, history, counts)
         while follow:
             yield from _lines(file, unfinished=False)
             file = yield from _renewed(path, file)
@@ -62,11 +66,21 @@ def _lines(file: IO[bytes], *, unfinished: bool) -> Iterator[str]:
         yield text_of(line)
 
 
-def _go_back(file: IO[bytes], lines: int) -> None:
+def _go_back(file: IO[bytes], lines: int, counts: Callable[[str], bool] | None) -> None:
     """Move to where the last lines of a file begin."""
-    at = end = file.seek(0, os.SEEK_END)
-    if lines == 0:
-        return
+    end = file.seek(0, os.SEEK_END)
+    for start in _starts_of_lines(file, end) if lines else ():
+        file.seek(start)
+        lines -= counts is None or counts(text_of(file.readline(_LONGEST)))
+        if lines == 0:
+            file.seek(start)
+            return
+    file.seek(0 if lines else end)
+
+
+def _starts_of_lines(file: IO[bytes], end: int) -> Iterator[int]:
+    """Yield where the lines of a file begin, from the last to the second."""
+    at = end
     while at > 0:
         start = max(0, at - _BLOCK)
         file.seek(start)
@@ -74,10 +88,6 @@ def _go_back(file: IO[bytes], lines: int) -> None:
         # The last newline does not start another line.
         upto = len(block) - (at == end)
         while (found := block.rfind(b"\n", 0, upto)) >= 0:
-            lines -= 1
-            if lines == 0:
-                file.seek(start + found + 1)
-                return
+            yield start + found + 1
             upto = found
         at = start
-    file.seek(0)

@@ -110,6 +110,13 @@ def test_no_foreign_hides_foreign_lines(log, capsys):
     assert len(shown(capsys, log, "--no-foreign")) == 2
 
 
+@pytest.mark.parametrize(("lines", "count"), [(0, 0), (1, 1), (2, 2), (3, 2)])
+def test_hidden_lines_do_not_count(lines, count, log, capsys):
+    """With ``--no-foreign``, ``-n`` is the number of events."""
+    append(log, f"{FOREIGN}\n" * 5_000)
+    assert len(shown(capsys, log, "-n", lines, "--no-foreign")) == count
+
+
 @pytest.mark.parametrize(("lines", "count"), [(0, 0), (1, 1), (2, 2), (3, 3), (50, 3)])
 def test_lines_option_limits_the_output(lines, count, log, capsys):
     """``-n`` sets how many of the last lines are shown."""
