@@ -21,6 +21,13 @@ _COMMANDS: Final = (
     *("proxy", "report", "stress", "tail"),
 )
 
+_TAKES: Final = {
+    **dict.fromkeys(("check", "definitions", "proxy", "stress"), "TARGET"),
+    "explain": "TARGET [TOOL [ARGUMENTS]]",
+    "report": "[FILES...]",
+}
+"""What commands take whose arguments would otherwise be shown as ``[ARGS]``."""
+
 app: Final = App(
     name="mcp-lenient",
     help="Repair nearly right MCP tool calls, refuse wrong ones with a clear error, and read the log.",
@@ -30,7 +37,8 @@ app: Final = App(
 )
 for _command in _COMMANDS:
     # Not by its dotted name: a lazily loaded command has no description in the list of commands.
-    app.command(getattr(import_module(f"mcp_lenient.cli.{_command}"), _command), name=_command)
+    _usage = f"Usage: mcp-lenient {_command} [OPTIONS] {_TAKES[_command]}" if _command in _TAKES else None
+    app.command(getattr(import_module(f"mcp_lenient.cli.{_command}"), _command), name=_command, usage=_usage)
 app.register_install_completion_command()
 
 

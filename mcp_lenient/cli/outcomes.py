@@ -47,6 +47,8 @@ def outcomes(
     from mcp_lenient.devtools.outcomes import are_saved, read_outcomes
     from mcp_lenient.devtools.outcomes import save as write
 
+    if save is not None and not save.resolve().parent.is_dir():
+        fail(f"--save {save}: the folder does not exist: {save.resolve().parent}")
     before = None if against is None else read_outcomes(against)
     found: list[CallOutcome] = []
     if are_saved(calls):
@@ -108,7 +110,7 @@ def _compared(before: dict[str, CallOutcome], found: list[CallOutcome], top: int
         for old, new in pairs[:top]:
             sent = cut(json.dumps(new.sent), _LONGEST)
             put(
-                f"  {new.tool} ({new.name})\n    sent    {sent}\n    before  {_said(old)}\n    now     {_said(new)}"
+                f"  {new.tool} (call {new.name})\n    sent    {sent}\n    before  {_said(old)}\n    now     {_said(new)}"
             )
     if others := len(found) - len(known):
         put(f"not among the saved calls: {others:,}")

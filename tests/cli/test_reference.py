@@ -34,6 +34,7 @@ def test_help_is_readable_at_80_columns(command, capsys, monkeypatch):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(f"Usage: mcp-lenient {' '.join(command)}".rstrip())
     assert max(map(len, lines)) <= 80
+    assert "ARGS]" not in lines[0]
 
 
 def test_the_command_line_lists_its_commands():

@@ -178,7 +178,7 @@ def _verdicts(told: ProviderFindings) -> Iterator[str]:
     if told.left == told.failing:
         yield 'publish="portable" changes nothing of it.'
     else:
-        yield f'With publish="portable", {", ".join(told.left) or "none"} would.'
+        yield f'With publish="portable", {", ".join(told.left) or "none of them"} still would.'
 
 
 def as_json(told: ProviderFindings, today: date) -> str:

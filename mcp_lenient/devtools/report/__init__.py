@@ -38,7 +38,7 @@ from mcp_lenient.devtools.report.intake import enough_memory, read_lists, take_i
 from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Selection
 from mcp_lenient.devtools.report.page import page
 from mcp_lenient.devtools.report.questions import REPEATED_TIMES, answers, prepare, step
-from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs
+from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs, is_store
 from mcp_lenient.devtools.report.store import KeptCounts
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
@@ -84,6 +84,9 @@ def read_report(
         if server is not None:
             fetched = fetch(server, chosen, folder)
             return _tried(folder, lambda own, each: _answered(own, each, *fetched, top), memory, progress)
+        if store is not None and not paths and not is_store(store):
+            msg = f"--store {store}: nothing is kept there yet; name the logs to count"
+            raise ReportError(msg)
         stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
         logs = find_logs(paths, folder, stream) if paths or store is None else FoundLogs(())
         if store is not None:

@@ -22,6 +22,8 @@ from mcp_lenient.devtools.report.model import SkippedFile
 Compression = Literal["none", "gzip", "zstd", "auto"]
 FileKind = Literal["lines", "parquet"]
 
+STORE_FILES: Final = ("state.json", "lock")
+"""The state of a store of counts, and the file by which one process at a time uses it."""
 STDIN: Final = "-"
 """The name of standard input."""
 
@@ -73,6 +75,11 @@ class FoundLogs:
 
     groups: tuple[LogFiles, ...]
     skipped: tuple[SkippedFile, ...] = ()
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a folder keeps what was counted, for ``--store``."""
+    return all((folder / name).is_file() for name in STORE_FILES)
 
 
 class _UnreadableError(Exception):
@@ -197,7 +204,7 @@ def _below(top: Path) -> Iterator[Path]:
 def _folders(
     top: Path, on_error: Callable[[OSError], None] | None = None
 ) -> Iterator[tuple[Path, list[str]]]:
-    """Yield a folder and its visible subfolders with their files, each once even if linked."""
+    """Yield a folder and its visible subfolders with their files, each once even if linked, without stores of counts."""
     known = set()
     for name, folders, files in os.walk(top, onerror=on_error, followlinks=True):
         try:
@@ -208,6 +215,9 @@ def _folders(
             folders.clear()
             continue
         known.add((at.st_dev, at.st_ino))
+        if is_store(Path(name)):
+            folders.clear()
+            continue
         folders[:] = sorted(each for each in folders if not each.startswith(_HIDDEN))
         yield Path(name), sorted(each for each in files if not each.startswith(_HIDDEN))
 

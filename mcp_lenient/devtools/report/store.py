@@ -15,7 +15,7 @@ from mcp_lenient.devtools.report.counting import HOUR, TABLES, counting, created
 from mcp_lenient.devtools.report.database import MISSING, Database, ReportError
 from mcp_lenient.devtools.report.intake import LISTS, LONGEST_LINE, take_in
 from mcp_lenient.devtools.report.model import LogFigures, Selection, SkippedFile
-from mcp_lenient.devtools.report.sources import FoundLogs, LogFiles, unpacked
+from mcp_lenient.devtools.report.sources import STORE_FILES, FoundLogs, LogFiles, unpacked
 from mcp_lenient.telemetry.events import read_event
 
 _ENDS: Final = 4096
@@ -23,7 +23,7 @@ _ENDS: Final = 4096
 _TOGETHER: Final = 512 * 2**20
 """The bytes of lines that are read and kept at a time."""
 _BLOCK: Final = 2**20
-_STATE: Final = "state.json"
+_STATE, _LOCK = STORE_FILES
 _DATE: Final = "coalesce(strftime(make_timestamp(day), '%Y-%m-%d'), 'undated')"
 _FORGET: Final = (
     "DROP VIEW calls",
@@ -71,7 +71,7 @@ class KeptCounts:
         self._state, self._skipped = _State(), list[SkippedFile]()
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = duckdb.connect(str(self._folder / "lock"))
+            self._lock = duckdb.connect(str(self._folder / _LOCK))
         except (OSError, duckdb.Error) as error:
             reason = error.strerror if isinstance(error, OSError) else "another report is using it"
             msg = f"--store {folder}: {reason}"

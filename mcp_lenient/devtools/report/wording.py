@@ -30,8 +30,12 @@ _RAN: Final[frozenset[EventName]] = frozenset({"call_accepted", "call_repaired",
 
 
 def outcome(event: EventName) -> str:
-    """Return the outcome of a call in one word."""
-    return event.removeprefix("call_")
+    """Return the outcome of a call in one word; a tool whose own code failed has raised, since any call may fail.
+
+    >>> outcome("call_rejected"), outcome("call_failed")
+    ('rejected', 'raised')
+    """
+    return "raised" if event == "call_failed" else event.removeprefix("call_")
 
 
 def head(report: Report) -> Iterator[str]:
@@ -124,7 +128,12 @@ TABLES: Final[Mapping[str, _Table]] = {
     "faults": _Table(
         "Why calls came to nothing",
         ("reason", "calls", "by tool", "by client", "by model"),
-        lambda each: (each.fault, each.calls, *map(_times, (each.tools, each.clients, each.models))),
+        lambda each: (
+            each.fault,
+            each.calls,
+            *map(_times, (each.tools, each.clients)),
+            _times(each.models) or "(not told)",
+        ),
     ),
     "unknown_tools": _Table(
         "Called tools that do not exist",

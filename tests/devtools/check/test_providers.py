@@ -42,7 +42,7 @@ def test_the_report_groups_by_provider_and_ends_in_a_verdict():
         "    Seen 2026-11-23: googleapis/python-genai#2393, googleapis/python-genai#2476, PyPI google-genai 3.4.0",
         "",
         "Verdict: 1 of 2 reject something: google-genai.",
-        'With publish="portable", none would.',
+        'With publish="portable", none of them still would.',
     ]
 
 

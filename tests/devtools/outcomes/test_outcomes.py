@@ -65,6 +65,12 @@ def test_it_says_what_another_policy_changes(tmp_path, capsys, first, second, se
     assert said in capsys.readouterr().out
 
 
+def test_a_folder_that_is_not_there_is_named_before_any_call_is_judged(tmp_path, capsys):
+    file = calls(tmp_path, {"limit": 1})
+    assert run(["outcomes", str(file), "--save", str(tmp_path / "no" / "a.json")]) == 2
+    assert f"the folder does not exist: {tmp_path / 'no'}" in capsys.readouterr().err
+
+
 def test_another_value_is_found_by_its_type_too(tmp_path, capsys):
     file, saved = calls(tmp_path, {"limit": 1}), tmp_path / "a.json"
     run(["outcomes", str(file), "--save", str(saved)])
@@ -72,7 +78,7 @@ def test_another_value_is_found_by_its_type_too(tmp_path, capsys):
     saved.write_text(json.dumps({**row, "value": {"limit": 1.0}}), encoding="utf-8")
     assert run(["outcomes", str(file), "--against", str(saved)]) == 1
     shown = capsys.readouterr().out
-    assert "another value: 1" in shown
+    assert "another value: 1\n  search (call 1)\n" in shown
     assert 'before  runs with {"limit": 1.0}\n    now     runs with {"limit": 1}' in shown
 
 

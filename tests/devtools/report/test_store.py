@@ -85,6 +85,21 @@ def test_a_second_run_reads_only_what_is_new_and_answers_as_one_run(tmp_path):
     check_equal(tmp_path, file, lines=400)
 
 
+def test_a_store_in_a_folder_of_logs_is_no_log(tmp_path):
+    """A report of the folder that its store is in reads the logs alone."""
+    log(tmp_path, *lines_of(20))
+    for _ in range(2):
+        _, figures = answers(tmp_path, store=tmp_path / "store")
+        assert (figures.lines, figures.skipped) == (20, ())
+
+
+def test_nothing_is_reported_of_a_folder_that_keeps_nothing(tmp_path):
+    """Without logs, a folder that is not a store is an error, and is not made."""
+    with pytest.raises(ReportError, match="nothing is kept there yet"):
+        read_report([], store=tmp_path / "stroe")
+    assert not (tmp_path / "stroe").exists()
+
+
 def test_a_cut_line_is_read_once_it_is_whole(tmp_path):
     lines = lines_of(20)
     file = log(tmp_path, *lines[:10], "INFO: another program")
