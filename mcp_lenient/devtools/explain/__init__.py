@@ -28,7 +28,7 @@ from mcp_lenient.types import Fault, Outcome, Repair, Violation
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
-from mcp_lenient.values.names import near
+from mcp_lenient.values.names import near, tool_target
 
 __all__ = ["RUNS", "Explanation", "Step", "explain", "explain_event"]
 
@@ -142,8 +142,7 @@ async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True)
 
 async def _under_another_name(server: FastMCP, tool: str, sent: Any, *, guards: bool) -> Explanation:
     """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
-    own = next((each for each in server.middleware if isinstance(each, LenientMiddleware)), None)
-    meant = await (own or LenientMiddleware()).meant(server, tool)
+    meant = await _middleware_of(server).meant(server, tool)
     if meant is None or meant.mode != "repair":
         return await _no_such_tool(server, tool)
     name = meant.tool.name
@@ -157,11 +156,30 @@ async def _under_another_name(server: FastMCP, tool: str, sent: Any, *, guards: 
     return replace(explained, tool=tool, fate=fate, steps=steps, repairs=repairs)
 
 
+def _middleware_of(server: FastMCP) -> LenientMiddleware:
+    """Return the server's own middleware, else the default one."""
+    own = next((each for each in server.middleware if isinstance(each, LenientMiddleware)), None)
+    return LenientMiddleware() if own is None else own
+
+
 async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
     names = {each.name for each in await server.list_tools()}
     listed = ", ".join(map(_tool_name, sorted(names)))
-    said = _step("There is no such tool.", f"The server has {listed or 'no tools at all'}.")
+    why = await _not_renamed(server, tool, names)
+    said = _step("There is no such tool.", f"The server has {listed or 'no tools at all'}.", *why)
     return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names), names))
+
+
+async def _not_renamed(server: FastMCP, tool: str, names: set[str]) -> tuple[str, ...]:
+    """Say why a name is not read as the one that it is another spelling of."""
+    target = tool_target(tool, names, [server.name])
+    known = None if target is None else await _middleware_of(server).known(server, target.name)
+    if target is None or known is None or not known.plan.destructive:
+        return ()
+    name, rule = _tool_name(target.name), RENAMED_TOOL.rule
+    return (
+        f"{_tool_name(tool)} is {name} in another spelling, but {rule} never acts on a destructive tool.",
+    )
 
 
 class _Explainer:

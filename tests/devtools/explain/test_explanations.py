@@ -419,3 +419,20 @@ async def test_a_tools_name_in_another_spelling_is_explained():
                 if not result.is_error:
                     records = result.meta["mcp_lenient"]["repairs"]
                     assert [each._asdict() for each in told.repairs] == records
+
+
+async def test_the_name_of_a_destructive_tool_is_not_read_in_another_spelling():
+    """It is said why; of a name that is no spelling of a tool's name nothing is."""
+    server = FastMCP("names", middleware=[LenientMiddleware(Policy(destructive="unless_read_only"))])
+
+    @server.tool
+    def remove_notes(ids: list[int]) -> None:
+        """Remove notes."""
+
+    async with Client(server) as client:
+        for name, is_said in (("removeNotes", True), ("purge", False)):
+            told = await explain(server, name, {"ids": [3]})
+            assert told.fate == "refused"
+            said = f"{name} is remove_notes in another spelling, but rename_tool never acts on a destructive tool."
+            assert (said in str(told)) is is_said
+            assert (await client.call_tool(name, {"ids": [3]}, raise_on_error=False)).is_error
