@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, FOUND, fail
+from mcp_lenient.cli.files import check_target
 
 
 def check(
@@ -34,6 +35,7 @@ def check(
             name that the server gives itself.
         output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
     """
+    check_target(target)
     import asyncio
 
     from mcp_lenient.cli.targets import one_line_errors, target_of

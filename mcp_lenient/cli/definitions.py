@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import fail
-from mcp_lenient.cli.files import check_config
+from mcp_lenient.cli.files import check_config, check_target
 
 
 def definitions(
@@ -24,6 +24,7 @@ def definitions(
         prompt: Write text for a model's prompt: how to write a call, and every parameter of each tool.
         config: YAML or TOML file whose descriptions and defaults replace the published ones in the prompt.
     """
+    check_target(target)
     import asyncio
 
     from mcp_lenient.cli.targets import one_line_errors, target_of

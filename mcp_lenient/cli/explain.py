@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, FOUND, fail
+from mcp_lenient.cli.files import check_target
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -43,6 +44,7 @@ def explain(
         everything: Show also what stops each rule that does not apply, and the guards of a logged repair.
         output: `text` for people, `json` for programs, always with the guards.
     """
+    check_target([target])
     import asyncio
 
     from mcp_lenient.cli.targets import one_line_errors, quiet, served

@@ -1,15 +1,13 @@
-"""The files that a command takes: logs, where ``-`` is standard input, and definitions."""
+"""The files that a command takes: logs, where ``-`` is standard input, definitions, and those that name a server."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from pathlib import Path
 
 from cyclopts import Parameter, Token, UnknownOptionError
 
 from mcp_lenient.cli.errors import fail
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def files_or_dash(command: str) -> Parameter:
@@ -29,3 +27,13 @@ def check_config(config: Path | None) -> None:
     """End the command if the definitions file of ``--config`` is not there."""
     if config is not None and not config.is_file():
         fail(f"--config {config}: {'this is not a file' if config.exists() else 'no such file'}")
+
+
+def check_target(words: Sequence[str]) -> None:
+    """End the command if its server is in a file that is not there, before anything large is imported."""
+    word = words[0] if len(words) == 1 else ""
+    file, colon, _ = word.rpartition(":")
+    path = Path(file if colon and file.endswith(".py") else word)
+    is_file = path.suffix in (".py", ".json") and "://" not in word and len(word.split()) == 1
+    if is_file and not path.exists():
+        fail(f"{path}: no such file")

@@ -17,7 +17,7 @@ import anyio
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, fail
-from mcp_lenient.cli.files import check_config
+from mcp_lenient.cli.files import check_config, check_target
 from mcp_lenient.errors import LenientError, LoggingError
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ def proxy(  # noqa: PLR0913 - an option each
         no_structured_errors: Leave `structuredContent` out of error results, since some clients validate it even there.
         stateless: Keep no sessions over HTTP, so that any of several such processes can answer any request.
     """
+    check_target(target)
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.portable.forms import FORMS
     from mcp_lenient.rules.policy import Policy

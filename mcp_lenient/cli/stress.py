@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
+from mcp_lenient.cli.files import check_target
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -52,6 +53,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
         summary: Show only the totals, without a table for each tool.
         output: `text` for people, `json` for programs.
     """
+    check_target(target)
     from fastmcp import FastMCP
 
     from mcp_lenient.cli.rehearsal import given_arguments, rehearse

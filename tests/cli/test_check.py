@@ -91,7 +91,7 @@ def test_sarif_and_github_output_is_complete(tmp_path, capsys):
     [
         pytest.param(["--", sys.executable, "-c", ""], "the server cannot be used", id="ends at once"),
         pytest.param(["http://127.0.0.1:9/mcp"], "the server cannot be used", id="nobody listens"),
-        pytest.param(["--ignore", "untypd", "x.py"], "'untypd' matches no rule", id="a misspelt code"),
+        pytest.param(["--ignore", "untypd", __file__], "'untypd' matches no rule", id="a misspelt code"),
         pytest.param([], "no server given", id="no target"),
     ],
 )

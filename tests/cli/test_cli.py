@@ -46,6 +46,23 @@ def test_a_missing_target_is_named(words, says):
         target_of(words)
 
 
+def test_a_missing_file_is_named_before_fastmcp_is_loaded():
+    """A misspelled file is an error at once, for each command that takes a server."""
+    commands = [
+        ["check", "no.py"],
+        ["stress", "no.py:x"],
+        ["explain", "no.json", "t"],
+        ["definitions", "no.py"],
+    ]
+    code = (
+        "import sys; from mcp_lenient.cli import run\n"
+        f"print([run(each) for each in {[*commands, ['proxy', 'no.py']]}], 'fastmcp' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[2, 2, 2, 2, 2] False"
+    assert done.stderr.count(": no such file") == 5
+
+
 SERVER = """
 from fastmcp import FastMCP
 {imported}
