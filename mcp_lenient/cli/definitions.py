@@ -24,6 +24,9 @@ def definitions(
         prompt: Write text for a model's prompt: how to write a call, and every parameter of each tool.
         config: YAML or TOML file whose descriptions and defaults replace the published ones in the prompt.
     """
+    if config is not None and not prompt:
+        fail("--config is used for a prompt only: add --prompt")
+    check_config(config)
     check_target(target)
     import asyncio
 
@@ -33,9 +36,6 @@ def definitions(
     from mcp_lenient.devtools.inventory import as_definitions, as_prompt
     from mcp_lenient.devtools.printing import put
 
-    if config is not None and not prompt:
-        fail("--config is used for a prompt only: add --prompt")
-    check_config(config)
     declared = None if config is None else load_definitions(config)
     with one_line_errors(" ".join(target)):
         tools = [each.tool for each in asyncio.run(published(target_of(target)))]
