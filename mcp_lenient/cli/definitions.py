@@ -28,6 +28,7 @@ def definitions(
         fail("--config is used for a prompt only: add --prompt")
     check_config(config)
     check_target(target)
+
     import asyncio
 
     from mcp_lenient.cli.targets import one_line_errors, target_of
