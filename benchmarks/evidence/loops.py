@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import tracemalloc
 from collections.abc import Mapping
@@ -35,7 +36,7 @@ MOST_KIB: Final = 8_192
 """Memory for 100,000 refused calls of 1,000 callers."""
 _REFUSALS: Final = 100_000
 _CALLERS: Final = 1_000
-_CORRECTED: Final = " Send this instead: "
+_CORRECTED: Final = re.compile(r" Send (?:this instead|the one that you mean): .*", re.DOTALL)
 
 
 class Address(BaseModel):
@@ -124,8 +125,8 @@ class Answers:
     @property
     def lengths(self) -> list[int]:
         """The characters of the three answers, without a corrected call."""
-        calls = [message.partition(_CORRECTED)[2] for message in self.messages]
-        added = [len(json.dumps(_CORRECTED + call, ensure_ascii=False)) - 2 if call else 0 for call in calls]
+        found = [_CORRECTED.search(message) for message in self.messages]
+        added = [len(json.dumps(each[0], ensure_ascii=False)) - 2 if each else 0 for each in found]
         return [len(text) - own for text, own in zip(self.texts, added, strict=True)]
 
     @property
@@ -216,6 +217,6 @@ def _table(found: Sequence[Answers]) -> Table:
     for each in found:
         first, second, third = map(str, each.lengths)
         times = f"{each.lengths[0] / len(each.fastmcp):.2f}"
-        corrected = "yes" if _CORRECTED in each.messages[1] else ""
+        corrected = "yes" if _CORRECTED.search(each.messages[1]) else ""
         table.add_row(each.kind, str(len(each.fastmcp)), first, times, second, third, corrected)
     return table
