@@ -136,7 +136,7 @@ class SearchTool(Group):
     Args:
         data: The folder for packages.
         root: The folder that paths are relative to.
-        installs: Whether packages that are found may be installed; otherwise it is said what would be done.
+        installs: Whether packages that are asked for by name alone may be installed; otherwise it is said what would be done.
     """
 
     def __init__(self, data: Path, root: Path, *, installs: bool = False) -> None:
@@ -175,7 +175,7 @@ class SearchTool(Group):
         }
 
     async def search_and_install_tools(self, task_description: Task, reason: Reason = None) -> Report:
-        """Find Python packages for a task in an index, and say what would be installed or install it (搜索并安装新工具)."""
+        """Find Python packages for a task in an index, and install those that it consists of by name (搜索并安装新工具)."""
         found = _packages_for(task_description) or _packages_for(reason or "")
         calls = [f"microsandbox_install_package(package_name={one['package']!r})" for one in found]
         told: Report = {
@@ -185,8 +185,8 @@ class SearchTool(Group):
             "installed": [],
             "reason": reason,
         }
-        if found and self._installs:
-            installed = [each for one in found for each in await install(one["package"], self._packages)]
+        if self._installs and (named := _named(task_description)):
+            installed = [each for one in named for each in await install(one, self._packages)]
             told |= {"would_run": [], "installed": installed}
         return told
 
@@ -226,11 +226,25 @@ def _tools_for(task: str) -> list[str]:
     return [*dict.fromkeys(chain.from_iterable(fitting))]
 
 
+def _rows() -> list[list[str]]:
+    return [line.split("\t") for line in INDEX.read_text("utf-8").splitlines() if line[:1] != "#"]
+
+
+def _named(task: str) -> list[str]:
+    """Return the packages that a task consists of; none where it has any other word, such as "not"."""
+    said = dict.fromkeys(filter(None, re.split(r"[\s,\uff0c\u3001]+", task.casefold())))
+    return [*said] if said.keys() <= {row[0] for row in _rows()} else []
+
+
 def _packages_for(task: str) -> list[dict[str, str]]:
-    """Search the index of packages; returns those with the most words of a task."""
-    rows = [line.split("\t") for line in INDEX.read_text("utf-8").splitlines() if line[:1] != "#"]
+    """Search the index of packages: those that a task consists of, or else those with the most, at least two, of its words."""
+    rows, named = _rows(), _named(task)
     words = {bare(term) for term in terms(task)}
     scores = [len(words & {bare(term) for term in terms(" ".join(row))}) for row in rows]
     best = max(scores, default=0)
-    found = [row for row, score in zip(rows, scores, strict=True) if score == best > 0]
-    return [{"package": name, "summary": summary} for name, summary, _ in found[:3]]
+    found = [
+        row
+        for row, score in zip(rows, scores, strict=True)
+        if (row[0] in named if named else score == best >= min(2, len(words)) > 0)
+    ]
+    return [{"package": name, "summary": summary} for name, summary, _ in found[: len(named) or 3]]

@@ -6,7 +6,7 @@ python examples/agent_platform/server.py --http     four servers over HTTP, on p
 python examples/agent_platform/server.py --folder . search this folder; by default the example's own
 
 tools.yaml has what the model reads of each parameter, and other names for them, in English and Chinese.
---unsafe runs code without isolation where bubblewrap is missing; --install installs the packages that are found.
+--unsafe runs code without isolation where bubblewrap is missing; --install installs packages that are asked for by name.
 AGENT_PLATFORM_SEARCH is the address of a search engine up to the query, such as https://www.google.com/search?q=
 """
 
@@ -64,7 +64,7 @@ def groups(
         root: The folder that they search.
         parts: The parts of it that research reads.
         unsafe: Whether code runs without isolation where there is no bubblewrap.
-        installs: Whether packages that are found may be installed.
+        installs: Whether packages that are asked for by name may be installed.
         model: The model that plans tasks for the browser.
     """
     data = folder / "agent_platform"
@@ -162,10 +162,11 @@ async def _packages(task: str, call: talk.Call) -> str:
     named = [f"{one['package']}: {one['summary']}" for one in found["found"]]
     if named:
         installed = ", ".join(found["installed"])
-        named.append(f"Installed: {installed}." if installed else "Nothing was installed.")
+        named.append(f"Installed: {installed}." if installed else NOTHING)
     return "\n".join(named) or "The index has no package for this."
 
 
+NOTHING = "Nothing was installed. With --install, a package is installed whose name is all that is said."
 UNDERSTOOD = (
     "I could not read {!r}, so I did nothing (我没有理解, 什么都没有做). I understand (我理解): run: CODE; a question that ends "
     "with ?; research: TOPIC; find: TEXT; packages: TASK; 运行: 代码; 研究: 主题; 查找文件: 文字; 安装: 任务; "
@@ -194,7 +195,9 @@ def main() -> None:
     parser.add_argument(
         "--unsafe", action="store_true", help="run code without isolation if there is no bubblewrap"
     )
-    parser.add_argument("--install", action="store_true", help="install the packages that are found")
+    parser.add_argument(
+        "--install", action="store_true", help="install packages that are asked for by name alone"
+    )
     parser.add_argument(
         "--model", metavar="NAME", help="a model at OPENAI_BASE_URL answers and plans; key: OPENAI_API_KEY"
     )

@@ -108,6 +108,9 @@ def test_what_cannot_be_read_is_named(task, unread):
         pytest.param("read an Excel workbook", "openpyxl", id="excel"),
         pytest.param("sing a song", None, id="nothing"),
         pytest.param("a virus on my computer", None, id="a-part-of-a-word"),
+        pytest.param("read my mind", None, id="one-word-of-two"),
+        pytest.param("charts", "matplotlib", id="one-word"),
+        pytest.param("pypdf", "pypdf", id="name"),
     ],
 )
 def test_packages_are_found_in_the_index(task, package):

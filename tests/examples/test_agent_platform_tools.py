@@ -930,13 +930,24 @@ async def test_a_data_folder_that_cannot_be_made_is_an_error(tool, arguments):
 
 
 @pytest.mark.slow
-async def test_packages_are_installed_where_the_operator_allows_it(tmp_path):
-    """With ``--install`` what is found is installed; else it is said what would be done."""
+@pytest.mark.parametrize(
+    ("task", "installed"),
+    [
+        ("pypdf", ["pypdf-1.0"]),
+        ("PyPDF, pypdf", ["pypdf-1.0"]),
+        ("merge PDF files", []),
+        ("do not install pypdf", []),
+        ("不要安装 pypdf", []),
+        ("pypdf, but not now", []),
+        (" , ", []),
+    ],
+)
+async def test_packages_are_installed_where_their_names_are_all_that_is_said(tmp_path, task, installed):
+    """With ``--install`` a name is installed; anything more, such as a "not", only says what would be done."""
     async with Client(build_server(groups(tmp_path, installs=True))) as client:
-        got = (
-            await client.call_tool("search_and_install_tools", {"task_description": "merge PDF files"})
-        ).data
-    assert (got["installed"], got["would_run"]) == (["pypdf-1.0"], [])
+        got = (await client.call_tool("search_and_install_tools", {"task_description": task})).data
+    assert got["installed"] == installed
+    assert not (got["installed"] and got["would_run"])
 
 
 @pytest.mark.slow
