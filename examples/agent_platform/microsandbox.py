@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import anyio
 from fastmcp.exceptions import ToolError
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from agent_platform import Group
 
@@ -48,6 +48,20 @@ Exact = Annotated[str, Field(pattern=r"^[\w.!+*-]+$")]
 Version = Annotated[Exact | None, Field(description="Its version; by default the newest. 包版本。")]
 Age = Annotated[int | None, Field(ge=0, description="Idle seconds allowed, 3600 by default. 最大年龄秒数。")]
 Reply = dict[str, Any]
+
+
+class Answer(BaseModel):
+    """What the process inside a sandbox answers; code that runs there may try to write it in its place."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    id: str
+    success: bool
+    stdout: str
+    stderr: str
+    result: str | None
+    error: str | None
+    seconds: float
+    memory_mb: int
 
 
 @dataclass(slots=True)
@@ -221,7 +235,8 @@ class Microsandbox(Group):
             raise ToolError(f"The code was stopped after {seconds} s. {LOST}") from None
         except (ValueError, ConnectionError):
             forged = "" if process.stdout.at_eof() else " wrote something else where its answer belongs, and"
-            return {"success": False, "error": f"The sandbox's process{forged} ended. {LOST}"}
+            error = f"The sandbox's process{forged} ended. {LOST}"
+            return {"success": False, "stdout": "", "stderr": "", "result": None, "error": error}
         finally:
             self._counts["errors"] += not answer.get("success")
             if not answer:
@@ -293,7 +308,7 @@ def _kill(process: Process | None) -> None:
 
 def _read(line: bytes, asked: str) -> Reply:
     """Read the answer to a request; raise ValueError where it is none, or that of another request."""
-    answer = json.loads(line)
-    if not isinstance(answer, dict) or answer.pop("id", None) != asked:
+    answer = Answer.model_validate_json(line)
+    if answer.id != asked or answer.success != (answer.error is None):
         raise ValueError(asked)
-    return answer
+    return answer.model_dump(exclude={"id"})

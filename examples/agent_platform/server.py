@@ -139,10 +139,11 @@ async def _run(code: str, call: talk.Call) -> str:
         ast.parse(code)
     except (SyntaxError, ValueError):
         return f"{code!r} is not Python, so nothing was run."
+    except (RecursionError, MemoryError, OverflowError):
+        return "The code is nested too deeply to be read, so nothing was run."
     done = await call("microsandbox_execute", code=code, session_id="chat")
-    if done["error"]:
-        return f"The code failed: {done['error'].splitlines()[-1]}"
-    told = [done["stdout"].rstrip("\n"), done["result"]]
+    failed = done["error"] and f"The code failed: {done['error'].rstrip().rpartition(chr(10))[2]}"
+    told = [done["stdout"].rstrip("\n"), done["stderr"].rstrip("\n"), failed or done["result"]]
     return "\n".join(filter(None, told)) or "The code ran, and printed nothing."
 
 

@@ -55,8 +55,8 @@ def answer(code: str, namespace: dict[str, Any]) -> dict[str, Any]:
             "success": error is None,
             "stdout": text(out),
             "stderr": text(err),
-            "result": result,
-            "error": error,
+            "result": result and escaped(result),
+            "error": error and escaped(error),
             "seconds": round(time.perf_counter() - started, 4),
             "memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         }
@@ -74,6 +74,11 @@ def run(code: str, namespace: dict[str, Any]) -> tuple[str | None, str | None]:
         told = traceback.TracebackException.from_exception(error)
         told.stack[:] = [frame for frame in told.stack if frame.filename not in {__file__, ast.__file__}]
         return None, "".join(told.format())[-LONGEST:]
+
+
+def escaped(told: str) -> str:
+    """Write what UTF-8 cannot hold, half of a character, as Python does."""
+    return told.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def text(file: Any) -> str:

@@ -537,6 +537,60 @@ def test_the_start_says_that_code_is_not_isolated(capsys):
         assert told in capsys.readouterr().err
 
 
+FORGED = """
+import os, sys
+asked = sys._getframe()
+while "asked" not in asked.f_locals or "line" not in asked.f_locals:
+    asked = asked.f_back
+told = {"id": asked.f_locals["asked"]["id"], "success": True, "stdout": "", "stderr": "", "result": None,
+    "error": None, "seconds": 0.1, "memory_mb": 1}
+told = {name: value for name, value in {**told, **%r}.items() if value != "left out"}
+os.write(asked.f_locals["answers"].fileno(), __import__("json").dumps(told).encode() + b"\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"stdout": 5},
+        {"stdout": "left out"},
+        {"seconds": "left out"},
+        {"seconds": "0.1"},
+        {"seconds": float("nan")},
+        {"memory_mb": None},
+        {"success": 1},
+        {"success": False},
+        {"error": ["a"]},
+        {"more": 1},
+    ],
+    ids=str,
+)
+@pytest.mark.usefixtures("isolated")
+async def test_an_answer_of_another_form_ends_the_session(sandboxes, wrong):
+    """Code that knows the id of its request cannot write an answer that no process would write."""
+    forged = (FORGED % wrong).replace("nan", "float('nan')")
+    got = await sandboxes.microsandbox_execute(forged, "s")
+    assert got["success"] is False
+    assert got["error"].startswith("The sandbox's process wrote something else where its answer belongs")
+    assert (await sandboxes.microsandbox_execute("6 * 7", "s"))["result"] == "42"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ('raise ValueError("\\ud800")', "ValueError: \\ud800"),
+        ("class A:\n  def __repr__(self): return chr(0xd800)\nA()", None),
+    ],
+)
+async def test_half_of_a_character_is_escaped(sandboxes, code, said):
+    """What UTF-8 cannot hold is written as Python writes it."""
+    got = await sandboxes.microsandbox_execute(code, "s")
+    assert (got["result"], got["error"] and got["error"].splitlines()[-1]) == (
+        "\\ud800" if said is None else None,
+        said,
+    )
+
+
 async def test_failing_code_returns_its_error(sandboxes):
     """An error of the code is an answer with its traceback, without the sandbox's own lines."""
     answer = await sandboxes.microsandbox_execute("print('before')\n1 / 0")

@@ -84,7 +84,7 @@ CHATS = {
         ("research: blockchain trends", "Nothing in the folder agent_platform holds most of the words that"),
         ("packages: merging PDF files", "pypdf: "),
         ("packages for: singing", "The index has no package for this."),
-        ("find: two sisters", "1 lines hold 'two sisters' as it is written."),
+        ("find: two sisters", "1 line holds 'two sisters' as it is written."),
         ("run the tests", "I could not read 'run the tests', so I did nothing"),
         ("run: the tests", "'the tests' is not Python, so nothing was run."),
         ("唱首歌", "I could not read '唱首歌', so I did nothing (我没有理解"),
@@ -94,6 +94,10 @@ SANDBOX = [
     ("run: 6 * 7", "42"),
     ("run: x = 41", "The code ran, and printed nothing."),
     ("run: 1 / 0", "The code failed: ZeroDivisionError: division by zero"),
+    (f"run: {'-' * 3000}1", "The code is nested too deeply to be read, so nothing was run."),
+    ("run: import sys; sys.stderr.write('careful') and None", "careful"),
+    ("run: print('first'); 1 / 0", "first"),
+    ('run: raise ValueError("\\ud800")', "The code failed: ValueError: \\ud800"),
 ]
 BROWSER = [
     ("open /about.html, scroll down", "Done in 2 steps. The page is http://platform.example/about.html: "),
