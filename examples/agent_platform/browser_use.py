@@ -469,8 +469,8 @@ class BrowserUse(Group):
             "search": self._search,
             "click": self._click,
             "type": self._type,
-            "press": self.browser_send_keys,
-            "scroll": self.browser_scroll_down,
+            "press": self._press,
+            "scroll": self._scroll_on,
         }
         await actions[step.action](*step.given)
         await self._arrived()
@@ -480,6 +480,16 @@ class BrowserUse(Group):
 
     async def _type(self, text: str, field: str) -> None:
         await (await self._named("field", FIELDS, field)).fill(text)
+
+    async def _press(self, keys: str) -> None:
+        if not await self._page.locator(":focus").count():
+            raise ToolError(f"No element of this page has the focus, so {keys!r} would go nowhere.")
+        await self.browser_send_keys(keys)
+
+    async def _scroll_on(self) -> None:
+        at, _ = await self._page.evaluate(SCROLL, 0)
+        if (await self.browser_scroll_down())["scrolled_to"] == at:
+            raise ToolError("This page does not scroll further.")
 
     async def _open_first(self) -> None:
         links = self._page.locator("a.result")

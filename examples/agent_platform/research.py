@@ -107,17 +107,22 @@ class DeepSearch(Group):
 
 def _answer(question: str, queries: list[str], found: list[Passage], where: str) -> Report:
     """Write a report in Markdown: of each passage the sentences that fit the question, with its source."""
-    excerpts = [(passage, best_sentences(passage.text, " ".join(queries))) for passage in found]
-    fitting = [(passage, " ".join(sentences)) for passage, sentences in excerpts if sentences]
-    if not fitting:
+    if not found:
         words = " ".join(dict.fromkeys(term for query in queries for term in terms(query)))
         told = f"Nothing in {where} holds most of the words that were asked for: {words or question}."
         return {"answer": told, "sources": []}
-    points = [f"- {one.heading}: {text} [{number}]" for number, (one, text) in enumerate(fitting, 1)]
-    sources = [one.source if "://" in one.source else f"{one.source}:{one.line}" for one, _ in fitting]
+    texts = [_excerpt(passage, " ".join(queries)) for passage in found]
+    points = [f"- {text} [{number}]" for number, text in enumerate(texts, 1)]
+    sources = [one.source if "://" in one.source else f"{one.source}:{one.line}" for one in found]
     listed = [f"{number}. {source}" for number, source in enumerate(sources, 1)]
     lines = [f"# {question}", "", *points, "", "## Sources", "", *listed, ""]
     return {"answer": "\n".join(lines), "sources": sources}
+
+
+def _excerpt(passage: Passage, query: str) -> str:
+    """Return a heading and the sentences below it that fit best; where only the heading fits, those that come first."""
+    sentences = best_sentences(passage.text, query) or [" ".join(passage.text.split())[:300]]
+    return ": ".join(filter(None, (passage.heading, " ".join(sentences))))
 
 
 def _written(model: str, question: str, report: str) -> str:

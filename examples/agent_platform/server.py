@@ -35,7 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where this file 
 
 from agent_platform import Group, browser_use, microsandbox, talk
 from agent_platform.browser_use import plan
-from agent_platform.documents import HERE, Library
+from agent_platform.documents import HERE, Library, terms
 from agent_platform.research import DeepSearch, SearchTool
 from agent_platform.talk import DATA
 from mcp_lenient import LenientMiddleware
@@ -43,6 +43,7 @@ from mcp_lenient import LenientMiddleware
 DEFINITIONS = Path(__file__).with_name("tools.yaml")
 EFFECTS = {
     "microsandbox_close_session": {"destructiveHint": True},
+    "microsandbox_cleanup_expired": {"destructiveHint": True},
     "browser_send_keys": {"destructiveHint": False},
 }
 PORTS = {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
@@ -131,7 +132,8 @@ async def reply(line: str, call: talk.Call) -> str:
     done = await call("browser_use_execute_task", task=line, use_vision=False)
     if not done["success"]:
         return str(done["error"])
-    return f"Done in {len(done['steps'])} steps. The page is {done['steps'][-1]['url']}: {done['found'][0]}"
+    steps = "1 step" if len(done["steps"]) == 1 else f"{len(done['steps'])} steps"
+    return f"Done in {steps}. The page is {done['steps'][-1]['url']}: {done['found'][0]}"
 
 
 async def _run(code: str, call: talk.Call) -> str:
@@ -148,13 +150,16 @@ async def _run(code: str, call: talk.Call) -> str:
 
 
 async def _research(question: str, call: talk.Call) -> str:
+    if not terms(question):  # as in "What can you do?"
+        return UNDERSTOOD.format(question)
     return str((await call("quick_research", question=question))["answer"])
 
 
 async def _find(words: str, call: talk.Call) -> str:
     found = await call("search_file_content", file_path=".", regex_pattern=re.escape(words))
     lines = [f"{one['file']}:{one['line']} {one['text'].strip()}" for one in found["matches"][:5]]
-    held = f"{found['count'] or 'No'} lines hold {words!r} as it is written."
+    lead = "1 line holds" if found["count"] == 1 else f"{found['count'] or 'No'} lines hold"
+    held = f"{lead} {words!r} as it is written."
     return "\n".join([held, *lines])
 
 

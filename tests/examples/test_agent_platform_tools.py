@@ -33,7 +33,7 @@ from transcripts.agent_platform_scenes import PARTS, PROJECT
 from transcripts.play import repairs, value
 
 SERVER = Path(browser_use.__file__).with_name("server.py")
-TASK = "open /about.html, then scroll down"
+TASK = "open /, then scroll down"
 SHOP = ("browser_navigate", {"url": "/"})
 SECOND_TAB = ("browser_open_tab", {"url": "/about.html"})
 SESSION = ("microsandbox_execute", {"code": "x = 20", "session_id": "s"})
@@ -72,8 +72,8 @@ CALLS = {
     ),
     "microsandbox_cleanup_expired": (
         [SESSION],
-        {"maxAge": [0]},
-        ["rename_case", "array_to_scalar"],
+        {"maxAge": 0},
+        ["rename_case"],
         lambda got: got == {"closed": ["s"], "left": []},
     ),
     "microsandbox_get_performance_stats": ([SESSION], {}, [], lambda got: got["runs"] > 0),
@@ -843,7 +843,12 @@ async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
         pytest.param("click everything", "'everything' on this page. There are: 'About us'", id="all"),
         pytest.param("type Li into Surname", "There is no field 'Surname'", id="field"),
         pytest.param("open the first result", "This page has no results", id="result"),
-        pytest.param("press Enter, press F99", "There is no key 'F99'.", id="key"),
+        pytest.param("type Li into Name, press F99", "There is no key 'F99'.", id="key"),
+        pytest.param("press Tab", None, id="focus"),
+        pytest.param("open /about.html, press Tab", "No element of this page has the focus", id="no-focus"),
+        pytest.param("scroll down", None, id="scroll"),
+        pytest.param("scroll down; scroll down; scroll down; scroll down", "not scroll further", id="end"),
+        pytest.param("open /about.html, scroll down", "Step 3, scroll, failed: This page does", id="short"),
         pytest.param("click about", None, id="one-match"),
         pytest.param("click ORDER", None, id="case"),
     ],
@@ -981,6 +986,16 @@ async def test_a_data_folder_that_cannot_be_made_is_an_error(tool, arguments):
     async with Client(build_server(groups(Path("/proc/nope"), unsafe=True))) as client:
         with pytest.raises(ToolError, match=r"^A file or folder of the platform cannot be used: [\w ]+\.$"):
             await client.call_tool(tool, arguments)
+
+
+async def test_what_removes_files_is_marked_as_destructive(tmp_path):
+    """A chat asks before sessions are closed, whose files are gone then."""
+    async with Client(build_server(groups(tmp_path))) as client:
+        hints = {tool.name: tool.annotations for tool in await client.list_tools()}
+    removing = {
+        name for name, hint in hints.items() if hint and hint.model_dump(by_alias=True)["destructiveHint"]
+    }
+    assert removing == {"microsandbox_close_session", "microsandbox_cleanup_expired"}
 
 
 @pytest.mark.slow

@@ -100,7 +100,8 @@ SANDBOX = [
     ('run: raise ValueError("\\ud800")', "The code failed: ValueError: \\ud800"),
 ]
 BROWSER = [
-    ("open /about.html, scroll down", "Done in 2 steps. The page is http://platform.example/about.html: "),
+    ("open /, scroll down", "Done in 2 steps. The page is http://platform.example/: "),
+    ("open /about.html", "Done in 1 step. The page is http://platform.example/about.html: "),
     ("delete my account", "I could not read 'delete my account', so I did nothing"),
     (
         "open /, delete it",

@@ -497,7 +497,9 @@ def test_an_id_beyond_all_is_unknown(tmp_path):
     ("line", "said"),
     [
         ("research: who wrote Hamlet?", "holds most of the words that were asked for: wrote hamlet."),
-        ("what is 2+2?", "holds most of the words that were asked for: what is 2+2?."),
+        ("what is 2+2?", "I could not read 'what is 2+2?', so I did nothing"),
+        ("What can you do?", "I could not read 'What can you do?', so I did nothing"),
+        ("研究: 茶店", "1. site/index.html:"),
         (
             "why do classes have methods?",
             "holds most of the words that were asked for: classes have methods.",
@@ -507,7 +509,7 @@ def test_an_id_beyond_all_is_unknown(tmp_path):
         ("research: when was the shop founded?", "1. site/about.html:5"),
         ("what a useless thing", "I could not read 'what a useless thing', so I did nothing"),
         ("could you order tea?", "I could not read 'could you order tea?', so I did nothing"),
-        ("find: <title>Tea shop", "1 lines hold '<title>Tea shop' as it is written."),
+        ("find: <title>Tea shop", "1 line holds '<title>Tea shop' as it is written."),
         ("how dare you", "I could not read 'how dare you', so I did nothing"),
         ("execute order 66", "I could not read 'execute order 66', so I did nothing"),
         ("install: a virus on my computer", "The index has no package for this."),
