@@ -26,7 +26,6 @@ from langchain_core.tools import (
 )
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.base import BaseStore
-from mcp.shared._httpx_utils import create_mcp_http_client
 from pydantic import BaseModel, Field, field_validator
 
 from mcp_lenient.adapters.client.compat import MCPError
@@ -573,14 +572,15 @@ async def test_an_unknown_key_of_a_connection_is_one_line(given, told):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("library", ["httpx", "httpx2"])
 @pytest.mark.parametrize("transport", ["streamable_http", "sse"])
-async def test_a_connection_over_http_takes_what_langchain_has(transport, tmp_path):
-    """Seconds are seconds, the client's factory makes the clients, and headers are sent."""
-    clients = []
+async def test_a_connection_over_http_takes_what_langchain_has(transport, library, tmp_path):
+    """Seconds are seconds, the client's factory, which takes no more, makes the clients, and headers are sent."""
+    http, clients = pytest.importorskip(library), []
 
-    def factory(headers=None, timeout=None, auth=None, **_):
+    def factory(headers=None, timeout=None, auth=None):
         clients.append(headers)
-        return create_mcp_http_client(headers, timeout, auth)
+        return http.AsyncClient(headers=headers, timeout=timeout or http.Timeout(30.0), auth=auth)
 
     (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
     with socket.create_server(("127.0.0.1", 0)) as probe:

@@ -42,9 +42,10 @@ async def load_tools(
             policy; connections by the name of their server; a client's configuration with ``mcpServers``; or None with a
             connection.
         connection: The connection of one server, such as ``{"transport": "streamable_http", "url": "..."}``. As for
-            ``MultiServerMCPClient``, it may also have ``headers``, ``auth``, ``httpx_client_factory``, ``timeout`` (seconds
-            for each answer) and, with the transport ``sse``, ``sse_read_timeout``; a server over stdio ``command``,
-            ``args``, ``env`` and ``cwd``.
+            ``MultiServerMCPClient``, it may also have ``headers``, ``auth``, ``httpx_client_factory`` (called with
+            ``headers``, ``timeout`` and ``auth``; returns a client of httpx or httpx2), ``timeout`` (seconds for each
+            answer) and, with the transport ``sse``, ``sse_read_timeout``; a server over stdio ``command``, ``args``,
+            ``env`` and ``cwd``.
 
     Raises:
         ConnectionError: When a server cannot be started or reached; names it and its address.
@@ -93,8 +94,26 @@ def _connected(name: str, connection: Mapping[str, Any]) -> Callable[[], Client[
         msg = f"The connection {name!r} {told} {key!r}; keys of the transport {kind!r} are {', '.join(keys)}."
         raise ValueError(msg)
     timeout = own.pop("timeout", None)
+    if (factory := own.get("httpx_client_factory")) is not None:
+        own["httpx_client_factory"] = _clients_of(factory)
     given: dict[str, Any] = {"args": [], **own} if kind == "stdio" else own
     return lambda: Client(make(**given), timeout=timeout)
+
+
+def _clients_of(factory: Callable[..., Any]) -> Callable[..., Any]:
+    """Call an author's factory with the three arguments that LangChain names, and follow redirects as FastMCP does."""
+
+    def make(*, headers: Any = None, timeout: Any = None, auth: Any = None, **_: Any) -> Any:
+        given = {} if timeout is None else {"timeout": timeout}  # else the factory's own default holds
+        client = factory(headers=headers, auth=auth, **given)
+        client.follow_redirects = True
+        limits = client.timeout.as_dict().values()
+        if not all(isinstance(limit, int | float | None) for limit in limits):
+            # A client of httpx keeps the limits of httpx2, or the other way around, without reading them.
+            client.timeout = (timeout.connect, timeout.read, timeout.write, timeout.pool)
+        return client
+
+    return make
 
 
 async def _tools_at(
