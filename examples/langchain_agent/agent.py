@@ -220,6 +220,7 @@ ASKS = r"(?:(?:can you|what is|what's|calculate|compute|how much is) )*(?:the )?
 WORDS = "multiplied by|times|x|\u00d7|plus|minus|divided by|\u00f7"
 SIGNS = dict(zip(WORDS.split("|"), "****+-//", strict=True))
 TOKEN = re.compile(rf"\s*(?:(\d[\w.,]*)|((?:{WORDS})(?!\w)|\*\*|[-+*/^%()]))", re.IGNORECASE)
+MOST_PARTS, LONGEST = 200, 80
 WHOLE = "the tools add and multiply whole numbers in digits, such as 1000"
 
 
@@ -227,7 +228,8 @@ class UnreadError(Exception):
     """A part of a line is not understood; says which, and why."""
 
     def __init__(self, part: str, why: str = "") -> None:
-        super().__init__(f"I could not read {part!r}, so I did nothing{why and f': {why}'}.")
+        told = part if len(part) <= LONGEST else f"{part[:LONGEST]}..."
+        super().__init__(f"I could not read {told!r}, so I did nothing{why and f': {why}'}.")
 
 
 async def reply(line: str, call: talk.Call) -> str:
@@ -250,9 +252,9 @@ async def _time(call: talk.Call, place: str) -> str:
 
 
 async def _list(call: talk.Call, tool: str, items: str) -> str:
-    if found := re.search(r"\d+(?:,\d{3})+(?!\d)", items):
+    if found := re.search(r"\d+(?:,\d+)+", items):
         raise UnreadError(
-            found[0], "it may be one number or several; write 1000, or a space after each comma"
+            found[0], "it may be one number or several; write 1000 or 1.5, or a space after each comma"
         )
     numbers = [item for item in re.split(r"\s*(?:,|\band\b)\s*|\s+", items) if item]
     for item in numbers:
@@ -276,6 +278,8 @@ async def _calculate(call: talk.Call, said: str) -> str:
             raise UnreadError(found[1], WHOLE)
         parts.append(found[1] or SIGNS.get(found[2].casefold(), found[2]))
         at = found.end()
+    if len(parts) > MOST_PARTS:
+        raise UnreadError(said, f"it has more than {MOST_PARTS} numbers and signs")
     try:
         tree = ast.parse(" ".join(parts), mode="eval").body
     except (SyntaxError, ValueError):
@@ -301,7 +305,7 @@ def _is_computed(node: Any) -> bool:
 
 
 async def _keep(call: talk.Call, title: str, text: str) -> str:
-    return str(await call("library_keep", Title=title.strip('"'), text=text))
+    return f"{await call('library_keep', Title=title.strip(chr(34)), text=text)} Its text: {text}"
 
 
 async def _remove(call: talk.Call, title: str) -> str:

@@ -27,6 +27,8 @@ from fastmcp.utilities.types import Image
 from pydantic import Field
 
 DOCUMENTS = Path(os.environ.get("LIBRARY_DOCUMENTS") or Path(__file__).with_name("library.md"))
+DIGITS = 4000  # Python itself writes none with more than 4,300
+LIMIT = 10**DIGITS
 PIECE = 1000  # characters of a page in one document
 TABLE = "CREATE VIRTUAL TABLE IF NOT EXISTS documents USING fts5(title, text, tokenize='porter unicode61')"
 SEARCH = "SELECT title, snippet(documents, 1, '', '', ' ...', 32) FROM documents WHERE documents MATCH ? ORDER BY bm25(documents, 4, 1) LIMIT ?"
@@ -37,13 +39,20 @@ time, math, library = FastMCP("time"), FastMCP("math", list_page_size=2), FastMC
 @time.tool(annotations=READS)
 def get_current_time(timezone: Annotated[str, "An IANA name, such as Asia/Seoul."] = "Asia/Seoul") -> str:
     """Return the current time in a time zone."""
+    place = timezone.rpartition("/")[2].casefold()
+    near = sorted(name for name in available_timezones() if name.casefold().endswith(f"/{place}"))
+    zone = near[0] if len(near) == 1 and "/" not in timezone else timezone  # a city of one zone is that zone
     try:
-        return f"{datetime.now(ZoneInfo(timezone)):%Y-%m-%d %H:%M:%S} in {timezone}"
+        return f"{datetime.now(ZoneInfo(zone)):%Y-%m-%d %H:%M:%S} in {zone}"
     except (ZoneInfoNotFoundError, ValueError):
-        place = timezone.rpartition("/")[2].casefold()
-        near = sorted(name for name in available_timezones() if name.casefold().endswith(f"/{place}"))
         hint = f" Did you mean {near[0]!r}?" if near else ""
         raise ToolError(f"There is no time zone {timezone!r}.{hint}") from None
+
+
+def _written(number: int) -> int:
+    if abs(number) >= LIMIT:
+        raise ToolError(f"The result has more than {DIGITS:,} digits.")
+    return number
 
 
 Numbers = Annotated[list[float], Field(min_length=1, description="The numbers.")]
@@ -52,13 +61,13 @@ Numbers = Annotated[list[float], Field(min_length=1, description="The numbers.")
 @math.tool(annotations=READS)
 def add(a: Annotated[int, "One number."], b: Annotated[int, "The other."]) -> int:
     """Add two whole numbers."""
-    return a + b
+    return _written(a + b)
 
 
 @math.tool(annotations=READS)
 def multiply(a: Annotated[int, "One factor."], b: Annotated[int, "The other."]) -> int:
     """Multiply two whole numbers."""
-    return a * b
+    return _written(a * b)
 
 
 @math.tool(annotations=READS)
@@ -69,10 +78,13 @@ def mean(numbers: Numbers) -> float:
 
 @math.tool(annotations=READS)
 def plot(numbers: Numbers) -> list[Any]:
-    """Draw a bar for each number."""
-    height, most = 32, max(*numbers, 1e-9)
-    bars = [round(number / most * height) for number in numbers for _ in range(4)]  # 4 pixels wide
-    rows = [bytes(0 if bar >= height - y else 255 for bar in bars) for y in range(height)]
+    """Draw a bar for each number, down from zero for one below it."""
+    height, most = 32, max(*map(abs, numbers), 1e-9)
+    scaled = [0.0, *(number / most for number in numbers)]  # the first is the line where a bar begins
+    low, high = min(scaled), max(scaled)
+    zero, *ends = [round((each - low) / ((high - low) or 1) * height) for each in scaled]
+    bars = [range(min(zero, end), max(zero, end)) for end in ends for _ in range(4)]  # 4 pixels wide
+    rows = [bytes(0 if level in bar else 255 for bar in bars) for level in reversed(range(height))]
     return [f"{len(numbers)} bars", Image(data=_png(rows), format="png")]
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import signal
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import pytest
@@ -225,7 +227,7 @@ AGENT = [
     ("6 times 7 apples", "'apples'"),
     ("mean of 1,000, 2,000", "'1,000', so I did nothing: it may be one number or several"),
     ("mean of 100,200,300", "'100,200,300', so I did nothing"),
-    ("mean of 1,4,9,16", "7.5"),
+    ("mean of 1, 4, 9, 16", "7.5"),
     ("mean of 1 and 1 000", "'000'"),
     ("mean of 010 and 3", "'010'"),
     ("mean of 1e3, 2", "'1e3'"),
@@ -264,6 +266,19 @@ AGENT = [
     ("what time is it in New York?", "America/New_York"),
     ("what is the capital of France?", "No document is about 'the capital of France'"),
     ("what about null?", "Null: "),
+    (f"what is {'-' * 3000}1", "...', so I did nothing: it has more than 200 numbers and signs"),
+    ("+".join("1" * 990), "it has more than 200 numbers and signs"),
+    ("+".join("1" * 100), "100"),
+    (f"{'9' * 4000} x {'9' * 4000}", "The result has more than 4,000 digits."),
+    (f"{'9' * 5000} x 2", "...', so I did nothing: the tools add and multiply whole numbers"),
+    (f"{'9' * 2000} x 1", "9" * 2000),
+    ("mean of 1,5 and 2,5", "'1,5', so I did nothing: it may be one number or several"),
+    ("mean of 1,4,9", "'1,4,9', so I did nothing: it may be one number or several"),
+    ("plot 3, -5", "2 bars"),
+    ("keep quiet: you talk too much", "quiet is kept. Its text: you talk too much"),
+    ("What time is it in Tokyo?", " in Asia/Tokyo"),
+    ("time in Louisville", "There is no time zone 'Louisville'. Did you mean 'America/Kentucky/Louisville'?"),
+    ("time in Mars/Tokyo", "There is no time zone 'Mars/Tokyo'. Did you mean 'Asia/Tokyo'?"),
     ("please keep 3 plus 4", "I could not read 'please keep 3 plus 4', so I did nothing. I understand: "),
 ]
 
@@ -283,6 +298,31 @@ async def test_the_agent_computes_what_it_has_read(tmp_path, monkeypatch, line, 
         answer, made = str(error), []
     assert said in answer
     assert not (made and "could not read" in answer)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "columns"),
+    [
+        ([3, -5], [(0, 12), (12, 32)]),
+        ([-1, -2], [(0, 16), (0, 32)]),
+        ([2, 1], [(0, 32), (16, 32)]),
+        ([1e308, -1e308], [(0, 16), (16, 32)]),
+        ([0], [None]),
+    ],
+)
+async def test_a_bar_goes_up_or_down_from_zero(numbers, columns):
+    """Of each bar, its first row from above and the row after its last."""
+    async with Client(servers.math) as client:
+        _, picture = (await client.call_tool("plot", {"numbers": numbers})).content
+    data = base64.b64decode(picture.data)
+    at = data.index(b"IDAT")
+    pixels = zlib.decompress(data[at + 4 : at + 4 + int.from_bytes(data[at - 4 : at], "big")])
+    width = 4 * len(numbers) + 1  # each row begins with its filter
+    black = [
+        [row for row in range(len(pixels) // width) if not pixels[row * width + 1 + 4 * bar]]
+        for bar in range(len(numbers))
+    ]
+    assert [(rows[0], rows[-1] + 1) if rows else None for rows in black] == columns
 
 
 CALENDAR = [
