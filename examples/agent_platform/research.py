@@ -18,7 +18,7 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.documents import Library, Passage, bare, best_sentences, fits, terms
+from agent_platform.documents import HAN, Library, Passage, bare, best_sentences, fits, terms
 from agent_platform.microsandbox import install
 from agent_platform.talk import ModelError, complete
 
@@ -242,14 +242,18 @@ def _named(task: str) -> list[str]:
 
 
 def _packages_for(task: str) -> list[dict[str, str]]:
-    """Search the index of packages: those that a task consists of, or else those with the most, at least two, of its words."""
+    """Search the index of packages: those that a task consists of, or else those with the most, at least two, of its words.
+
+    Han text without a space is one word, since nothing says where its words end.
+    """
     rows, named = _rows(), _named(task)
     words = {bare(term) for term in terms(task)}
+    said = {term for term in terms(task) if not HAN.match(term)} | {*re.findall(r"[\u3400-\u9fff]+", task)}
     scores = [len(words & {bare(term) for term in terms(" ".join(row))}) for row in rows]
     best = max(scores, default=0)
     found = [
         row
         for row, score in zip(rows, scores, strict=True)
-        if (row[0] in named if named else score == best >= min(2, len(words)) > 0)
+        if (row[0] in named if named else score == best >= min(2, len(said)) > 0)
     ]
     return [{"package": name, "summary": summary} for name, summary, _ in found[: len(named) or 3]]

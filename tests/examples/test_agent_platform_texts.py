@@ -110,6 +110,8 @@ def test_what_cannot_be_read_is_named(task, unread):
         pytest.param("a virus on my computer", None, id="a-part-of-a-word"),
         pytest.param("read my mind", None, id="one-word-of-two"),
         pytest.param("charts", "matplotlib", id="one-word"),
+        pytest.param("把数据画成图表", "matplotlib", id="one-han-text"),
+        pytest.param("读取 我的 心", None, id="one-han-word-of-three"),
         pytest.param("pypdf", "pypdf", id="name"),
     ],
 )
