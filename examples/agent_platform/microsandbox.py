@@ -296,7 +296,7 @@ async def _end(session: Session) -> None:
     if process is not None:
         _kill(process)
         with suppress(asyncio.TimeoutError):  # a process that has left the group may hold the pipes open
-            await asyncio.wait_for(process.wait(), 5)
+            await asyncio.wait_for(process.communicate(), 5)  # which also closes its pipes
 
 
 def _kill(process: Process | None) -> None:

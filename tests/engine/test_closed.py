@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -107,16 +108,22 @@ _REPAIRED = [
 
 
 @pytest.mark.parametrize(
-    "server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=["middleware", "alone"]
+    "made",
+    [lambda: _server(LenientMiddleware(CLOSED)), lambda: _server(policy=CLOSED)],
+    ids=["middleware", "alone"],
 )
 @pytest.mark.parametrize(("sent", "expected"), _REPAIRED)
-async def test_a_function_gets_the_names_it_declares(server: FastMCP, sent: Any, expected: str) -> None:
+async def test_a_function_gets_the_names_it_declares(
+    made: Callable[[], FastMCP], sent: Any, expected: str
+) -> None:
     """Names inside a model are repaired, by the middleware and by the decorator."""
-    assert (await _call(server, sent)).data == expected
+    assert (await _call(made(), sent)).data == expected
 
 
 @pytest.mark.parametrize(
-    "server", [_server(LenientMiddleware(CLOSED)), _server(policy=CLOSED)], ids=["middleware", "alone"]
+    "made",
+    [lambda: _server(LenientMiddleware(CLOSED)), lambda: _server(policy=CLOSED)],
+    ids=["middleware", "alone"],
 )
 @pytest.mark.parametrize(
     "sent",
@@ -125,9 +132,9 @@ async def test_a_function_gets_the_names_it_declares(server: FastMCP, sent: Any,
         pytest.param({"place": {"door_code": 1, "floor_number": "2"}}, id="two branches"),
     ],
 )
-async def test_a_name_that_the_function_would_drop_is_refused(server: FastMCP, sent: Any) -> None:
+async def test_a_name_that_the_function_would_drop_is_refused(made: Callable[[], FastMCP], sent: Any) -> None:
     """A name that would be dropped silently is a violation."""
-    result = await _call(server, sent)
+    result = await _call(made(), sent)
     assert result.is_error
     assert "unknown parameter" in result.content[0].text
 
