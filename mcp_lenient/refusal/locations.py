@@ -84,6 +84,7 @@ class Refused:
     words: Language = field(init=False, compare=False)
     _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
     _naming: dict[Path, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
+    _private: list[frozenset[str | None]] = field(default_factory=list, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", language(self.policy.language))
@@ -136,12 +137,15 @@ class Refused:
             return True
         kinds = {kind for way in place.ways for kind in way.kinds or ()}
         is_container = bool(kinds & {"array", "object"}) or looks_like_json(place.value)
-        return not is_container and place.value not in self._private()
+        return not is_container and place.value not in self.private_texts
 
-    def _private(self) -> frozenset[str | None]:
-        """Return the texts of the call that are secret somewhere: the same text in another place is no less so."""
-        found = _private_texts(self.top, self.arguments, self.policy.secret)
-        return frozenset(text for text in found if text)
+    @property
+    def private_texts(self) -> frozenset[str | None]:
+        """The texts of the call that are secret somewhere, and so in any place; None among them if there are too many."""
+        if not self._private:
+            found = _private_texts(self.top, self.arguments, self.policy.secret)
+            self._private.append(frozenset(found) - {""})
+        return self._private[0]
 
     def may_leave_out(self, place: Location) -> bool:
         """Return whether a location is a declared, optional property."""
@@ -159,8 +163,7 @@ class Refused:
         secrets = self.policy.secret
         if any(place.path and _has_secret_names(place.value, secrets) for place in places):
             return ""
-        texts = _private_texts(self.top, self.arguments, secrets)
-        if any(text is None or _repeats(detail, text) for text in texts):
+        if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
         return sentence(self.words.of(detail), limit)
 

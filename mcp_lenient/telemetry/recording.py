@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.refusal.locations import below, keys_naming_secret, marked_secret
+from mcp_lenient.refusal.sentences import kinds
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import has_credential, is_name, name_words, secret_name
 from mcp_lenient.values.json_values import looks_like_json
@@ -171,9 +172,9 @@ def _has_label(text: str, secret: Collection[str]) -> bool:
 
 def _takes_objects(node: Node | None) -> bool:
     """Return whether a value here is an object, or a list of them, and no text."""
-    kinds = {kind for way in (node.ways if node else ()) for kind in way.kinds or ()}
-    return "string" not in kinds and (
-        "object" in kinds or ("array" in kinds and _takes_objects(below(node, 0)))
+    taken = frozenset() if node is None else kinds(node)
+    return "string" not in taken and (
+        "object" in taken or ("array" in taken and _takes_objects(below(node, 0)))
     )
 
 

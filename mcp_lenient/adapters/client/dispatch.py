@@ -18,13 +18,14 @@ from mcp_lenient.adapters.gate import refusal_result
 from mcp_lenient.refusal.envelope import unknown_tool
 from mcp_lenient.text_calls.responses import (
     Message,
+    Requested,
     RequestedCall,
     ToolAnswer,
     requested_calls,
     result_messages,
 )
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.language import language
+from mcp_lenient.values.language import Language, language
 from mcp_lenient.values.names import near
 
 if TYPE_CHECKING:
@@ -140,22 +141,24 @@ async def dispatch(
             for each in requested.calls
         ]
     answers = [_answer(each.tool, done) for each, done in zip(requested.calls, calls, strict=True)]
+    if told := _why_not_read(requested, language(session.language_of(""))):
+        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
+    return Dispatched(tuple(calls), result_messages(requested.form, answers))
+
+
+def _why_not_read(requested: Requested, words: Language) -> str:
     if requested.unreadable is not None:
-        words = language(session.language_of(""))
-        told = words(
+        return words(
             "The tool call cannot be read: {reason} Write it again.", reason=words.of(requested.unreadable)
         )
-        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
     if requested.around:
-        words = language(session.language_of(""))
-        told = words(
+        return words(
             "The call of '{tool}' was not run: <{tag}> around it is not the tag of a known server. "
             "If the call is meant, send it without this tag.",
             tool=shown_name(requested.tool),
             tag=shown_name(requested.around),
         )
-        answers = [_answer(requested.tool, DispatchedCall(requested.tool, None, _error(UNREADABLE, told)))]
-    return Dispatched(tuple(calls), result_messages(requested.form, answers))
+    return ""
 
 
 @asynccontextmanager

@@ -131,7 +131,8 @@ TABLES: Final[Mapping[str, _Table]] = {
         lambda each: (
             each.fault,
             each.calls,
-            *map(_times, (each.tools, each.clients)),
+            _times(each.tools),
+            _times(each.clients),
             _times(each.models) or "(not told)",
         ),
     ),

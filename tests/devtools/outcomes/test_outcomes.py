@@ -218,7 +218,7 @@ async def test_only_its_owner_reads_a_recording_and_it_is_bounded(tmp_path, monk
 
 
 async def test_invented_calls_are_not_recorded(tmp_path):
-    """What a stress run sends is no call of a client; calls before and after it are recorded."""
+    """The calls of a stress run are not recorded; those before and after it are."""
     file = tmp_path / "calls.jsonl"
     tried = server(record=file)
     async with Client(tried) as client:
