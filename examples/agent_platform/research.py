@@ -28,7 +28,7 @@ import pathlib, re, sys
 pattern = re.compile(sys.argv[1])
 for path in map(pathlib.Path, sys.argv[2:]):
     text = path.read_text("utf-8", "replace")
-    for number, line in enumerate(text.splitlines() if "\0" not in text else (), 1):  # a NUL is in binary files alone
+    for number, line in enumerate(text.splitlines() if "\\0" not in text else (), 1):  # what has a NUL is no text
         if pattern.search(line):
             print(path, number, line[:300], sep="\\0")
 """
