@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.reader import Plan
 from mcp_lenient.engine.repair import repair, repair_rejected
-from mcp_lenient.engine.schema_validator import ClosedValidator, PublishedSchemaValidator
+from mcp_lenient.engine.schema_validator import ClosedValidator, MarkupValidator, PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
 
@@ -44,10 +44,12 @@ class Decision:
 
 
 def own_validator(plan: Plan, validator: Validator) -> Validator:
-    """Return a tool's own validator, which under a closed policy also refuses unknown names."""
+    """Return a tool's own validator, with what the policy refuses besides: unknown names, and markup in texts."""
     if plan.corrects_names and isinstance(validator, PublishedSchemaValidator):
         validator = validator.correcting_names()
-    return ClosedValidator(validator, plan.tree.top) if plan.policy.closed else validator
+    if plan.policy.closed:
+        validator = ClosedValidator(validator, plan.tree.top)
+    return MarkupValidator(validator) if plan.policy.leaked_markup == "refuse" else validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +110,8 @@ class ToolContract:
             by_schema=validator is None or validator.by_schema,
         )
         if validator is None:
-            judge = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
-            return cls(plan, judge, as_texts)
+            judge: Validator = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
+            return cls(plan, MarkupValidator(judge) if policy.leaked_markup == "refuse" else judge, as_texts)
         return cls(plan, own_validator(plan, validator), as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:

@@ -12,6 +12,9 @@ from mcp_lenient.engine.ignored import misnamed, unread_paths, wrapped_away
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
+from mcp_lenient.values.display import shown_key
+from mcp_lenient.values.language import Text
+from mcp_lenient.values.markup import leaked_markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +125,26 @@ class ClosedValidator(WrappedValidator):
         found = [each.path for each in faults(self.top, arguments) if each.kind == "unknown"]
         # A name that only this validator knows (one of Pydantic's aliases) is read.
         return unread_paths(found, arguments, self.validator) if found and accepted else tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class MarkupValidator(WrappedValidator):
+    """A validator that also refuses texts with the markup of their call."""
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the tool accepts these arguments, and no text of them holds the markup of the call."""
+        return next(leaked_markup(arguments), None) is None and self.validator.accepts(arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
+        """Return what the tool refuses, and each text that holds markup."""
+        leaked = (Fault((key,), "value", reason=_reason(name)) for key, name in leaked_markup(arguments))
+        return (*self.validator.faults(arguments), *leaked)
+
+
+def _reason(swallowed: str | None) -> Text:
+    if swallowed is None:
+        return Text("it ends in the markup of a call; send the text without it")
+    return Text(
+        "it holds the markup of another parameter, '{name}'; send each as a parameter of its own",
+        name=shown_key(swallowed),
+    )

@@ -19,6 +19,7 @@ Mode = Literal["repair", "observe", "off"]
 Unrepairable = Literal["forward", "refuse"]
 LogValues = Literal["none", "shapes"]
 BodyErrors = Literal["raise", "envelope"]
+LeakedMarkup = Literal["warn", "refuse"]
 Unsaid = Literal["if_marked", "unless_read_only"]
 Destructive = Unsaid | bool
 _NEAR: Final = 0.8
@@ -76,6 +77,9 @@ class Policy:
         body_errors: What the caller of a FastMCP tool gets if its function raises an unexpected exception: ``"raise"``,
             what FastMCP makes of it; ``"envelope"``, the code ``TOOL_FAILED`` and an id that the log event has too,
             without the exception's text, which may have paths or values. ``ToolError`` and ``McpError`` are raised.
+        leaked_markup: What happens to a call that the tool accepts, but of which a text holds the markup of the call, as
+            ``tea</text><parameter name="tags">`` without ``tags``: ``"warn"``, it runs as it was sent, and a
+            ``markup_leaked`` line of the log names the parameters; ``"refuse"``, it is answered with the envelope.
 
     Raises:
         PolicyError: When a field has an invalid value; names the field and the allowed values.
@@ -97,6 +101,7 @@ class Policy:
     publish_statements: bool = False
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
+    leaked_markup: LeakedMarkup = "warn"
     publish: Form | str | None = None
 
     def __post_init__(self) -> None:
@@ -174,6 +179,7 @@ _CHOICES: Final[Mapping[str, tuple[object, ...]]] = {
     "unrepairable": (None, *get_args(Unrepairable)),
     "log_values": get_args(LogValues),
     "body_errors": get_args(BodyErrors),
+    "leaked_markup": get_args(LeakedMarkup),
     "destructive": (*get_args(Unsaid), True, False),
 }
 _KINDS: Final[Mapping[str, type]] = {

@@ -24,6 +24,7 @@ from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
 from mcp_lenient.values.display import escaped, escaped_pointer, shown_key, shown_name
+from mcp_lenient.values.markup import leaked_markup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -41,9 +42,10 @@ LibraryEventName = Literal[
     "form_unavailable",
     "list_failed",
     "repeats_unavailable",
+    "markup_leaked",
 ]
 """Events about the library itself."""
-_OF_TOOLS: Final = frozenset({"tool_not_compiled", "form_unavailable"})
+_OF_TOOLS: Final = frozenset({"tool_not_compiled", "form_unavailable", "markup_leaked"})
 
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
@@ -115,6 +117,16 @@ class EventLog:
         if key not in self._warned and len(self._warned) < _MAX_SUBJECTS:
             self._warned.add(key)
             self.warn_each_time(event, subject, reason)
+
+    def warn_of_markup(self, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Warn about texts of a call that runs which hold the markup of the call."""
+        for key, swallowed in leaked_markup(arguments):
+            held = (
+                "of its call" if swallowed is None else f"of {shown_key(swallowed)!r}, which did not arrive"
+            )
+            self.warn_each_time(
+                "markup_leaked", tool, f"the text of {shown_key(key)!r} holds the markup {held}"
+            )
 
     def warn_each_time(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Warn about a limitation, each time; the reason is one sentence without values."""
@@ -336,6 +348,8 @@ class CallTelemetry:
             mode: Mode = "observe" if event == "call_observed" else "repair"
             decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
             self._hook(decision, call.secret)
+        if kept_in is not None:
+            self.log.warn_of_markup(call.name, kept_in[1])
         fault = fault_of(event, violations, code, facts.get("repeated", 1))
         if self._metrics.live:
             self._metrics.count(
@@ -365,6 +379,7 @@ class CallTelemetry:
             self._hook(Decision("accepted", arguments, (), (), mode, tool))
         if self._metrics.live:
             self._metrics.count("call_accepted", tool=tool, started=started)
+        self.log.warn_of_markup(tool, arguments)
         return self.log.wants("call_accepted")
 
     def write_accepted(self, call: RecordedCall, top: Node, arguments: Mapping[str, Any]) -> None:

@@ -210,6 +210,7 @@ POLICIES = [
     pytest.param("{publish: gemini}", {"publish": "gemini"}, id="publish"),
     pytest.param("{log_values: shapes}", {"log_values": "shapes"}, id="log_values"),
     pytest.param("{body_errors: envelope}", {"body_errors": "envelope"}, id="body_errors"),
+    pytest.param("{leaked_markup: refuse}", {"leaked_markup": "refuse"}, id="leaked_markup"),
     pytest.param("{limits: {text: 7}}", {"limits": Limits(text=7)}, id="limits"),
     pytest.param("{}", {}, id="nothing"),
 ]

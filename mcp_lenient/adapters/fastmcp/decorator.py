@@ -139,7 +139,7 @@ class _Calls:
 
     def _may_be_right(self, sent: Any) -> bool:
         """Return whether arguments go on as sent if FastMCP accepts them."""
-        if self.owner.policy.closed:
+        if self.owner.policy.closed or self.owner.policy.leaked_markup == "refuse":
             compiled = self.owner.gate.compiled(self._host_tool(), self._compiled)
             return compiled.contract.accepts(sent) and not compiled.settled(sent).repairs
         normalizers = declared_of(self.tool.fn).normalizers

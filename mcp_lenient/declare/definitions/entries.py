@@ -24,7 +24,15 @@ from mcp_lenient.declare.definitions.document import DefinitionFault
 from mcp_lenient.declare.normalizers import annotation, lists, scalars
 from mcp_lenient.portable.forms import FORMS
 from mcp_lenient.rules import DEFAULT_RULES
-from mcp_lenient.rules.policy import BodyErrors, Destructive, LogValues, Mode, Policy, Unrepairable
+from mcp_lenient.rules.policy import (
+    BodyErrors,
+    Destructive,
+    LeakedMarkup,
+    LogValues,
+    Mode,
+    Policy,
+    Unrepairable,
+)
 from mcp_lenient.types import JsonType, Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
@@ -147,6 +155,7 @@ class PolicyEntry(_Entry):
     publish: Annotated[str, AfterValidator(_form)] = ""
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
+    leaked_markup: LeakedMarkup = "warn"
     limits: LimitsEntry = Field(default_factory=LimitsEntry)
 
     def changes(self, around: Limits) -> dict[str, Any]:

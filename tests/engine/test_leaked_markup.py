@@ -1,0 +1,120 @@
+"""Texts that hold the markup of their own call: a client missed where a parameter ends."""
+
+import pytest
+from fastmcp import Client, FastMCP
+
+from mcp_lenient import LenientMiddleware, Policy, lenient
+from mcp_lenient.values.markup import leaked_markup
+
+
+def opening(name, prefix=""):
+    """Return the tag before a parameter."""
+    return f'<{prefix}parameter name="{name}">'
+
+
+def closing(name, prefix=""):
+    """Return a closing tag."""
+    return f"</{prefix}{name}>"
+
+
+SWALLOWED = f'tea{closing("text")}\n{opening("tags")}["a"]'
+ENDED = f"tea{closing('text')}\n{closing('invoke')}\n"
+QUOTED = f'<invoke name="t">{opening("a")}1{closing("parameter")}\n{opening("tags")}2{closing("parameter")}{closing("invoke")}'
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (SWALLOWED, [("text", "tags")]),
+        (f"tea{closing('parameter')}\n{opening('tags', 'ns:')}", [("text", "tags")]),
+        (f"tea{closing('text')}\n<parameter=tags>", [("text", "tags")]),
+        (f"tea{closing('text')}{opening('other')}1", []),
+        (f"tea {opening('tags')}1", []),
+        (f"tea{closing('b')} and {opening('tags')}1", []),
+        (ENDED, [("text", None)]),
+        (f"{ENDED}and more", []),
+        (f"tea{closing('parameter')}{closing('invoke', 'ns:')}", [("text", None)]),
+        (QUOTED, []),
+        (f"<p>tea{closing('p')}", []),
+        ("tea", []),
+        (7, []),
+    ],
+)
+def test_markup_of_a_call_is_told_from_a_quotation(text, found):
+    """The tag before another parameter, or before the end of the call, is not the one that closes a parameter."""
+    assert [*leaked_markup({"text": text, "other": 1})] == found
+
+
+def test_hostile_texts_are_searched_in_linear_time():
+    """Neither open tags nor white space makes the search slow."""
+    for part in ("</a>", "</a>\n", " ", "<parameter name=", "</" + "a" * 63):
+        assert [*leaked_markup({"text": part * 200_000 + "parameter"})] == []
+
+
+def served(policy=None):
+    """Return a server whose tool has a required and an optional parameter beside its text."""
+    mcp = FastMCP("notes", middleware=[LenientMiddleware(policy)])
+
+    @mcp.tool
+    def store(text: str, title: str = "", tags: list[str] | None = None) -> str:
+        return f"{title}: {text}, {tags}"
+
+    @mcp.tool
+    def need(text: str, tags: list[str]) -> str:
+        return f"{text}, {tags}"
+
+    return mcp
+
+
+async def test_missing_parameter_is_found_in_the_markup():
+    """The answer about a required parameter says in which text it came."""
+    async with Client(served()) as client:
+        answer = (await client.call_tool_mcp("need", {"text": SWALLOWED})).content[0].text
+    assert "It came as markup inside 'text': send each as a parameter of its own." in answer
+
+
+async def test_valid_call_with_markup_runs_and_is_logged(events):
+    """A call that the tool accepts runs as it was sent; the log has both names, and no value."""
+    async with Client(served()) as client:
+        told = [(await client.call_tool_mcp("store", {"text": text})).is_error for text in (SWALLOWED, ENDED)]
+    assert told == [False, False]
+    leaked = [each for each in events if each["event"] == "markup_leaked"]
+    assert [(each["subject"], each["reason"]) for each in leaked] == [
+        ("store", "the text of 'text' holds the markup of 'tags', which did not arrive"),
+        ("store", "the text of 'text' holds the markup of its call"),
+    ]
+
+
+async def test_repaired_call_with_markup_is_logged(events):
+    """So is a call that is repaired elsewhere."""
+    async with Client(served()) as client:
+        await client.call_tool_mcp("store", {"text": SWALLOWED.replace("tags", "title"), "tags": '["a"]'})
+    assert [each["event"] for each in events] == ["markup_leaked", "call_repaired"]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (SWALLOWED, "it holds the markup of another parameter, 'tags'; send each as a parameter of its own"),
+        (ENDED, "it ends in the markup of a call; send the text without it"),
+    ],
+)
+async def test_policy_refuses_markup(text, reason):
+    """With ``leaked_markup="refuse"`` the call is answered, whoever is asked."""
+    async with Client(served(Policy(leaked_markup="refuse"))) as client:
+        result = await client.call_tool_mcp("store", {"text": text})
+    assert (result.is_error, reason in result.content[0].text) == (True, True)
+
+
+async def test_decorated_tool_refuses_markup():
+    """So does a decorated tool without the middleware."""
+    mcp = FastMCP("notes")
+
+    @mcp.tool
+    @lenient(policy=Policy(leaked_markup="refuse"))
+    def store(text: str, tags: list[str] | None = None) -> str:
+        return f"{text}, {tags}"
+
+    async with Client(mcp) as client:
+        results = [await client.call_tool_mcp("store", {"text": text}) for text in (SWALLOWED, QUOTED)]
+    assert [each.is_error for each in results] == [True, False]
