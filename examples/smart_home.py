@@ -103,6 +103,7 @@ NAMES = {
     for seed in DEVICES
     for name in seed.called.split("|")
 }
+LIGHTS = frozenset(name for name in NAMES if re.search("light|lamp|灯|照明", name))
 
 TIME = r"^(?:[01]?\d|2[0-3])(?::[0-5]\d)?$"
 
@@ -657,7 +658,8 @@ def _meaning(sign: int, parts: dict[str, str | None], clause: Clause) -> Want:
     kinds = {*clause.kinds}
     pole = parts.get("pole") or parts.get("plain") or ""
     word, way = POLES.get(pole, ("", 0))
-    if word == "warm" and (kinds & {"me", "dead"} or (sign < 0 and not clause.nouns)):
+    is_of_room = not LIGHTS & {*clause.nouns} and (sign < 0 or len(clause.nouns) > 0)
+    if word == "warm" and (kinds & {"me", "dead"} or is_of_room):
         word = "hot"  # of the air, not of a light
     words = (kinds & {"level", "heat", "color", "percent", "degree", "kelvin", "most"}) | ({word} - {""})
     number: float | None = 100 if "most" in kinds else 50 if "half" in kinds else None
