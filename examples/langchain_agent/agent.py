@@ -320,7 +320,8 @@ async def _remove(call: talk.Call, title: str) -> str:
 
 async def _look_up(call: talk.Call, topic: str) -> str:
     documents = await call("library_retrieve", query=topic)
-    words = [word[: max(3, len(word) - 3)] for word in re.findall(r"\w{4,}", topic.casefold())]
+    asked = re.findall(r"(?!and\b|the\b|for\b)\b\w{3,}", topic.casefold())
+    words = [word[: max(4, len(word) - 3)] for word in asked]
     found = [
         told
         for one in (documents if isinstance(documents, list) else ())

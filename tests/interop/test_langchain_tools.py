@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 from fastmcp import Client, FastMCP
+from fastmcp.tools import ToolResult
 from fastmcp.utilities.types import Image
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
@@ -26,6 +27,7 @@ from langchain_core.tools import (
 )
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.base import BaseStore
+from mcp.types import AudioContent, BlobResourceContents, EmbeddedResource, ResourceLink
 from pydantic import BaseModel, Field, field_validator
 
 from mcp_lenient.adapters.client.compat import MCPError
@@ -401,7 +403,9 @@ async def test_an_agent_gets_the_tools_of_all_pages(shop):
         tools = {each.name: each for each in await load_tools(client)}
         published = {each.name: each for each in await client.list_tools()}
     assert tools.keys() == {"clear", "price", "photo"}
-    assert tools["clear"].metadata["destructiveHint"] is True
+    annotations = published["clear"].annotations.model_dump(by_alias=True)
+    assert {name: tools["clear"].metadata[name] for name in annotations} == annotations
+    assert annotations["destructiveHint"] is True
     assert tools["clear"].metadata["_meta"]["team"] == "ops"
     assert tools["price"].description == "Say what it costs."
     assert tools["price"].args_schema == published["price"].input_schema
@@ -445,6 +449,27 @@ async def test_images_are_blocks_of_langchain(shop):
     message = await _asked(shop, "photo", {})
     assert [block["type"] for block in message.content] == ["text", "image"]
     assert message.content[1]["mime_type"] == "image/png"
+
+
+async def test_other_content_is_a_file_of_langchain(shop):
+    """LangChain would write all content as one text if a block were of a kind that it does not know."""
+    sound = AudioContent(type="audio", data="QUJD", mime_type="audio/wav")
+    link = ResourceLink(
+        type="resource_link", name="x", uri="http://a.example/x.pdf", mime_type="application/pdf"
+    )
+    blob = BlobResourceContents(uri="data://x", blob="QUJD", mime_type="image/png")
+
+    @shop.tool
+    def listen() -> ToolResult:
+        """Listen."""
+        return ToolResult(content=[sound, link, EmbeddedResource(type="resource", resource=blob)])
+
+    message = await _asked(shop, "listen", {})
+    assert message.content == [
+        {"type": "file", "base64": "QUJD", "mime_type": "audio/wav"},
+        {"type": "file", "url": "http://a.example/x.pdf", "mime_type": "application/pdf"},
+        {"type": "image", "base64": "QUJD", "mime_type": "image/png"},
+    ]
 
 
 async def test_tools_convert_in_both_directions(shop):

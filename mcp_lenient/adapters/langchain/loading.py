@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
-from mcp.types import AudioContent, EmbeddedResource, ImageContent, TextContent, TextResourceContents
+from mcp.types import EmbeddedResource, ResourceLink, TextContent, TextResourceContents
 
 from mcp_lenient.adapters.client.compat import MCPError, field
 from mcp_lenient.adapters.client.configuration import read_configuration
@@ -138,8 +138,9 @@ def to_langchain(tool: Tool, call: Called) -> BaseTool:
     """Return one MCP tool as a LangChain tool.
 
     Name, description and schema are kept; annotations, such as ``destructiveHint``, and ``_meta`` become metadata. A
-    tool error, including an envelope, becomes a message with ``status="error"`` for the model. Images and audio become
-    content blocks of LangChain. Structured content and repairs are in the message's ``artifact``.
+    tool error, including an envelope, becomes a message with ``status="error"`` for the model. Images, audio, links and
+    binary resources become ``image`` or ``file`` blocks of LangChain. Structured content and repairs are in the message's
+    ``artifact``.
 
     Args:
         tool: The tool as a server lists it.
@@ -190,8 +191,16 @@ def _content(blocks: list[ContentBlock]) -> Content:
 def _block(block: ContentBlock) -> dict[str, Any]:
     if isinstance(block, TextContent):
         return {"type": "text", "text": block.text}
-    if isinstance(block, (ImageContent, AudioContent)):
-        return {"type": block.type, "base64": block.data, "mime_type": field(block, "mime_type")}
-    if isinstance(block, EmbeddedResource) and isinstance(block.resource, TextResourceContents):
+    if isinstance(block, ResourceLink):
+        return _file(block, url=str(block.uri))
+    if not isinstance(block, EmbeddedResource):
+        return _file(block, base64=block.data)
+    if isinstance(block.resource, TextResourceContents):
         return {"type": "text", "text": block.resource.text}
-    return {"type": "text", "text": block.model_dump_json(by_alias=True, exclude_none=True)}
+    return _file(block.resource, base64=block.resource.blob)
+
+
+def _file(described: Any, **held: str) -> dict[str, Any]:
+    """Return LangChain's block of an image or of any other file; it takes no block of audio in a message of a tool."""
+    kind = field(described, "mime_type") or "application/octet-stream"
+    return {"type": "image" if kind.startswith("image/") else "file", **held, "mime_type": kind}
