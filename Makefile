@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.10; 
 	$$p -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && echo $$p && break; done)
 
 # What `make bench` measures; `make bench BENCH=cases` replays recorded calls, see benchmarks/README.md.
-BENCH ?= overhead growth hostile
+BENCH ?= overhead speed
 
 # The pages that hold tables from the code, or the changelog.
 COGGED := docs/changelog.md docs/envelope.md docs/rules.md docs/reference/command-line.md docs/reference/limits.md $(wildcard docs/rules/*.md)

@@ -52,30 +52,37 @@ def cases_folder() -> Path:
 
 def conversion_cases(folder: Path) -> list[Case]:
     """Return cases with one small conversion each, and their right outcomes."""
-    rows = json.loads((folder / "conversion_cases.json").read_text(encoding="utf-8"))
-    return [Case(row["id"], _closed(row["schema"]), row["sent"], row) for row in rows]
+    found = json.loads((folder / "conversion_cases.json").read_text(encoding="utf-8"))
+    return [Case(row["id"], _closed(row["schema"]), row["sent"], row) for row in found]
 
 
 def reported_calls(folder: Path, name: str = "reported_calls") -> list[Case]:
     """Return calls from public bug reports; like those of functions, their schemas are closed at the top level."""
-    rows = _lines(folder, name)
-    return [Case(row["id"], _closed(row["param_schema"]), row["sent"], row) for row in rows]
+    return [Case(row["id"], _closed(row["param_schema"]), row["sent"], row) for row in rows(folder, name)]
 
 
 def peer_suites(folder: Path) -> list[Case]:
     """Return rows of peers' own tests, named by their line, with unchanged schemas."""
-    rows = enumerate(_lines(folder, "peer_suites"), 1)
-    return [Case(f"p{line:03}", row["schema"], row["sent"], row) for line, row in rows]
+    found = enumerate(rows(folder, "peer_suites"), 1)
+    return [Case(f"p{line:03}", row["schema"], row["sent"], row) for line, row in found]
 
 
 def real_calls(folder: Path, kind: str) -> list[Case]:
     """Return ``valid`` or ``invalid`` calls of models, with schemas closed at the top level."""
-    rows = enumerate(_lines(folder, f"real_calls_{kind}"))
-    return [Case(f"{number}:{row['id']}", _closed(row["schema"]), row["sent"], row) for number, row in rows]
+    found = enumerate(rows(folder, f"real_calls_{kind}"))
+    return [Case(f"{number}:{row['id']}", _closed(row["schema"]), row["sent"], row) for number, row in found]
 
 
-def _lines(folder: Path, name: str) -> list[dict[str, Any]]:
-    lines = (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+def rows(folder: Path, name: str) -> list[dict[str, Any]]:
+    """Return the rows of a file.
+
+    Raises:
+        MissingCasesError: If it is missing.
+    """
+    file = folder / f"{name}.jsonl"
+    if not file.is_file():
+        raise MissingCasesError(f"no {file.name} in {folder}")
+    lines = file.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if line.strip()]
 
 

@@ -6,8 +6,6 @@ import logging
 import warnings
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from statistics import median
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -19,10 +17,11 @@ from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 
 from benchmarks.signatures import plain, recording_function
+from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.fastmcp.compat import host
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
     from fastmcp.server.middleware import Middleware
 
@@ -131,31 +130,16 @@ def tool_name(case: Case) -> str:
     return "".join(char if char.isalnum() and char.isascii() else "_" for char in case.name)
 
 
-def add(server: FastMCP[Any], tool: Any) -> None:
-    """Add a custom tool, or a function as the tool ``tool``."""
-    if isinstance(tool, Tool):
-        server.add_tool(tool)
-    else:
-        server.tool(tool, name="tool", output_schema=None)
+def pair(*functions: Callable[..., Any]) -> tuple[FastMCP[Any], FastMCP[Any]]:
+    """Return a server with these tools, and one that has the middleware too."""
+    alone, lenient = FastMCP[Any]("alone"), FastMCP[Any]("lenient", middleware=[LenientMiddleware()])
+    for server in (alone, lenient):
+        for function in functions:
+            server.tool(function)
+    return alone, lenient
 
 
 def quiet(level: int = logging.CRITICAL) -> None:
     """Limit FastMCP's and the middleware's logs to this level and above."""
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(level))
-
-
-async def medians(
-    contenders: Sequence[FastMCP[Any]], tool: str, arguments: Mapping[str, Any], calls: int
-) -> list[float]:
-    """Return microseconds for each server; they take turns, and each goes first equally often."""
-    times: list[list[int]] = [[] for _ in contenders]
-    order = list(range(len(contenders)))
-    warm = calls // 10
-    for _ in range(calls + warm):
-        for at in order:
-            started = perf_counter_ns()
-            await contenders[at].call_tool(tool, dict(arguments))
-            times[at].append(perf_counter_ns() - started)
-        order.append(order.pop(0))
-    return [median(each[warm:]) / 1000 for each in times]

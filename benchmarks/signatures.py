@@ -1,8 +1,4 @@
-"""Make real Python types and functions from JSON Schemas, as an author would write them by hand.
-
-Importing this module needs only the standard library, since contenders of ``side_by_side`` import it in their own
-environments; :func:`make_model`, :func:`bounded` and :func:`plain` need Pydantic.
-"""
+"""Make real Python types and functions from JSON Schemas, as an author would write them by hand."""
 
 from __future__ import annotations
 
@@ -15,11 +11,10 @@ from operator import getitem
 from typing import Annotated, Any, Literal, Union
 from uuid import UUID
 
+from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic_core import to_jsonable_python
+
 Schema = Mapping[str, Any]
-MakeObject = Callable[[str, Mapping[str, Any], frozenset[str], Mapping[str, Any], bool], Any]
-"""A name, annotations by property, the required ones, the declared defaults, and whether other keys are refused."""
-Bounded = Callable[[Any, Mapping[str, Any]], Any]
-"""An annotation and the bounds that its schema sets, by the names of Pydantic and msgspec."""
 
 
 class UnsupportedError(Exception):
@@ -67,14 +62,12 @@ class Annotator:
 
     Args:
         root: The schema that references point into.
-        make_object: A function that builds a type with fields.
-        bounded: A function that adds bounds to an annotation.
+        extra: What models of open objects do with further keys, in Pydantic's words.
     """
 
-    def __init__(self, root: Schema, make_object: MakeObject, bounded: Bounded) -> None:
+    def __init__(self, root: Schema, extra: Literal["allow", "ignore"] = "allow") -> None:
         self._root = root
-        self._make_object = make_object
-        self._bounded = bounded
+        self._extra = extra
         self._open: list[str] = []
 
     def annotation(self, node: Schema, name: str) -> Any:
@@ -117,7 +110,7 @@ class Annotator:
     def _typed(self, kind: str, node: Schema, name: str) -> Any:
         plain = self._plain(kind, node, name)
         bounds = {theirs: node[ours] for ours, theirs in _BOUNDS.get(kind, {}).items() if ours in node}
-        return self._bounded(plain, bounds) if bounds else plain
+        return Annotated[plain, Field(**bounds)] if bounds else plain
 
     def _plain(self, kind: str, node: Schema, name: str) -> Any:
         if kind == "array" and "prefixItems" in node:
@@ -137,9 +130,21 @@ class Annotator:
         declared = node.get("properties") or {}
         if not declared and more is not False:
             return dict[str, self.annotation(more, f"{name}_value") if isinstance(more, Mapping) else Any]
-        defaults = {key: child["default"] for key, child in declared.items() if "default" in child}
-        required = frozenset(node.get("required", ()))
-        return self._make_object(f"Model_{name}", self.fields(node, name), required, defaults, more is False)
+        return self._model(node, name, "forbid" if more is False else self._extra)
+
+    def _model(self, node: Schema, name: str, extra: Literal["allow", "forbid", "ignore"]) -> Any:
+        made: dict[str, Any] = {}
+        for at, (key, annotation) in enumerate(self.fields(node, name).items()):
+            alias = key if hidden(key) or hasattr(BaseModel, key) else None
+            default = (
+                ... if key in node.get("required", ()) else node["properties"][key].get("default", ABSENT)
+            )
+            made[f"field_{at}" if alias else key] = (annotation, Field(default, alias=alias))
+        try:
+            config = ConfigDict(extra=extra, protected_namespaces=())
+            return create_model(f"Model_{name}", __config__=config, **made)
+        except Exception as error:
+            raise UnsupportedError(f"no model: {error}") from error
 
 
 def _merged(parts: list[Schema]) -> Schema:
@@ -157,7 +162,7 @@ def _union(annotations: Iterable[Any]) -> Any:
 
 def hidden(key: str) -> bool:
     """Return whether a field of this name needs an alias."""
-    return not key.isidentifier() or keyword.iskeyword(key)
+    return not key.isidentifier() or keyword.iskeyword(key) or key.startswith("_")
 
 
 # --- functions ----------------------------------------------------------------------------------------
@@ -167,7 +172,6 @@ def recording_function(
     schema: Schema,
     note: Callable[[dict[str, Any]], object],
     *,
-    sync: bool = False,
     lax: bool = False,
     annotations: Mapping[str, Any] | None = None,
 ) -> Callable[..., Any]:
@@ -176,7 +180,6 @@ def recording_function(
     Args:
         schema: An object schema.
         note: Gets the arguments of each run; :func:`plain` makes them JSON again.
-        sync: Whether the function is no coroutine function.
         lax: Whether a schema that allows further keys becomes a function or model that ignores them.
         annotations: Annotations for parameters that the schema does not describe fully.
 
@@ -184,21 +187,15 @@ def recording_function(
         UnsupportedError: If no Python function has this schema.
     """
 
-    def sync_tool(**arguments: Any) -> str:
-        note(arguments)
-        return "ran"
-
     async def tool(**arguments: Any) -> str:
         note(arguments)
         return "ran"
 
-    def made(name: str, fields: Any, required: Any, defaults: Any, closed: bool) -> Any:  # noqa: FBT001
-        return make_model(name, fields, required, defaults, closed, extra="ignore" if lax else "allow")
-
     if not lax and schema.get("additionalProperties", True) is not False:
         raise UnsupportedError("a function takes only its declared parameters")
-    types = {**Annotator(schema, made, bounded).fields(schema, "value"), **(annotations or {})}
-    function: Any = sync_tool if sync else tool
+    own = Annotator(schema, "ignore" if lax else "allow").fields(schema, "value")
+    types = {**own, **(annotations or {})}
+    function: Any = tool
     function.__annotations__ = {**types, "return": str}
     parameters = [_parameter(schema, name, types[name]) for name in schema.get("properties", {})]
     function.__signature__ = inspect.Signature(parameters, return_annotation=str)
@@ -206,7 +203,7 @@ def recording_function(
 
 
 def _parameter(schema: Schema, name: str, annotation: Any) -> inspect.Parameter:
-    if hidden(name) or name.startswith("_"):
+    if hidden(name):
         raise UnsupportedError(f"{name!r} is no parameter's name")
     required = name in schema.get("required", ())
     default = inspect.Parameter.empty if required else schema["properties"][name].get("default", ABSENT)
@@ -220,7 +217,7 @@ def expressible(schema: Schema) -> bool:
         schema.get("type") == "object"
         and schema.keys() <= _EXPRESSED - {"anyOf", "oneOf"}
         and schema.get("additionalProperties", False) is False
-        and not any(hidden(name) or name.startswith("_") for name in names)
+        and not any(hidden(name) for name in names)
         and all(map(_expressible, names.values()))
     )
 
@@ -242,45 +239,8 @@ def _expressible(node: Any) -> bool:
     )
 
 
-# --- Pydantic -----------------------------------------------------------------------------------------
-
-
-def bounded(annotation: Any, bounds: Mapping[str, Any]) -> Any:
-    """Return the annotation with bounds."""
-    from pydantic import Field
-
-    return Annotated[annotation, Field(**bounds)]
-
-
-def make_model(
-    name: str,
-    fields: Mapping[str, Any],
-    required: frozenset[str],
-    defaults: Mapping[str, Any],
-    closed: bool,  # noqa: FBT001
-    *,
-    extra: str = "allow",
-) -> Any:
-    """Return a model with these fields."""
-    from pydantic import BaseModel, ConfigDict, Field, create_model
-
-    made: dict[str, Any] = {}
-    for at, (key, annotation) in enumerate(fields.items()):
-        alias = key if hidden(key) or key.startswith("_") or hasattr(BaseModel, key) else None
-        default = ... if key in required else defaults.get(key, ABSENT)
-        made[f"field_{at}" if alias else key] = (annotation, Field(default, alias=alias))
-    config = ConfigDict(extra="forbid" if closed else extra, protected_namespaces=())  # type: ignore[typeddict-item]
-    try:
-        return create_model(name, __config__=config, **made)
-    except Exception as error:
-        raise UnsupportedError(f"no model: {error}") from error
-
-
 def plain(value: Any) -> Any:
     """Return what a tool received as JSON, without omitted parameters and fields."""
-    from pydantic import BaseModel
-    from pydantic_core import to_jsonable_python
-
     if isinstance(value, BaseModel):
         names = {name: info.alias or name for name, info in type(value).model_fields.items()}
         sent = {names[name]: getattr(value, name) for name in names if name in value.model_fields_set}

@@ -167,11 +167,15 @@ class Subject:
     Args:
         command: The program and its arguments.
         patience: The time limit for one answer, in seconds.
+        folder: The folder that it runs in; by default the current one.
     """
 
-    def __init__(self, command: Sequence[str], *, patience: float = _PATIENCE) -> None:
+    def __init__(
+        self, command: Sequence[str], *, patience: float = _PATIENCE, folder: Path | None = None
+    ) -> None:
         self._command = list(command)
         self._patience = patience
+        self._folder = folder
         self._lines: queue.Queue[str | None] = queue.Queue()
 
     def __enter__(self) -> Self:
@@ -182,7 +186,11 @@ class Subject:
         """
         try:
             self._process = subprocess.Popen(  # noqa: S603 - the caller's own command
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                encoding="utf-8",
+                cwd=self._folder,
             )
         except OSError as error:
             raise SubjectError(f"cannot start {self._command[0]}: {error.strerror or error}") from error
@@ -231,13 +239,13 @@ class Subject:
             raise SubjectError(f"{request['id']}: the program ended")
         return _answer(line, request)
 
-    def call(self, case: Case) -> Reply:
-        """Return the program's reply to a case.
+    def call(self, request: dict[str, Any]) -> Reply:
+        """Return the program's reply to the request of a case.
 
         Raises:
             SubjectError: If there is no answer, or it does not follow the protocol.
         """
-        answer = self.ask(case.request())
+        answer = self.ask(request)
         outcome = answer.get("outcome")
         if outcome == "ran" and "arguments" in answer:
             return Reply("ran", answer["arguments"])
@@ -247,7 +255,7 @@ class Subject:
         if outcome == "unsupported":
             return Reply("unsupported", reason=str(answer.get("reason", "")))
         raise SubjectError(
-            f"{case.id}: the answer's outcome is none of ran (with arguments), refused, unsupported"
+            f"{request['id']}: the answer's outcome is none of ran (with arguments), refused, unsupported"
         )
 
 

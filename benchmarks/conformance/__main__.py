@@ -36,7 +36,11 @@ def main(arguments: Sequence[str], console: Console) -> int:
     try:
         cases = load_cases(chosen.folder)
         with Subject(chosen.command, patience=chosen.patience) as subject:
-            held = [(case, reply, verdict(case, reply)) for case in cases for reply in (subject.call(case),)]
+            held = [
+                (case, reply, verdict(case, reply))
+                for case in cases
+                for reply in (subject.call(case.request()),)
+            ]
     except LenientError as error:
         Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {escape(str(error))}")
         return 2

@@ -1,1 +1,1 @@
-"""Why the figures can be believed: attacks, alternatives, and the structure of the package."""
+"""Why can the figures be believed?"""

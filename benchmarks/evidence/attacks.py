@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastmcp import Client, FastMCP
 from rich.table import Table
 
 from benchmarks import data, servers
+from benchmarks.printing import wide_console
 from mcp_lenient import LenientMiddleware, dispatch, normalize
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-_FILE = "attacks_3.jsonl"
 _MOST_SECONDS = 0.1
 _STALLED = {
     "type": "object",
@@ -27,8 +23,9 @@ _STALLED = {
 Row = dict[str, Any]
 
 
-def main(console: Console) -> None:
+def main() -> None:
     """Print the attacks of each class, and those that break a guarantee."""
+    console = wide_console()
     servers.quiet()
     try:
         rows, broken = asyncio.run(_tried())
@@ -45,11 +42,7 @@ def main(console: Console) -> None:
 
 async def _tried() -> tuple[list[Row], list[Row]]:
     """Return all attacks, and those that break a guarantee."""
-    path = data.cases_folder() / _FILE
-    if not path.is_file():
-        msg = f"no {_FILE} in {path.parent}"
-        raise data.MissingCasesError(msg)
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = data.rows(data.cases_folder(), "attacks_3")
     return rows, [row for row in rows if await _breaks(row)]
 
 

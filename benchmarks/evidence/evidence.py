@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +26,7 @@ from benchmarks.evidence.recorded.answers import (
 )
 from benchmarks.evidence.recorded.methods import OURS, Method, json_repair, ours, pydantic_lax
 from benchmarks.evidence.recorded.runs import COUNTED, Runs, replay_runs
+from benchmarks.printing import line, short, wide_console
 from mcp_lenient.values.json_values import same_json
 
 _ABSENT = object()
@@ -34,25 +34,28 @@ _WIDEST = 90
 """The length of a printed value, in characters."""
 
 
-def main(
-    console: Console,
-    *,
-    files: Sequence[str],
+def main(*folders: Path) -> int:
+    """Print the tables of what the folders contain; return 2 if that is nothing that can be replayed.
+
+    Args:
+        folders: Clones of recorded answers, of a benchmark's code, and of recorded runs (docs/evidence.md).
+    """
+    return show(folders)
+
+
+def show(
+    folders: Sequence[Path],
     benchmarks: Sequence[Benchmark] = (BFCL_2024, BFCL_4),
     makers: Sequence[Callable[[], Method]] = (ours, json_repair, pydantic_lax),
 ) -> int:
-    """Print the tables of what the folders contain.
+    """Print the tables.
 
     Args:
-        console: The output.
-        files: Folders with clones of recorded answers, of a benchmark's code, and of recorded runs.
+        folders: As above.
         benchmarks: The benchmarks whose answers are looked for.
         makers: Functions that start the compared methods; one that cannot be installed is left out, with the reason.
-
-    Returns:
-        0, or 2 if the folders contain nothing that can be replayed.
     """
-    folders = [Path(file) for file in files]
+    console = wide_console()
     methods = list(_started(console, makers))
     found = False
     for benchmark in benchmarks:
@@ -68,7 +71,7 @@ def main(
     if not found and not runs:
         console.print("Nothing to replay in these folders. docs/evidence.md names the repositories to clone.")
         return 2
-    _line(console, _measured(methods))
+    line(console, _measured(methods))
     return 0
 
 
@@ -77,7 +80,7 @@ def _started(console: Console, makers: Sequence[Callable[[], Method]]) -> Iterat
         try:
             yield make()
         except NotInstalledError as reason:
-            _line(console, f"{make.__name__} is left out: {reason}")
+            line(console, f"{make.__name__} is left out: {reason}")
 
 
 def _measured(methods: Sequence[Method]) -> str:
@@ -91,9 +94,9 @@ def _measured(methods: Sequence[Method]) -> str:
 
 def _show(console: Console, benchmark: Benchmark, replayed: Replayed, methods: Sequence[str]) -> None:
     of = len(replayed.sets) + len(replayed.skipped)
-    _line(console, f"{benchmark.name}: the published score came out for {len(replayed.sets)} of {of} sets.")
+    line(console, f"{benchmark.name}: the published score came out for {len(replayed.sets)} of {of} sets.")
     for recorded, reason in replayed.skipped:
-        _line(console, f"  skipped: {recorded.run} {recorded.model} {recorded.category}: {reason}")
+        line(console, f"  skipped: {recorded.run} {recorded.model} {recorded.category}: {reason}")
     if not replayed.sets:
         return
     console.print(_by_method(benchmark, replayed, methods))
@@ -170,9 +173,9 @@ def _list(console: Console, title: str, changes: Sequence[Change]) -> None:
         differences = "; ".join(_difference(sent, new) for sent, new in each.calls)
         rules = f" by {', '.join(sorted(each.rules))}" if each.rules else ""
         told[f"{each.method}: {each.recorded.category} {each.id}{rules}: {differences}"] += 1
-    _line(console, f"{title}: {len(changes)}")
+    line(console, f"{title}: {len(changes)}")
     for text, times in told.items():
-        _line(console, f"  {text}" + (f" ({times} times)" if times > 1 else ""))
+        line(console, f"  {text}" + (f" ({times} times)" if times > 1 else ""))
 
 
 # --- runs ---------------------------------------------------------------------------------------------
@@ -185,10 +188,10 @@ def _show_runs(console: Console, collections: Sequence[Runs]) -> None:
     console.print(table)
     for runs in collections:
         for call, new in runs.changed:
-            _line(console, f"  changed although accepted: {call.tool}: {_difference(call.arguments, new)}")
+            line(console, f"  changed although accepted: {call.tool}: {_difference(call.arguments, new)}")
         for call, fixed, following in runs.not_followed:
-            _line(console, f"  fix: {call.tool}: {_difference(call.arguments, fixed)}")
-            _line(console, f"  the model: {_difference(call.arguments, following)}")
+            line(console, f"  fix: {call.tool}: {_difference(call.arguments, fixed)}")
+            line(console, f"  the model: {_difference(call.arguments, following)}")
 
 
 # --- printing -----------------------------------------------------------------------------------------
@@ -202,10 +205,6 @@ def _table(title: str, columns: Sequence[str]) -> Table:
     return table
 
 
-def _line(console: Console, text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
 def _difference(sent: Any, new: Any) -> str:
     if not isinstance(sent, dict) or not isinstance(new, dict):
         return f"{_short(sent)} -> {_short(new)}"
@@ -216,5 +215,4 @@ def _difference(sent: Any, new: Any) -> str:
 
 
 def _short(value: Any) -> str:
-    text = "absent" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _WIDEST else f"{text[:_WIDEST]}..."
+    return "absent" if value is _ABSENT else short(value, _WIDEST)

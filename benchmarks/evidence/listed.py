@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
@@ -22,12 +22,10 @@ from rich.table import Table
 from benchmarks import servers
 from benchmarks.environments import FOLDER, NotInstalledError, interpreter
 from benchmarks.evidence.right_calls import outcomes
+from benchmarks.printing import wide_console
 from mcp_lenient import Policy, create_lenient_proxy
 from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.portable.limits import ListedTool, providers, rejections
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _SECONDS = 300
 
@@ -68,7 +66,7 @@ _SERVERS = (
 )
 
 
-def main(console: Console) -> None:
+def main() -> None:
     """Print the table."""
     servers.quiet()
     table = Table(
@@ -91,7 +89,7 @@ def main(console: Console) -> None:
             continue
         calls = (f"{each:,}" for each in (arrived.total(), arrived["refused"], arrived["changed"]))
         table.add_row(server.package, str(len(before)), *_figures(before), *_figures(after), *calls)
-    console.print(table)
+    wide_console().print(table)
 
 
 def _command(server: _Server) -> str:

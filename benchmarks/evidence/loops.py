@@ -13,20 +13,18 @@ from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import anyio
-from fastmcp import Client, FastMCP
+from fastmcp import Client
 from pydantic import BaseModel, ConfigDict, Field
 from rich.table import Table
 
 from benchmarks import servers
 from benchmarks.data import MissingCasesError
+from benchmarks.printing import wide_console
 from benchmarks.quality.lengths import invalid_set
-from mcp_lenient import LenientMiddleware
 from mcp_lenient.adapters.repeats import Repeats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
 MOST_FIRST: Final = 1.47
 """The first answer's text, as a multiple of FastMCP's own, on average over the recorded refusals."""
@@ -136,8 +134,9 @@ class Answers:
         return len(set(self.messages)) == len(self.messages) and second < first
 
 
-def main(console: Console) -> int:
+def main() -> int:
     """Print the answers and the cost of remembering; return 1 if a target is missed."""
+    console = wide_console()
     servers.quiet()
     found = anyio.run(answered)
     console.print(_table(found))
@@ -171,10 +170,7 @@ def _recorded() -> float | None:
 
 async def answered() -> list[Answers]:
     """Send each call three times in one session, and once to a server without the middleware."""
-    bare, lenient = FastMCP("bare"), FastMCP("lenient", middleware=[LenientMiddleware()])
-    for server in (bare, lenient):
-        for function in TOOLS:
-            server.tool(function)
+    bare, lenient = servers.pair(*TOOLS)
     found = []
     async with Client(bare) as one, Client(lenient, mode="legacy") as other:
         for kind, (tool, sent) in CASES.items():

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.table import Table
 
 from benchmarks import data
 from benchmarks.evidence import attacks
+from benchmarks.printing import wide_console
 from mcp_lenient import Policy, read_back
 from mcp_lenient.adapters.published import PublishedContract
 from mcp_lenient.engine.contract import ToolContract
@@ -27,9 +28,6 @@ from mcp_lenient.portable.limits import ListedTool, providers, rejections
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 _CALLS = 20_000
 _LISTED = 1_000
 _NULLS = 0.3
@@ -38,8 +36,9 @@ _STRICT = sorted(set(providers()) - set(providers(strict=False)))
 Json = dict[str, Any]
 
 
-def main(console: Console) -> None:
+def main() -> None:
     """Print all tables."""
+    console = wide_console()
     try:
         tools = real_tools()
         calls = [*_generated(tools, _CALLS), *_recorded()]
@@ -63,8 +62,7 @@ def real_tools() -> list[ListedTool]:
     Raises:
         MissingCasesError: When they are not there.
     """
-    path = data.cases_folder() / "real_tool_schemas.jsonl"
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = data.rows(data.cases_folder(), "real_tool_schemas")
     return [ListedTool(row["tool"], row["schema"], server=_server(row["source"])) for row in rows]
 
 
@@ -283,10 +281,7 @@ def _costs_table(tools: list[ListedTool]) -> Table:
 
 
 def _attacks_table() -> Table:
-    path = data.cases_folder() / "attacks_3.jsonl"
-    rows = (
-        [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.is_file() else []
-    )
+    rows = data.rows(data.cases_folder(), "attacks_3")
     calls, texts = ([row for row in rows if name in row] for name in ("schema", "text"))
     broken = [row["id"] for row in calls if _is_run(row["schema"], row["arguments"])]
     ran = [row["id"] for row in texts if asyncio.run(attacks.is_run(row["text"], publish="portable"))]

@@ -20,12 +20,11 @@ from rich.table import Table
 
 import mcp_lenient
 from benchmarks import servers
+from benchmarks.printing import wide_console
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import FrameType
-
-    from rich.console import Console
 
 _PACKAGE = Path(mcp_lenient.__file__).parent
 _ROOT = Path(__file__).resolve().parents[2]
@@ -46,8 +45,9 @@ _PASSED = {
 """Calls, and the most files that each may pass through."""
 
 
-def main(console: Console) -> None:
+def main() -> None:
     """Print lines and files by folder, the imports between folders, and the files that a warm call passes through."""
+    console = wide_console()
     servers.quiet()
     rooms, lines = _rooms(), _lines(_PACKAGE)
     table = Table("folder", "files", "lines", "imports", title="mcp_lenient/")

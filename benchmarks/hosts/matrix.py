@@ -1,4 +1,4 @@
-"""The hosts, and the matrix of the outcomes of each call on each host."""
+"""Send twelve calls to every host with a real client, and print their outcomes as a matrix."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from rich.console import Console
 
 from benchmarks.environments import NotInstalledError, interpreter
 from benchmarks.hosts.calls import CALLS, outcome
+from benchmarks.printing import wide_console
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -62,7 +63,7 @@ def _engine() -> tuple[str, ...]:
 
 def _agent(title: str, program: str, *packages: str, lost: Mapping[str, str] = _AGENT) -> Host:
     """Return an agent framework as a host."""
-    return Host(title, (f"agents.{program}_host",), (*packages, *_dependencies()), lost, is_agent=True)
+    return Host(title, ("agents.driver", program), (*packages, *_dependencies()), lost, is_agent=True)
 
 
 HOSTS: Final[Mapping[str, Host]] = {
@@ -151,7 +152,12 @@ def _last(events: list[dict[str, Any]]) -> str | None:
     return events[-1]["event"] if events else None
 
 
-def main(console: Console, hosts: Mapping[str, Host] = HOSTS) -> int:
+def main() -> int:
+    """Print the matrix; return 1 if an outcome differs from the documented one."""
+    return show(wide_console(), HOSTS)
+
+
+def show(console: Console, hosts: Mapping[str, Host]) -> int:
     """Print the matrix, and the progress to stderr; return 1 if an outcome differs from the documented one."""
     progress = Console(stderr=True, soft_wrap=True, highlight=False, markup=False)
     columns: dict[str, dict[str, str]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from benchmarks import data, servers
+from benchmarks.printing import short, wide_console
 from benchmarks.quality import damaged as damages
 from benchmarks.quality import scoring
 from benchmarks.quality.judgments import REASONS
@@ -85,7 +85,6 @@ class Measured:
 
 
 def main(
-    console: Console,
     *,
     alone: bool = False,
     verbose: bool = False,
@@ -96,13 +95,13 @@ def main(
     """Print the results of the recorded calls.
 
     Args:
-        console: The output.
         alone: Whether to leave out the middleware.
         verbose: Whether to print whole values, and every damaged call that ran as another one.
         save: A file for the outcomes of all sets on all kinds of tools, which ``mcp-lenient outcomes`` compares.
         damaged: The number of damaged correct calls to try as well.
         seed: The seed for choosing damage.
     """
+    console = wide_console()
     servers.quiet()
     try:
         folder = data.cases_folder()
@@ -349,6 +348,5 @@ def _line(console: Console, text: str, *, verbose: bool) -> None:
     console.print(text.replace("\n", " "), markup=False, highlight=False, **how)
 
 
-def _short(value: Any, limit: int = 300) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else f"{text[:limit]}..."
+def _short(value: Any) -> str:
+    return short(value, 300)

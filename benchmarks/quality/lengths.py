@@ -10,19 +10,18 @@ from statistics import mean
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import anyio
-from fastmcp import Client, FastMCP
+from fastmcp import Client
 from pydantic import BaseModel, ConfigDict, Field
 from rich.table import Table
 
 from benchmarks import servers
 from benchmarks.data import MissingCasesError, cases_folder, real_calls
+from benchmarks.printing import wide_console
 from benchmarks.signatures import expressible
 from mcp_lenient import LenientMiddleware
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from rich.console import Console
 
 MOST_MESSAGE: Final = 1.0
 MOST_TEXT: Final = 2.4
@@ -111,8 +110,9 @@ class Lengths:
         return self.message / self.fastmcp, self.text / self.fastmcp
 
 
-def main(console: Console) -> int:
+def main() -> int:
     """Print both tables; return 1 if something is longer than allowed."""
+    console = wide_console()
     servers.quiet()
     found = anyio.run(one_fault)
     console.print(_table(found))
@@ -133,10 +133,7 @@ def main(console: Console) -> int:
 
 async def one_fault() -> list[Lengths]:
     """Return the lengths for the calls of the table."""
-    bare, lenient = FastMCP("bare"), FastMCP("lenient", middleware=[LenientMiddleware()])
-    for server in (bare, lenient):
-        for function in (store, search, order, total):
-            server.tool(function)
+    bare, lenient = servers.pair(store, search, order, total)
     async with Client(bare) as one, Client(lenient) as other:
         measured = [await _lengths(one, other, tool, sent) for tool, sent in ONE_FAULT]
     return [each for each in measured if each is not None]

@@ -6,16 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mcp_lenient.values.json_values import same_json
+
 _LOOSE = re.compile(r"[ ,./\-_*^]")
-
-
-def same(left: Any, right: Any) -> bool:
-    """Return whether two JSON values are the same: ``1`` and ``1.0`` are, ``1`` and ``True`` are not."""
-    if isinstance(left, Mapping) and isinstance(right, Mapping):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
-    if isinstance(left, list) and isinstance(right, list):
-        return len(left) == len(right) and all(map(same, left, right))
-    return _equal(left, right) and isinstance(left, bool) == isinstance(right, bool)
 
 
 def identical(left: Any, right: Any) -> bool:
@@ -26,10 +19,6 @@ def identical(left: Any, right: Any) -> bool:
         return list(left) == list(right) and all(identical(left[key], right[key]) for key in left)
     if isinstance(left, list):
         return len(left) == len(right) and all(map(identical, left, right))
-    return _equal(left, right)
-
-
-def _equal(left: Any, right: Any) -> bool:
     both_nan = left != left and right != right  # noqa: PLR0124 (only NaN differs from itself)
     return bool(left == right) or both_nan
 
@@ -75,7 +64,7 @@ def _counts(given: Any, value: Any) -> bool:
     if isinstance(given, Mapping) and isinstance(value, Mapping):
         pairs = given.keys() == value.keys() and all(_counts(given[key], value[key]) for key in given)
         return pairs or _answer(given, value)
-    return same(given, value)
+    return same_json(given, value)
 
 
 def _loose(text: str) -> str:

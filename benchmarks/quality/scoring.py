@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks import servers
 from benchmarks.quality.judgments import OUTCOMES, REASONS, digest
-from benchmarks.quality.matching import answers, differing, identical, same
+from benchmarks.quality.matching import answers, differing, identical
 from benchmarks.signatures import expressible
-from mcp_lenient.values.json_values import tokens_of
+from mcp_lenient.values.json_values import same_json, tokens_of
 from mcp_lenient.values.patches import applied
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _judged(case: Case, reply: Reply) -> Verdict:
     if not reply.ran:
         ours_to_win = str(case.row["merit"]).startswith("miss")
         return _kept_or(case, REFUSED) if ours_to_win else ALLOWED
-    if same(reply.arguments, case.sent) or digest(reply.arguments) in OUTCOMES.get(case.name, ()):
+    if same_json(reply.arguments, case.sent) or digest(reply.arguments) in OUTCOMES.get(case.name, ()):
         return RIGHT
     return CORRUPTED
 
@@ -106,7 +106,7 @@ def same_call(case: Case, received: Any, outcome: Any) -> bool:
         for name in received
         if name not in outcome and "default" in declared.get(name, {})
     }
-    return same(received, {**defaults, **outcome})
+    return same_json(received, {**defaults, **outcome})
 
 
 async def scores(
@@ -135,7 +135,7 @@ def callable_as(cases: list[Case], kind: str) -> list[Case]:
 
 
 def _unless_own(verdict: Verdict, reply: Reply, alone: Reply) -> Verdict:
-    by_itself = reply.ran and alone.ran and same(reply.arguments, alone.arguments)
+    by_itself = reply.ran and alone.ran and same_json(reply.arguments, alone.arguments)
     return OWN if verdict == CORRUPTED and by_itself else verdict
 
 

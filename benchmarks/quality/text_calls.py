@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from benchmarks.printing import wide_console
 from mcp_lenient import ToolCallError, parse_tool_calls
 from mcp_lenient.values.json_values import same_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rich.console import Console
-
 _PACKAGE = "canitoolcall"
 _OUTCOMES = ("right", "not read", "different", "invented")
 
 
-def main(console: Console, *, verbose: bool = False) -> None:
-    """Print the outcome for each family of recorded outputs, by what is known about the tools."""
+def main(*, verbose: bool = False) -> None:
+    """Print the outcome for each family of recorded outputs, by what is known about the tools.
+
+    Args:
+        verbose: Whether to name each output that is not read right.
+    """
+    console = wide_console()
     if find_spec(_PACKAGE) is None:
         console.print(f"Install the recorded outputs first: pip install --no-deps {_PACKAGE}")
         return

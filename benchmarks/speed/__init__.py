@@ -1,1 +1,1 @@
-"""How much does it cost: in a call, in a report, at a start?"""
+"""How much does it cost: in a call, in a proxy, in a report?"""

@@ -5,21 +5,19 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+from collections.abc import Mapping
+from functools import partial
 from statistics import median
-from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from fastmcp import FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from pydantic import BaseModel
 from rich.table import Table
 
-from benchmarks import servers
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from rich.console import Console
+from benchmarks.printing import wide_console
+from benchmarks.speed.timing import batches, in_turns
+from mcp_lenient import LenientMiddleware, normalize
 
 
 class DoNothing(Middleware):
@@ -109,37 +107,33 @@ BAD: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
 """Typical bad calls: a title, the schema, the arguments."""
 
 
-def main(console: Console) -> None:
+def main() -> None:
     """Print the cost of an accepted call and of a repair."""
+    console = wide_console()
     logging.getLogger("fastmcp").setLevel(logging.CRITICAL)
     console.print(asyncio.run(_accepted_table()))
     console.print(_repair_table())
 
 
-def server_with(middleware: Middleware) -> FastMCP[Any]:
-    """Return a server with all tools of this module and one middleware."""
+def _server_with(middleware: Middleware) -> FastMCP[Any]:
     server = FastMCP("overhead", middleware=[middleware])
     for tool in (five, five_sync, text, rows):
         server.tool(tool)
     return server
 
 
-def _contenders() -> list[FastMCP[Any]]:
-    from mcp_lenient import LenientMiddleware
-
-    return [server_with(each) for each in (DoNothing(), DoNothing(), LenientMiddleware())]
-
-
 async def _accepted_table() -> Table:
-    contenders = _contenders()
+    servers = [_server_with(each) for each in (DoNothing(), DoNothing(), LenientMiddleware())]
     heads = ("call", "do-nothing us", "lenient us", "ratio", "without gc", "target", "do-nothing to itself")
     table = Table(*heads, title="An accepted call, server.call_tool in process, medians of interleaved calls")
-    for title, *call, target in _ACCEPTED:
-        plain, again, lenient = await servers.medians(contenders, *call)
+    for title, tool, arguments, rounds, target in _ACCEPTED:
+        calls = [partial(server.call_tool, tool, dict(arguments)) for server in servers]
+        await in_turns(calls, rounds // 10)
+        plain, again, lenient = await in_turns(calls, rounds)
         # The cost of a collection depends on the size of the heap.
         gc.collect()
         gc.disable()
-        quiet, _, quiet_lenient = await servers.medians(contenders, *call)
+        quiet, _, quiet_lenient = await in_turns(calls, rounds)
         gc.enable()
         times = (f"{plain:.1f}", f"{lenient:.1f}", f"{lenient / plain:.3f}", f"{quiet_lenient / quiet:.3f}")
         table.add_row(title, *times, f"<= {target}", f"{again / plain:.3f}")
@@ -147,24 +141,12 @@ async def _accepted_table() -> Table:
 
 
 def _repair_table() -> Table:
-    from mcp_lenient import normalize
-
     table = Table("bad call", "us", "target", "repairs or violations", title="normalize(schema, arguments)")
     for title, schema, arguments in BAD:
         result = normalize(schema, arguments)
         reported = [each.rule for each in result.repairs] or [each.code for each in result.violations]
         target = "" if result.violations else "<= 20"
-        table.add_row(title, f"{microseconds(normalize, schema, arguments):.1f}", target, ", ".join(reported))
+        table.add_row(
+            title, f"{median(batches(normalize, schema, arguments)):.1f}", target, ", ".join(reported)
+        )
     return table
-
-
-def microseconds(function: Callable[..., object], *arguments: Any) -> float:
-    """Return the median of a hundred batches of a hundred calls, long enough to outlast most disturbances."""
-    gc.collect()
-    batches = []
-    for _ in range(100):
-        started = perf_counter_ns()
-        for _ in range(100):
-            function(*arguments)
-        batches.append((perf_counter_ns() - started) / 100_000)
-    return median(batches)

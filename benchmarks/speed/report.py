@@ -20,18 +20,16 @@ from datetime import datetime, timedelta, timezone
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
+from typing import Any, BinaryIO, Final, NamedTuple
 
 import duckdb
 from rich.table import Table
 
+from benchmarks.printing import wide_console
 from mcp_lenient.devtools.report import Report, clickhouse, page, read_report
 from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.intake import take_in
 from mcp_lenient.devtools.report.sources import find_logs
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "how-to" / "operate.md"
 _MILLION: Final = 1_000_000
@@ -89,13 +87,13 @@ _SETTINGS: Final = [(threads, "2GB") for threads in (1, 2, 4, 8, 16)] + [
 """Threads and memory of a report, each in a process of its own."""
 
 
-def main(console: Console, *, millions: int = 1) -> None:
+def main(*, millions: int = 1) -> None:
     """Print the seconds and the peak memory of a report on a log: by DuckDB, from a store, and by ClickHouse's engine.
 
     Args:
-        console: The output.
         millions: The size of the log in million lines.
     """
+    console = wide_console()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         files = [folder / f"events-{at:03}.jsonl" for at in range(millions)]

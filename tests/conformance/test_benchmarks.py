@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-import sys
+import re
 from pathlib import Path
 
 import pytest
 from rich.table import Table
 
 import benchmarks
-from benchmarks.__main__ import _SCRIPTS, main, wide_console
+from benchmarks.__main__ import SCRIPTS, app
 from benchmarks.evidence.loops import answered
 from benchmarks.evidence.structure import MOST_EXAMPLE_LINES, example_lines
+from benchmarks.printing import wide_console
 
 
-def test_the_help_describes_each_script(monkeypatch, capsys):
+def test_the_help_describes_each_script(capsys):
     """Each script is listed with the first line of its docstring."""
-    monkeypatch.setattr(sys, "argv", ["benchmarks", "--help"])
-    with pytest.raises(SystemExit, match="0"):
-        main()
-    lines = capsys.readouterr().out.partition("names:\n")[2].splitlines()
-    described = {name: rest for name, _, rest in (line.strip().partition(" ") for line in lines)}
-    assert "Measure what the middleware adds to a correct call" in described["overhead"]
-    assert [name for name, rest in described.items() if not rest.endswith((".", "?"))] == []
+    app("--help", result_action="return_value")
+    lines = " ".join(line.strip("│ ") for line in capsys.readouterr().out.splitlines())
+    assert "overhead Measure what the middleware adds to a correct call" in re.sub(" +", " ", lines)
+    assert [name for name in SCRIPTS if f" {name} " not in lines] == []
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_each_script_has_a_help(capsys, name):
+    """Each script can be imported, and describes its options."""
+    app([name, "--help"], result_action="return_value")
+    assert f"Usage: python -m benchmarks {name}" in capsys.readouterr().out
 
 
 def test_each_script_is_on_the_page_of_its_folder():
     """A folder's page says what each of its scripts measures, and the overview lists them."""
     pages = Path(benchmarks.__file__).parent
     overview = (pages / "README.md").read_text(encoding="utf-8")
-    for name, (folder, *_) in _SCRIPTS.items():
-        page = (pages / (folder or name) / "README.md").read_text(encoding="utf-8")
+    for name, module in SCRIPTS.items():
+        page = (pages / module.partition(".")[0] / "README.md").read_text(encoding="utf-8")
         assert f"`{name}" in page
         assert f"`{name}`" in overview
 

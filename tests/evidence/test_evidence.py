@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.__main__ import wide_console
 from benchmarks.evidence import evidence
 from benchmarks.evidence.recorded.answers import BFCL_4, BFCL_2024
 from benchmarks.evidence.recorded.methods import ours, pydantic_lax
@@ -117,8 +116,7 @@ def checkout(tmp_path):
 
 
 def _printed(capsys, folders, *, benchmark=TINY_2024, makers=(ours, pydantic_lax)):
-    files = [str(folder) for folder in folders]
-    code = evidence.main(wide_console(), files=files, benchmarks=(benchmark,), makers=makers)
+    code = evidence.show(folders, (benchmark,), makers)
     return code, capsys.readouterr().out
 
 

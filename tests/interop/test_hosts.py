@@ -11,7 +11,7 @@ from environments import environment
 from rich.console import Console
 
 from benchmarks.hosts.calls import CALLS
-from benchmarks.hosts.matrix import HOSTS, main, matrix, outcomes
+from benchmarks.hosts.matrix import HOSTS, matrix, outcomes, show
 
 PAGE = Path(__file__).parents[2] / "docs" / "where-it-runs.md"
 
@@ -75,7 +75,7 @@ def test_the_width_of_the_terminal_changes_nothing(width, capsys):
     """The matrix of a real host is the same in any width; the progress is on stderr."""
     printed = StringIO()
     hosts = {"fastmcp_memory": HOSTS["fastmcp_memory"]}
-    assert main(Console(file=printed, width=width), hosts) == 0
+    assert show(Console(file=printed, width=width), hosts) == 0
     assert "FastMCP  A  R  R  R  R  R  R  R  R  X  X  X" in printed.getvalue().splitlines()
     assert capsys.readouterr().err == "1 of 1: FastMCP\n"
 

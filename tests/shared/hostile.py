@@ -37,7 +37,7 @@ def objects(core: Any, levels: int = LEVELS) -> Any:
 class Hostile:
     """A schema and arguments that it does not accept.
 
-    ``parameter`` is the parameter of ``benchmarks.evidence.hostile.function`` that also gets the value of ``x``.
+    ``parameter`` is the parameter of a function tool that also gets the value of ``x``.
     ``may_run`` means that there is one harmless reading, so that a repair is as right as a refusal.
     """
 

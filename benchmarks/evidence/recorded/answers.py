@@ -12,10 +12,9 @@ from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
 
-from benchmarks.environments import NotInstalledError
+from benchmarks.conformance import Subject
+from benchmarks.environments import NotInstalledError, interpreter
 from benchmarks.evidence.recorded.methods import Method, Outcome
-from benchmarks.evidence.side_by_side.contenders import Contender
-from benchmarks.evidence.side_by_side.measuring import Running
 from mcp_lenient.values.json_values import same_json
 
 _PARSERS = "tree_sitter==0.21.3 tree-sitter-java==0.21.0 tree-sitter-javascript==0.21.4"
@@ -23,6 +22,9 @@ _VENDORS = "openai==1.35.13 anthropic==0.31.1 cohere==5.5.8 mistralai==0.4.2 htt
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 """The benchmark's names of JSON types; it says ``any`` for any value."""
 
+_JUDGES = Path(__file__).parent / "judges"
+_PATIENCE = 120
+"""Seconds that a judge may take for one answer; reading a file may take a minute."""
 _UNTOUCHED = Outcome(None)
 """The outcome for a call that is not JSON, or of an unknown function: it never reaches a method."""
 
@@ -150,37 +152,37 @@ def replay(benchmark: Benchmark, folders: Sequence[Path], methods: Sequence[Meth
     sets = list(recorded_sets(benchmark, folders))
     codes = (at.parent for folder in folders for at in folder.rglob(benchmark.code or "-") if at.is_dir())
     code = next(codes, None)
-    judge = None
+    if not sets:
+        return replayed
     try:
-        judge = _judge(benchmark, code) if sets else None
+        judging = _judge(benchmark, code)
     except (NotInstalledError, SkippedError) as reason:
         replayed.skipped = [(recorded, str(reason)) for recorded in sets]
-    if judge is None:
         return replayed
-    for recorded in sets:
-        try:
-            answers = _read(judge, recorded, code)
-        except SkippedError as reason:
-            replayed.skipped.append((recorded, str(reason)))
-            continue
-        replayed.sets.append(recorded)
-        replayed.answers += len(answers)
-        replayed.right_by_model[recorded.model] += sum(answer["valid"] for answer in answers)
-        for at, answer in enumerate(answers):
-            _replay_answer(replayed, recorded, judge, at, answer, methods)
-    judge.close()
+    with judging as judge:
+        for recorded in sets:
+            try:
+                answers = _read(judge, recorded, code)
+            except SkippedError as reason:
+                replayed.skipped.append((recorded, str(reason)))
+                continue
+            replayed.sets.append(recorded)
+            replayed.answers += len(answers)
+            replayed.right_by_model[recorded.model] += sum(answer["valid"] for answer in answers)
+            for at, answer in enumerate(answers):
+                _replay_answer(replayed, recorded, judge, at, answer, methods)
     return replayed
 
 
-def _judge(benchmark: Benchmark, code: Path | None) -> Running:
-    """Return the benchmark's checker, started in its environment."""
+def _judge(benchmark: Benchmark, code: Path | None) -> Subject:
+    """Return the benchmark's checker in its environment."""
     if benchmark.code and code is None:
         raise SkippedError(f"none of the folders has the benchmark's code, {benchmark.code}/")
-    program = f"../../recorded/judges/{benchmark.judge}"
-    return Running(Contender("function", benchmark.name, program, "its checker", benchmark.requirements))
+    command = [interpreter(benchmark.requirements), str(_JUDGES / benchmark.judge)]
+    return Subject(command, patience=_PATIENCE)
 
 
-def _read(judge: Running, recorded: Recorded, code: Path | None) -> list[dict[str, Any]]:
+def _read(judge: Subject, recorded: Recorded, code: Path | None) -> list[dict[str, Any]]:
     """Return the answers of a set with the benchmark's verdicts, which are those published."""
     request = {"id": "read", "op": "read", "file": str(recorded.answers.resolve()), "code": str(code)}
     reply = judge.ask({**request, "model": recorded.model, "category": recorded.category})
@@ -206,7 +208,7 @@ def _check_published(recorded: Recorded, answers: Sequence[Mapping[str, Any]]) -
 def _replay_answer(
     replayed: Replayed,
     recorded: Recorded,
-    judge: Running,
+    judge: Subject,
     at: int,
     answer: Mapping[str, Any],
     methods: Sequence[Method],

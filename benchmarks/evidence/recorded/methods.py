@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Any
+from importlib.metadata import version
+from typing import Any, Final
 
-from benchmarks.environments import ROOT
-from benchmarks.evidence.side_by_side.contenders import CONTENDERS
-from benchmarks.evidence.side_by_side.measuring import Running
+from benchmarks.conformance import Reply, Subject
+from benchmarks.conformance import pydantic_lax as lax
+from benchmarks.environments import ROOT, interpreter
 from mcp_lenient import normalize
 
-OURS = "mcp-lenient"
-_CALL = {"id": "call", "op": "call", "destructive": False, "declared": {}}
+OURS: Final = "mcp-lenient"
+JSON_REPAIR: Final = {"json_repair": "0.64.5", "jsonschema": "4.26.0"}
+"""The packages of json_repair's environment."""
+_CALL: Final[Mapping[str, Any]] = {"id": "call", "destructive": False, "declared": {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,26 +72,36 @@ def json_repair() -> Method:
     Raises:
         NotInstalledError: If it cannot be installed.
     """
-    return _contender("json_repair with schema", lambda _, arguments: arguments)
+    command = [json_repair_python(), "-m", "benchmarks.conformance.json_repair_schema"]
+    stack = ExitStack()
+    subject = stack.enter_context(Subject(command, folder=ROOT))
+
+    def repair(schema: Mapping[str, Any], arguments: Any) -> Outcome:
+        return _outcome(subject.call({**_CALL, "schema": schema, "arguments": arguments}))
+
+    return Method("json_repair with schema", repair, stack.close, JSON_REPAIR)
+
+
+def json_repair_python() -> str:
+    """Return the Python of the environment with json_repair.
+
+    Raises:
+        NotInstalledError: If it cannot be installed.
+    """
+    return interpreter(tuple(f"{name.replace('_', '-')}=={number}" for name, number in JSON_REPAIR.items()))
 
 
 def pydantic_lax() -> Method:
     """Return Pydantic in lax mode on a model from the schema, after the pre-parse of the official SDK."""
-    return _contender("pydantic lax", _pre_parsed, "Pydantic lax, JSON pre-parse")
-
-
-def _contender(name: str, prepared: Callable[[Mapping[str, Any], Any], Any], title: str = "") -> Method:
-    os.environ["PYTHONPATH"] = str(ROOT)  # its program imports the project's own modules
-    running = Running(next(each for each in CONTENDERS if each.name == name))
 
     def repair(schema: Mapping[str, Any], arguments: Any) -> Outcome:
-        answer = running.ask({**_CALL, "schema": schema, "arguments": prepared(schema, arguments)})
-        if answer["outcome"] == "ran":
-            return Outcome(answer["arguments"])
-        return Outcome(None, refused=answer["outcome"] == "refused")
+        return _outcome(lax.call({**_CALL, "schema": schema, "arguments": _pre_parsed(schema, arguments)}))
 
-    running.describe()
-    return Method(title or name, repair, running.close, running.figures.versions)
+    return Method("Pydantic lax, JSON pre-parse", repair, versions={"pydantic": version("pydantic")})
+
+
+def _outcome(reply: Reply) -> Outcome:
+    return Outcome(reply.arguments, refused=reply.outcome == "refused")
 
 
 def _pre_parsed(schema: Mapping[str, Any], arguments: Any) -> Any:

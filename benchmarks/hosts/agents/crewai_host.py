@@ -18,7 +18,7 @@ os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "CREWAI_TRACING_ENABLED": "fa
 from crewai import BaseLLM
 from pydantic import Field
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 class Script(BaseLLM):
@@ -54,7 +54,3 @@ async def talking(url: str) -> Talking:
 
     yield say
     names["notes"].stop()
-
-
-if __name__ == "__main__":
-    print_answers(talking)

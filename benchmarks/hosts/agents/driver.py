@@ -1,4 +1,4 @@
-"""Run a page's code in its framework with a scripted model, and return what the model receives."""
+"""``driver FRAMEWORK``: run a page's code in its framework with a scripted model, and print what the model receives."""
 
 # mypy: ignore-errors
 
@@ -7,8 +7,9 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -70,14 +71,14 @@ async def converse(say: Say) -> dict[str, Any]:
     return received
 
 
-def print_answers(talking: Callable[[str], AbstractAsyncContextManager[Say]]) -> None:
-    """Print the answers of a framework as the last line."""
-
-    async def run() -> dict[str, Any]:
-        async with talking(started()) as say:
-            return await converse(say)
-
-    print(f"\n{json.dumps(asyncio.run(run()))}", flush=True)
+async def answers(framework: str) -> dict[str, Any]:
+    """Return the answers of a framework, whose module has ``talking(url)``, a context with its ``Say``."""
+    host = import_module(f"benchmarks.hosts.agents.{framework}_host")
+    async with host.talking(started()) as say:
+        return await converse(say)
 
 
 Talking = AsyncIterator[Say]
+
+if __name__ == "__main__":
+    print(f"\n{json.dumps(asyncio.run(answers(sys.argv[1])))}", flush=True)

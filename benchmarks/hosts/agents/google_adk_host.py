@@ -17,7 +17,7 @@ from google.adk.runners import InMemoryRunner
 from google.genai.types import Content, FunctionCall, Part
 from pydantic import Field
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 class Script(BaseLlm):
@@ -56,7 +56,3 @@ async def talking(url: str) -> Talking:
 
     yield say
     await names["notes"].close()
-
-
-if __name__ == "__main__":
-    print_answers(talking)

@@ -15,7 +15,7 @@ from typing import Any
 from haystack import component
 from haystack.dataclasses import ChatMessage, ToolCall
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 @component
@@ -56,7 +56,3 @@ async def talking(url: str) -> Talking:
 
     yield say
     names["notes"].close()
-
-
-if __name__ == "__main__":
-    print_answers(talking)

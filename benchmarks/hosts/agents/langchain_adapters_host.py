@@ -12,7 +12,7 @@ from functools import partial
 
 from langchain.agents import create_agent
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 from benchmarks.hosts.agents.langchain_script import Script
 
 
@@ -23,7 +23,3 @@ async def talking(url: str) -> Talking:
     model = Script()
     agent = create_agent(model, await names["client"].get_tools())
     yield partial(model.say, agent)
-
-
-if __name__ == "__main__":
-    print_answers(talking)

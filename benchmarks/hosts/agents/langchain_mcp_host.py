@@ -12,7 +12,7 @@ from functools import partial
 
 from langchain.agents import create_agent
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 from benchmarks.hosts.agents.langchain_script import Script
 
 
@@ -22,7 +22,3 @@ async def talking(url: str) -> Talking:
     model = Script()
     async with names_of("langchain", "An agent's tools through `MCPAdapter`", url)["adapter"] as adapter:
         yield partial(model.say, create_agent(model, await adapter.list_tools()))
-
-
-if __name__ == "__main__":
-    print_answers(talking)

@@ -16,7 +16,7 @@ from llama_index.core.llms import ChatMessage
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.tools import ToolOutput
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 def _text(output: ToolOutput) -> str:
@@ -47,7 +47,3 @@ async def talking(url: str) -> Talking:
         return _text(results[-1].tool_output)
 
     yield say
-
-
-if __name__ == "__main__":
-    print_answers(talking)

@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import json
-import socket
 import threading
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +14,7 @@ from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool, ToolResult
 
 from benchmarks.hosts.calls import SCHEMA, store
-
-_PATIENCE = 30.0
+from benchmarks.ports import free_port, wait_for
 
 
 class Echo(Tool):
@@ -51,18 +48,9 @@ def started(middleware: Sequence[Middleware] = ()) -> str:
     Raises:
         TimeoutError: If it does not start.
     """
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     options = {"transport": "http", "host": "127.0.0.1", "port": port}
     options |= {"show_banner": False, "log_level": "ERROR"}
     threading.Thread(target=server(middleware).run, kwargs=options, daemon=True).start()
-    end = time.monotonic() + _PATIENCE
-    while time.monotonic() < end:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.05)
-        else:
-            return f"http://127.0.0.1:{port}/mcp"
-    raise TimeoutError
+    wait_for(port)
+    return f"http://127.0.0.1:{port}/mcp"

@@ -14,7 +14,7 @@ from typing import Any
 from agents import Model, ModelResponse, Runner, Usage, set_tracing_disabled
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 class Script(Model):
@@ -61,7 +61,3 @@ async def talking(url: str) -> Talking:
 
     async with names["notes"]:
         yield say
-
-
-if __name__ == "__main__":
-    print_answers(talking)

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import FunctionModel
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 @asynccontextmanager
@@ -39,7 +39,3 @@ async def talking(url: str) -> Talking:
 
     async with agent:
         yield say
-
-
-if __name__ == "__main__":
-    print_answers(talking)

@@ -14,7 +14,7 @@ from typing import Any
 
 from strands.models import Model
 
-from benchmarks.hosts.agents.driver import Talking, names_of, print_answers
+from benchmarks.hosts.agents.driver import Talking, names_of
 
 
 class Script(Model):
@@ -65,7 +65,3 @@ async def talking(url: str) -> Talking:
 
     yield say
     names["notes"].stop(None, None, None)
-
-
-if __name__ == "__main__":
-    print_answers(talking)
