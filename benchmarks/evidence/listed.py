@@ -37,7 +37,7 @@ class _Server:
     package: str
     program: str
     arguments: tuple[str, ...] = ()
-    environment: tuple[str, ...] = ()
+    environment: str = ""
 
 
 _SERVERS = (
@@ -49,19 +49,13 @@ _SERVERS = (
     _Server(
         "mcp-atlassian==0.23.1",
         "mcp-atlassian==0.23.1",
-        environment=(
-            "JIRA_URL=https://example.com",
-            "JIRA_USERNAME=a",
-            "JIRA_API_TOKEN=b",
-            "CONFLUENCE_URL=https://example.com/wiki",
-            "CONFLUENCE_USERNAME=a",
-            "CONFLUENCE_API_TOKEN=b",
-        ),
+        environment="JIRA_URL=https://example.com JIRA_USERNAME=a JIRA_API_TOKEN=b"
+        " CONFLUENCE_URL=https://example.com/wiki CONFLUENCE_USERNAME=a CONFLUENCE_API_TOKEN=b",
     ),
     _Server(
         "workspace-mcp==2.2.1",
         "workspace-mcp==2.2.1",
-        environment=("GOOGLE_OAUTH_CLIENT_ID=a", "GOOGLE_OAUTH_CLIENT_SECRET=b"),
+        environment="GOOGLE_OAUTH_CLIENT_ID=a GOOGLE_OAUTH_CLIENT_SECRET=b",
     ),
 )
 
@@ -112,7 +106,7 @@ def _command(server: _Server) -> str:
 
 async def _both(program: str, server: _Server) -> tuple[list[ListedTool], list[ListedTool], Counter[str]]:
     """Return the tools as the server lists them and as a proxy publishes them, and how right calls of them arrive."""
-    environment = dict(each.split("=", 1) for each in server.environment)
+    environment = dict(each.split("=", 1) for each in server.environment.split())
     with tempfile.TemporaryFile("w") as log:
         transport = StdioTransport(program, list(server.arguments), env=environment, log_file=log)
         async with Client(transport) as client:

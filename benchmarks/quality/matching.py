@@ -11,18 +11,6 @@ from mcp_lenient.values.json_values import same_json
 _LOOSE = re.compile(r"[ ,./\-_*^]")
 
 
-def identical(left: Any, right: Any) -> bool:
-    """Return whether two JSON values also have the same Python types: ``1`` and ``1.0`` do not."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return list(left) == list(right) and all(identical(left[key], right[key]) for key in left)
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(identical, left, right))
-    both_nan = left != left and right != right  # noqa: PLR0124 (only NaN differs from itself)
-    return bool(left == right) or both_nan
-
-
 def answers(arguments: Any, expected: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether the arguments are among the known answers.
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from benchmarks import servers
 from benchmarks.quality.judgments import OUTCOMES, REASONS, digest
-from benchmarks.quality.matching import answers, differing, identical
+from benchmarks.quality.matching import answers, differing
 from benchmarks.signatures import expressible
 from mcp_lenient.values.json_values import same_json, tokens_of
 from mcp_lenient.values.patches import applied
@@ -140,10 +141,10 @@ def _unless_own(verdict: Verdict, reply: Reply, alone: Reply) -> Verdict:
 
 
 def unchanged_verdict(case: Case, reply: Reply) -> Verdict:
-    """Return ``right`` only if exactly the same values arrive."""
+    """Return ``right`` only if exactly the same values arrive, in the same order: ``1.0`` is not ``1``."""
     if not reply.ran:
         return REFUSED
-    return RIGHT if identical(reply.arguments, case.sent) else CORRUPTED
+    return RIGHT if json.dumps(reply.arguments) == json.dumps(case.sent) else CORRUPTED
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,8 @@ _ACCEPTED: tuple[tuple[str, str, Mapping[str, Any], int, float], ...] = (
 """Calls that every server here accepts: title, tool, arguments, how many, and how much the middleware may add."""
 
 
-def _object(required: str, **properties: Any) -> Mapping[str, Any]:
+def closed(required: str, **properties: Any) -> Mapping[str, Any]:
+    """Return a closed object schema with one required property, by default a text."""
     return {
         "type": "object",
         "properties": {required: _TEXT, **properties},
@@ -93,9 +94,9 @@ def _object(required: str, **properties: Any) -> Mapping[str, Any]:
 
 _TEXT, _INTEGER, _BOOLEAN = {"type": "string"}, {"type": "integer"}, {"type": "boolean"}
 _TAGS = {"anyOf": [{"type": "array", "items": _TEXT}, {"type": "null"}], "default": None}
-_NOTE = _object("content", tags=_TAGS)
-_SCALARS = _object("query", limit=_INTEGER, exact=_BOOLEAN)
-_NAMED, _OPTIONAL = _object("query", max_results=_INTEGER), _object("query", country=_TEXT)
+_NOTE = closed("content", tags=_TAGS)
+_SCALARS = closed("query", limit=_INTEGER, exact=_BOOLEAN)
+_NAMED, _OPTIONAL = closed("query", max_results=_INTEGER), closed("query", country=_TEXT)
 BAD: tuple[tuple[str, Mapping[str, Any], Mapping[str, Any]], ...] = (
     ("JSON text for a list", _NOTE, {"content": "x", "tags": '["a", "b"]'}),
     ("texts for an integer and a boolean", _SCALARS, {"query": "x", "limit": "5", "exact": "true"}),

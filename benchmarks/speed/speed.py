@@ -22,7 +22,7 @@ from benchmarks import servers
 from benchmarks.environments import ROOT, NotInstalledError
 from benchmarks.evidence.recorded.methods import json_repair_python
 from benchmarks.printing import wide_console
-from benchmarks.speed.overhead import BAD, RIGHT, five
+from benchmarks.speed.overhead import BAD, RIGHT, closed, five
 from benchmarks.speed.timing import batches, in_turns
 from mcp_lenient import Normalizer, normalize
 
@@ -31,18 +31,8 @@ _CALLS: Final = 2_000
 _REPAIRED: Final = {**RIGHT, "tags": '["a", "b"]'}
 _REFUSED: Final = {**RIGHT, "limit": "many"}
 _SCHEMAS: Final = 1_100
-_ROW: Final = {
-    "type": "object",
-    "properties": {"name": {"type": "string"}, "amount": {"type": "number"}},
-    "required": ["name"],
-    "additionalProperties": False,
-}
-_ROWS: Final = {
-    "type": "object",
-    "properties": {"rows": {"type": "array", "items": _ROW}},
-    "required": ["rows"],
-    "additionalProperties": False,
-}
+_ROW: Final = closed("name", amount={"type": "number"})
+_ROWS: Final = closed("rows", rows={"type": "array", "items": _ROW})
 _FIFTY: Final = {"rows": [{"name": f"row {at}", "amount": "12.5"} for at in range(50)]}
 _TIMED: Final = """
 import json, sys, timeit

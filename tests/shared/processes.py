@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
-import time
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
-import pytest
+from benchmarks.ports import free_port, wait_for
 
-
-def free_port() -> int:
-    """Return a free loopback port."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(1800):
-        with closing(socket.socket()) as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    pytest.fail(f"nothing listens on port {port}")
+__all__ = ["free_port", "running"]
 
 
 @contextmanager
@@ -34,7 +18,7 @@ def running(command: list[str], port: int, **environment: str):
         command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as process:
         try:
-            _wait_for(port)
+            wait_for(port, patience=180)
             yield process
         finally:
             process.terminate()

@@ -74,7 +74,7 @@ def json_repair() -> Method:
     """
     command = [json_repair_python(), "-m", "benchmarks.conformance.json_repair_schema"]
     stack = ExitStack()
-    subject = stack.enter_context(Subject(command, folder=ROOT))
+    subject = stack.enter_context(Subject(command, patience=600, folder=ROOT))
 
     def repair(schema: Mapping[str, Any], arguments: Any) -> Outcome:
         return _outcome(subject.call({**_CALL, "schema": schema, "arguments": arguments}))
