@@ -136,15 +136,20 @@ def callable_as(cases: list[Case], kind: str) -> list[Case]:
 
 
 def _unless_own(verdict: Verdict, reply: Reply, alone: Reply) -> Verdict:
-    by_itself = reply.ran and alone.ran and same_json(reply.arguments, alone.arguments)
+    by_itself = reply.ran and alone.ran and _is_exactly(reply.arguments, alone.arguments)
     return OWN if verdict == CORRUPTED and by_itself else verdict
 
 
 def unchanged_verdict(case: Case, reply: Reply) -> Verdict:
-    """Return ``right`` only if exactly the same values arrive, in the same order: ``1.0`` is not ``1``."""
+    """Return ``right`` only if exactly the same values arrive."""
     if not reply.ran:
         return REFUSED
-    return RIGHT if json.dumps(reply.arguments) == json.dumps(case.sent) else CORRUPTED
+    return RIGHT if _is_exactly(reply.arguments, case.sent) else CORRUPTED
+
+
+def _is_exactly(left: Any, right: Any) -> bool:
+    """Return whether values are spelled alike: ``1`` and ``1.0`` are not, NaN and NaN are."""
+    return json.dumps(left) == json.dumps(right)
 
 
 @dataclass(frozen=True, slots=True)
