@@ -132,9 +132,12 @@ def trace_fields(sent: str | None = None) -> dict[str, str | None]:
 
 @lru_cache(maxsize=1)
 def _version() -> str:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return version("mcp-lenient")
+    try:
+        return version("mcp-lenient")
+    except PackageNotFoundError:  # bundled as files alone, as by PyInstaller
+        return ""
 
 
 _LOGS_API: Final = "opentelemetry._logs"

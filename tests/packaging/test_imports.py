@@ -181,3 +181,18 @@ def test_an_unknown_name_is_an_attribute_error():
         mcp_lenient.lenjent  # noqa: B018
     with pytest.raises(ImportError, match="cannot import name 'taggs'"):
         from mcp_lenient import taggs  # noqa: F401
+
+
+WITHOUT_METADATA = """
+from importlib.metadata import MetadataPathFinder
+found = MetadataPathFinder.find_distributions
+MetadataPathFinder.find_distributions = lambda context: (
+    each for each in found(context) if each.metadata["Name"] != "mcp-lenient"
+)
+"""
+
+
+def test_a_bundle_without_metadata_records_calls():
+    """Where the package is files alone, as in a bundle of PyInstaller, telemetry has no version and fails no call."""
+    called = 'from mcp_lenient.telemetry.otel import own_span\nwith own_span("store"):\n    print(1)'
+    assert json.loads(run(f"{WITHOUT_METADATA}\n{called}")) == 1
