@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import base64
-import os
-import signal
-import subprocess
-import sys
-import time
+import itertools
 import zlib
-from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from fastmcp import Client, FastMCP
 from fastmcp.exceptions import ToolError
 
@@ -23,29 +19,72 @@ from agent_platform.talk import value_of
 from langchain_agent import servers
 from mcp_lenient import LenientMiddleware
 
-ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.asyncio(loop_scope="module")]
 
 
-async def answers(server, reply, lines):
+async def answers(client, reply, lines):
     """What is answered to lines, and the calls that each made, beside those that only read."""
     told = []
-    async with Client(server) as client:
-        for line in lines:
-            made = []
+    for line in lines:
+        made = []
 
-            async def call(name, made=made, **arguments):
-                made.append((name, arguments))
-                return value_of(await client.call_tool_mcp(name, arguments))
+        async def call(name, made=made, **arguments):
+            made.append((name, arguments))
+            return value_of(await client.call_tool_mcp(name, arguments))
 
-            told.append((await reply(line, call), made))
+        told.append((await reply(line, call), made))
     return told
+
+
+def each_client(build):
+    """Make a fixture of a client for all tests: of the server that is built for a folder, with this folder."""
+
+    @pytest_asyncio.fixture(scope="module", loop_scope="module")
+    async def connected(tmp_path_factory):
+        folder = tmp_path_factory.mktemp("data")
+        async with Client(build(folder)) as client:
+            yield client, folder
+
+    return connected
+
+
+@each_client
+def home(folder):
+    """The smart home."""
+    return smart_home.build(folder, lenient=True)
+
+
+@each_client
+def store(folder):
+    """The context store."""
+    return context_store.build(folder, lenient=True)
+
+
+@each_client
+def calendar(_folder):
+    """The proxy of the calendar."""
+    return type_conversion.create_lenient_proxy(type_conversion.server)
+
+
+@each_client
+def agent_platform(folder):
+    """The agent platform."""
+    return platform.build_server(platform.groups(folder))
+
+
+@each_client
+def assistant(_folder):
+    """The servers of the LangChain agent."""
+    server = FastMCP("assistant")
+    server.add_middleware(LenientMiddleware())
+    for name in ("time", "math", "library"):
+        server.mount(getattr(servers, name), namespace=name)
+    return server
 
 
 HOUSE = [
     # The lines that a person types; the calls of the last one; the text of its answer.
     (["turn on every lamp except the studio lamp"], "", "'except'"),
-    (["switch off all lights without the bedroom"], "", "'without'"),
-    (["turn off all lamps but the studio lamp"], "", "'but'"),
     (["关掉除了卧室以外的灯"], "", "'除 以外'"),
     (["turn on the light", "close the blind unless it rains"], "", "'unless rains'"),
     (["turn on the light", "turn the bedroom lamp off"], "bed001 off", "卧室台灯"),
@@ -56,7 +95,6 @@ HOUSE = [
     (["turn on the light", "bedroom and order tea"], "", "'order tea'"),
     (["turn on the light", "sing", "2"], "", "I am not sure"),
     (["turn on the studio lamp", "turn off the radio"], "", "'radio'"),
-    (["turn on the AC", "turn off the TV"], "", "'tv'"),
     (["turn on the AC", "关掉电视"], "", "'电视'"),
     (["turn on the studio lamp", "turn it off"], "std001 off", "Studio lamp (studio) is off now."),
     (["turn on the studio lamp", "再亮一点"], "std001 setLevel 80", "已将Studio lamp的亮度调到80%"),
@@ -68,7 +106,6 @@ HOUSE = [
     (["order a pizza and turn on the studio lamp"], "", "'order pizza'"),
     (["turn on the studio lamp and close the blind"], "std001 on, bld001 close", "Kitchen blind"),
     (["turn on the studio lamp and make it brighter"], "std001 on, std001 setLevel 80", "is at 80% now"),
-    (["turn on the studio lamp at 20%"], "", "I am not sure"),
     (["打开大门锁"], "", "I am not sure"),
     (["too hot, close the blind in the studio"], "", "'blind' and 'studio'"),
     (["帮我把厨房的窗帘关上"], "bld001 close", "已成功关上Kitchen blind"),
@@ -83,33 +120,20 @@ HOUSE = [
     (["switch the kitchen lights off"], "", "No device is 'kitchen' and 'light' at once."),
     (["卧室的空调开一下"], "", "No device is '卧室' and '空调' at once."),
     (["turn on the studio lamp", "close it"], "", "Studio lamp (studio) cannot do this."),
-    (
-        ["open the blind", "turn on the studio lamp", "close it a little"],
-        "",
-        "Studio lamp (studio) cannot do",
-    ),
+    (["open the blind", "turn on the studio lamp", "close it a little"], "", "Studio lamp (studio) cannot"),
     # "It", or no name, is the device that was spoken of last, or is asked for.
     (["close the blind", "turn it on"], "", "Which one do you mean: 客厅吸顶灯"),
     (["open the blind", "switch it off", "2"], "bed001 off", "is off now"),
-    (
-        ["turn on the studio lamp", "shut it", "shut it"],
-        "",
-        "Which one do you mean: Kitchen blind (kitchen)?",
-    ),
+    (["turn on the studio lamp", "shut it", "shut it"], "", "do you mean: Kitchen blind (kitchen)?"),
     (["turn on the studio lamp", "shut it", "the blind"], "bld001 close", "is closed now"),
     (["turn on the studio lamp", "温度调到二十五度"], "", "Studio lamp (studio) cannot do this. Which one"),
     (["turn on the bedroom lamp", "把空调调到十九度", "调低一点"], "", "Is it to be warmer or cooler?"),
-    (
-        ["switch the studio lamp on", "heating to 19", "raise it", "warmer"],
-        "air001 setHeatingSetpoint 20",
-        "",
-    ),
+    (["heating to 19", "raise it", "warmer"], "air001 setHeatingSetpoint 20", ""),
     (["turn on the ac", "is the front door locked?", "turn it off"], "", "大门锁 (玄关) cannot do this."),
     (["turn on the ac", "switch the lamp off", "turn it on"], "", "Which one do you mean"),
     (["turn on the ac", "switch the radio on", "turn it off"], "", "Which one do you mean"),
     (["turn on the ac", "the studio lamp is broken", "turn it on"], "std001 on", "Studio lamp"),
     (["turn on the studio lamp and close the blind", "make it darker"], "", "Kitchen blind (kitchen) cannot"),
-    (["turn on the studio lamp", "turn everything off", "bedroom"], "bed001 off", "is off now"),
     (["switch the studio lamp on", "make it darker and cooler"], "", "do you mean by 'cooler'"),
     (
         ["switch the bedroom lamp on", "make it darker and cooler"],
@@ -123,8 +147,6 @@ HOUSE = [
     (["打开书房的灯，调亮一点"], "std001 on, std001 setLevel 80", "80%"),
     (["switch the heating on, up by 2 degrees"], "air001 on, air001 setHeatingSetpoint 22.0", "22 °C"),
     (["暖气调到20度，再调高2度"], "", "several wishes for 客厅空调 (客厅)"),
-    (["dim the studio lamp to 20%, darker"], "", "several wishes for Studio lamp (studio)"),
-    (["switch the bedroom lamp off, brighten it"], "", "several wishes for 卧室台灯 (卧室)"),
     (["lock the front door and then unlock it"], "", "several wishes for 大门锁 (玄关)"),
     (["turn the studio lamp on, turn it on"], "", "several wishes for Studio lamp (studio)"),
     # A complaint beside a wish is its reason and no wish of its own.
@@ -132,20 +154,16 @@ HOUSE = [
     (["we're freezing, raise the heating by 2 degrees"], "air001 setHeatingSetpoint 22.0", "22 °C"),
     (["it's too dark, switch the studio lamp on"], "std001 on", "Studio lamp (studio) is on now."),
     (["拉上窗帘，太亮了"], "", "do not fit together"),
-    (["I'm boiling, open the curtain"], "", "do not fit together"),
     (["太冷了，把暖气调低一点"], "", "do not fit together"),
-    (["the studio lamp is too gloomy and turn it off"], "", "do not fit together"),
     (["switch the heating off, I'm freezing"], "", "do not fit together"),
     (["the bedroom lamp is too dark, switch the studio lamp on"], "", "do not fit together"),
     (["turn on the studio lamp, close the blind, it is too cold"], "", "do not fit together"),
     (["have a look at the book, it is too dark"], "", "'have look book'"),
     (["来客人了，把灯打开"], "", "'来客人'"),
     # Numbers.
-    (["turn the studio lamp on, then set it to 33.3%"], "", "a whole number"),
     (["turn the bedroom lamp off, then set it to 101"], "", "from 0 to 100%"),
     (["暖气调到四十度"], "", "from 5 to 35 degrees"),
     (["bedroom lamp 40"], "", "say 'set it to 20'"),
-    (["20 degrees is too cold for the living room"], "", "I am not sure"),
     # Questions and statements.
     (["how warm is the living room?"], "", "A question is not acted on."),
     (["is the bedroom lamp on?"], "", "卧室台灯 (卧室): on, 60%, 4000 K."),
@@ -153,32 +171,27 @@ HOUSE = [
     (["is the door locked? unlock it"], "", "A question is not acted on."),
     (["turn on the studio lamp, is it on?"], "", "A question is not acted on."),
     (["is the door locked?"], "", "大门锁 (玄关): locked."),
-    (["please open the front door"], "", "It can only be locked, be unlocked."),
-    (["the bedroom lamp is broken"], "", "'broken'"),
     (["turn the bedroom lamp on", "it is cold in here"], "air001 setHeatingSetpoint 21.0", "21 °C"),
     # What does not show is said.
     (["I'm freezing"], "air001 setHeatingSetpoint 21.0", "But it is off"),
-    (
-        ["turn the studio lamp on", "turn the studio lamp off", "turn it up"],
-        "std001 setLevel 80",
-        "But it is off",
-    ),
+    (["turn the studio lamp off", "turn it up"], "std001 setLevel 80", "But it is off"),
     (["书房的灯调到30%"], "std001 setLevel 30", "它现在是关着的"),
 ]
 
 
 @pytest.mark.parametrize(("lines", "ran", "said"), [pytest.param(*row, id=row[0][-1]) for row in HOUSE])
-async def test_the_house_does_all_of_a_sentence_or_nothing(tmp_path, lines, ran, said):
+async def test_the_house_does_all_of_a_sentence_or_nothing(home, lines, ran, said):
     """Of a sentence all parts are run, or none; what was not read is named, and a question is open for one line."""
-    answer, commands = await told_at_home(tmp_path, lines)
+    answer, commands = await told_at_home(home, lines)
     assert ", ".join(commands) == ran
     assert said in answer
 
 
-async def told_at_home(folder, lines):
-    """The answer to the last line, and the commands that it ran, each with its device."""
-    server = smart_home.build(folder, lenient=True)
-    *_, (answer, made) = await answers(server, smart_home.Conversation().reply, lines)
+async def told_at_home(home, lines):
+    """The answer to the last line in a fresh home, and the commands that it ran, each with its device."""
+    client, folder = home
+    (folder / "smart_home.db").unlink(missing_ok=True)
+    *_, (answer, made) = await answers(client, smart_home.Conversation().reply, lines)
     commands = [
         (sent["device_id"].removeprefix("uuid-"), one)
         for name, sent in made
@@ -199,35 +212,26 @@ WISHES = [
 COMPLAINTS = ["the bedroom lamp is too bright", "我好冷", "the studio lamp is too dark"]
 
 
-@pytest.mark.parametrize("said", [*WISHES, *COMPLAINTS])
 @pytest.mark.parametrize("joint", [", ", "然后"])
-async def test_the_house_drops_no_wish(tmp_path, said, joint):
+async def test_the_house_drops_no_wish(home, joint):
     """Of two sentences in a line both are done or neither, except that a complaint may be the reason of a wish."""
-    ran = {}
-    for at, other in enumerate(each for each in (*WISHES, *COMPLAINTS) if each != said):
-        for one, two in ((said, other), (other, said)):
-            _, ran[one, two] = await told_at_home(tmp_path / f"{at}-{one == said}", [f"{one}{joint}{two}"])
-    wishes = {pair: sum(each in WISHES for each in pair) or 2 for pair in ran}
-    assert [pair for pair in ran if len(ran[pair]) not in {0, wishes[pair]}] == []
-    assert any(ran.values())
+    pairs = [*itertools.permutations([*WISHES, *COMPLAINTS], 2)]
+    ran = {pair: (await told_at_home(home, [joint.join(pair)]))[1] for pair in pairs}
+    wishes = {pair: sum(each in WISHES for each in pair) or 2 for pair in pairs}
+    assert [pair for pair in pairs if len(ran[pair]) not in {0, wishes[pair]}] == []
+    assert {said for pair in pairs if ran[pair] for said in pair} == {*WISHES, *COMPLAINTS}
 
 
 AGENT = [
     ("mean of 1, 4, nine", "'nine'"),
-    ("what is the mean of 10, twenty and 30?", "'twenty'"),
     ("plot 5, x, 7", "'x'"),
     ("mean of 2, 4 and 9", "5.0"),
     ("draw 1 2 3", "3 bars"),
     ("what is (3 + 5) x 12?", "96"),
     ("-3 plus 5", "2"),
-    ("add 3 and 4", "7"),
-    ("multiply 6 by seven", "'seven'"),
-    ("12 / 4", "'12 / 4'"),
     ("what is 2 ** 3?", "'2 ** 3'"),
     ("6 times 7 apples", "'apples'"),
     ("mean of 1,000, 2,000", "'1,000', so I did nothing: it may be one number or several"),
-    ("mean of 100,200,300", "'100,200,300', so I did nothing"),
-    ("mean of 1, 4, 9, 16", "7.5"),
     ("mean of 1 and 1 000", "'000'"),
     ("mean of 010 and 3", "'010'"),
     ("mean of 1e3, 2", "'1e3'"),
@@ -247,7 +251,6 @@ AGENT = [
     ("add 3 and 4, please", "7"),
     ("time in Europe/Lisbon please", "in Europe/Lisbon"),
     ("time in Asia/Seoul and Europe/Lisbon", "say one place"),
-    ("time in Lisbon or Porto", "say one place"),
     ("what's the time in Lisbon?", "Europe/Lisbon"),
     ("6 times seven", "'seven', so I did nothing: the tools add and multiply whole numbers"),
     ("time in Lisbon if it is late", "say one place"),
@@ -258,25 +261,20 @@ AGENT = [
     ('keep "it up": you fool', "it up is kept."),
     ("keep Null: again", "There is a document 'Null' already."),
     ("remove everything", "No document has the title 'everything', so nothing was removed."),
-    ("remove all", "No document has the title 'all', so nothing was removed."),
     ("remove Null and Lists", "No document has the title 'Null and Lists', so nothing was removed."),
     ("remove null", "1 removed."),
     ("what about refusals?", "efus"),
-    ("time in Lisbon", "Europe/Lisbon"),
     ("what time is it in New York?", "America/New_York"),
     ("what is the capital of France?", "No document is about 'the capital of France'"),
     ("what about null?", "Null: "),
     (f"what is {'-' * 3000}1", "...', so I did nothing: it has more than 200 numbers and signs"),
-    ("+".join("1" * 990), "it has more than 200 numbers and signs"),
     ("+".join("1" * 100), "100"),
     (f"{'9' * 4000} x {'9' * 4000}", "The result has more than 4,000 digits."),
     (f"{'9' * 5000} x 2", "...', so I did nothing: the tools add and multiply whole numbers"),
     (f"{'9' * 2000} x 1", "9" * 2000),
     ("mean of 1,5 and 2,5", "'1,5', so I did nothing: it may be one number or several"),
-    ("mean of 1,4,9", "'1,4,9', so I did nothing: it may be one number or several"),
     ("plot 3, -5", "2 bars"),
     ("keep quiet: you talk too much", "quiet is kept. Its text: you talk too much"),
-    ("What time is it in Tokyo?", " in Asia/Tokyo"),
     ("time in Louisville", "There is no time zone 'Louisville'. Did you mean 'America/Kentucky/Louisville'?"),
     ("time in Mars/Tokyo", "There is no time zone 'Mars/Tokyo'. Did you mean 'Asia/Tokyo'?"),
     ("please keep 3 plus 4", "I could not read 'please keep 3 plus 4', so I did nothing. I understand: "),
@@ -284,16 +282,12 @@ AGENT = [
 
 
 @pytest.mark.parametrize(("line", "said"), AGENT)
-async def test_the_agent_computes_what_it_has_read(tmp_path, monkeypatch, line, said):
+async def test_the_agent_computes_what_it_has_read(assistant, tmp_path, monkeypatch, line, said):
     """Every item of a list and every sign counts; where one cannot be read, nothing is called."""
     agent = pytest.importorskip("langchain_agent.agent")
     monkeypatch.setenv("LIBRARY_DB", str(tmp_path / "library.db"))
-    server = FastMCP("assistant")
-    server.add_middleware(LenientMiddleware())
-    for name in ("time", "math", "library"):
-        server.mount(getattr(servers, name), namespace=name)
     try:
-        ((answer, made),) = await answers(server, agent.reply, [line])
+        ((answer, made),) = await answers(assistant[0], agent.reply, [line])
     except agent.talk.ToolError as error:
         answer, made = str(error), []
     assert said in answer
@@ -357,10 +351,9 @@ CALENDAR = [
 
 
 @pytest.mark.parametrize(("line", "said"), CALENDAR)
-async def test_the_calendar_answers_what_it_has_read(line, said):
+async def test_the_calendar_answers_what_it_has_read(calendar, line, said):
     """A year or date in a line that says more is not looked up, and an hour that was not said is not answered."""
-    proxy = type_conversion.create_lenient_proxy(type_conversion.server)
-    ((answer, made),) = await answers(proxy, type_conversion.Conversation().reply, [line])
+    ((answer, made),) = await answers(calendar[0], type_conversion.Conversation().reply, [line])
     assert said in answer
     assert not (made and "could not read" in answer)
     assert "Correct the call" not in answer  # which is said to a model
@@ -384,10 +377,9 @@ async def test_the_calendar_answers_what_it_has_read(line, said):
         (["born 1984-02-04, a woman", "at noon", "at 23:50"], "甲子年 丙寅月"),
     ],
 )
-async def test_the_calendar_takes_up_what_it_asked_for(lines, said):
+async def test_the_calendar_takes_up_what_it_asked_for(calendar, lines, said):
     """An answer completes the date, if it is nothing else and no other date or year was answered since."""
-    proxy = type_conversion.create_lenient_proxy(type_conversion.server)
-    *_, (answer, _) = await answers(proxy, type_conversion.Conversation().reply, lines)
+    *_, (answer, _) = await answers(calendar[0], type_conversion.Conversation().reply, lines)
     assert said in answer
 
 
@@ -400,52 +392,22 @@ async def test_a_gender_is_one_of_two_numbers(sent):
         assert (await client.call_tool_mcp("animals", {"years": [0]})).is_error
 
 
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("delete 1 and the 2nd", "Nothing was done. Notes are deleted by their numbers"),
-        ("delete 1 2nd", "Nothing was done. Notes are deleted by their numbers"),
-        ("forget all but 2", "Nothing was done. Notes are deleted by their numbers"),
-        ("删除全部", "Nothing was done. Notes are deleted by their numbers"),
-        ("forget notes 1, 2 and 3", "Deleted: 1, 2, 3."),
-    ],
-)
-async def test_the_store_deletes_what_it_has_read(tmp_path, line, said):
-    """Numbers are deleted where nothing but numbers is said."""
-    server = context_store.build(tmp_path, lenient=True)
-    *_, (answer, _) = await answers(server, context_store.reply, ["note a", "note b", "note c", line])
-    assert answer.startswith(said)
-
-
 STORE = [
     # What the store is told; what the last answer says; what it holds then, the newest first.
     (["remember buy milk #food", "search my notes for milk"], "1: buy milk #food", ["buy milk"]),
     (["remember the code of the boiler", "find boiler code"], "1: the code", ["the code of the boiler"]),
     (["remember tea", "find tea yesterday"], "No note has 'tea' and 'yesterday'.", ["tea"]),
     (["list"], "There are no notes.", []),
-    (
-        ["remember tea #hot", "change 1 to buy milk #food"],
-        "Changed to 1: buy milk #food #hot\nBefore: 1: tea #hot",
-        ["buy milk"],
-    ),
-    (
-        ["store this: https://u:p@h.org/#frag"],
-        "Noted as 1: https://u:p@h.org/#frag",
-        ["https://u:p@h.org/#frag"],
-    ),
+    (["remember tea #hot", "change 1 to milk #food"], "1: milk #food #hot\nBefore: 1: tea #hot", ["milk"]),
+    (["store this: https://u:p@h.org/#frag"], "Noted as 1: https://u:", ["https://u:p@h.org/#frag"]),
     (["remember fix #12 and call"], "Noted as 1: fix #12 and call", ["fix #12 and call"]),
     (["remember: today: rain? yes!"], "Noted as 1: today: rain? yes!", ["today: rain? yes!"]),
     (["请记住 牛奶", "I want to remember eggs"], "Noted as 2: eggs", ["eggs", "牛奶"]),
     (["remember tea #a", "tag 1 as b"], "The tags of 1: a, b. Before: a.", ["tea"]),
     (["remember tea #a", "tag 1 as ,"], "a tag is one word", ["tea"]),
     (["remember tea #a", "tag 1 as very-urgent, not important"], "'not important' is none", ["tea"]),
-    (["remember the milk, then delete 1"], "goes on with 'delete 1'", []),
     (["remember: the milk, then delete 1"], "goes on with 'delete 1'", []),
-    (
-        ['remember "the milk, then delete 1" #food'],
-        "Noted as 1: the milk, then delete 1 #food",
-        ["the milk, then delete 1"],
-    ),
+    (['remember "tea, then delete 1" #hot'], "Noted as 1: tea, then delete 1 #hot", ["tea, then delete 1"]),
     # A second wish is never kept as text.
     (["remember tea", "change 1 to coffee, then delete 1"], "goes on with 'delete 1'", ["tea"]),
     (["remember tea", "change 1 to coffee #hot, and tag 1 as work"], "goes on with 'tag 1 as work'", ["tea"]),
@@ -454,27 +416,15 @@ STORE = [
     (["remember ring dad; tag it with home"], "goes on with 'tag it with home'", []),
     (["note that the room changed - please forget the old one"], "goes on with 'forget the old one'", []),
     (["remember salt! could you find pepper"], "goes on with 'find pepper'", []),
-    (
-        ["remember salt, and if you can, would you remove note 3"],
-        "goes on with 'would you remove note 3'",
-        [],
-    ),
+    (["remember salt, and if you can, would you remove note 3"], "goes on with 'would you remove", []),
     (["remember salt & then kindly forget it"], "goes on with 'kindly forget it'", []),
-    (
-        ["remember tea at 5. Don't forget milk"],
-        "Noted as 1: tea at 5. Don't",
-        ["tea at 5. Don't forget milk"],
-    ),
+    (["remember tea at 5. Don't forget milk"], "Noted as 1: tea", ["tea at 5. Don't forget milk"]),
     (["remember to change it"], "Noted as 1: to change it", ["to change it"]),
     (['remember " "'], "there is no text", []),
     (["记住：买盐；删掉之前的"], "goes on with '删掉之前的'", []),
     (["记住 买盐，请把旧的删掉"], "goes on with '把旧的删掉'", []),
     (["remember tea", "find tea and remove it"], "goes on with 'remove it'", ["tea"]),
-    (
-        ["remember salt, pepper and the notes of Monday"],
-        "Noted as 1: salt, pepper",
-        ["salt, pepper and the notes of Monday"],
-    ),
+    (["remember salt, pepper and the notes"], "Noted as 1: salt, pepper", ["salt, pepper and the notes"]),
     (["记住 开会，改天再说"], "Noted as 1: 开会，改天再说", ["开会，改天再说"]),
     # A note is found in any case.
     (["remember Ключ от сейфа", "find КЛЮЧ"], "1: Ключ", ["Ключ от сейфа"]),
@@ -498,8 +448,13 @@ STORE = [
     (["store nothing"], "say 'remember TEXT'", []),
     (["remember me?"], "say 'remember TEXT'", []),
     (["remember #onlytag"], "there is no text", []),
-    (["delete 99"], "Nothing was deleted. There is no context 99.", []),
+    # Numbers are deleted where nothing but numbers is said.
     (["remember tea", "delete 1, 99"], "Nothing was deleted. There is no context 99.", ["tea"]),
+    (["remember tea", "delete 1 and the 2nd"], "Nothing was done. Notes are deleted by", ["tea"]),
+    (["remember tea", "delete 1 2nd"], "Nothing was done. Notes are deleted by their numbers", ["tea"]),
+    (["remember tea", "forget all but 2"], "Nothing was done. Notes are deleted by", ["tea"]),
+    (["remember tea", "删除全部"], "Nothing was done. Notes are deleted by their numbers", ["tea"]),
+    (["note a", "note b", "note c", "forget notes 1, 2 and 3"], "Deleted: 1, 2, 3.", []),
     (["tag 999999999999999999 as x"], "There is no context", []),
     (["this app is bad"], "I could not read 'this app is bad'.", []),
     (
@@ -511,9 +466,11 @@ STORE = [
 
 
 @pytest.mark.parametrize(("lines", "said", "kept"), [pytest.param(*row, id=row[0][-1]) for row in STORE])
-async def test_the_store_keeps_what_it_has_read(tmp_path, lines, said, kept):
+async def test_the_store_keeps_what_it_has_read(store, lines, said, kept):
     """No tag, sign or word is lost, and what is not read changes nothing."""
-    server = context_store.build(tmp_path, lenient=True)
+    client, folder = store
+    file = folder / "context_store.db"
+    file.unlink(missing_ok=True)
 
     async def reply(line, call):
         try:
@@ -521,16 +478,9 @@ async def test_the_store_keeps_what_it_has_read(tmp_path, lines, said, kept):
         except ToolError as error:
             return str(error)
 
-    *_, (answer, _) = await answers(server, reply, lines)
+    *_, (answer, _) = await answers(client, reply, lines)
     assert said in answer
-    store = context_store.ContextStore(tmp_path / "context_store.db")
-    assert [note.content for note in store.search_context("", limit=100)] == kept
-
-
-def test_an_id_beyond_all_is_unknown(tmp_path):
-    """An id that is larger than SQLite's integers is that of no note."""
-    with pytest.raises(ToolError, match="There is no context"):
-        context_store.ContextStore(tmp_path / "notes.db").update_context(10**30, "x")
+    assert [note.content for note in context_store.ContextStore(file).search_context("", limit=100)] == kept
 
 
 @pytest.mark.parametrize(
@@ -540,10 +490,7 @@ def test_an_id_beyond_all_is_unknown(tmp_path):
         ("what is 2+2?", "I could not read 'what is 2+2?', so I did nothing"),
         ("What can you do?", "I could not read 'What can you do?', so I did nothing"),
         ("研究: 茶店", "1. site/index.html:"),
-        (
-            "why do classes have methods?",
-            "holds most of the words that were asked for: classes have methods.",
-        ),
+        ("why do classes have methods?", "holds most of the words that were asked for: classes have"),
         ("what is the capital of France?", "holds most of the words that were asked for: capital france."),
         ("how much is green tea?", "A pot of green tea costs 12 dollars."),
         ("research: when was the shop founded?", "1. site/about.html:5"),
@@ -557,63 +504,7 @@ def test_an_id_beyond_all_is_unknown(tmp_path):
         ("find: the cheapest tea", "No lines hold 'the cheapest tea' as it is written."),
     ],
 )
-async def test_the_platform_reports_what_holds_the_question(tmp_path, line, said):
+async def test_the_platform_reports_what_holds_the_question(agent_platform, line, said):
     """A page that holds most words of a question is a source; the example's own code is none."""
-    served = platform.groups(tmp_path)
-    ((answer, _),) = await answers(platform.build_server(served), platform.reply, [line])
+    ((answer, _),) = await answers(agent_platform[0], platform.reply, [line])
     assert said in answer
-
-
-def typed_ctrl_c(delay, *words):
-    """Run an example in a terminal, type Ctrl-C, and return its exit code with what it printed."""
-    pid, terminal = pytest.importorskip("pty").fork()
-    if pid == 0:
-        os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": str(ROOT)})  # noqa: S606
-    printed = b""
-    if delay is None:
-        while b"you " not in printed:
-            printed += os.read(terminal, 4096)
-    else:
-        time.sleep(delay)
-    os.write(terminal, b"\x03")
-    try:
-        while some := os.read(terminal, 4096):
-            printed += some
-    except OSError:  # Linux says so at the end
-        pass
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), printed.decode()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("example", "delay"),
-    [
-        ("smart_home.py", None),
-        ("smart_home.py", 0.5),
-        ("context_store.py", None),
-        ("type_conversion.py", None),
-        ("langchain_agent/agent.py", None),
-        ("agent_platform/server.py", None),
-    ],
-)
-def test_an_interrupt_ends_a_chat_without_a_traceback(tmp_path, monkeypatch, example, delay):
-    """Ctrl-C at the prompt and during the imports exits with 130 and prints nothing."""
-    monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
-    code, printed = typed_ctrl_c(delay, str(ROOT / "examples" / example))
-    assert (code, "Traceback" in printed) == (128 + signal.SIGINT, False), printed
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("port", ["99999", "0"])
-def test_a_port_that_is_none_is_said_in_a_line(tmp_path, port):
-    """A page on a port that cannot be is an error of one line."""
-    done = subprocess.run(  # noqa: S603 - our own example
-        [sys.executable, str(ROOT / "examples/smart_home.py"), "--page", port],
-        env={**os.environ, "PYTHONPATH": str(ROOT), "EXAMPLES_DATA": str(tmp_path)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 1
-    assert done.stderr == f"There is no port {port}: a port is a number from 1 to 65535.\n"

@@ -75,17 +75,18 @@ async def test_update_keeps_omitted_fields(client, change, stored):
     assert (updated["content"], updated["tags"]) == stored
 
 
-async def test_an_empty_update_gets_an_envelope(client):
+@pytest.mark.parametrize("unknown", [7, 10**30], ids=["id", "beyond-sqlites-integers"])
+async def test_an_empty_update_gets_an_envelope(client, unknown):
     """An unknown id is refused by the tool's body in the form of a refused call."""
-    result = await client.call_tool_mcp("update_context", {"contextId": "7", "tags": "a"})
+    result = await client.call_tool_mcp("update_context", {"contextId": str(unknown), "tags": "a"})
     assert result.is_error
     envelope = json.loads(result.content[0].text)
-    assert envelope.pop("message").startswith("There is no context 7.")
+    assert envelope.pop("message").startswith(f"There is no context {unknown}.")
     details = {
         "tool": "update_context",
         "parameter": "context_id",
         "received_type": "integer",
-        "received_value": 7,
+        "received_value": unknown,
     }
     assert envelope == {"status": "error", "error_code": "UNKNOWN_CONTEXT", "details": details}
     assert await call(client, "search_context", query="") == []
