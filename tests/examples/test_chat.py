@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
+import signal
 import sys
-from pathlib import Path
+import time
 
 import pytest
+from example_runs import ROOT, answers, run
 
 from agent_platform import browser_use, microsandbox
 from agent_platform.talk import YES
-
-ROOT = Path(__file__).parents[2]
 
 # What is typed, and the beginning of the answer to it.
 CHATS = {
@@ -22,16 +21,6 @@ CHATS = {
         ("打开客厅的灯", "已成功打开客厅吸顶灯"),
         ("太暗了", "已将客厅吸顶灯的亮度调到90%"),
         ("turn the studio lamp on", "Studio lamp (studio) is on now."),
-        ("it is too bright", "Studio lamp (studio) is at 20% now."),
-        ("I'm cold", "客厅空调 (客厅) is set to 21 °C now. But it is off: say 'turn it on', too."),
-        (
-            "make it a little darker",
-            "客厅空调 (客厅) cannot do this. Which one do you mean: 客厅吸顶灯 (客厅), ",
-        ),
-        ("the studio lamp", "Studio lamp (studio) is at 10% now."),
-        ("关掉所有的灯", "Only one device at a time is turned on or off or changed, so name one."),
-        ("卧室台灯", "已成功关闭卧室台灯"),
-        ("is the front door locked?", "大门锁 (玄关): locked."),
         ("unlock the front door", ("n", "You did not allow it.")),
         (
             "turn the studio lamp off, then unlock the front door, then close the blind",
@@ -41,7 +30,6 @@ CHATS = {
             ),
         ),
         ("unlock the front door", ("y", "大门锁 (玄关) is unlocked now.")),
-        ("turn it off in 10 minutes", "I am not sure what to do. I could not read 'minutes'."),
         ("唱首歌", "I am not sure what to do. I could not read '唱首歌'."),
     ],
     "context_store.py": [
@@ -49,8 +37,6 @@ CHATS = {
         ("remember that the release is on Friday #work", "Noted as 1: the release is on Friday #work"),
         ("记住 牛奶 #家", "Noted as 2: 牛奶 #家"),
         ("what do I have for Friday?", "1: the release is on Friday #work"),
-        ("tag 1 as work, later", "The tags of 1: later, work. Before: work."),
-        ("change 9 to nothing", "There is no context 9."),
         ("delete 1", ("yes, but 2", "You did not allow it.")),
         ("delete 1", ("Yes, please", "Deleted: 1.")),
         ("find Friday", "No note has 'Friday'."),
@@ -59,31 +45,21 @@ CHATS = {
     "type_conversion.py": [
         ("hello", "I understand: born"),
         ("born 1990-03-01 at 12:30, a man", "庚午年 戊寅月 乙丑日 壬午时, 属马, 男"),
-        ("1990年3月1日出生, 女", "庚午年 戊寅月 乙丑日, 属马, 女"),
         ("born 1990-02-31, a woman", "There is no day 31 in month 2 of 1990."),
-        ("born 1990-03-01", "Was it a man or a woman?"),
         ("1987年属什么", "1987: 兔"),
-        ("animals 1987, two thousand", "I could not read 'two thousand', so I asked nothing."),
     ],
     "langchain_agent/agent.py": [
         ("6 times 7", "42"),
-        ("add 3 and 4", "7"),
-        ("mean of 1, 4, 9, 16", "7.5"),
-        ("mean of 1, 4, nine", "I could not read 'nine', so I did nothing: I read numbers in digits"),
-        ("what is (3 + 5) x 12?", "96"),
         ("what time is it in Nowhere/Land", "There is no time zone"),
         ("keep Tea: green is best", "Tea is kept."),
         ("remove Tea", ("n", "You did not allow it.")),
         ("remove Tea", ("y", "1 removed.")),
-        ("remove everything", "No document has the title 'everything', so nothing was removed."),
         ("sing", "I could not read 'sing', so I did nothing. I understand: time in"),
     ],
     "agent_platform/server.py": [
         ("when was the shop founded?", "# when was the shop founded?"),
         ("who wrote Hamlet?", "Nothing in the folder agent_platform holds most of the words that were asked"),
-        ("research: blockchain trends", "Nothing in the folder agent_platform holds most of the words that"),
         ("packages: merging PDF files", "pypdf: "),
-        ("packages for: singing", "The index has no package for this."),
         ("find: two sisters", "1 line holds 'two sisters' as it is written."),
         ("run the tests", "I could not read 'run the tests', so I did nothing"),
         ("run: the tests", "'the tests' is not Python, so nothing was run."),
@@ -101,51 +77,27 @@ SANDBOX = [
 ]
 BROWSER = [
     ("open /, scroll down", "Done in 2 steps. The page is http://platform.example/: "),
-    ("open /about.html", "Done in 1 step. The page is http://platform.example/about.html: "),
     ("delete my account", "I could not read 'delete my account', so I did nothing"),
-    (
-        "open /, delete it",
-        "These parts of the task cannot be read, so nothing was done (以下部分无法理解, 什么都没有做): 'delete it'.",
-    ),
-    (
-        "go to http://127.0.0.1:9/",
-        "Step 1, open, failed: http://127.0.0.1:9/ cannot be opened: unsafe port.",
-    ),
-    (
-        "打开 / 然后在Name中输入Mei, 点击 Order",
-        "Done in 3 steps. The page is http://platform.example/order.html",
-    ),
+    ("open /, delete it", "These parts of the task cannot be read, so nothing was done (以下部分无法理解"),
+    ("go to http://127.0.0.1:9/", "Step 1, open, failed: http://127.0.0.1:9/ cannot be opened: unsafe port."),
+    ("打开 / 然后在Name中输入Mei, 点击 Order", "Done in 3 steps. The page is http://platform.example/order"),
 ]
 
 
 @pytest.mark.parametrize(
-    "said", ["y", "YES", "yes please", "Yeah!", "ok.", "yes, please.", "是", "是的", "好的，请", "可以。"]
-)
-def test_a_yes_allows(said):
-    """A yes is one word, with nothing but a please after it."""
-    assert YES.fullmatch(said)
-
-
-@pytest.mark.parametrize(
-    "said",
+    ("said", "allows"),
     [
-        "",
-        "n",
-        "please",
-        "yes?",
-        "yes no",
-        "yes, but not 2",
-        "yesterday",
-        "y n",
-        "好吗",
-        "不是",
-        "是吗",
-        "不可以",
+        *(
+            (said, True)
+            for said in ("y", "YES", "yes please", "Yeah!", "yes, please.", "是的", "好的，请", "可以。")
+        ),
+        *((said, False) for said in ("", "n", "please", "yes?", "yes, but not 2", "yesterday", "y n")),
+        *((said, False) for said in ("好吗", "不是", "不可以")),
     ],
 )
-def test_what_is_not_a_yes_denies(said):
-    """Whatever else is said allows nothing."""
-    assert not YES.fullmatch(said)
+def test_a_yes_is_one_word(said, allows):
+    """A yes is one word, with nothing but a please after it; whatever else is said allows nothing."""
+    assert bool(YES.fullmatch(said)) is allows
 
 
 @pytest.mark.slow
@@ -158,25 +110,12 @@ def test_what_is_typed_is_answered(example, tmp_path):
         chat += BROWSER if browser_use.missing() is None else []
     said = [told if isinstance(told, tuple) else (None, told) for _, told in chat]
     typed = [line for (first, _), (then, _) in zip(chat, said, strict=True) for line in (first, then) if line]
-    done = subprocess.run(  # noqa: S603 - our own examples
-        [sys.executable, str(ROOT / "examples" / example), "--chat"],
-        env={
-            **os.environ,
-            "EXAMPLES_DATA": str(tmp_path),
-            "PYTHONPATH": str(ROOT),
-            "PYTHONIOENCODING": "utf-8",
-        },
-        input="\n".join(typed),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    done = run(f"examples/{example}", "--chat", typed="\n".join(typed), EXAMPLES_DATA=str(tmp_path))
     assert done.returncode == 0, done.stderr
-    answers = re.findall(r"^answer +(.*)$", done.stdout, re.MULTILINE)
-    assert len(answers) == len(chat), done.stdout
-    for (line, _), (_, told), answer in zip(chat, said, answers, strict=True):
-        assert answer.startswith(told), line
+    told = answers(done)
+    assert len(told) == len(chat), done.stdout
+    for (line, _), (_, expected), answer in zip(chat, said, told, strict=True):
+        assert answer.startswith(expected), line
     assert "Traceback" not in done.stderr
     assert "Error calling tool" not in done.stdout + done.stderr
     events = [json.loads(line) for line in (tmp_path / "chat.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -189,7 +128,7 @@ def test_what_is_typed_is_answered(example, tmp_path):
 def test_a_folder_that_cannot_be_used_is_one_line(tmp_path, example):
     """Where the folder of the data cannot be made, the chat ends with one line."""
     (tmp_path / "taken").write_text("")
-    done = typed(example, tmp_path / "taken/data", "hello")
+    done = run(f"examples/{example}", typed="hello", EXAMPLES_DATA=str(tmp_path / "taken/data"))
     assert done.returncode == 1
     assert re.fullmatch(
         r"The folder \S+ cannot be used: .*\. Set EXAMPLES_DATA to another one\.\n", done.stderr
@@ -198,41 +137,60 @@ def test_a_folder_that_cannot_be_used_is_one_line(tmp_path, example):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("example", "line", "told"),
-    [
-        (
-            "smart_home.py",
-            "打开客厅的灯",
-            "The home cannot be used: file is not a database. Nothing was changed.",
-        ),
-        (
-            "context_store.py",
-            "list",
-            "The notes cannot be used: file is not a database. Nothing was changed.",
-        ),
-    ],
+    ("example", "line", "store"),
+    [("smart_home.py", "打开客厅的灯", "home"), ("context_store.py", "list", "notes")],
 )
-def test_a_file_that_is_no_database_is_one_line(tmp_path, example, line, told):
+def test_a_file_that_is_no_database_is_one_line(tmp_path, example, line, store):
     """A store that cannot be used is said in one line, and the chat goes on."""
     tmp_path.joinpath(example).with_suffix(".db").write_bytes(b"no database" * 100)
-    done = typed(example, tmp_path, line)
+    done = run(f"examples/{example}", typed=line, EXAMPLES_DATA=str(tmp_path))
     assert (done.returncode, "Traceback" in done.stderr) == (0, False)
-    assert re.findall(r"^answer +(.*)$", done.stdout, re.MULTILINE) == [told]
+    assert answers(done) == [f"The {store} cannot be used: file is not a database. Nothing was changed."]
 
 
-def typed(example, folder, line):
-    """Run a chat with one line that is typed."""
-    return subprocess.run(  # noqa: S603 - our own examples
-        [sys.executable, str(ROOT / "examples" / example)],
-        env={
-            **os.environ,
-            "EXAMPLES_DATA": str(folder),
-            "PYTHONPATH": str(ROOT),
-            "PYTHONIOENCODING": "utf-8",
-        },
-        input=line,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+def typed_ctrl_c(delay, *words):
+    """Run an example in a terminal, type Ctrl-C, and return its exit code with what it printed."""
+    pid, terminal = pytest.importorskip("pty").fork()
+    if pid == 0:
+        os.execve(sys.executable, [sys.executable, *words], {**os.environ, "PYTHONPATH": str(ROOT)})  # noqa: S606
+    printed = b""
+    if delay is None:
+        while b"you " not in printed:
+            printed += os.read(terminal, 4096)
+    else:
+        time.sleep(delay)
+    os.write(terminal, b"\x03")
+    try:
+        while some := os.read(terminal, 4096):
+            printed += some
+    except OSError:  # Linux says so at the end
+        pass
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), printed.decode()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("example", "delay"),
+    [
+        ("smart_home.py", None),
+        ("smart_home.py", 0.5),
+        ("context_store.py", None),
+        ("type_conversion.py", None),
+        ("langchain_agent/agent.py", None),
+        ("agent_platform/server.py", None),
+    ],
+)
+def test_an_interrupt_ends_a_chat_without_a_traceback(tmp_path, monkeypatch, example, delay):
+    """Ctrl-C at the prompt and during the imports exits with 130 and prints nothing."""
+    monkeypatch.setenv("EXAMPLES_DATA", str(tmp_path))
+    code, printed = typed_ctrl_c(delay, str(ROOT / "examples" / example))
+    assert (code, "Traceback" in printed) == (128 + signal.SIGINT, False), printed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("port", ["99999", "0"])
+def test_a_port_that_is_none_is_said_in_a_line(tmp_path, port):
+    """A page on a port that cannot be is an error of one line."""
+    done = run("examples/smart_home.py", "--page", port, EXAMPLES_DATA=str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == f"There is no port {port}: a port is a number from 1 to 65535.\n"

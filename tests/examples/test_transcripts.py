@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from example_runs import ROOT, answers, run
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import PythonStdioTransport
 
@@ -18,7 +15,6 @@ from mcp_lenient.telemetry.setup import reset_logging
 from transcripts import play
 from transcripts.play import Call, Scene, Transcript
 
-ROOT = Path(__file__).parents[2]
 SERVERS = {
     "smart_home": "examples/smart_home.py",
     "context_store": "examples/context_store.py",
@@ -44,38 +40,31 @@ def data_folder(tmp_path, monkeypatch):
     reset_logging()
 
 
-def run(*words):
-    """Run an example as a person would."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(  # noqa: S603 - the words are those of the tests
-        [sys.executable, *words],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
-
-
-@pytest.mark.parametrize(
-    "example",
-    [pytest.param(name, marks=[] if name == "smart_home" else pytest.mark.slow) for name in SERVERS],
-)
-def test_an_example_does_what_its_script_says(example, data_folder):
+def test_the_smart_home_does_what_its_script_says(data_folder, capsys):
     """Each call is repaired or refused as its script says, and the events are in the data folder."""
-    shown = run("examples/transcripts/play.py", example)
-    assert shown.returncode == 0, shown.stdout + shown.stderr
-    for who in ("user", "model", "repair", "tool", "error", "answer"):
-        assert re.search(rf"^{who} ", shown.stdout, re.MULTILINE), who
-    assert not re.search(r"^OFF ", shown.stdout, re.MULTILINE)
-    assert "\x1b" not in shown.stdout
-    assert next(data_folder.glob("*.jsonl")).read_text(encoding="utf-8").count("call_repaired")
+    code = play.transcript("smart_home").play()
+    check(code, capsys.readouterr().out, "smart_home", data_folder)
 
-    if example in SHOWN:
-        left = iter(shown.stdout.splitlines())
-        for line in SHOWN[example].splitlines():
-            assert line == "..." or any(line == printed for printed in left), line
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", SERVERS)
+def test_an_example_does_what_its_script_says(example, data_folder):
+    """The same holds of each example where it is run as a person does."""
+    done = run("examples/transcripts/play.py", example, EXAMPLES_DATA=str(data_folder))
+    check(done.returncode, done.stdout, example, data_folder)
+
+
+def check(code, shown, example, folder):
+    """A transcript has all that the README shows of it, and an event of a repair."""
+    assert code == 0, shown
+    for who in ("user", "model", "repair", "tool", "error", "answer"):
+        assert re.search(rf"^{who} ", shown, re.MULTILINE), who
+    assert not re.search(r"^OFF |\x1b", shown, re.MULTILINE)
+    assert next(folder.glob("*.jsonl")).read_text(encoding="utf-8").count("call_repaired")
+
+    left = iter(shown.splitlines())
+    for line in SHOWN[example].splitlines():
+        assert line == "..." or any(line == printed for printed in left), line
 
 
 def test_the_readme_lists_each_file():
@@ -100,14 +89,13 @@ def test_each_example_is_in_the_readme():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("example", SERVERS)
-def test_without_the_library_an_example_fails(example):
+def test_without_the_library_an_example_fails(example, data_folder):
     """The same script without mcp-lenient shows calls that fail."""
-    shown = run("examples/transcripts/play.py", example, "--bare")
+    shown = run("examples/transcripts/play.py", example, "--bare", EXAMPLES_DATA=str(data_folder))
     assert shown.returncode == 1
     assert "without mcp-lenient" in shown.stdout
     assert re.search(r"^OFF +expected \w+.*, got an error$", shown.stdout, re.MULTILINE)
-    answers = set(re.findall(r"^answer +(.*)$", shown.stdout, re.MULTILINE))
-    assert answers == {"An earlier call was refused, so I cannot go on."}
+    assert set(answers(shown)) == {"An earlier call was refused, so I cannot go on."}
 
 
 @pytest.mark.slow
@@ -141,9 +129,10 @@ async def test_the_context_store_is_served_with_a_file(tmp_path, options, refuse
 @pytest.mark.slow
 @pytest.mark.parametrize("example", SERVERS)
 @pytest.mark.parametrize("command", ["check", "stress"])
-def test_a_command_finds_the_server(example, command):
+def test_a_command_finds_the_server(example, command, data_folder):
     """``mcp-lenient check`` finds nothing to warn of, and ``stress`` no damage done."""
-    done = run("-c", "from mcp_lenient.cli import main; main()", command, SERVERS[example])
+    main = "from mcp_lenient.cli import main; main()"
+    done = run("-c", main, command, SERVERS[example], EXAMPLES_DATA=str(data_folder))
     assert done.returncode == 0, done.stdout + done.stderr
 
 
