@@ -6,23 +6,22 @@ import asyncio
 import os
 import re
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 import threading
-import time
 import zipfile
-from contextlib import AsyncExitStack, ExitStack, closing, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from example_runs import run
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
 from fastmcp.utilities.mcp_server_config.v1.sources.filesystem import FileSystemSource
 from model_provider import KEY, Provider
+from processes import free_port, running, wait_for
 
 from agent_platform import browser_use, microsandbox
 from agent_platform.documents import Library
@@ -35,6 +34,7 @@ from transcripts.play import repairs, value
 SERVER = Path(browser_use.__file__).with_name("server.py")
 TASK = "open /, then scroll down"
 SHOP = ("browser_navigate", {"url": "/"})
+ABOUT = ("browser_navigate", {"url": "/about.html"})
 SECOND_TAB = ("browser_open_tab", {"url": "/about.html"})
 SESSION = ("microsandbox_execute", {"code": "x = 20", "session_id": "s"})
 
@@ -44,222 +44,140 @@ needs_chromium = pytest.mark.skipif(
     browser_use.missing() is not None, reason="Playwright or Chromium is not installed"
 )
 
-# The calls before, the call as a model got it wrong, the rules that repair it, and what must come of it.
+# The calls before; for the browser, after that of the shop.
+BEFORE = {
+    "microsandbox_execute": [SESSION],
+    "microsandbox_list_sessions": [SESSION],
+    "microsandbox_close_session": [SESSION],
+    "microsandbox_cleanup_expired": [SESSION],
+    "microsandbox_get_performance_stats": [SESSION],
+    "browser_go_back": [ABOUT],
+    "browser_send_keys": [("browser_input_text", {"index": 2, "text": "Li"})],
+    "browser_scroll_up": [("browser_scroll_down", {"amount": 500})],
+    "browser_switch_tab": [SECOND_TAB],
+    "browser_close_tab": [SECOND_TAB],
+    "browser_close_session": [SECOND_TAB],
+}
+# The call as a model got it wrong, the rules that repair it, and what must come of it: a value, some of
+# its members, or what holds of it.
 CALLS = {
     "microsandbox_execute": (
-        [SESSION],
         {"args": {"code": "print('你好'); x + 1", "session": "s"}},
-        ["unwrap_arguments", "rename_alias"],
-        lambda got: (got["result"], got["stdout"]) == ("21", "你好\n"),
+        "unwrap_arguments rename_alias",
+        {"result": "21", "stdout": "你好\n"},
     ),
     "microsandbox_install_package": (
-        [],
         {"package": "greeting", "version": " 1.0 "},
-        ["rename_alias", "strip"],
-        lambda got: got["installed"] == ["greeting-1.0"],
+        "rename_alias strip",
+        {"installed": ["greeting-1.0"]},
     ),
     "microsandbox_list_sessions": (
-        [SESSION],
         {"toolCallId": "7"},
-        ["drop_injected"],
+        "drop_injected",
         lambda got: "s" in [one["session_id"] for one in got],
     ),
-    "microsandbox_close_session": (
-        [SESSION],
-        {"session": "s"},
-        ["rename_alias"],
-        lambda got: got == {"closed": "s"},
-    ),
-    "microsandbox_cleanup_expired": (
-        [SESSION],
-        {"maxAge": 0},
-        ["rename_case"],
-        lambda got: got == {"closed": ["s"], "left": []},
-    ),
-    "microsandbox_get_performance_stats": ([SESSION], {}, [], lambda got: got["runs"] > 0),
-    "microsandbox_get_health_status": ([], {}, [], lambda got: got["healthy"]),
+    "microsandbox_close_session": ({"session": "s"}, "rename_alias", {"closed": "s"}),
+    "microsandbox_cleanup_expired": ({"maxAge": 0}, "rename_case", {"closed": ["s"], "left": []}),
+    "microsandbox_get_performance_stats": ({}, "", lambda got: got["runs"] > 0),
+    "microsandbox_get_health_status": ({}, "", {"healthy": True}),
     "browser_use_execute_task": (
-        [],
         {"query": TASK, "maxSteps": 500, "use_vision": "no"},
-        ["rename_alias", "rename_case", "clamp"],
+        "rename_alias rename_case clamp",
         lambda got: got["success"] and len(got["steps"]) == 2 and "file" not in got,
     ),
-    "browser_navigate": (
-        [],
-        {"link": " /about.html "},
-        ["rename_alias", "strip"],
-        lambda got: got["title"] == "About the tea shop",
-    ),
-    "browser_search_google": (
-        [],
-        {"q": "what becomes of null?"},
-        ["rename_alias"],
-        lambda got: got["title"] == "Search: what becomes of null?",
-    ),
-    "browser_go_back": (
-        [SHOP, ("browser_navigate", {"url": "/about.html"})],
-        {"toolCallId": "7"},
-        ["drop_injected"],
-        lambda got: got["title"] == "Tea shop",
-    ),
-    "browser_click_element": (
-        [SHOP],
-        {"element": 0},
-        ["rename_alias"],
-        lambda got: got["url"].endswith("/about.html"),
-    ),
-    "browser_input_text": (
-        [SHOP],
-        {"index": 2, "content": 42},
-        ["rename_alias", "number_to_text"],
-        lambda got: got["value"] == "42",
-    ),
-    "browser_send_keys": (
-        [SHOP, ("browser_input_text", {"index": 2, "text": "Li"})],
-        {"key": "Enter"},
-        ["rename_alias"],
-        lambda got: "name=Li" in got["url"],
-    ),
-    "browser_scroll_down": (
-        [SHOP],
-        {"pixels": [500]},
-        ["rename_alias", "array_to_scalar"],
-        lambda got: got["scrolled_to"] == 500,
-    ),
-    "browser_scroll_up": (
-        [SHOP, ("browser_scroll_down", {"amount": 500})],
-        {"distance": 300},
-        ["rename_alias"],
-        lambda got: got["scrolled_to"] == 200,
-    ),
-    "browser_scroll_to_text": (
-        [SHOP],
-        {"content": "Sign up"},
-        ["rename_alias"],
-        lambda got: got["scrolled_to"] > 500,
-    ),
-    "browser_switch_tab": (
-        [SHOP, SECOND_TAB],
-        {"tab_id": "0"},
-        ["rename_alias"],
-        lambda got: got["page_id"] == 0 and got["title"] == "Tea shop",
-    ),
-    "browser_open_tab": (
-        [SHOP],
-        {"href": "/about.html"},
-        ["rename_alias"],
-        lambda got: got["page_id"] == 1,
-    ),
-    "browser_close_tab": (
-        [SHOP, SECOND_TAB],
-        {"tab": 1},
-        ["rename_alias"],
-        lambda got: (got["page_id"], got["title"]) == (0, "Tea shop"),
-    ),
+    "browser_navigate": ({"link": " /about.html "}, "rename_alias strip", {"title": "About the tea shop"}),
+    "browser_search_google": ({"q": "what is null?"}, "rename_alias", {"title": "Search: what is null?"}),
+    "browser_go_back": ({"toolCallId": "7"}, "drop_injected", {"title": "Tea shop"}),
+    "browser_click_element": ({"element": 0}, "rename_alias", {"url": "http://platform.example/about.html"}),
+    "browser_input_text": ({"index": 2, "content": 42}, "rename_alias number_to_text", {"value": "42"}),
+    "browser_send_keys": ({"key": "Enter"}, "rename_alias", lambda got: "name=Li" in got["url"]),
+    "browser_scroll_down": ({"pixels": [500]}, "rename_alias array_to_scalar", {"scrolled_to": 500}),
+    "browser_scroll_up": ({"distance": 300}, "rename_alias", {"scrolled_to": 200}),
+    "browser_scroll_to_text": ({"content": "Sign up"}, "rename_alias", lambda got: got["scrolled_to"] > 500),
+    "browser_switch_tab": ({"tab_id": "0"}, "rename_alias", {"page_id": 0, "title": "Tea shop"}),
+    "browser_open_tab": ({"href": "/about.html"}, "rename_alias", {"page_id": 1}),
+    "browser_close_tab": ({"tab": 1}, "rename_alias", {"page_id": 0, "title": "Tea shop"}),
     "browser_extract_content": (
-        [SHOP],
         {"goal": "price of oolong in dollars", "links": "true"},
-        ["rename_alias"],
+        "rename_alias",
         lambda got: "A pot of oolong costs 15 dollars." in got["content"] and len(got["links"]) == 2,
     ),
     "browser_get_ax_tree": (
-        [SHOP],
         {"limit": 5000},
-        ["rename_alias", "clamp"],
+        "rename_alias clamp",
         lambda got: {"role": "button", "name": "Order"} in got,
     ),
     "browser_get_dropdown_options": (
-        [SHOP],
         {"element_id": 3},
-        ["rename_alias"],
-        lambda got: got["options"] == ["Green tea", "Oolong 乌龙", "Black tea"],
+        "rename_alias",
+        {"options": ["Green tea", "Oolong 乌龙", "Black tea"]},
     ),
     "browser_select_dropdown_option": (
-        [SHOP],
         {"index": [3], "option": "Oolong 乌龙"},
-        ["array_to_scalar", "rename_alias"],
-        lambda got: got["selected"] == "Oolong 乌龙",
+        "array_to_scalar rename_alias",
+        {"selected": "Oolong 乌龙"},
     ),
     "browser_drag_drop": (
-        [SHOP],
         {"from": ".card", "to": ".dropzone", "coord_source_x": None},
-        ["rename_alias", "rename_alias"],
+        "rename_alias rename_alias",
         lambda got: "Tray with a Cup" in got["text"],
     ),
-    "browser_save_pdf": ([SHOP], {}, [], lambda got: Path(got["file"]).read_bytes()[:5] == b"%PDF-"),
+    "browser_save_pdf": ({}, "", lambda got: Path(got["file"]).read_bytes()[:5] == b"%PDF-"),
     "browser_screenshot": (
-        [SHOP],
         {"path": "../shop.png"},
-        ["rename_alias"],
+        "rename_alias",
         lambda got: (
-            got["file"].endswith("/browser/shop.png") and Path(got["file"]).read_bytes()[1:4] == b"PNG"
+            got["file"].endswith("/browser/shop.png") and b"PNG" in Path(got["file"]).read_bytes()[:4]
         ),
     ),
-    "browser_wait": ([], {"秒": -1}, ["rename_alias", "clamp"], lambda got: got == {"waited": 0}),
+    "browser_wait": ({"秒": -1}, "rename_alias clamp", {"waited": 0}),
     "browser_done": (
-        [SHOP],
         {"result": "finished", "ok": "yes"},
-        ["rename_alias", "rename_alias"],
+        "rename_alias rename_alias",
         lambda got: got["success"] is True and got["visited"],
     ),
     "browser_get_page_info": (
-        [SHOP],
         {"_meta": {}},
-        ["drop_injected"],
+        "drop_injected",
         lambda got: got["elements"][2:4] == ["2 input[text] Name", "3 select[select-one] Tea"],
     ),
-    "browser_get_current_url": ([SHOP], {}, [], lambda got: got == "http://platform.example/"),
-    "browser_close_session": ([SHOP, SECOND_TAB], {}, [], lambda got: got["closed_tabs"] == 2),
-    "browser_get_content": (
-        [SHOP],
-        {"css": "nav a"},
-        ["rename_alias"],
-        lambda got: got["html"] == '<a href="/about.html">About us</a>',
-    ),
+    "browser_get_current_url": ({}, "", "http://platform.example/"),
+    "browser_get_content": ({"css": "nav a"}, "rename_alias", {"html": '<a href="/about.html">About us</a>'}),
+    "browser_close_session": ({}, "", {"closed_tabs": 2}),
     "research": (
-        [],
         {"question": "What becomes of null?", "initialQueries": "['null_to_absent']", "loops": 99},
-        ["rename_case", "json5_text_to_array", "rename_alias", "clamp"],
+        "rename_case json5_text_to_array rename_alias clamp",
         lambda got: got["loops"] > 1 and any(one.startswith("docs/rules/") for one in got["sources"]),
     ),
     "quick_research": (
-        [],
         {"问题": "Which errors does an envelope hold?"},
-        ["rename_alias"],
+        "rename_alias",
         lambda got: got["loops"] == 1 and "## Sources\n\n1. " in got["answer"],
     ),
     "comprehensive_research": (
-        [],
         {"q": "How are values kept private?", "focus": "logs"},
-        ["rename_alias", "rename_alias"],
+        "rename_alias rename_alias",
         lambda got: Path(got["file"]).read_text("utf-8") == got["answer"] and len(got["sources"]) > 1,
     ),
     "search_file_content": (
-        [],
         {"path": "mcp_lenient", "pattern": "^class PolicyError"},
-        ["rename_alias", "rename_alias"],
+        "rename_alias rename_alias",
         lambda got: [one["file"] for one in got["matches"]] == ["mcp_lenient/errors.py"],
     ),
     "list_code_definitions": (
-        [],
         {"file": "mcp_lenient/errors.py", "directory": ""},
-        ["rename_alias", "rename_alias"],
+        "rename_alias rename_alias",
         lambda got: {"name": "PolicyError", "kind": "class"}.items() <= got["definitions"][1].items(),
     ),
     "analyze_tool_needs": (
-        [],
         {"任务": "创建数据可视化图表"},
-        ["rename_alias"],
+        "rename_alias",
         lambda got: "microsandbox_execute" in got["tools"] and got["packages"] == ["matplotlib"],
     ),
     "search_and_install_tools": (
-        [],
         {"task": "需要处理PDF文件", "why": "no tool reads PDF"},
-        ["rename_alias", "rename_alias"],
-        lambda got: (
-            got["installed"] == []
-            and got["would_run"] == ["microsandbox_install_package(package_name='pypdf')"]
-        ),
+        "rename_alias rename_alias",
+        {"installed": [], "would_run": ["microsandbox_install_package(package_name='pypdf')"]},
     ),
 }
 
@@ -288,83 +206,49 @@ def packages(tmp_path_factory):
 
 @contextmanager
 def served(data):
-    """Serve the four groups in another process; yields the address of each by its id."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(closing(socket.socket())) for _ in PORTS]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        ports = [str(each.getsockname()[1]) for each in sockets]
-    command = [sys.executable, str(SERVER), "--unsafe", "--folder", str(PROJECT), "--http", *ports]
-    environment = {**os.environ, "EXAMPLES_DATA": str(data), "PYTHONPATH": str(PROJECT)}
-    with (data / "log.txt").open("w") as log:
-        process = subprocess.Popen(  # noqa: S603 - the example itself
-            command, env=environment, stdout=log, stderr=log
-        )
-    try:
+    """Serve the four groups in another process; yields their addresses."""
+    ports = [free_port() for _ in PORTS]
+    command = [sys.executable, str(SERVER), "--unsafe", "--folder", str(PROJECT), "--http", *map(str, ports)]
+    with running(command, ports[0], EXAMPLES_DATA=str(data), PYTHONPATH=str(PROJECT)):
         for port in ports:
-            wait_for(int(port), process)
-        yield {name: f"http://127.0.0.1:{port}/mcp" for name, port in zip(PORTS, ports, strict=True)}
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(20)
+            wait_for(port)
+        yield [f"http://127.0.0.1:{port}/mcp" for port in ports]
 
 
-def wait_for(port, process):
-    """Wait until a port is served."""
-    for _ in range(300):
-        assert process.poll() is None
-        with closing(socket.socket()) as one:
-            if one.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.1)
-    pytest.fail(f"nothing is served on port {port}")
+@pytest.fixture(scope="module")
+def platform(tmp_path_factory):
+    """The groups of tools, which have one browser for all tests."""
+    return groups(tmp_path_factory.mktemp("data"), PROJECT, PARTS, unsafe=True)
 
 
-@pytest_asyncio.fixture(
-    scope="module",
-    loop_scope="module",
-    params=[pytest.param(False, id="one"), pytest.param(True, id="four", marks=pytest.mark.slow)],
-)
-async def clients(request, tmp_path_factory):
-    """A client for each tool: of one server, or of the four that are served at once."""
-    data = tmp_path_factory.mktemp("data")
+@asynccontextmanager
+async def connected(*servers):
+    """Connect to servers; yields the client for each tool."""
     async with AsyncExitStack() as stack:
-        if request.param:
-            urls = stack.enter_context(served(data))
-            opened = [await stack.enter_async_context(Client(url)) for url in urls.values()]
-        else:
-            opened = [
-                await stack.enter_async_context(
-                    Client(build_server(groups(data, PROJECT, PARTS, unsafe=True)))
-                )
-            ]
+        opened = [await stack.enter_async_context(Client(server)) for server in servers]
         yield {tool.name: client for client in opened for tool in await client.list_tools()}
 
 
-@with_the_servers
-@pytest.mark.parametrize(
-    "tool", [pytest.param(tool, marks=needs_chromium if tool.startswith("browser") else ()) for tool in CALLS]
-)
-async def test_each_tool_works_for_a_model_that_makes_mistakes(clients, tool):
-    """A call with the mistakes of real models is repaired, and the tool does what its name says."""
-    before, sent, rules, holds = CALLS[tool]
-    if tool.startswith("browser") and before:
-        info = await clients[tool].call_tool("browser_get_page_info")
-        for page_id in range(len(info.data["tabs"]) - 1, 0, -1):
-            await clients[tool].call_tool("browser_close_tab", {"page_id": page_id})
-    for name, arguments in before:
-        await clients[name].call_tool(name, arguments)
-    result = await clients[tool].call_tool_mcp(tool, sent)
-    assert not result.is_error, result.content
-    assert sorted(repair["rule"] for repair in repairs(result)) == sorted(rules)
-    assert holds(value(result)), value(result)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def clients(platform):
+    """The client for each tool, of one server."""
+    async with connected(build_server(platform)) as clients:
+        yield clients
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def clients_of_four(tmp_path_factory):
+    """The client for each tool, of the four servers that are served at once."""
+    with served(tmp_path_factory.mktemp("data")) as urls:
+        async with connected(*urls) as clients:
+            yield clients
 
 
 def test_the_table_calls_all_tools():
     """The forty tools of the four servers are those that are called here."""
     named = {name: [tool.__name__ for tool in group.tools] for name, group in groups(Path()).items()}
     assert [len(tools) for tools in named.values()] == [7, 26, 3, 4]
-    assert [tool for tools in named.values() for tool in tools] == list(CALLS)
+    assert sorted(tool for tools in named.values() for tool in tools) == sorted(CALLS)
     assert PORTS == {"microsandbox": 8090, "browser_use": 8082, "deepsearch": 8086, "mcp-search-tool": 8080}
 
 
@@ -412,15 +296,7 @@ async def test_missing_chromium_is_reported_in_one_line(tmp_path, capsys):
 )
 def test_missing_chromium_is_reported_when_the_server_runs(tmp_path, words, times):
     """One line says what is missing when the server runs, none where the browser plays no part."""
-    done = subprocess.run(  # noqa: S603 - our own commands
-        [sys.executable, *words],
-        env={"PATH": "", "EXAMPLES_DATA": str(tmp_path), "PYTHONPATH": str(PROJECT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    done = run(*words, PATH="", EXAMPLES_DATA=str(tmp_path))
     assert done.returncode == 0, done.stdout + done.stderr
     assert (done.stdout + done.stderr).count("The browser tools need ") == times
 
@@ -428,8 +304,7 @@ def test_missing_chromium_is_reported_when_the_server_runs(tmp_path, words, time
 @pytest.mark.slow
 def test_the_help_lists_the_option_for_http():
     """``--http`` is in the usage and among the options."""
-    command = [sys.executable, str(SERVER), "--help"]
-    told = subprocess.run(command, capture_output=True, encoding="utf-8", check=True).stdout  # noqa: S603 - our own command
+    told = run(SERVER, "--help").stdout
     assert told.count("[--http") == 1
     assert re.search(r"^  --http", told, re.MULTILINE)
 
@@ -501,20 +376,6 @@ async def test_a_forked_process_answers_no_call(sandboxes, code):
 
 
 @pytest.mark.parametrize(
-    "answer", [b'{"id": "1", "success": true}\n', b"[]\n", b"7\n", b"\xff\n", b"x" * (5 << 20)]
-)
-@pytest.mark.usefixtures("isolated")
-async def test_a_forged_answer_ends_the_session(sandboxes, answer):
-    """What code writes where the answer belongs is not taken for one, and the next call gets its own."""
-    code = f"import os\nfor each in range(3, 20):\n  try: os.write(each, {answer[:40]!r} * {len(answer) // 40 or 1})\n  except OSError: pass"
-    await sandboxes.microsandbox_execute("open('kept', 'w').write('here')", "s")
-    got = await sandboxes.microsandbox_execute(code, "s")
-    assert got["success"] is False
-    assert got["error"].startswith("The sandbox's process wrote something else where its answer belongs")
-    assert (await sandboxes.microsandbox_execute("open('kept').read()", "s"))["result"] == "'here'"
-
-
-@pytest.mark.parametrize(
     ("words", "said"),
     [
         pytest.param(["--http", "1"], "--http takes 4 ports", id="ports"),
@@ -524,7 +385,7 @@ async def test_a_forged_answer_ends_the_session(sandboxes, answer):
 @pytest.mark.slow
 def test_a_wrong_option_is_said_in_a_line(words, said):
     """An option that cannot be is an error of the command line, without a traceback."""
-    done = subprocess.run([sys.executable, str(SERVER), *words], capture_output=True, encoding="utf-8")  # noqa: S603, PLW1510 - the example itself
+    done = run(SERVER, *words)
     assert done.returncode == 2
     assert said in done.stderr.splitlines()[-1]
 
@@ -549,30 +410,40 @@ os.write(asked.f_locals["answers"].fileno(), __import__("json").dumps(told).enco
 """
 
 
+WRITES = """
+import os
+for each in range(3, 20):
+  try: os.write(each, %r * %d)
+  except OSError: pass
+"""
+
+
 @pytest.mark.parametrize(
-    "wrong",
+    "code",
     [
-        {"stdout": 5},
-        {"stdout": "left out"},
-        {"seconds": "left out"},
-        {"seconds": "0.1"},
-        {"seconds": float("nan")},
-        {"memory_mb": None},
-        {"success": 1},
-        {"success": False},
-        {"error": ["a"]},
-        {"more": 1},
+        pytest.param(WRITES % (b"\xff\n", 1), id="no-text"),
+        pytest.param(WRITES % (b"x" * 40, 5 << 20), id="no-end"),
+        # Code that knows the id of its request cannot write an answer that no process would write.
+        *(
+            pytest.param((FORGED % wrong).replace("nan", "float('nan')"), id=str(wrong))
+            for wrong in (
+                {"id": "1"},
+                {"stdout": 5},
+                {"stdout": "left out"},
+                {"seconds": float("nan")},
+                {"success": False},
+                {"more": 1},
+            )
+        ),
     ],
-    ids=str,
 )
-@pytest.mark.usefixtures("isolated")
-async def test_an_answer_of_another_form_ends_the_session(sandboxes, wrong):
-    """Code that knows the id of its request cannot write an answer that no process would write."""
-    forged = (FORGED % wrong).replace("nan", "float('nan')")
-    got = await sandboxes.microsandbox_execute(forged, "s")
+async def test_a_forged_answer_ends_the_session(sandboxes, code):
+    """What code writes where the answer belongs is not taken for one; the next call gets its own, with the files."""
+    await sandboxes.microsandbox_execute("open('kept', 'w').write('here')", "s")
+    got = await sandboxes.microsandbox_execute(code, "s")
     assert got["success"] is False
     assert got["error"].startswith("The sandbox's process wrote something else where its answer belongs")
-    assert (await sandboxes.microsandbox_execute("6 * 7", "s"))["result"] == "42"
+    assert (await sandboxes.microsandbox_execute("open('kept').read()", "s"))["result"] == "'here'"
 
 
 @pytest.mark.parametrize(
@@ -697,23 +568,14 @@ async def test_search_lists_unreadable_files(clients, path, pattern, said):
 @pytest.mark.parametrize(
     ("tool", "arguments", "said"),
     [
-        pytest.param("browser_click_element", {"index": 99}, "There is no element 99", id="element"),
         pytest.param("browser_switch_tab", {"page_id": 9}, "There is no tab 9", id="tab"),
         pytest.param("browser_get_dropdown_options", {"index": 0}, "Element 0 is no drop-down", id="menu"),
         pytest.param(
-            "browser_select_dropdown_option",
-            {"index": 3, "text": "Coffee"},
-            "There is no option",
-            id="option",
+            "browser_select_dropdown_option", {"index": 3, "text": "No"}, "There is no opt", id="option"
         ),
         pytest.param("browser_drag_drop", {"coord_source_x": 1}, "A drag needs a source", id="drag"),
         pytest.param("browser_navigate", {"url": "file:///etc/passwd"}, "'file:///etc/passwd' is", id="file"),
-        pytest.param(
-            "browser_get_content",
-            {"selector": "#none"},
-            "There is no '#none' on this page.",
-            id="selector",
-        ),
+        pytest.param("browser_get_content", {"selector": "#no"}, "There is no '#no' on this", id="selector"),
         pytest.param("browser_get_content", {"selector": "p["}, "This is no CSS selector", id="syntax"),
         pytest.param("browser_send_keys", {"keys": "F99"}, "There is no key 'F99'.", id="key"),
         pytest.param("browser_scroll_to_text", {"text": "Coffee"}, "There is no 'Coffee'", id="text"),
@@ -721,10 +583,7 @@ async def test_search_lists_unreadable_files(clients, path, pattern, said):
             "browser_navigate", {"url": "/nope.html"}, "/nope.html is no page: the server", id="404"
         ),
         pytest.param(
-            "browser_navigate",
-            {"url": "http://127.0.0.1:9/?key=1"},
-            "http://127.0.0.1:9/ cannot be opened: unsafe port.",
-            id="refused",
+            "browser_navigate", {"url": "http://127.0.0.1:9/?a=1"}, "http://127.0.0.1:9/ cannot", id="refused"
         ),
     ],
 )
@@ -736,18 +595,17 @@ async def test_the_browser_reports_missing_elements(clients, tool, arguments, sa
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def one_browser(tmp_path_factory):
-    """A browser whose site searches the documentation."""
-    browser = browser_use.BrowserUse(tmp_path_factory.mktemp("browser"), Library(PROJECT, PARTS))
-    yield browser
-    await browser.close()
+async def one_browser(platform):
+    """The browser, whose site searches the documentation."""
+    yield platform["browser_use"]
+    await platform["browser_use"].close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def browser(one_browser):
-    """The tools of a browser without tabs; to start Chromium for each test would take a second."""
+    """The tools of a browser with one tab; to start Chromium or a tab for each test would take long."""
     yield {tool.__name__: tool for tool in one_browser.tools}
-    for page in one_browser._context.pages:
+    for page in one_browser._context.pages[1:]:
         await page.close()
 
 
@@ -783,6 +641,7 @@ async def test_after_an_error_page_the_browser_goes_on(browser):
 @with_the_servers
 async def test_there_may_be_no_page_to_go_back_to(browser):
     """Where there is no page before, this is an error; the blank page that a browser begins with is none."""
+    await browser["browser_open_tab"]("/")
     with pytest.raises(ToolError, match="no page to go back to"):
         await browser["browser_go_back"]()
 
@@ -809,20 +668,14 @@ async def test_a_missing_element_is_named_with_those_there_are(browser, page, in
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        pytest.param("delete my account", "什么都没有做): 'delete my account'. Write", id="unread"),
         pytest.param(
-            "open /about.html, then order tea",
-            "什么都没有做): 'order tea'. Write steps",
-            id="part",
+            "open /about.html, then order tea", "什么都没有做): 'order tea'. Write steps", id="part"
         ),
         pytest.param(
             "搜索李文倩目前工作地点", "Nothing was found for '李文倩目前工作地点'", id="nothing-found"
         ),
-        pytest.param("open http://127.0.0.1:9/", "Step 1, open, failed: http://127.0.0.1:9/", id="failed"),
-        pytest.param("search for xyzzy", "Nothing was found for 'xyzzy'", id="not-a-word"),
         pytest.param("open /nope.html", "/nope.html is no page: the server answers 404.", id="404"),
         pytest.param("open /../../../etc/passwd", "/etc/passwd is no page", id="passwd"),
-        pytest.param("打开天气页面", "什么都没有做): '打开天气页面'", id="chinese"),
     ],
 )
 async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
@@ -838,15 +691,12 @@ async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
     ("task", "said"),
     [
         pytest.param("click Tea shop", "There is no link or button 'Tea shop'", id="heading"),
-        pytest.param("click We are open from nine to six.", "There is no link or button", id="paragraph"),
-        pytest.param("click Order twice", "There is no link or button 'Order twice'", id="more"),
         pytest.param("click everything", "'everything' on this page. There are: 'About us'", id="all"),
         pytest.param("type Li into Surname", "There is no field 'Surname'", id="field"),
         pytest.param("open the first result", "This page has no results", id="result"),
         pytest.param("type Li into Name, press F99", "There is no key 'F99'.", id="key"),
         pytest.param("press Tab", None, id="focus"),
         pytest.param("open /about.html, press Tab", "No element of this page has the focus", id="no-focus"),
-        pytest.param("scroll down", None, id="scroll"),
         pytest.param("scroll down; scroll down; scroll down; scroll down", "not scroll further", id="end"),
         pytest.param("open /about.html, scroll down", "Step 3, scroll, failed: This page does", id="short"),
         pytest.param("click about", None, id="one-match"),
@@ -891,15 +741,15 @@ PLANS = {
 
 
 @needs_chromium
-async def test_a_model_plans_over_the_same_steps(tmp_path, monkeypatch):
+@with_the_servers
+async def test_a_model_plans_over_the_same_steps(one_browser, browser, monkeypatch):
     """With a model, the steps are those that it writes; an answer without a plan fails."""
+    monkeypatch.setattr(one_browser, "_model", "loopback-1")
     with Provider(*PLANS) as provider:
         monkeypatch.setenv("OPENAI_BASE_URL", provider.url)
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-        browser = browser_use.BrowserUse(tmp_path, Library(), "loopback-1")
-        execute = next(tool for tool in browser.tools if tool.__name__ == "browser_use_execute_task")
+        execute = browser["browser_use_execute_task"]
         got = [await execute("Tell me about the shop", use_vision=False) for _ in PLANS]
-        await browser.close()
     assert [each["success"] for each in got] == list(PLANS.values())
     assert [not each["error"] for each in got] == list(PLANS.values())
 
@@ -973,28 +823,24 @@ async def test_an_engine_that_does_not_answer_is_named(research):
     assert report["searched"] in report["answer"]
 
 
-@pytest.mark.parametrize(
-    ("tool", "arguments"),
-    [
-        ("microsandbox_execute", {"code": "1"}),
-        ("comprehensive_research", {"question": "When was the shop founded?"}),
-        pytest.param("browser_screenshot", {}, marks=needs_chromium),
-    ],
-)
-async def test_a_data_folder_that_cannot_be_made_is_an_error(tool, arguments):
+async def test_a_data_folder_that_cannot_be_made_is_an_error():
     """The error is a line without the path."""
     async with Client(build_server(groups(Path("/proc/nope"), unsafe=True))) as client:
-        with pytest.raises(ToolError, match=r"^A file or folder of the platform cannot be used: [\w ]+\.$"):
-            await client.call_tool(tool, arguments)
+        for call in (
+            ("microsandbox_execute", {"code": "1"}),
+            ("comprehensive_research", {"question": "founded"}),
+        ):
+            with pytest.raises(
+                ToolError, match=r"^A file or folder of the platform cannot be used: [\w ]+\.$"
+            ):
+                await client.call_tool(*call)
 
 
-async def test_what_removes_files_is_marked_as_destructive(tmp_path):
+@with_the_servers
+async def test_what_removes_files_is_marked_as_destructive(clients):
     """A chat asks before sessions are closed, whose files are gone then."""
-    async with Client(build_server(groups(tmp_path))) as client:
-        hints = {tool.name: tool.annotations for tool in await client.list_tools()}
-    removing = {
-        name for name, hint in hints.items() if hint and hint.model_dump(by_alias=True)["destructiveHint"]
-    }
+    tools = await clients["research"].list_tools()
+    removing = {tool.name for tool in tools if tool.annotations and tool.annotations.destructive_hint}
     assert removing == {"microsandbox_close_session", "microsandbox_cleanup_expired"}
 
 
@@ -1036,6 +882,51 @@ async def test_a_missing_model_is_an_error(clients, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
     with pytest.raises(ToolError, match=r"^none gave no answer at "):
         await clients["research"].call_tool("research", {"question": "null", "reasoning_model": "none"})
+
+
+each_tool = pytest.mark.parametrize(
+    "tool", [pytest.param(tool, marks=needs_chromium if tool.startswith("browser") else ()) for tool in CALLS]
+)
+
+
+# The last tests of the browser, since one of its tools closes it.
+@with_the_servers
+@each_tool
+async def test_each_tool_works_for_a_model_that_makes_mistakes(clients, tool):
+    """A call with the mistakes of real models is repaired, and the tool does what its name says."""
+    await check(clients, tool)
+
+
+@pytest.mark.slow
+@with_the_servers
+@each_tool
+async def test_each_tool_works_over_its_port(clients_of_four, tool):
+    """The same holds of four servers."""
+    await check(clients_of_four, tool)
+
+
+async def check(clients, tool):
+    """Make a call of the table."""
+    sent, rules, expected = CALLS[tool]
+    if tool.startswith("browser"):
+        await close_tabs(clients)
+    for name, arguments in [SHOP] * tool.startswith("browser") + BEFORE.get(tool, []):
+        await clients[name].call_tool(name, arguments)
+    result = await clients[tool].call_tool_mcp(tool, sent)
+    assert not result.is_error, result.content
+    assert sorted(repair["rule"] for repair in repairs(result)) == sorted(rules.split())
+    got = value(result)
+    if isinstance(expected, dict):
+        assert expected.items() <= got.items()
+    else:
+        assert expected(got) if callable(expected) else got == expected, got
+
+
+async def close_tabs(clients):
+    """Close all tabs but the first."""
+    info = await clients["browser_get_page_info"].call_tool("browser_get_page_info")
+    for page_id in range(len(info.data["tabs"]) - 1, 0, -1):
+        await clients["browser_close_tab"].call_tool("browser_close_tab", {"page_id": page_id})
 
 
 async def test_the_file_is_a_server():
