@@ -5,27 +5,40 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
+import fastmcp
 import pytest
+from example_runs import run
 from fastmcp import Client
 from fastmcp.exceptions import ToolError
 
+import demo
 from context_store import build_server
 
 
-@pytest.fixture
-def store(tmp_path):
-    """A file of its own for the contexts."""
-    return tmp_path / "contexts.db"
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    """A server that is lenient, and its file."""
+    file = tmp_path_factory.mktemp("store") / "contexts.db"
+    return build_server(file), file
 
 
 @pytest.fixture
-async def client(store):
-    """A client of a server that is lenient."""
-    async with Client(build_server(store)) as client:
+def store(served):
+    """The file of the server, which is not there yet."""
+    _, file = served
+    yield file
+    file.rmdir() if file.is_dir() else file.unlink(missing_ok=True)
+
+
+@pytest.fixture
+async def client(served, store):
+    """A client of the server."""
+    assert not store.exists()
+    async with Client(served[0]) as client:
         yield client
 
 
@@ -169,29 +182,21 @@ async def test_a_folder_that_cannot_be_made_gets_an_envelope(tmp_path):
     assert str(tmp_path) not in result.content[0].text
 
 
-async def test_the_first_call_creates_the_file(store):
+async def test_the_first_call_creates_the_file(client, store):
     """Building a server and listing its tools writes nothing, so that a server may be looked at."""
-    async with Client(build_server(store)) as client:
-        await client.list_tools()
-        assert not store.exists()
-        await client.call_tool("search_context", {"query": ""})
+    await client.list_tools()
+    assert not store.exists()
+    await client.call_tool("search_context", {"query": ""})
     assert store.exists()
 
 
 @pytest.mark.slow
 def test_a_started_server_has_loaded_the_repair_modules(tmp_path):
     """All that a repair or a refusal needs is loaded when the server starts."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    run = subprocess.run(
-        [sys.executable, "-"],
-        input=LOADED,
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    assert run.stdout.split() == []
+    script = tmp_path / "loaded.py"
+    script.write_text(LOADED)
+    loaded = run(script, cwd=tmp_path, PYTHONPATH=os.pathsep.join(sys.path))
+    assert (loaded.returncode, loaded.stdout.split()) == (0, []), loaded.stderr
 
 
 LOADED = """
@@ -240,17 +245,24 @@ async def test_without_the_middleware_the_same_call_is_rejected(store):
             await client.call_tool("store_context", {"content": "a note", "tags": "one"})
 
 
+@pytest.mark.slow
 def test_the_demo_shows_what_it_claims():
     """The demo checks itself, its tables fit the terminal, and it writes no colors into a pipe."""
-    environment = {**os.environ, "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"}
-    demo = subprocess.run(
-        [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "demo"],
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    assert demo.returncode == 0, demo.stdout + demo.stderr
-    assert "\x1b" not in demo.stdout
-    assert 90 < max(map(len, demo.stdout.splitlines())) <= 100
+    shown = run("-c", "from mcp_lenient.cli import main; main()", "demo", COLUMNS="100")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    assert "\x1b" not in shown.stdout
+    assert 90 < max(map(len, shown.stdout.splitlines())) <= 100
+
+
+async def test_each_call_of_the_demo_does_what_it_claims(tmp_path, monkeypatch):
+    """Each call of the demo has its outcomes, with servers in this process where the demo starts four."""
+
+    def in_this_process(_script, *, args, env, **_options):
+        strict = env["FASTMCP_STRICT_INPUT_VALIDATION"] == "1"
+        monkeypatch.setattr(fastmcp.settings, "strict_input_validation", strict)
+        return build_server(Path(args[0]), lenient="--bare" not in args)
+
+    monkeypatch.setattr(demo, "PythonStdioTransport", in_this_process)
+    rows = await demo._rows(tmp_path)
+    assert rows
+    assert [surprise for row in rows for surprise in row.surprises()] == []

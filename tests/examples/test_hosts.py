@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from environments import environment
+from example_runs import ROOT, run
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+import sdk_2
 from benchmarks.hosts.matrix import HOSTS
-
-ROOT = Path(__file__).parents[2]
 
 every_sdk = pytest.mark.parametrize(
     ("example", "needs"),
@@ -31,18 +30,20 @@ def python(needs):
     return environment(*needs) if needs else sys.executable
 
 
-@every_sdk
-def test_an_example_prints_its_results(example, needs):
+@pytest.mark.slow
+def test_an_example_prints_its_results_on_sdk_1():
     """Three calls run, two are refused with the envelope."""
-    done = subprocess.run(  # noqa: S603 - our own file
-        [python(needs), str(ROOT / "examples" / example)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
-    said = [line.strip() for line in done.stdout.splitlines() if line.startswith("  ")]
+    _check(run("examples/sdk_1.py", python=environment(*HOSTS["sdk_1"].needs)).stdout)
+
+
+async def test_an_example_prints_its_results_on_sdk_2(capsys):
+    """Three calls run, two are refused with the envelope."""
+    await sdk_2.main()
+    _check(capsys.readouterr().out)
+
+
+def _check(printed):
+    said = [line.strip() for line in printed.splitlines() if line.startswith("  ")]
     assert said[:3] == [
         "ran: kept 'a' with ['x'], 10 at most",
         "ran: kept 'b' with ['x'], 10 at most",
@@ -59,14 +60,7 @@ def test_an_example_prints_its_results(example, needs):
 )
 def test_an_example_says_in_one_line_what_to_install(example, package):
     """Without its packages an example says how to make its environment, and exits with 1."""
-    done = subprocess.run(  # noqa: S603 - our own file
-        [sys.executable, str(ROOT / "examples" / example)],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-        check=False,
-    )
+    done = run(f"examples/{example}")
     assert (done.returncode, done.stdout) == (1, "")
     (said,) = done.stderr.splitlines()
     _, *commands = re.split(": (?=python)| && ", said)
