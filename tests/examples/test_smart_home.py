@@ -167,8 +167,8 @@ async def test_a_climate_is_kept(home):
 
 async def test_a_device_has_the_form_of_smartthings(home):
     """What is found has the six fields that callers of SmartThings know, and the words that do not fit it."""
-    result = await answer(home, "search_devices", {"query": "客厅 灯"})
-    assert result.structured_content["result"][:1] == [
+    result = await answer(home, "search_devices", {"query": "客厅 灯", "limit": 1})
+    assert result.structured_content["result"] == [
         {
             "id": "abc123",
             "fullId": "uuid-abc123",
@@ -179,12 +179,6 @@ async def test_a_device_has_the_form_of_smartthings(home):
             "unmatched": [],
         }
     ]
-
-
-async def test_the_limit_bounds_results(home):
-    """The limit holds, and is five where it is left out."""
-    found = await answer(home, "search_devices", {"query": "灯", "limit": 2})
-    assert len(found.structured_content["result"]) == 2
 
 
 @pytest.mark.parametrize(
@@ -253,15 +247,12 @@ async def test_a_wrong_command_changes_nothing_and_gets_an_envelope(home, device
 
 async def test_a_wrong_argument_is_told_in_plain_words(home):
     """What a command takes is said as people say it."""
-    told = envelope(
-        await answer(home, "execute_commands", LIGHT | {"commands": [{**DIM, "arguments": [30, 40]}]})
-    )
-    assert (
-        told["message"]
-        == "'setLevel' takes a whole number from 0 to 100%, such as [50]. Nothing was changed."
-    )
-    told = envelope(await answer(home, "execute_commands", LIGHT | {"commands": [{**ON, "arguments": [1]}]}))
-    assert told["message"] == "'on' takes no arguments. Nothing was changed."
+    for command, said in (
+        ({**DIM, "arguments": [30, 40]}, "'setLevel' takes a whole number from 0 to 100%, such as [50]."),
+        ({**ON, "arguments": [1]}, "'on' takes no arguments."),
+    ):
+        told = envelope(await answer(home, "execute_commands", LIGHT | {"commands": [command]}))
+        assert told["message"] == f"{said} Nothing was changed."
 
 
 async def test_a_blind_and_its_level_agree(home):
@@ -310,27 +301,15 @@ REPAIRED = [
     ("search_devices", {"query": 1}, {"query": "1"}, "str-number"),
     # int
     ("search_devices", {"query": "light", "limit": "1"}, {"query": "light", "limit": 1}, "int-text"),
-    ("search_devices", {"query": "light", "limit": " 1 "}, {"query": "light", "limit": 1}, "int-spaces"),
-    ("search_devices", {"query": "light", "limit": "1.0"}, {"query": "light", "limit": 1}, "int-float-text"),
     ("search_devices", {"query": "light", "limit": 1.0}, {"query": "light", "limit": 1}, "int-float"),
-    ("search_devices", {"query": "light", "limit": [1]}, {"query": "light", "limit": 1}, "int-list"),
     ("search_devices", {"query": "light", "limit": None}, {"query": "light"}, "int-null"),
-    ("search_devices", {"query": "light", "limit": ""}, {"query": "light"}, "int-empty"),
     # float
     ("set_climate", CLIMATE | {"temperature": "24.5"}, CLIMATE, "float-text"),
-    ("set_climate", CLIMATE | {"temperature": " 21 "}, CLIMATE | {"temperature": 21}, "float-spaces"),
-    ("set_climate", CLIMATE | {"temperature": [24.5]}, CLIMATE, "float-list"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "true"}, CLIMATE | {"quiet": True}, "bool-text"),
-    ("set_climate", CLIMATE | {"quiet": "True"}, CLIMATE | {"quiet": True}, "bool-python"),
     ("set_climate", CLIMATE | {"quiet": "Yes"}, CLIMATE | {"quiet": True}, "bool-yes"),
-    ("set_climate", CLIMATE | {"quiet": "off"}, CLIMATE | {"quiet": False}, "bool-off"),
-    ("set_climate", CLIMATE | {"quiet": None}, CLIMATE, "bool-null"),
     # Literal
     ("set_climate", CLIMATE | {"power": "Off"}, CLIMATE | {"power": "off"}, "literal-case"),
-    ("set_climate", CLIMATE | {"power": ' "off" '}, CLIMATE | {"power": "off"}, "literal-quotes"),
-    ("set_climate", CLIMATE | {"power": ["off"]}, CLIMATE | {"power": "off"}, "literal-list"),
-    ("set_climate", CLIMATE | {"power": None}, CLIMATE, "literal-null"),
     # a string or null
     ("set_climate", CLIMATE | {"until": 22}, CLIMATE | {"until": "22"}, "optional-str-number"),
     # a list of objects
@@ -345,75 +324,61 @@ REPAIRED = [
     ("execute_commands", LIGHT | {"commands": [ON | {"arguments": None}]}, LIGHT | {"commands": [ON]}, "dicts-null"),
     # a list of str
     ("interpret_command", SAID | {"device_capabilities": '["switch", "switchLevel"]'}, SAID, "list-json"),
-    ("interpret_command", SAID | {"device_capabilities": "['switch', 'switchLevel']"}, SAID, "list-python"),
     ("interpret_command", SAID | {"device_capabilities": "switchLevel"}, SAID, "list-one"),
-    ("interpret_command", SAID | {"device_capabilities": {"item": ["switch", "switchLevel"]}}, SAID, "list-items"),
     # dict and Optional
     ("interpret_command", SAID | {"current_state": '{"level": 80}'}, SAID | {"current_state": {"level": 80}}, "dict-json"),
     ("interpret_command", SAID | {"current_state": "{'level': 80, 'on': True}"}, SAID | {"current_state": {"level": 80}}, "dict-python"),
-    ("interpret_command", SAID | {"current_state": "{level: 80, 电源: '关',}"}, SAID | {"current_state": {"level": 80}}, "dict-json5"),
     ("interpret_command", SAID | {"current_state": ""}, SAID, "optional-empty"),
     # names and the whole
     ("interpret_command", {"userInput": "关灯", "deviceCapabilities": ["switch"]}, {"user_input": "关灯", "device_capabilities": ["switch"]}, "names-camel"),
     ("search_devices", {"arguments": {"query": "客厅", "limit": 1}}, {"query": "客厅", "limit": 1}, "whole-wrapped"),
-    ("search_devices", {"input": '{"query": "客厅"}'}, {"query": "客厅"}, "whole-text"),
 ]  # fmt: skip
 
 REFUSED = [
     # str
     ("search_devices", {"query": ["客厅"]}, "INVALID_QUERY_TYPE", "Send one value.", "str-list"),
-    ("search_devices", {"query": {"query": "客厅"}}, "INVALID_QUERY_TYPE", "but got an object", "str-wrapped"),
     ("search_devices", {"query": None}, "INVALID_QUERY_TYPE", "must be a string, but got null", "str-null"),
     ("search_devices", {"query": {"text": "客厅"}}, "INVALID_QUERY_TYPE", "but got an object", "str-object"),
     ("search_devices", {}, "MISSING_QUERY", "'query' is required", "str-missing"),
     # int
     ("search_devices", {"query": "灯", "limit": "两"}, "INVALID_LIMIT_TYPE", "must be an integer", "int-chinese"),
     ("search_devices", {"query": "灯", "limit": "２"}, "INVALID_LIMIT_TYPE", "must be an integer", "int-full-width"),  # noqa: RUF001 - that is the point
-    ("search_devices", {"query": "灯", "limit": 2.5}, "INVALID_LIMIT_TYPE", "got the number 2.5", "int-fraction"),
-    ("search_devices", {"query": "灯", "limit": [1, 2]}, "INVALID_LIMIT_TYPE", "got an array", "int-list"),
     # float
     ("set_climate", CLIMATE | {"temperature": "21.5°C"}, "INVALID_TEMPERATURE_TYPE", "must be a number", "float-unit"),
-    ("set_climate", CLIMATE | {"temperature": "21,5"}, "INVALID_TEMPERATURE_TYPE", "must be a number", "float-comma"),
-    ("set_climate", CLIMATE | {"temperature": "二十一"}, "INVALID_TEMPERATURE_TYPE", "must be a number", "float-chinese"),
     ("set_climate", CLIMATE | {"temperature": 50}, "INVALID_TEMPERATURE_VALUE", "at most 35", "float-range"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "是"}, "INVALID_QUIET_TYPE", "must be a boolean", "bool-chinese"),
-    ("set_climate", CLIMATE | {"quiet": 2}, "INVALID_QUIET_TYPE", "must be a boolean", "bool-two"),
     # Literal
     ("set_climate", CLIMATE | {"power": "关"}, "INVALID_POWER_VALUE", '"on", "off"', "literal-chinese"),
-    ("set_climate", CLIMATE | {"power": ""}, "INVALID_POWER_VALUE", "must be one of", "literal-empty"),
     # a string or null
     ("set_climate", CLIMATE | {"until": {"at": "22:00"}}, "INVALID_UNTIL_TYPE", "must be a string or null", "optional-str-object"),
     ("set_climate", CLIMATE | {"until": "banana"}, "INVALID_UNTIL_VALUE", "until", "optional-str-pattern"),
     # a list of objects
     ("execute_commands", LIGHT | {"commands": "开灯"}, "INVALID_COMMANDS_TYPE", "must be an array of objects", "dicts-words"),
     ("execute_commands", LIGHT | {"commands": '[{"command": "on"'}, "CUT_OFF", "must be an array", "dicts-cut-off"),
-    ("execute_commands", LIGHT | {"commands": None}, "INVALID_COMMANDS_TYPE", "but got null", "dicts-null"),
     ("execute_commands", LIGHT | {"commands": [{"set": "power", "to": "on"}]}, "INVALID_ARGUMENTS", "'commands[0].capability' is required", "dicts-names"),
     ("execute_commands", LIGHT | {"commands": [ON | {"component": None}]}, "INVALID_COMMANDS_TYPE", 'must be "main"', "dicts-only-value"),
     # a list of str
-    ("interpret_command", SAID | {"device_capabilities": "开关、亮度"}, "INVALID_DEVICE_CAPABILITIES_TYPE", "Write it as JSON", "list-chinese-commas"),
     ("interpret_command", SAID | {"device_capabilities": "switch,lock"}, "INVALID_DEVICE_CAPABILITIES_TYPE", "Write it as JSON", "list-commas"),
     ("interpret_command", SAID | {"device_capabilities": ["switch", 1]}, "INVALID_DEVICE_CAPABILITIES_TYPE", "'device_capabilities[1]'", "list-mixed"),
     # dict and Optional
     ("interpret_command", SAID | {"current_state": "关着"}, "INVALID_CURRENT_STATE_TYPE", "must be an object or null", "dict-words"),
-    ("interpret_command", SAID | {"current_state": []}, "INVALID_CURRENT_STATE_TYPE", "must be an object or null", "dict-list"),
     # names
     ("search_devices", {"query": "灯", "房间": "客厅"}, "UNKNOWN_PARAMETER", "Accepted are 'query', 'limit'", "names-unknown"),
-    ("set_climate", {"温度": 20}, "INVALID_ARGUMENTS", "'temperature' is required", "names-chinese"),
 ]  # fmt: skip
 
 
 @on_both_servers
 @pytest.mark.parametrize(("tool", "sent", "right"), [pytest.param(*row[:3], id=row[3]) for row in REPAIRED])
-async def test_a_wrong_form_does_what_the_right_one_does(two_homes, tool, sent, right):
-    """A call that has one reading gets the answer that the right call gets."""
+async def test_a_wrong_form_does_what_the_right_one_does(two_homes, strict, tool, sent, right):
+    """A call that has one reading gets the answer that the right call gets; what a strict server repairs is recorded."""
     home, other = two_homes
     wanted = await answer(other, tool, right)
     assert not wanted.is_error
     assert not (wanted.meta or {}).get("mcp_lenient")
     got = await answer(home, tool, sent)
     assert (got.is_error, got.structured_content) == (False, wanted.structured_content)
+    assert not strict or got.meta["mcp_lenient"]["repairs"]
     if tool == "execute_commands":
         assert await state(home, "abc123") == await state(other, "abc123")
 
@@ -427,15 +392,6 @@ async def test_ambiguous_input_is_refused(home, tool, sent, code, words):
     reported = envelope(await answer(home, tool, sent))
     assert reported["error_code"] == code
     assert words in reported["message"]
-
-
-@pytest.mark.parametrize("strict", [True], ids=["strict"])
-async def test_each_wrong_form_is_recorded(home):
-    """On a strict server each repair is named in the result."""
-    async with Client(home) as client:
-        results = [(name, await client.call_tool_mcp(tool, sent)) for tool, sent, _, name in REPAIRED]
-    for name, result in results:
-        assert result.meta["mcp_lenient"]["repairs"], name
 
 
 SEARCH = {"query": "客厅 灯", "limit": 5}
