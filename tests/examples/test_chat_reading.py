@@ -147,6 +147,7 @@ HOUSE = [
     (["打开书房的灯，调亮一点"], "std001 on, std001 setLevel 80", "80%"),
     (["switch the heating on, up by 2 degrees"], "air001 on, air001 setHeatingSetpoint 22.0", "22 °C"),
     (["暖气调到20度，再调高2度"], "", "several wishes for 客厅空调 (客厅)"),
+    (["switch the bedroom lamp off, brighten it"], "", "several wishes for 卧室台灯 (卧室)"),
     (["lock the front door and then unlock it"], "", "several wishes for 大门锁 (玄关)"),
     (["turn the studio lamp on, turn it on"], "", "several wishes for Studio lamp (studio)"),
     # A complaint beside a wish is its reason and no wish of its own.
@@ -154,6 +155,7 @@ HOUSE = [
     (["we're freezing, raise the heating by 2 degrees"], "air001 setHeatingSetpoint 22.0", "22 °C"),
     (["it's too dark, switch the studio lamp on"], "std001 on", "Studio lamp (studio) is on now."),
     (["拉上窗帘，太亮了"], "", "do not fit together"),
+    (["I'm boiling, open the curtain"], "", "do not fit together"),
     (["太冷了，把暖气调低一点"], "", "do not fit together"),
     (["switch the heating off, I'm freezing"], "", "do not fit together"),
     (["the bedroom lamp is too dark, switch the studio lamp on"], "", "do not fit together"),
