@@ -14,7 +14,7 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_for(port: int, patience: float = 30.0) -> None:
+def wait_for(port: int, patience: float = 180.0) -> None:
     """Return when a server listens on a port.
 
     Raises:

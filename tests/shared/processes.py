@@ -23,7 +23,7 @@ def running(command: list[str], port: int, **environment: str):
         encoding="utf-8",
     ) as process:
         try:
-            wait_for(port, patience=180)
+            wait_for(port)
             yield process
         finally:
             process.terminate()
