@@ -142,11 +142,13 @@ def _read(
     log, given = take_in(database, logs, folder, stdin=stdin), parameters(selection)
     ((first, last, _),) = database.run(span(selection), given)
     seconds = step(first, last)
-    for name in TABLES:
-        least = REPEATED_TIMES if name == "mistakes" else 1
-        database.run(
-            f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds, least=least)}", given
-        )
+    with database.committed_once():
+        for name in TABLES:
+            least = REPEATED_TIMES if name == "mistakes" else 1
+            database.run(
+                f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds, least=least)}", given
+            )
+        prepare(database)
     return _made(database, log, selection, seconds, top)
 
 
@@ -168,13 +170,14 @@ def _answered(
             database.run(
                 f"INSERT INTO counted_{name} FROM read_parquet(?, binary_as_string=true)", [str(file)]
             )
-    read_lists(database, folder, "counted_shapes")
+    with database.committed_once():
+        read_lists(database, folder, "counted_shapes")
+        prepare(database)
     ((first, last),) = database.run("SELECT min(earliest), max(latest) FROM counted_periods")
     return _made(database, log, selection, step(first, last, least), top)
 
 
 def _made(database: Database, log: LogFigures, selection: Selection, seconds: int, top: int) -> Report:
-    prepare(database)
     return Report(
         made=datetime.now(timezone.utc),
         selection=selection,

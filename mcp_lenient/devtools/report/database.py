@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
 from time import monotonic, sleep
@@ -173,6 +174,13 @@ class Database:
         rows = self.run(sql, parameters)
         names = [name for name, *_ in self._connection.description or ()]
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+    @contextmanager
+    def committed_once(self) -> Iterator[None]:
+        """Commit what several statements write together: a commit waits for the disk. None of them may fail."""
+        self.run("BEGIN")
+        yield
+        self.run("COMMIT")
 
     def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of one statement, few of them in memory at a time; no other statement may run meanwhile."""

@@ -361,7 +361,8 @@ def take_in(database: Database, logs: FoundLogs, folder: Path, *, stdin: bool = 
     if not intake.lines and len(intake.skipped) == files:
         raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
     intake.read_odd()
-    read_lists(database, folder, "read")
+    with database.committed_once():
+        read_lists(database, folder, "read")
     ((events, undated),) = database.run(
         "SELECT count(*), count(*) FILTER (micros IS NULL) FROM read WHERE kind = 'event'"
     )
@@ -466,7 +467,8 @@ class _Intake:
         odd = self._database.stream("SELECT line FROM read WHERE kind = 'odd'")
         events = (_canonical(event) for event in (read_event(line) for (line,) in odd) if event is not None)
         with _written(self._folder, events) as file:
-            self._database.run(_READ_ODD, [[file]])
+            if Path(file).stat().st_size:
+                self._database.run(_READ_ODD, [[file]])
 
     def _run(self, sql: str, paths: list[str]) -> None:
         self._database.run(sql, [paths], doing="reading")
@@ -486,17 +488,14 @@ def read_lists(database: Database, folder: Path, source: Literal["read", "counte
             folder, (_laid_out(name, number, raw) for number, (raw,) in enumerate(different))
         ) as file:
             database.run(
-                f"CREATE TABLE laid_out AS SELECT unnest(json_transform(line, '{shape}')) FROM read_csv(?, {_AS_TEXT})",
+                f"CREATE TABLE {name}_lists AS "
+                f"SELECT unnest(json_transform(line, '{shape}')) FROM read_csv(?, {_AS_TEXT})",
                 [[file]],
             )
-        unfit = f"{name} IN (SELECT raw FROM laid_out WHERE list IS NULL)"
-        for sql in (
-            f"CREATE TABLE {name}_lists AS SELECT raw, list FROM laid_out",
-            f"CREATE TABLE {name} AS SELECT list, unnest(records, max_depth := 2) FROM laid_out",
-            *([f"DELETE FROM read WHERE kind = 'event' AND {unfit}"] if source == "read" else ()),
-            "DROP TABLE laid_out",
-        ):
-            database.run(sql)
+        database.run(f"CREATE TABLE {name} AS SELECT list, unnest(records, max_depth := 2) FROM {name}_lists")
+    if source == "read":
+        unfit = (f"{name} IN (SELECT raw FROM {name}_lists WHERE list IS NULL)" for name in LISTS)
+        database.run(f"DELETE FROM read WHERE kind = 'event' AND ({' OR '.join(unfit)})")
 
 
 @contextmanager

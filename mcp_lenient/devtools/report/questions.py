@@ -267,6 +267,9 @@ def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
     """
     (whole,) = database.records(_WHOLE)
     lists = {name: _entries(database, each, top) for name, each in _LISTS.items()}
+    found = {name: len(entries) for name, entries in lists.items()}
+    cut = [name for name, length in found.items() if length == top]
+    found |= {name: database.run(f"SELECT count(*) FROM ({_LISTS[name].sql})")[0][0] for name in cut}
     shown = {
         "tools": [each.tool for each in lists["tools"]],
         "clients": sorted({each.client or "" for each in lists["clients"]}),
@@ -277,9 +280,7 @@ def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
         "outcomes": dict(database.run(_OUTCOMES)),
         "timeline": Timeline() if whole["first"] is None else _timeline(database, seconds),
         "cells": [Cell.model_validate(row) for row in database.records(_CELLS, shown)],
-        "found": {
-            name: database.run(f"SELECT count(*) FROM ({each.sql})")[0][0] for name, each in _LISTS.items()
-        },
+        "found": found,
     }
 
 
