@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import get_args
 
 import pytest
@@ -12,12 +13,8 @@ from fastmcp import Client, FastMCP
 import mcp_lenient.normalizers
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.devtools.report import Report, read_report
+from mcp_lenient.devtools.report.advice import _WORDS
 from mcp_lenient.types import ViolationCode
-
-
-def of_kind(report, kind):
-    """Return the advice of one kind."""
-    return [each for each in report.advice if each.kind == kind]
 
 
 def test_outcomes_are_grouped_by_tool_client_and_time(tmp_path):
@@ -98,23 +95,19 @@ def test_the_reasons_why_calls_came_to_nothing(tmp_path):
     assert (report.faults[0].tools, report.faults[0].clients) == ({"a": 3}, {"n8n": 3})
 
 
-def test_a_call_that_was_refused_before_counts_as_a_loop(tmp_path):
-    """The first refusal of a call counts for what is wrong, and those after it for the loop."""
+def test_repeated_calls_are_loops_and_reasons_are_counted_by_model(tmp_path):
+    """The first refusal of a call counts for what is wrong, those after it for the loop; repairs count whole."""
     mistake = {"violations": [wrong("missing", "/q", "absent")], "error_code": "MISSING_Q"}
-    lines = [line(**mistake), line(**mistake, repeated=2), line(**mistake, repeated=3)]
-    report = read_report([log(tmp_path, *lines)])
-    assert {each.fault: each.calls for each in report.faults} == {"loop": 2, "left_out": 1}
-    assert report.tools[0].failed == 3
-
-
-def test_the_reasons_are_counted_by_model(tmp_path):
-    """Where the events name the model, each reason says which models sent most; repairs count whole."""
-    mistake = {"violations": [wrong("missing", "/q", "absent")]}
     fixed = {"repairs": [repair("fold_enum", "/x")]}
-    lines = [line(**mistake, model="small:20b")] * 2 + [line(**mistake, model="large"), line(**mistake)]
+    lines = [line(**mistake, model="small:20b"), *(line(**mistake, repeated=times) for times in (2, 3, 4))]
+    lines += [line(**mistake, model=model) for model in ("small:20b", "large", None, None)]
     lines += [line("call_repaired", **fixed, model=model) for model in ("small:20b", "large", None)]
     report = read_report([log(tmp_path, *lines)])
-    assert report.faults[0].models == {"small:20b": 2, "large": 1}
+    assert [(each.fault, each.calls, each.models) for each in report.faults] == [
+        ("left_out", 5, {"small:20b": 2, "large": 1}),
+        ("loop", 3, {}),
+    ]
+    assert report.tools[0].failed == 8
     assert [(each.repairs, each.calls) for each in report.rules] == [(3, 3)]
 
 
@@ -151,98 +144,99 @@ def test_lists_are_cut_to_the_requested_length(tmp_path):
     assert report.found["tools"] == 9
 
 
-def test_a_log_without_a_call_is_a_report(tmp_path):
-    """A log without calls is not an error."""
-    report = read_report([log(tmp_path, "no event")])
-    assert (report.calls, report.log.foreign, report.advice) == (0, 1, ())
-
-
-def test_the_model_reads_its_own_json(tmp_path):
-    """A report can be saved as JSON and loaded again."""
-    report = read_report([log(tmp_path, *[line(violations=[wrong("missing", "/x")])] * 4)])
-    assert Report.model_validate_json(report.model_dump_json()) == report
-
-
 SWAPPED = [wrong("missing", "/task"), wrong("unknown", "/query")]
-ADVICE = [
-    pytest.param(
-        [line(violations=SWAPPED)] * 3,
-        "declare_alias",
-        3,
+
+
+def many(count, *violations, tool="search", client="agent"):
+    return [line(tool=tool, client_name=client, violations=list(violations))] * count
+
+
+def from_clients(count, *violations, tool="search"):
+    return [line(tool=tool, client_name=f"c{at}", violations=list(violations)) for at in range(count)]
+
+
+ADVISED = {
+    ("declare_alias", "search", "task"): (
+        many(4, *SWAPPED),
         '@lenient(task=aliases("query"))',
         '"search": {parameters: {"task": {aliases: ["query"]}}}',
-        id="alias",
     ),
-    pytest.param(
-        [line(violations=[wrong("missing", "/max-results"), wrong("unknown", "/数量")])] * 3,
-        "declare_alias",
-        3,
+    ("declare_alias", "list", "max-results"): (
+        many(3, wrong("missing", "/max-results"), wrong("unknown", "/数量"), tool="list"),
         '@lenient(**{"max-results": aliases("数量")})',
-        '"search": {parameters: {"max-results": {aliases: ["数量"]}}}',
-        id="alias of a name that Python cannot write",
+        '"list": {parameters: {"max-results": {aliases: ["数量"]}}}',
     ),
-    pytest.param(
-        [line("call_accepted", hints=[{"code": "json_text_kept", "pointer": "/text"}])] * 4,
-        "parse_json",
-        4,
+    ("parse_json", "note", "/text"): (
+        [line("call_accepted", "note", hints=[{"code": "json_text_kept", "pointer": "/text"}])] * 4,
         "@lenient(text=parse_json())",
-        '"search": {parameters: {"text": {parse_json: true}}}',
-        id="parse_json",
+        '"note": {parameters: {"text": {parse_json: true}}}',
     ),
-    pytest.param(
+    ("json_as_text", None, None): (
         [line("call_repaired", repairs=[repair("json_text_to_object", "", "string", "object")])] * 3,
-        "json_as_text",
-        3,
-        None,
-        None,
-        id="whole arguments as text",
     ),
-    pytest.param(
-        [line(client_name=f"c{at}", violations=[wrong("format", "/since", "string")]) for at in range(3)],
-        "describe_format",
-        3,
-        None,
-        None,
-        id="format",
+    ("describe_format", "plan", "/since"): (
+        from_clients(3, wrong("format", "/since", "string"), tool="plan"),
     ),
-    pytest.param(
-        [line(client_name=f"c{at}", violations=[wrong("missing", "/x")]) for at in range(3)],
-        "required_parameter",
-        3,
-        None,
-        None,
-        id="missing",
+    ("required_parameter", "plan", "/x"): (from_clients(3, wrong("missing", "/x"), tool="plan"),),
+    ("nullable_parameter", "note", "/x"): (many(3, wrong("type", "/x", "null"), tool="note"),),
+    ("two_readings", "note", "/y"): (many(3, wrong("ambiguous", "/y"), tool="note"),),
+    ("drop_unknown", None, "metadata"): (
+        [
+            line(tool=f"t{at}", client_name="n8n", violations=[wrong("unknown", "/metadata")])
+            for at in range(3)
+        ],
     ),
-    pytest.param(
-        [line(violations=[wrong("type", "/x", "null")])] * 3, "nullable_parameter", 3, None, None, id="null"
-    ),
-    pytest.param(
-        [line(violations=[wrong("ambiguous", "/x")])] * 3, "two_readings", 3, None, None, id="ambiguous"
-    ),
-    pytest.param(
-        [line(tool=f"t{at}", violations=[wrong("unknown", "/metadata")]) for at in range(3)],
-        "drop_unknown",
-        3,
-        None,
-        None,
-        id="injected",
-    ),
-    pytest.param(
-        [line(tool="old", error_code="UNKNOWN_TOOL")] * 3, "unknown_tool", 3, None, None, id="unknown tool"
-    ),
-    pytest.param([line(error_code="ARGUMENTS_TOO_LARGE")] * 3, "too_large", 3, None, None, id="too large"),
-    pytest.param(
-        [line(violations=[wrong("type", "/x", "string")])] * 5, "refused_most", 5, None, None, id="frequent"
-    ),
-]
+    ("unknown_tool", "old", None): ([line(tool="old", error_code="UNKNOWN_TOOL")] * 3,),
+    ("too_large", "keep", None): ([line(tool="keep", error_code="ARGUMENTS_TOO_LARGE")] * 3,),
+    ("refused_most", "add", "/x"): (many(5, wrong("type", "/x", "string"), tool="add"),),
+}
+UNCERTAIN = {
+    "too few": many(2, *SWAPPED),
+    "two candidate names": many(4, *SWAPPED, wrong("unknown", "/other")),
+    **{
+        f"arguments sent under {name}": many(4, wrong("missing", "/task"), wrong("unknown", f"/{name}"))
+        for name in ("args", "arguments", "input", "kwargs", "parameters", "params", "properties")
+    },
+    "a hidden name": many(4, wrong("missing", "/task"), wrong("unknown", "/{…}")),
+    "names in different objects": many(4, wrong("missing", "/a/x"), wrong("unknown", "/b/y")),
+    "a format that only one client gets wrong": many(4, wrong("format", "/x")),
+    "text for a number": [
+        line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])
+    ]
+    * 4,
+}
 
 
-@pytest.mark.parametrize(("lines", "kind", "calls", "python", "definition"), ADVICE)
-def test_advice_names_what_to_do(lines, kind, calls, python, definition, tmp_path):
+@pytest.fixture(scope="module")
+def advised(tmp_path_factory):
+    """Report on all calls that give advice."""
+    return read_report(
+        [log(tmp_path_factory.mktemp("advised"), *(each for row in ADVISED.values() for each in row[0]))]
+    )
+
+
+def test_advice_names_what_to_do(advised):
     """Each kind of mistake gives one piece of advice, with its calls and the line that fixes it."""
-    report = read_report([log(tmp_path, *lines)])
-    (advice,) = report.advice
-    assert (advice.kind, advice.calls, advice.python, advice.definition) == (kind, calls, python, definition)
+    assert {
+        (each.kind, each.tool, each.parameter): (each.calls, each.python, each.definition)
+        for each in advised.advice
+    } == {about: (len(lines), *(fixes or (None, None))) for about, (lines, *fixes) in ADVISED.items()}
+    assert len(advised.advice) == len(ADVISED)
+
+
+def test_uncertain_mistakes_give_no_advice(tmp_path):
+    """If the calls do not show what was meant, there is no advice."""
+    lines = [
+        json.dumps({**json.loads(each), "tool": name, "client_name": name})
+        for name, lines in UNCERTAIN.items()
+        for each in lines
+    ]
+    assert read_report([log(tmp_path, *lines)]).advice == ()
+
+
+def test_the_model_reads_its_own_json(advised):
+    """A report can be saved as JSON and loaded again."""
+    assert Report.model_validate_json(advised.model_dump_json()) == advised
 
 
 def test_a_repeated_mistake_gives_two_pieces_of_advice(tmp_path):
@@ -255,54 +249,47 @@ def test_a_repeated_mistake_gives_two_pieces_of_advice(tmp_path):
     ]
 
 
-def from_clients(count, *violations, tool="search"):
-    return [line(tool=tool, client_name=f"c{at}", violations=list(violations)) for at in range(count)]
+MOST_REFUSED = [
+    {
+        "6 calls of search by agent 1.0 failed at /x, with the wrong JSON type (came: array, string), one of": [
+            line(violations=[wrong("type", "/x", came)]) for came in ("string", "array", "string") * 2
+        ],
+        "5 calls of rows by c0 1.0, c1 1.0, c2 1.0 and 2 other clients failed at /rows/*/a, with a value that "
+        "the tool's own check refuses, one of": from_clients(
+            5, wrong("value", "/rows/0/a"), wrong("value", "/rows/1/a"), tool="rows"
+        ),
+        "5 calls of few by c0 1.0, c1 1.0 and c2 1.0 failed at /x": [
+            *from_clients(2, wrong("value", "/x"), tool="few"),
+            *from_clients(3, wrong("value", "/x"), tool="few"),
+        ],
+    },
+    {
+        "by an unnamed client failed at the arguments as a whole, with none of the allowed values": [
+            line(client_name=None, client_version=None, violations=[wrong("enum", "")])
+        ]
+        * 6,
+        "/x/y, with a name that is not known there, one of the most frequent mistakes in this log. See which": [
+            line("call_forwarded", "nested", violations=[wrong("unknown", "/x/y")])
+        ]
+        * 5,
+    },
+]
 
 
-@pytest.mark.parametrize(
-    ("lines", "says"),
-    [
-        pytest.param(
-            [line(violations=[wrong("type", "/x", came)]) for came in ("string", "array", "string") * 2],
-            "6 calls of search by agent 1.0 failed at /x, with the wrong JSON type (came: array, string), one of",
-            id="the received types",
-        ),
-        pytest.param(
-            from_clients(5, wrong("value", "/rows/0/a"), wrong("value", "/rows/1/a")),
-            "5 calls of search by c0 1.0, c1 1.0, c2 1.0 and 2 other clients failed at /rows/*/a, with a value that "
-            "the tool's own check refuses, one of",
-            id="items of a list count once, many clients",
-        ),
-        pytest.param(
-            [*from_clients(2, wrong("value", "/x")), *from_clients(3, wrong("value", "/x"))],
-            "5 calls of search by c0 1.0, c1 1.0 and c2 1.0 failed at /x",
-            id="a few clients",
-        ),
-        pytest.param(
-            [line(client_name=None, client_version=None, violations=[wrong("enum", "")])] * 5,
-            "by an unnamed client failed at the arguments as a whole, with none of the allowed values",
-            id="whole arguments, unnamed client",
-        ),
-        pytest.param(
-            [line("call_forwarded", violations=[wrong("unknown", "/x/y")])] * 5,
-            "/x/y, with a name that is not known there, one of the most frequent mistakes in this log. See which",
-            id="a nested name",
-        ),
-    ],
-)
-def test_the_most_refused_is_described(lines, says, tmp_path):
+@pytest.mark.parametrize("described", MOST_REFUSED)
+def test_the_most_refused_is_described(described, tmp_path):
     """The advice names the calls, tool, clients, place and error, and the command that explains them."""
-    (advice,) = read_report([log(tmp_path, *lines)]).advice
-    assert advice.kind == "refused_most"
-    assert says in advice.text
-    assert "mcp-lenient explain SERVER --event LINE" in advice.text
+    calls = [each for lines in described.values() for each in lines]
+    advice = read_report([log(tmp_path, *calls)]).advice
+    assert [each.kind for each in advice] == ["refused_most"] * len(described)
+    for says in described:
+        assert [each.tool for each in advice if says in each.text]
+    assert all("mcp-lenient explain SERVER --event LINE" in each.text for each in advice)
 
 
-@pytest.mark.parametrize("code", get_args(ViolationCode))
-def test_every_code_has_a_description(code, tmp_path):
-    """Every code, as the most frequent mistake, gives advice about its place."""
-    report = read_report([log(tmp_path, *[line(violations=[wrong(code, "/x")])] * 5)])
-    assert [each.parameter for each in report.advice] == ["/x"]
+def test_every_code_has_a_description():
+    """Every code may be that of the most frequent mistake."""
+    assert set(_WORDS) == set(get_args(ViolationCode))
 
 
 def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
@@ -315,69 +302,34 @@ def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("lines", "kind"),
+    ("lines", "kinds"),
     [
-        pytest.param([line(violations=SWAPPED)] * 9, "declare_alias", id="alias"),
-        pytest.param(from_clients(9, wrong("format", "/x")), "describe_format", id="format"),
-        pytest.param(from_clients(9, wrong("missing", "/x")), "required_parameter", id="missing"),
-        pytest.param([line(violations=[wrong("type", "/x", "null")])] * 9, "nullable_parameter", id="null"),
         pytest.param(
-            [line(error_code="ARGUMENTS_TOO_LARGE", violations=[wrong("size", "")])] * 9,
-            "too_large",
-            id="size",
+            many(9, *SWAPPED) + many(8, wrong("type", "/x", "null"), tool="note"),
+            ["declare_alias", "nullable_parameter"],
+            id="alias and null",
         ),
         pytest.param(
-            [line(tool=f"t{at % 3}", violations=[wrong("unknown", "/metadata")]) for at in range(18)],
-            "drop_unknown",
-            id="injected",
+            [line(tool="keep", error_code="ARGUMENTS_TOO_LARGE", violations=[wrong("size", "")])] * 9
+            + [line(tool=f"t{at % 3}", violations=[wrong("unknown", "/metadata")]) for at in range(18)],
+            ["drop_unknown", "too_large"],
+            id="injected and size",
         ),
     ],
 )
-def test_mistakes_covered_by_other_advice_are_not_repeated(lines, kind, tmp_path):
+def test_mistakes_covered_by_other_advice_are_not_repeated(lines, kinds, tmp_path):
     """A place with other advice gets no second one for its frequency."""
-    (advice,) = read_report([log(tmp_path, *lines)]).advice
-    assert advice.kind == kind
+    assert [each.kind for each in read_report([log(tmp_path, *lines)]).advice] == kinds
 
 
-NO_ADVICE = [
-    pytest.param([line(violations=SWAPPED)] * 2, id="too few"),
-    pytest.param([line(violations=[*SWAPPED, wrong("unknown", "/other")])] * 4, id="two candidate names"),
-    *(
-        pytest.param(
-            [line(violations=[wrong("missing", "/task"), wrong("unknown", f"/{name}")])] * 4,
-            id=f"arguments sent under {name}",
-        )
-        for name in ("args", "arguments", "input", "kwargs", "parameters", "params", "properties")
-    ),
-    pytest.param(
-        [line(violations=[wrong("missing", "/task"), wrong("unknown", "/{…}")])] * 4,
-        id="a hidden name",
-    ),
-    pytest.param(
-        [line(violations=[wrong("missing", "/a/x"), wrong("unknown", "/b/y")])] * 4,
-        id="names in different objects",
-    ),
-    pytest.param(
-        [line(violations=[wrong("format", "/x")])] * 4, id="a format that only one client gets wrong"
-    ),
-    pytest.param(
-        [line("call_repaired", repairs=[repair("text_to_integer", "/x", "string", "integer")])] * 4,
-        id="text for a number",
-    ),
-]
+def alias_of(report):
+    return next(each for each in report.advice if each.parameter == "task")
 
 
-@pytest.mark.parametrize("lines", NO_ADVICE)
-def test_uncertain_mistakes_give_no_advice(lines, tmp_path):
-    """If the calls do not show what was meant, there is no advice."""
-    assert read_report([log(tmp_path, *lines)]).advice == ()
-
-
-def test_an_advised_definition_fixes_the_calls(tmp_path):
+def test_an_advised_definition_fixes_the_calls(advised, tmp_path):
     """After the advised line is added to the definitions file, the call works."""
-    (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     file = tmp_path / "tools.yaml"
-    file.write_text(f"tools:\n  {advice.definition}\n", encoding="utf-8")
+    file.write_text(f"tools:\n  {alias_of(advised).definition}\n", encoding="utf-8")
     server = FastMCP("advised")
     server.add_middleware(LenientMiddleware(definitions=file))
 
@@ -392,13 +344,12 @@ def test_an_advised_definition_fixes_the_calls(tmp_path):
     assert asyncio.run(call()).data == "tea"
 
 
-def test_an_advised_declaration_fixes_the_calls(tmp_path):
+def test_an_advised_declaration_fixes_the_calls(advised):
     """After the advised line is added to the function, the call works."""
-    (advice,) = read_report([log(tmp_path, *[line(violations=SWAPPED)] * 3)]).advice
     server = FastMCP("advised")
     server.add_middleware(LenientMiddleware())
     names = {"lenient": mcp_lenient.lenient, "aliases": mcp_lenient.normalizers.aliases, "server": server}
-    source = f"@server.tool\n{advice.python}\ndef search(task: str) -> str:\n    return task\n"
+    source = f"@server.tool\n{alias_of(advised).python}\ndef search(task: str) -> str:\n    return task\n"
     exec(source, names)  # noqa: S102 - the advice is code to run
 
     async def call():

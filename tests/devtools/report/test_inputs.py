@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 from pathlib import Path
@@ -13,6 +14,7 @@ from devtools.report.logs import line, log, repair, wrong
 
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report
+from mcp_lenient.devtools.report.sources import find_logs
 
 EVENTS = (
     line(tool="a", violations=[wrong("type", "/x", "string"), wrong("missing", "/y")], request_id="1"),
@@ -36,6 +38,12 @@ def figures(report):
     return json.loads(report.model_dump_json(exclude={"made", "log"}))
 
 
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    """What a report says of the events as JSON lines."""
+    return figures(read_report([log(tmp_path_factory.mktemp("plain"), *EVENTS)]))
+
+
 @pytest.mark.parametrize(
     "select",
     [
@@ -55,21 +63,19 @@ def figures(report):
         pytest.param("* REPLACE (encode(tool) AS tool)", id="binary text"),
     ],
 )
-def test_parquet_gives_the_same_report_as_json_lines(select, tmp_path):
+def test_parquet_gives_the_same_report_as_json_lines(select, plain, tmp_path):
     """A Parquet file gives the same report as its events as JSON lines."""
-    plain = read_report([log(tmp_path, *EVENTS)])
     read = read_report([parquet(tmp_path / "events.parquet", EVENTS, select=select)])
     assert read.log.events == 3
-    assert figures(read) == figures(plain)
+    assert figures(read) == plain
 
 
-def test_parquet_of_pyarrow_is_read(tmp_path):
+def test_parquet_of_pyarrow_is_read(plain):
     """A file from PyArrow is read: nested lists, dictionary text, nanoseconds with a zone, zstd."""
     # pyarrow 26: `EVENTS` by `Table.from_pylist`, `timestamp("ns", "UTC")`, `dictionary_encode()`, `compression="zstd"`
-    plain = read_report([log(tmp_path, *EVENTS)])
     read = read_report([Path(__file__).with_name("from_pyarrow.parquet")])
     assert read.log.events == 3
-    assert figures(read) == figures(plain)
+    assert figures(read) == plain
 
 
 def test_parquet_files_of_different_columns_are_read_together(tmp_path):
@@ -79,17 +85,12 @@ def test_parquet_files_of_different_columns_are_read_together(tmp_path):
     assert sorted(each.tool for each in read_report([tmp_path]).tools) == ["a", "b", "c"]
 
 
-def test_a_gzipped_parquet_file_is_read(tmp_path):
-    """A Parquet file that was compressed with gzip is unpacked first."""
+def test_parquet_is_unpacked_and_read_from_standard_input(tmp_path):
+    """A Parquet file may be compressed with gzip, and standard input may be one."""
+    plain = parquet(tmp_path / "events.parquet", EVENTS).read_bytes()
     packed = tmp_path / "events.parquet.gz"
-    packed.write_bytes(gzip.compress(parquet(tmp_path / "events.parquet", EVENTS).read_bytes()))
-    assert read_report([packed]).calls == 3
-
-
-def test_parquet_is_read_from_standard_input(tmp_path):
-    """Standard input may be a Parquet file."""
-    with parquet(tmp_path / "events.parquet", EVENTS).open("rb") as stream:
-        assert read_report(["-"], stdin=stream).calls == 3
+    packed.write_bytes(gzip.compress(plain))
+    assert read_report([packed, "-"], stdin=io.BytesIO(plain)).calls == 6
 
 
 def test_a_foreign_parquet_file_is_named(tmp_path):
@@ -112,7 +113,7 @@ def test_a_damaged_parquet_file_is_named(tmp_path):
     assert report.calls == 3
     assert [each.file for each in report.log.skipped] == [str(cut), str(odd)]
     for file in (cut, odd):
-        for names in ([file], [whole, file], [tmp_path, file], [file, tmp_path]):
+        for names in ([whole, file], [tmp_path, file], [file, tmp_path]):
             with pytest.raises(ReportError, match=file.name):
                 read_report(names)
     whole.unlink()
@@ -134,13 +135,20 @@ def test_a_folder_is_read_once(tmp_path):
     assert (report.calls, report.log.files) == (3, 3)
 
 
+def found(name, folder):
+    """Return the names of the logs and of the skipped files that a name leads to."""
+    logs = find_logs([name], folder, None)
+    skipped = {Path(each.file).name: each.reason for each in logs.skipped}
+    return [Path(path).name for group in logs.groups for path in group.shown], skipped
+
+
 def test_loops_of_links_end(tmp_path):
     """Links that lead back into the folder do not make a log be read twice."""
     log(tmp_path, line())
     for number in range(20):
         (tmp_path / f"loop{number}").symlink_to(tmp_path, target_is_directory=True)
     for name in (tmp_path, f"{tmp_path}/**/*.jsonl", f"{tmp_path}/**/**/*.jsonl"):
-        assert read_report([name]).calls == 1
+        assert found(name, tmp_path)[0] == ["events.jsonl"]
 
 
 def beside(folder):
@@ -157,26 +165,35 @@ def beside(folder):
     return sorted(each.name for each in folder.iterdir())
 
 
-def test_other_files_are_skipped_and_named(tmp_path):
-    """Unreadable files in a folder or matching a pattern are skipped and named."""
+def test_other_files_are_skipped_and_named(tmp_path, capsys):
+    """Unreadable files in a folder or matching a pattern are skipped, and the report names them and the reasons."""
     names = beside(tmp_path)
     log(tmp_path, line())
-    for name in (tmp_path, f"{tmp_path}/*", f"{tmp_path}/**"):
-        report = read_report([name])
-        assert report.calls == 1
-        assert [each.file for each in report.log.skipped] == [str(tmp_path / each) for each in names]
-        assert all(each.reason for each in report.log.skipped)
+    for name in (f"{tmp_path}/*", f"{tmp_path}/**", tmp_path):
+        logs, skipped = found(name, tmp_path)
+        assert (logs, list(skipped)) == (["events.jsonl"], names)
+        assert all(skipped.values())
+    assert run(["report", str(tmp_path)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "1 call" in said
+    assert "image: it is not text" in said
 
 
 @pytest.mark.parametrize("name", ["self", "there", "nowhere", "image", "latin", "wide", "a\0b", "x" * 5000])
 def test_a_named_file_that_is_not_a_log_is_an_error(name, tmp_path, capsys):
     """An unreadable file that is named gives one line on stderr and exit code 2."""
     beside(tmp_path)
-    assert run(["report", str(tmp_path / name)]) == 2
+    check_refused(["report", str(tmp_path / name)], capsys)
+
+
+def check_refused(command, capsys):
+    """Check that a command gives one line on stderr and exit code 2, and return the line."""
+    assert run(command) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert said.err.startswith("error: ")
     assert said.err.count("\n") == 1
+    return said.err
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
@@ -185,40 +202,28 @@ def test_an_unreadable_file_is_named(tmp_path):
     closed = log(tmp_path, line(), name="closed.jsonl")
     closed.chmod(0)
     log(tmp_path, line())
-    report = read_report([tmp_path])
-    assert [each.file for each in report.log.skipped] == [str(closed)]
-
-
-def test_the_report_lists_skipped_files(tmp_path, capsys):
-    """The text of a report names the skipped files and the reasons."""
-    beside(tmp_path)
-    log(tmp_path, line())
-    assert run(["report", str(tmp_path)]) == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert "image: it is not text" in said
+    assert list(found(tmp_path, tmp_path)[1]) == [closed.name]
 
 
 @pytest.mark.parametrize(
-    ("lines", "says"),
+    ("lines", "says", "options"),
     [
-        pytest.param(["INFO: started", '{"event": "other"}'], "none of the 2 lines", id="other programs"),
-        pytest.param([line()[:60]], "the only line is not an event", id="cut off"),
+        pytest.param(["INFO: started", '{"event": "other"}'], "none of the 2 lines", [], id="other programs"),
+        pytest.param([line()[:60]], "the only line is not an event", ["--format", "json"], id="cut off"),
     ],
 )
-@pytest.mark.parametrize("options", [[], ["--format", "json"]])
 def test_a_log_of_only_foreign_lines_is_an_error(lines, says, options, tmp_path, capsys):
     """If no line is an event, one line says so and the exit code is 2."""
     page = tmp_path / "page.html"
-    assert run(["report", str(log(tmp_path, *lines)), "--html", str(page), *options]) == 2
-    said = capsys.readouterr()
-    assert (said.out, page.exists()) == ("", False)
-    assert says in said.err
+    command = ["report", str(log(tmp_path, *lines)), "--html", str(page), *options]
+    assert says in check_refused(command, capsys)
+    assert not page.exists()
 
 
 def test_a_parquet_file_of_only_foreign_rows_is_an_error(tmp_path, capsys):
     """A Parquet file of another program is named, and the exit code is 2."""
-    assert run(["report", str(parquet(tmp_path / "other.parquet", ['{"id": 1}']))]) == 2
-    assert "other.parquet" in capsys.readouterr().err
+    other = parquet(tmp_path / "other.parquet", ['{"id": 1}'])
+    assert "other.parquet" in check_refused(["report", str(other)], capsys)
 
 
 def test_an_empty_log_is_reported_as_empty(tmp_path, capsys):
@@ -227,13 +232,10 @@ def test_an_empty_log_is_reported_as_empty(tmp_path, capsys):
     assert "empty" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", ["self", "nowhere", "a\0b", "folder", "events.parquet"])
-def test_tail_names_unsupported_sources(name, tmp_path, capsys):
+def test_tail_names_unsupported_sources(tmp_path, capsys):
     """A source that is not a growing text file gives one line on stderr and exit code 2."""
     beside(tmp_path)
     (tmp_path / "folder").mkdir()
     parquet(tmp_path / "events.parquet", EVENTS)
-    assert run(["tail", str(tmp_path / name), "--no-follow"]) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.count("\n") == 1
+    for name in ("self", "nowhere", "a\0b", "folder", "events.parquet"):
+        check_refused(["tail", str(tmp_path / name), "--no-follow"], capsys)

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import threading
+from contextlib import closing, contextmanager
 from datetime import timezone
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from strategies import examples
 
 from mcp_lenient.devtools.report import ReportError, Selection, read_report
+from mcp_lenient.devtools.report.counting import HOUR, counting, parameters
 from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.intake import take_in
 from mcp_lenient.devtools.report.sources import find_logs
@@ -120,28 +122,30 @@ ODD_LINES = [
 ]
 
 
-def rows_of(lines):
-    """Return the rows that the engine reads from lines."""
+@contextmanager
+def taken_in(lines):
+    """Yield the figures of a log with these lines, and the database that has read them."""
     with TemporaryDirectory() as name:
         folder = Path(name).resolve()
         file = log(folder, *lines)
         work = folder / "work"
         work.mkdir()
         logs = find_logs([file], work, None)
-        database = Database(work, [str(file)], remote=False, memory="256MB", progress=None)
-        try:
-            figures = take_in(database, logs, work)
-            lists = ", ".join(
-                f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
-                f" WHERE raw = calls.{name}))"
-                for name, fields in LISTS.items()
-            )
-            rows = database.run(
-                f"SELECT micros, {', '.join(KEPT)}, violation_count, repair_count, duration_us, {lists} FROM calls"
-            )
-        finally:
-            database.close()
-    return figures, rows
+        with closing(Database(work, [str(file)], remote=False, memory="256MB", progress=None)) as database:
+            yield take_in(database, logs, work), database
+
+
+def rows_of(lines):
+    """Return the rows that the engine reads from lines."""
+    lists = ", ".join(
+        f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
+        f" WHERE raw = calls.{name}))"
+        for name, fields in LISTS.items()
+    )
+    with taken_in(lines) as (figures, database):
+        return figures, database.run(
+            f"SELECT micros, {', '.join(KEPT)}, violation_count, repair_count, duration_us, {lists} FROM calls"
+        )
 
 
 def expected(event):
@@ -351,33 +355,31 @@ def test_long_lines_are_counted(start, packed, tmp_path):
 
 def test_a_long_event_is_foreign(tmp_path):
     """An event of more than two megabytes is foreign, wherever it is."""
-    file = log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)
-    assert (read_report([file]).calls, read_report([file]).log.foreign) == (4, 4)
+    report = read_report([log(tmp_path, *[line(stack="x" * 2_100_000), line()] * 4)])
+    assert (report.calls, report.log.foreign) == (4, 4)
 
 
-@pytest.mark.parametrize(
-    ("selection", "tools"),
-    [
-        pytest.param({}, "abc", id="all"),
-        pytest.param({"since": "2026-11-20T12:01:00Z"}, "bc", id="since"),
-        pytest.param({"until": "2026-11-20T12:01:00Z"}, "a", id="until"),
-        pytest.param({"tool": "[ab]"}, "ab", id="tools by pattern"),
-        pytest.param({"client": "cu*"}, "b", id="client"),
-        pytest.param({"server": "x"}, "c", id="server"),
-        pytest.param({"tool": "a' OR 1=1 --"}, "", id="no SQL"),
-    ],
-)
-def test_only_selected_calls_are_reported(selection, tools, tmp_path):
-    """Only the selected calls are in the report."""
-    file = log(
-        tmp_path,
+def test_only_selected_calls_are_counted():
+    """A selection has the calls from a moment on, before another, and whose names match."""
+    lines = [
         line(tool="a"),
         line(tool="b", minute=1, client_name="cursor"),
         line(tool="c", minute=2, server="x"),
-    )
-    report = read_report([file], selection=Selection.model_validate(selection))
-    assert "".join(sorted(each.tool for each in report.tools)) == tools
-    assert report.log.events == 3
+    ]
+    selections = [
+        ({}, "abc"),
+        ({"since": "2026-11-20T12:01:00Z"}, "bc"),
+        ({"until": "2026-11-20T12:01:00Z"}, "a"),
+        ({"tool": "[ab]"}, "ab"),
+        ({"client": "cu*"}, "b"),
+        ({"server": "x"}, "c"),
+        ({"tool": "a' OR 1=1 --"}, ""),
+    ]
+    with taken_in(lines) as (_, database):
+        for given_selection, tools in selections:
+            selection = Selection.model_validate(given_selection)
+            counted = database.records(counting("shapes", selection, HOUR), parameters(selection))
+            assert "".join(sorted(each["tool"] for each in counted)) == tools
 
 
 @pytest.mark.parametrize(
@@ -410,8 +412,9 @@ def test_duckdb_has_no_other_file_access(tmp_path):
     given_file = log(tmp_path, line())
     folder = tmp_path / "work"
     folder.mkdir()
-    database = Database(folder, [str(given_file)], remote=False, memory="256MB", progress=None)
-    try:
+    with closing(
+        Database(folder, [str(given_file)], remote=False, memory="256MB", progress=None)
+    ) as database:
         assert database.run("SELECT count(*) FROM read_text(?)", [str(given_file)]) == [(1,)]
         for sql in (
             f"SELECT * FROM read_text('{other}')",
@@ -421,6 +424,4 @@ def test_duckdb_has_no_other_file_access(tmp_path):
         ):
             with pytest.raises(ReportError):
                 database.run(sql)
-    finally:
-        database.close()
     assert not (tmp_path / "written").exists()
