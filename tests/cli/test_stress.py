@@ -141,7 +141,7 @@ def test_generated_calls_are_not_in_the_server_log(server, capsys):
     assert "call_" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("options", [(), ("--summary",), ("--tool", "store")])
+@pytest.mark.parametrize("options", [("--summary",), ("--tool", "store")])
 def test_a_server_without_the_middleware_makes_the_exit_code_1(server, capfd, options):
     """Its tools are named, and FastMCP's own warnings about generated calls are not shown."""
     server.write_text(SERVER.replace("mcp.add_middleware(LenientMiddleware())", ""), encoding="utf-8")
@@ -151,16 +151,6 @@ def test_a_server_without_the_middleware_makes_the_exit_code_1(server, capfd, op
     assert out.splitlines()[-1] == f"no LenientMiddleware for {named}: nothing is repaired there"
     assert err == ""
     assert [line for line in out.splitlines() if line != line.rstrip()] == []
-
-
-def test_the_same_seed_makes_the_same_calls(server, capsys):
-    """The same seed gives the same report, and another seed another one."""
-    reports = []
-    for seed in ("1", "1", "2"):
-        run(["stress", str(server), "--seed", seed, "--format", "json"])
-        reports.append(json.loads(capsys.readouterr().out))
-    assert reports[0] == reports[1]
-    assert reports[0]["seed"] != reports[2]["seed"]
 
 
 @not_on_3(STRICT)
@@ -213,9 +203,9 @@ def test_supplied_arguments_are_damaged(choosy, capsys, written):
     command = ["stress", str(choosy), "--arguments", str(file)]
     assert run([*command, "--dry-run"]) == 0
     assert '{"key": "K-314"}' in capsys.readouterr().out
-    assert run([*command, "--format", "json"]) == 0
+    assert run([*command, "--format", "json", "--seed", "3"]) == 0
     report = json.loads(capsys.readouterr().out)
-    assert report["skipped"] == {}
+    assert (report["seed"], report["skipped"]) == (3, {})
     assert report["tools"]["take"]["arguments_as_text"] == {"repaired": 1}
 
 
@@ -365,17 +355,17 @@ def test_claims_of_a_server_are_not_trusted(tmp_path, capfd, is_error):
     assert reports[0] == reports[1]
 
 
-@pytest.mark.parametrize("claim", CLAIMS[:-2])
-def test_only_well_formed_metadata_is_read(claim):
+def test_only_well_formed_metadata_is_read():
     """Malformed metadata from a tool in this process is ignored."""
     server = FastMCP("claiming")
+    for claim in CLAIMS[:-2]:
 
-    @server.tool
-    def take(count: int) -> ToolResult:
-        return ToolResult(content=f"{count} taken", meta={"mcp_lenient": claim}, is_error=True)
+        @server.tool(name=claim.id.replace(" ", "_"))
+        def take(count: int, claim=claim.values[0]) -> ToolResult:
+            return ToolResult(content=f"{count} taken", meta={"mcp_lenient": claim}, is_error=True)
 
     report = run_stress(server, per_tool=1, run=True)
-    assert report.calls
+    assert {call.tool for call in report.calls} == {claim.id.replace(" ", "_") for claim in CLAIMS[:-2]}
     assert {call.error_code for call in report.calls} <= {None}
 
 
