@@ -195,7 +195,7 @@ def foreign(schema, description="Does something."):
     return [Tool(name="foreign", description=description, inputSchema=schema)]
 
 
-@pytest.mark.parametrize(("function", "code", "place", "level"), FOUND)
+@each_row(("function", "code", "place", "level"), FOUND)
 def test_each_tool_has_its_one_finding(function, code, place, level):
     """A tool with one fault gets exactly that finding."""
     assert findings(server_of(function)) == [(code, place, level)]
@@ -249,7 +249,7 @@ FOREIGN = [
 ]
 
 
-@pytest.mark.parametrize(("schema", "finding"), FOREIGN)
+@each_row(("schema", "finding"), FOREIGN)
 def test_foreign_schemas_are_checked(schema, finding):
     """Faults that no Python function can publish are found in a schema from elsewhere."""
     assert findings(foreign(schema)) == [finding]
@@ -381,7 +381,7 @@ def test_nulls_dropped_by_the_middleware_have_no_finding():
     ]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("annotations", "middleware", "found"),
     [
         pytest.param(None, None, True, id="nothing"),
@@ -404,7 +404,7 @@ def test_a_tool_that_says_its_effect_has_no_finding(annotations, middleware, fou
 @pytest.mark.skipif(
     not IS_3, reason="SDK 2 drops unknown annotations, and its own spelling is published as MCP's"
 )
-@pytest.mark.parametrize("spelling", ["destructive_hint", "DestructiveHint", "destructive-hint"])
+@each_row("spelling", ["destructive_hint", "DestructiveHint", "destructive-hint"])
 def test_misspelled_annotations_are_found(spelling):
     """The finding names both spellings. An annotation of another name is no fault."""
     server = server_of(tidy)
@@ -414,7 +414,7 @@ def test_misspelled_annotations_are_found(spelling):
     assert finding.mend == "Write 'destructiveHint', such as annotations={\"destructiveHint\": True}."
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "found"),
     [("x" * 64, 0), ("x" * 65, 1), ("notes.store", 1), ("notes-store_2", 0)],
 )
@@ -489,7 +489,7 @@ def test_a_finding_has_the_location_of_the_function():
     assert (Path(str(finding.file)).name, finding.line) == (Path(__file__).name, line)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("chosen", "codes_found"),
     [
         pytest.param({}, {"untyped_parameter", "tool_without_description"}, id="all"),

@@ -314,13 +314,13 @@ def test_a_pipe_is_read(tmp_path):
 
 def test_a_cut_gzip_file_is_read_up_to_its_end(tmp_path):
     """A gzip file that is still being written is read up to its end, and the report says so."""
-    whole = log(tmp_path, *[line(request_id=str(at)) for at in range(20_000)])
+    whole = log(tmp_path, *[line(request_id=str(at)) for at in range(4_000)])
     packed = tmp_path / "cut.gz"
-    packed.write_bytes(gzip.compress(whole.read_bytes())[:-5000])
+    packed.write_bytes(gzip.compress(whole.read_bytes())[:-2000])
     beside = tmp_path / "whole.gz"
     beside.write_bytes(gzip.compress(f"{line()}\n".encode()) + gzip.compress(f"{line()}\n".encode()))
     report = read_report([beside, packed])
-    assert 5_000 < report.calls < 20_000
+    assert 1_000 < report.calls < 4_000
     assert (report.log.cut_files, report.log.foreign) == (1, 1)
 
 
