@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
+import shutil
 import sys
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from devtools.report.browser import CHROMIUM, browser
 from devtools.report.logs import line, log, repair, wrong
 from rich.console import Console
 from tables import each_row
@@ -33,6 +35,7 @@ HOSTILE = (
 )
 FORGED = ("\x1b[31mred\x1b[0m", "\x1b]8;;https://example.com\x07link\x1b]8;;\x07", "\u202egnp", "x" * 129)
 
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed")
 
 
@@ -272,6 +275,27 @@ def test_a_missing_package_says_how_to_install_it(package, extra, tmp_path, monk
     assert err.count("\n") == 1
 
 
+@contextmanager
+def opened(report, folder, *, width=1200, scheme="light"):
+    """Yield the page of a report in a browser; nothing is fetched, and the console stays empty."""
+    from playwright.sync_api import sync_playwright
+
+    file, complaints, fetched = folder / "report.html", [], []
+    file.write_text(page(report), encoding="utf-8")
+    options = {"executable_path": CHROMIUM, "chromium_sandbox": os.geteuid() != 0}
+    view = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme, "is_mobile": width < 500}
+    with sync_playwright() as playwright, playwright.chromium.launch(**options) as browser:
+        shown = browser.new_page(**view)
+        shown.on("console", lambda message: complaints.append(message.text))
+        shown.on("pageerror", lambda error: complaints.append(str(error)))
+        shown.on("request", lambda request: fetched.append(request.url))
+        shown.goto(file.as_uri())
+        shown.wait_for_selector("#top-repairs .bar", state="attached")
+        yield shown
+    assert complaints == []
+    assert [address for address in fetched if not address.startswith("data:")] == [file.as_uri()]
+
+
 @needs_browser
 @pytest.mark.parametrize(
     ("width", "scheme"),
@@ -282,50 +306,29 @@ def test_a_missing_package_says_how_to_install_it(package, extra, tmp_path, monk
     ],
 )
 def test_the_page_is_drawn(width, scheme, varied, tmp_path):
-    """Charts are drawn, nothing is fetched, the console has no errors, and the page and its tables fit the screen."""
-    file = tmp_path / "report.html"
-    file.write_text(page(varied), encoding="utf-8")
-    with browser(tmp_path / "profile") as opened:
-        opened.open(file, width=width, scheme=scheme)
-        opened.wait_for("#top-repairs .bar")
-        drawn = {
-            "over-time": "rect",
-            "tool-by-client": ".share",
-            "top-repairs": ".bar",
-        }
-        for chart, mark in drawn.items():
-            assert opened.js(f"document.querySelectorAll('#{chart} {mark}').length") > 0
-        assert opened.js("document.documentElement.scrollWidth") <= width
+    """Charts are drawn, and the page and its tables fit the screen."""
+    with opened(varied, tmp_path, width=width, scheme=scheme) as shown:
+        for drawn in ("#over-time rect", "#tool-by-client .share", "#top-repairs .bar"):
+            assert shown.locator(drawn).count() > 0
+        assert shown.evaluate("document.documentElement.scrollWidth") <= width
         cut = "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth)"
-        assert opened.js(f"{cut}.length") == 0
+        assert shown.evaluate(f"{cut}.length") == 0
         ink = "getComputedStyle(document.querySelector('#top-repairs span')).color"
-        before = opened.js(ink)
+        before = shown.evaluate(ink)
         assert (before == "rgb(230, 234, 240)") == (scheme == "dark")
-        opened.scheme("light" if scheme == "dark" else "dark")
-        assert opened.js(f"new Promise(done => setTimeout(() => done({ink}), 500))") != before
-        assert opened.complaints == []
-        assert [address for address in opened.fetched if not address.startswith("data:")] == [file.as_uri()]
+        shown.emulate_media(color_scheme="light" if scheme == "dark" else "dark")
+        shown.wait_for_function(f"{ink} !== '{before}'")
 
 
 @needs_browser
 def test_hostile_names_do_nothing_on_the_page(hostile, tmp_path):
     """Hostile names are shown unchanged. None runs, links, loads anything or breaks the page."""
-    file = tmp_path / "report.html"
-    file.write_text(page(hostile), encoding="utf-8")
-    with browser(tmp_path / "profile") as opened:
-        opened.open(file, width=1200)
-        opened.wait_for("#top-repairs .bar")
-        assert opened.js("window.owned") is None
-        assert (
-            opened.js("document.querySelectorAll('script, main img, main a, main svg a, [onload]').length")
-            == 0
-        )
-        shown = opened.js("document.querySelector('main').innerText")
-        for text in HOSTILE:
-            assert text in shown
-        assert opened.js("document.querySelectorAll('svg rect').length") > 0
-        assert opened.complaints == []
-        assert [address for address in opened.fetched if not address.startswith("data:")] == [file.as_uri()]
+    with opened(hostile, tmp_path) as shown:
+        assert shown.evaluate("window.owned") is None
+        assert shown.locator("script, main img, main a, main svg a, [onload]").count() == 0
+        text = shown.locator("main").inner_text()
+        assert [name for name in HOSTILE if name not in text] == []
+        assert shown.locator("svg rect").count() > 0
 
 
 def test_the_page_is_small_enough_to_be_sent(varied):
