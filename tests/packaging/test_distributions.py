@@ -12,6 +12,11 @@ import zipfile
 from email import message_from_bytes
 from pathlib import Path
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 import pytest
 from engine_alone import ENGINE
 from readme_renderer.markdown import render
@@ -76,8 +81,9 @@ def test_both_archives_pass_twine(archives):
 
 
 @pytest.mark.slow
-def test_the_wheel_has_types_license_and_demo(wheel):
-    """The wheel has the marker of typed packages, the license and the demo's server, but no tests."""
+def test_the_wheel_has_types_license_and_demo(wheel, metadata):
+    """The wheel has the marker of typed packages, the license, the description and the demo, but no tests."""
+    assert metadata.get_payload() == description()
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     assert {
@@ -99,9 +105,18 @@ def test_the_source_archive_has_what_a_test_run_needs(archives):
     assert {"Makefile", "mkdocs.yml", "CONTRIBUTING.md", "tests/conftest.py", "docs/index.md"} <= names
 
 
-def test_the_description_renders_and_has_only_absolute_links(metadata):
+def description():
+    """Return the README as the build makes the description of it."""
+    hooks = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["metadata"]["hooks"]
+    text = (ROOT / "README.md").read_text("utf-8")
+    for each in hooks["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(each["pattern"], each["replacement"], text)
+    return text
+
+
+def test_the_description_renders_and_has_only_absolute_links():
     """The README renders as a package index would show it, without relative links or pictures."""
-    shown = render(metadata.get_payload())
+    shown = render(description())
     assert shown is not None
     assert ">mcp-lenient<" in shown
     assert re.findall(r'(?:href|src)="(?!https?:|#)([^"]*)"', shown) == []
