@@ -108,14 +108,18 @@ def test_all_are_those_of_no_strict_mode():
 
 def test_the_json_has_sizes_and_verdicts():
     """Programs read how large the list is, who fails, and who still would in the portable form."""
-    told = json.loads(as_json(report(surfaces("ab", **FREE), ["groq", "gemini"]), TODAY))
-    assert {name: told[name] for name in told if name != "rejections"} == {
-        "for": ["groq", "gemini"],
+    told = json.loads(as_json(report(surfaces("ab", **FREE), ["groq", "google-genai"]), TODAY))
+    found = next(each for each in told.pop("rejections") if each["for"] == "google-genai")
+    assert (found["tool"], found["pointer"], found["effect"]) == ("ab", "", "request_fails")
+    assert found["sources"][0] == "https://github.com/googleapis/python-genai/issues/2393"
+    assert (found["seen"], found["over_a_year_ago"]) == ("2026-11-23", False)
+    assert told == {
+        "for": ["groq", "google-genai"],
         "tools": 1,
         "schema_bytes": 84,
         "longest_name": 2,
         "longest_description": 15,
-        "failing": ["groq", "gemini"],
+        "failing": ["groq", "google-genai"],
         "failing_portable": ["groq"],
-        "verdicts": {"groq": "rejects 1 of 1 tool", "gemini": "rejects 1 of 1 tool"},
+        "verdicts": {"groq": "rejects 1 of 1 tool", "google-genai": "rejects 1 of 1 tool"},
     }

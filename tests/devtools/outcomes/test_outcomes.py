@@ -101,9 +101,9 @@ def test_several_processes_judge_as_one_does(tmp_path, monkeypatch):
     monkeypatch.setattr("mcp_lenient.devtools.outcomes._PART", 2)
     schemas = [{**_SCHEMA, "title": f"{at}"} for at in range(3)]
     rows = [{"tool": f"t{at % 3}", "schema": schemas[at % 3], "sent": {"limit": f"{at}"}} for at in range(9)]
-    file, saved = tmp_path / "calls.json", [tmp_path / f"{jobs}.json" for jobs in (1, 3)]
+    file, saved = tmp_path / "calls.json", [tmp_path / f"{jobs}.json" for jobs in (1, 2)]
     file.write_text(json.dumps(rows), encoding="utf-8")
-    for jobs, each in zip((1, 3), saved, strict=True):
+    for jobs, each in zip((1, 2), saved, strict=True):
         assert run(["outcomes", str(file), "--save", str(each), "--jobs", str(jobs)]) == 0
     assert saved[0].read_bytes() == saved[1].read_bytes()
     assert [json.loads(line)["name"] for line in saved[0].read_text("utf-8").splitlines()] == [*"147258369"]
@@ -119,9 +119,8 @@ def test_calls_that_differ_in_secrets_alone_are_told_apart(tmp_path, capsys):
     assert capsys.readouterr().out.count("2 calls: 1 run") == 2
 
 
-@pytest.mark.parametrize("depth", [100, 400, 900])
-def test_a_deep_value_is_judged(tmp_path, depth):
-    deep = "[" * depth + "]" * depth
+def test_a_deep_value_is_judged(tmp_path):
+    deep = "[" * 900 + "]" * 900
     file = tmp_path / "calls.json"
     file.write_text(f'{{"schema": {{}}, "sent": {{"a": {deep}}}}}', encoding="utf-8")
     assert run(["outcomes", str(file), "--save", str(tmp_path / "a.json")]) == 0
