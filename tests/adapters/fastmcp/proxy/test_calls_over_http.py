@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from adapters.fastmcp.proxy.fronts import around, over_http
 from fastmcp import Client, Context, FastMCP
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import JSONResponse, RedirectResponse
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
@@ -54,118 +53,70 @@ def _upstream() -> tuple[FastMCP, list[str]]:
     return server, runs
 
 
-def _around(server: FastMCP, wrap: Any) -> None:
-    """Serve the application of a server inside another one."""
-    make = server.http_app
+def _around_calls(server: FastMCP, wrap: Any) -> None:
+    """Let ``wrap(app, scope, receive, send, is_call)`` handle the HTTP requests to a server."""
 
-    def made(**options: Any) -> Any:
-        app = make(**options)
+    async def served(app: Any, scope: Any, receive: Any, send: Any) -> None:
+        message = await receive()
+        pending = [message]
 
-        async def served(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] == "http":
-                await wrap(app, scope, receive, send)
-            else:
-                await app(scope, receive, send)
+        async def again() -> Any:
+            return pending.pop() if pending else await receive()
 
-        return served
+        await wrap(app, scope, again, send, b'"tools/call"' in message.get("body", b""))
 
-    server.http_app = made
+    around(server, served)
 
 
-async def _is_call(receive: Any) -> tuple[bool, Any]:
-    """Whether a request is a tool call, and a way to receive it again."""
-    message = await receive()
-    pending = [message]
-
-    async def again() -> Any:
-        return pending.pop() if pending else await receive()
-
-    return b'"tools/call"' in message.get("body", b""), again
-
-
-def _answering(change: Any) -> Any:
-    """Replace the header and the body of the answers to calls."""
-
-    async def wrap(app: Any, scope: Any, receive: Any, send: Any) -> None:
-        is_call, receive = await _is_call(receive)
-        if not is_call:
-            await app(scope, receive, send)
-            return
-        start, body = None, b""
-
-        async def collect(message: Any) -> None:
-            nonlocal start, body
-            if message["type"] == "http.response.start":
-                start = message
-            else:
-                body += message["body"]
-
-        await app(scope, receive, collect)
-        headers = MutableHeaders(scope=start)
-        chunks = change(headers, body)
-        headers["content-length"] = str(sum(map(len, chunks)))
-        await send(start)
-        for chunk in chunks:
-            await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    return wrap
-
-
-def _payload(body: bytes) -> bytes:
-    found = re.search(rb"^data: (.*?)\r?$", body, re.MULTILINE)
-    return body if found is None else found[1]
-
-
-@contextmanager
-def _front(upstream: FastMCP, **settings: Any):
-    with serving(upstream) as behind, serving(create_lenient_proxy(behind, **settings)) as url:
-        yield url
+async def _added(client: Client[Any], number: int = 1) -> bool:
+    """Return whether a call is answered with its sum."""
+    result = await client.call_tool_mcp("add", {"a": number, "b": 1})
+    return not result.is_error and result.structured_content == {"result": number + 1}
 
 
 @pytest.mark.parametrize("mode", ERAS)
-@pytest.mark.parametrize("body", [b"no JSON", b"{}", b"", b"[1, 2]"])
-async def test_an_unreadable_answer_is_an_error(body, mode):
+async def test_an_unreadable_answer_is_an_error(mode):
     """An answer that is not a message is an error of the call, and the next call is served."""
     upstream, runs = _upstream()
-    bodies = [body]
+    bodies: list[bytes] = []
 
-    def change(headers: MutableHeaders, whole: bytes) -> list[bytes]:
-        headers["content-type"] = "application/json"
-        return [bodies.pop() if bodies else _payload(whole)]
+    async def wrap(app: Any, scope: Any, receive: Any, send: Any, is_call: bool) -> None:
+        async def drop(_: Any) -> None: ...
 
-    _around(upstream, _answering(change))
-    with _front(upstream) as url:
+        await app(scope, receive, drop if is_call and bodies else send)
+        if is_call and bodies:
+            await Response(bodies.pop(), media_type="application/json")(scope, receive, send)
+
+    _around_calls(upstream, wrap)
+    with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
-            failed = await client.call_tool_mcp("add", {"a": 1, "b": 1})
-            assert failed.is_error
-            result = await client.call_tool_mcp("add", {"a": 1, "b": 1})
-    assert result.structured_content == {"result": 2}
-    assert runs == ["add", "add"]
+            for body in (b"no JSON", b"{}", b"", b"[1, 2]"):
+                bodies.append(body)
+                assert (await client.call_tool_mcp("add", {"a": 1, "b": 1})).is_error
+                assert await _added(client)
+    assert runs == ["add", "add"] * 4
 
 
 @pytest.mark.parametrize("mode", ERAS)
-@pytest.mark.parametrize("status", [400, 403, 500, 503])
-async def test_an_error_status_is_an_error(status, mode):
+async def test_an_error_status_is_an_error(mode):
     """A status that is an error is one of the call, which is not sent again."""
     upstream, runs = _upstream()
-    refused: list[int] = []
+    refusing: list[int] = []
 
-    async def wrap(app: Any, scope: Any, receive: Any, send: Any) -> None:
-        is_call, receive = await _is_call(receive)
-        if is_call and not refused:
-            refused.append(status)
-            await JSONResponse({"no": "message"}, status)(scope, receive, send)
-        else:
-            await app(scope, receive, send)
+    async def wrap(app: Any, scope: Any, receive: Any, send: Any, is_call: bool) -> None:
+        if is_call and refusing:
+            app = JSONResponse({"no": "message"}, refusing.pop())
+        await app(scope, receive, send)
 
-    _around(upstream, wrap)
-    with _front(upstream) as url:
+    _around_calls(upstream, wrap)
+    with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
-            assert (await client.call_tool_mcp("add", {"a": 1, "b": 1})).is_error
-            assert not runs
-            result = await client.call_tool_mcp("add", {"a": 1, "b": 1})
-    assert result.structured_content == {"result": 2}
+            for status in (400, 403, 500, 503):
+                refusing.append(status)
+                assert (await client.call_tool_mcp("add", {"a": 1, "b": 1})).is_error
+                assert not runs
+                assert await _added(client)
+                runs.clear()
 
 
 @pytest.mark.parametrize("mode", ERAS)
@@ -174,20 +125,16 @@ async def test_a_redirected_call_runs_once(mode):
     upstream, runs = _upstream()
     redirected: list[str] = []
 
-    async def wrap(app: Any, scope: Any, receive: Any, send: Any) -> None:
-        is_call, receive = await _is_call(receive)
+    async def wrap(app: Any, scope: Any, receive: Any, send: Any, is_call: bool) -> None:
         if is_call and scope["path"] == "/mcp":
             redirected.append(scope["path"])
-            await RedirectResponse("/moved", 307)(scope, receive, send)
-        else:
-            await app({**scope, "path": "/mcp"}, receive, send)
+            app = RedirectResponse("/moved", 307)
+        await app({**scope, "path": "/mcp"}, receive, send)
 
-    _around(upstream, wrap)
-    with _front(upstream) as url:
+    _around_calls(upstream, wrap)
+    with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
-            for number in range(3):
-                result = await client.call_tool_mcp("add", {"a": number, "b": 1})
-                assert result.structured_content == {"result": number + 1}
+            assert [await _added(client, number) for number in range(3)] == [True] * 3
     assert runs == ["add"] * 3
     assert len(redirected) > 1
 
@@ -198,8 +145,7 @@ async def test_a_cookie_is_sent_back(when):
     upstream, _ = _upstream()
     seen: list[str | None] = []
 
-    async def wrap(app: Any, scope: Any, receive: Any, send: Any) -> None:
-        is_call, receive = await _is_call(receive)
+    async def wrap(app: Any, scope: Any, receive: Any, send: Any, is_call: bool) -> None:
         if is_call:
             seen.append(Headers(scope=scope).get("cookie"))
 
@@ -210,11 +156,10 @@ async def test_a_cookie_is_sent_back(when):
 
         await app(scope, receive, stamped)
 
-    _around(upstream, wrap)
-    with _front(upstream) as url:
+    _around_calls(upstream, wrap)
+    with over_http(upstream) as url:
         async with Client(url, mode="legacy") as client:
-            for _ in range(3):
-                assert not (await client.call_tool_mcp("add", {"a": 1, "b": 1})).is_error
+            assert [await _added(client) for _ in range(3)] == [True] * 3
     first = "replica=2" if when == "at the handshake" else None
     assert seen == [first, "replica=2", "replica=2"]
 
@@ -228,7 +173,7 @@ async def test_a_proxy_of_the_environment_is_used(monkeypatch):
         headers = [(name, b"localhost" if name == b"host" else value) for name, value in scope["headers"]]
         await app({**scope, "path": path, "headers": headers}, receive, send)
 
-    _around(upstream, wrap)
+    around(upstream, wrap)
     with serving(upstream) as behind:
         monkeypatch.setenv("http_proxy", behind.removesuffix("/mcp"))
         async with Client(create_lenient_proxy("http://nowhere.invalid/mcp"), mode="legacy") as client:
@@ -246,7 +191,7 @@ async def test_progress_comes_before_the_answer(mode):
     async def progress(done: float, _total: float | None, _: str | None) -> None:
         seen.append(done)
 
-    with _front(upstream) as url:
+    with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
             for _ in range(5):
                 await client.call_tool_mcp("slowly", {}, progress_handler=progress)
@@ -265,27 +210,25 @@ async def _until(runs: list[str], what: str) -> None:
 async def test_a_canceled_call_is_canceled_at_the_server(mode):
     """A client that gives a call up ends it at the server, and its next call is served."""
     upstream, runs = _upstream()
-    with _front(upstream) as url:
+    with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
             call = asyncio.ensure_future(client.call_tool_mcp("hang", {}))
             await _until(runs, "hangs")
             call.cancel()
             await _until(runs, "canceled")
-            result = await client.call_tool_mcp("add", {"a": 1, "b": 1})
-    assert result.structured_content == {"result": 2}
+            assert await _added(client)
 
 
 @pytest.mark.parametrize("mode", ERAS)
 async def test_a_late_call_is_canceled_at_the_server(mode):
     """A call that takes too long is ended at the server and answered with the envelope."""
     upstream, runs = _upstream()
-    with _front(upstream, timeout=0.5) as url:
+    with over_http(upstream, timeout=0.5) as url:
         async with Client(url, mode=mode) as client:
             late = await client.call_tool_mcp("hang", {})
             assert json.loads(late.content[0].text)["error_code"] == "UPSTREAM_TIMED_OUT"
             await _until(runs, "canceled")
-            result = await client.call_tool_mcp("add", {"a": 1, "b": 1})
-    assert result.structured_content == {"result": 2}
+            assert await _added(client)
 
 
 async def test_a_running_call_ends_with_the_proxy():
@@ -307,15 +250,13 @@ async def test_calls_use_one_connection(mode):
     upstream, _ = _upstream()
     ports: set[int] = set()
 
-    async def wrap(app: Any, scope: Any, receive: Any, send: Any) -> None:
-        is_call, receive = await _is_call(receive)
+    async def wrap(app: Any, scope: Any, receive: Any, send: Any, is_call: bool) -> None:
         if is_call:
             ports.add(scope["client"][1])
         await app(scope, receive, send)
 
-    _around(upstream, wrap)
-    with _front(upstream) as url:
+    _around_calls(upstream, wrap)
+    with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
-            for _ in range(5):
-                await client.call_tool_mcp("add", {"a": 1, "b": 1})
+            assert [await _added(client) for _ in range(5)] == [True] * 5
     assert len(ports) <= 2  # the handshake has one more

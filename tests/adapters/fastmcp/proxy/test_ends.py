@@ -8,20 +8,14 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from time import monotonic, sleep
 
 import pytest
+from adapters.fastmcp.proxy.fronts import COMMAND, HELLO, UPSTREAM
 from fastmcp import Client
 from processes import free_port, running
 
-_SERVER = Path(__file__).parent / "servers" / "upstream.py"
-_COMMAND = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy", "--", sys.executable]
-_HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "a-client", "version": "1"},
-}
+_COMMAND = [*COMMAND, "--", sys.executable]
 _SECONDS = 30
 _DEAF = "import runpy, sys, time; sys.argv.pop(0); runpy.run_path(sys.argv[0], run_name='__main__'); time.sleep(300)"
 
@@ -34,7 +28,7 @@ class Connection:
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self.process = process
         self._last = 0
-        self._ask("initialize", _HELLO)
+        self._ask("initialize", HELLO)
         self._send(method="notifications/initialized")
 
     def call(self, name: str, **arguments: object) -> dict:
@@ -87,7 +81,7 @@ def _has_ended(pid: int) -> bool:
 )
 def test_a_signal_ends_the_proxy_and_its_server(number, busy):
     """The proxy exits at once and ends the server that it started, even during a call."""
-    with connected(str(_SERVER)) as connection:
+    with connected(UPSTREAM) as connection:
         server = connection.call("process")["structuredContent"]["result"]
         if busy:
             connection.begin("hang")
@@ -101,7 +95,7 @@ def test_a_signal_ends_the_proxy_and_its_server(number, busy):
 async def test_sigterm_ends_a_proxy_over_http_and_its_server():
     """A proxy over HTTP exits with 0 after SIGTERM, and ends a server that ignores the end of its input."""
     port = free_port()
-    command = [*_COMMAND[:4], "--http", f"127.0.0.1:{port}", *_COMMAND[4:], "-c", _DEAF, str(_SERVER)]
+    command = [*_COMMAND[:4], "--http", f"127.0.0.1:{port}", *_COMMAND[4:], "-c", _DEAF, UPSTREAM]
     with running(command, port) as process:
         async with Client(f"http://127.0.0.1:{port}/mcp") as client:
             server = (await client.call_tool("process")).data

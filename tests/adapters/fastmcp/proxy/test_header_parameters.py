@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-import pytest
+from adapters.fastmcp.proxy.fronts import Recording, over_http
 from fastmcp import Client, FastMCP
-from fastmcp.server.dependencies import get_http_headers
-from fastmcp.server.middleware import Middleware
 from pydantic import Field
-from wire import MODERN, Http, serving
-
-from mcp_lenient import create_lenient_proxy
+from wire import MODERN, Http
 
 _HEADER = "mcp-param-region"
-
-
-class _Counting(Middleware):
-    """Counts the requests by method, without the lists that the server's own SDK asks for."""
-
-    def __init__(self) -> None:
-        self.methods: Counter[str] = Counter()
-
-    async def on_message(self, context, call_next):
-        if get_http_headers(include={"mcp-method"}).get("mcp-method") == context.method:
-            self.methods[context.method] += 1
-        return await call_next(context)
 
 
 def find(region: str) -> str:
@@ -46,81 +29,69 @@ def _add_find(server: FastMCP, *, declares: bool) -> None:
 
 @contextmanager
 def _front(*, declares: bool):
-    upstream, counting = FastMCP("upstream"), _Counting()
+    upstream, recording = FastMCP("upstream"), Recording()
     _add_find(upstream, declares=declares)
-    upstream.add_middleware(counting)
-    with serving(upstream) as behind, serving(create_lenient_proxy(behind)) as url:
-        yield url, upstream, counting.methods
+    upstream.add_middleware(recording)
+    with over_http(upstream) as url:
+        yield url, upstream, recording
 
 
-def _refused(wire: Http, region: str, header: str | None) -> bool:
+def _requests(recording: Recording, method: str) -> int:
+    """Return the number of requests, without the lists that the server's own SDK asks for."""
+    return sum(headers.get("mcp-method") == method for headers in recording.headers(method))
+
+
+def _refused(wire: _Raw, region: str, header: str | None) -> bool:
     """Whether a call is refused for its header."""
     request = wire.prepared("tools/call", {"name": "find", "arguments": {"region": region}})
     if header is not None:
         request.headers[_HEADER] = header
-    answer = wire.send(request)
-    return "error" in answer
-
-
-@pytest.fixture
-def wire():
-    """Make connections that are closed in the end."""
-    made: list[Http] = []
-
-    def make(url: str) -> Http:
-        made.append(_Raw(url, modern=True))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+    return "error" in wire.send(request)
 
 
 class _Raw(Http):
+    """Sends requests that are not as the SDK would make them."""
+
     def send(self, request: Any) -> Any:
         return self._client.send(request).json()
 
 
 async def test_calls_cost_no_list():
-    """Calls of a tool that declares no header make the proxy ask for one list at most."""
-    with _front(declares=False) as (url, _, methods):
+    """Calls of a tool that declares no header make the proxy ask for one list at most; a client's own lists are whole."""
+    with _front(declares=False) as (url, _, recording):
         async with Client(url, mode=MODERN) as client:
             await client.call_tool_mcp("find", {"region": "eu"})
-            before = methods["tools/list"]
+            before = _requests(recording, "tools/list")
             for _ in range(5):
                 result = await client.call_tool_mcp("find", {"region": "eu"})
                 assert result.structured_content == {"result": "eu"}
-            assert methods["tools/call"] == 6
-            assert methods["tools/list"] == before
-
-
-async def test_a_clients_own_list_is_whole():
-    """A client that lists the tools between its calls sees them all."""
-    with _front(declares=False) as (url, _, _):
-        async with Client(url, mode=MODERN) as client:
+            assert _requests(recording, "tools/call") == 6
+            assert _requests(recording, "tools/list") == before
             for _ in range(2):
-                await client.call_tool_mcp("find", {"region": "eu"})
                 assert [tool.name for tool in await client.list_tools()] == ["find"]
+                await client.call_tool_mcp("find", {"region": "eu"})
 
 
-def test_a_declared_header_is_compared(wire):
+def test_a_declared_header_is_compared():
     """From the second call of a tool on, a header that differs from its parameter, or is missing, is refused."""
-    with _front(declares=True) as (url, _, methods):
-        client = wire(url)
+    with _front(declares=True) as (url, _, recording):
+        client = _Raw(url, modern=True)
         for _ in range(2):
             assert not _refused(client, "eu", "eu")
             assert _refused(client, "eu", "us")
             assert _refused(client, "eu", None)
-        assert methods["tools/call"] == 2
+        assert _requests(recording, "tools/call") == 2
+        client.close()
 
 
-def test_a_declaration_that_comes_later_applies(wire):
+def test_a_declaration_that_comes_later_applies():
     """A header is compared as soon as the changed tool is listed."""
     with _front(declares=False) as (url, upstream, _):
-        client = wire(url)
+        client = _Raw(url, modern=True)
         assert not _refused(client, "eu", None)
         upstream.local_provider.remove_tool("find")
         _add_find(upstream, declares=True)
         client.request("tools/list", {})
         assert _refused(client, "eu", "us")
         assert not _refused(client, "eu", "eu")
+        client.close()

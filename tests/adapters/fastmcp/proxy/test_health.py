@@ -4,33 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from pathlib import Path
 
 import httpx2
 import pytest
+from adapters.fastmcp.proxy.fronts import UPSTREAM, Recording, over_http
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from fastmcp.server.dependencies import get_http_headers
-from fastmcp.server.middleware import Middleware
 from wire import serving
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.fastmcp.proxy import upstream as upstreams
-from mcp_lenient.cli import run
-
-_SERVER = Path(__file__).parent / "servers" / "upstream.py"
-
-
-class _Recording(Middleware):
-    def __init__(self) -> None:
-        self.methods: list[str] = []
-        self.headers: list[dict[str, str]] = []
-
-    async def on_message(self, context, call_next):
-        self.methods.append(context.method)
-        self.headers.append(get_http_headers(include_all=True))
-        return await call_next(context)
 
 
 async def _health(url: str, **headers: str) -> httpx2.Response:
@@ -65,26 +49,19 @@ async def test_health_requires_all_servers():
 
 async def test_concurrent_health_checks_share_one_ping():
     """Within a few seconds the server is pinged once for all checks, without their headers."""
-    behind, recording = FastMCP("behind"), _Recording()
+    behind, recording = FastMCP("behind"), Recording()
     behind.add_middleware(recording)
-    with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
+    with over_http(behind) as url:
         answers = await asyncio.gather(*(_health(url, authorization="Bearer watcher") for _ in range(20)))
     assert {answer.status_code for answer in answers} == {200}
-    assert len(recording.methods) <= 3
-    assert not any("authorization" in headers for headers in recording.headers)
+    assert len(recording.messages) <= 3
+    assert not any("authorization" in headers for headers in recording.headers())
 
 
-async def test_a_server_that_requires_credentials_is_healthy():
-    """A server that answers 401 is healthy: it requires the callers' credentials, and the proxy has none."""
-    behind = FastMCP("behind", auth=StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}}))
-    with serving(behind) as address, serving(create_lenient_proxy(address)) as url:
-        assert (await _health(url)).status_code == 200
-
-
-async def test_health_needs_no_credentials():
-    """``/health`` can be read without a token, even if the proxy requires one."""
+async def test_credentials_do_not_matter():
+    """A server that answers 401 is healthy, since it requires the callers' credentials; ``/health`` needs no token."""
     auth = StaticTokenVerifier(tokens={"right": {"client_id": "a", "scopes": []}})
-    with serving(FastMCP("behind")) as address, serving(create_lenient_proxy(address, auth=auth)) as url:
+    with over_http(FastMCP("behind", auth=auth), auth=auth) as url:
         assert (await _health(url)).status_code == 200
 
 
@@ -92,7 +69,7 @@ async def test_health_needs_no_credentials():
 async def test_a_stdio_server_is_checked_too(monkeypatch):
     """The process that serves the calls is pinged; a silent process is unavailable after a timeout."""
     monkeypatch.setattr(upstreams, "HEALTH_HOLDS", 0.0)
-    process = StdioTransport(sys.executable, [str(_SERVER)])
+    process = StdioTransport(sys.executable, [UPSTREAM])
     with serving(create_lenient_proxy(process)) as url:
         assert (await _health(url)).status_code == 200
         async with Client(StreamableHttpTransport(url)) as client:
@@ -104,17 +81,10 @@ async def test_a_stdio_server_is_checked_too(monkeypatch):
         assert (await _health(url)).status_code == 503
 
 
-async def test_a_python_file_server_is_healthy(tmp_path, monkeypatch):
+async def test_a_python_file_server_is_healthy(tmp_path, commanded):
     """A server that runs inside the proxy is always healthy, with no upstream servers."""
     file = tmp_path / "server.py"
     file.write_text("from fastmcp import FastMCP\nmcp = FastMCP('one')\n")
-    fronts: list[FastMCP] = []
-
-    async def keep(self: FastMCP, **_: object) -> None:
-        fronts.append(self)
-
-    monkeypatch.setattr(FastMCP, "run_async", keep)
-    assert await asyncio.to_thread(run, ["proxy", "--http", "127.0.0.1:0", str(file)]) == 0
-    with serving(fronts[0]) as url:
+    with serving(await commanded(str(file))) as url:
         answer = await _health(url)
     assert (answer.status_code, answer.json()) == (200, {"status": "ok", "upstreams": 0, "answering": 0})

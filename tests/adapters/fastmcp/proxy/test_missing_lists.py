@@ -5,20 +5,17 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
-from application_log import application_log
+from adapters.fastmcp.proxy.fronts import SERVERS, UPSTREAM, of_process
 from fastmcp import Client, FastMCP
-from fastmcp.client.transports import StdioTransport
 from mcp.shared.exceptions import MCPError
 from wire import MODERN, serving
 
 from mcp_lenient import create_lenient_proxy
 
-_BROKEN = Path(__file__).parent / "servers" / "broken.py"
+_BROKEN = SERVERS / "broken.py"
 _GONE = [sys.executable, "-c", "raise SystemExit(3)"]
 _SILENT = "The server behind this proxy does not answer."
 _REFUSED = "The server behind this proxy answered '{}' with an error."
@@ -37,21 +34,6 @@ def _broken(claims: str = "tools,resources,prompts", *answer: str) -> list[str]:
     return [sys.executable, str(_BROKEN), claims, *answer]
 
 
-@pytest.fixture
-def events():
-    """Record the log from level INFO on."""
-    with application_log(logging.INFO) as log:
-        yield log
-
-
-@asynccontextmanager
-async def _in_front_of(command: list[str]):
-    transport = StdioTransport(command[0], command[1:])
-    async with Client(create_lenient_proxy(transport), mode="legacy") as client:
-        yield client
-    await transport.close()
-
-
 async def _error(request: Awaitable[Any]) -> str:
     with pytest.raises(MCPError) as caught:
         await request
@@ -68,25 +50,25 @@ async def _error(request: Awaitable[Any]) -> str:
     ],
     ids=["gone", "broken", "invalid"],
 )
-async def test_each_list_is_an_error_that_says_which(command, said, events, caplog):
+async def test_each_list_is_an_error_that_says_which(command, said, logged, caplog):
     """A client learns whether the server answered, not what; the log has one line for each list, FastMCP's none."""
-    async with _in_front_of(command) as client:
+    async with of_process(*command[1:]) as client:
         answers = {method: await _error(ask(client)) for method, ask in _LISTS.items()}
     assert answers == {method: said.format(method) for method in _LISTS}
-    assert [event["event"] for event in events] == ["list_failed"] * 4
-    assert [event["reason"] for event in events] == [
+    assert [event["event"] for event in logged] == ["list_failed"] * 4
+    assert [event["reason"] for event in logged] == [
         said.format(method).replace(" behind this proxy", "") for method in _LISTS
     ]
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
-async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(events):
+async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(logged):
     """Lists of kinds that the server did not name in the handshake stay empty."""
-    async with _in_front_of(_broken("prompts")) as client:
+    async with of_process(*_broken("prompts")[1:]) as client:
         lists = [await _LISTS[method](client) for method in list(_LISTS)[:3]]
         assert await _error(client.list_prompts()) == _REFUSED.format("prompts/list")
     assert lists == [[], [], []]
-    assert len(events) == 1
+    assert len(logged) == 1
 
 
 @pytest.mark.parametrize(
@@ -94,9 +76,9 @@ async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(events):
     [(_GONE, "does not answer"), (_broken(), "does not list its tools, but answers with an error")],
     ids=["gone", "broken"],
 )
-async def test_a_call_gets_the_envelope(command, said, events):
+async def test_a_call_gets_the_envelope(command, said, logged):
     """A call of an unknown tool says too whether the server answered, and is the only line in the log."""
-    async with _in_front_of(command) as client:
+    async with of_process(*command[1:]) as client:
         result = await client.call_tool_mcp("add", {"a": 1})
     reported = result.meta["mcp_lenient"]
     assert reported["error_code"] == "UPSTREAM_UNAVAILABLE"
@@ -104,16 +86,16 @@ async def test_a_call_gets_the_envelope(command, said, events):
         f"Tool 'add' cannot be called now: the server behind this proxy {said}. "
         "The tool was not run. Try again later."
     )
-    assert [event["event"] for event in events] == ["call_rejected"]
+    assert [event["event"] for event in logged] == ["call_rejected"]
 
 
-async def test_a_resource_or_prompt_is_not_called_unknown(events):
+async def test_a_resource_or_prompt_is_not_called_unknown(logged):
     """A read or a prompt fails with the same error, since nobody knows whether the server has it."""
-    async with _in_front_of(_broken()) as client:
+    async with of_process(*_broken()[1:]) as client:
         read = await _error(client.read_resource("note://one"))
         asked = await _error(client.get_prompt("ask"))
     assert (read, asked) == (_REFUSED.format("resources/list"), _REFUSED.format("prompts/list"))
-    assert [event["event"] for event in events] == ["list_failed", "list_failed"]
+    assert [event["event"] for event in logged] == ["list_failed", "list_failed"]
 
 
 async def test_an_unknown_prompt_of_a_server_that_answers():
@@ -123,13 +105,13 @@ async def test_an_unknown_prompt_of_a_server_that_answers():
             await client.get_prompt("ask")
 
 
-async def test_one_of_two_servers(events):
+async def test_one_of_two_servers(logged):
     """The tools of the other server are listed, and the log names the one that fails."""
-    there = [sys.executable, str(_BROKEN.with_name("upstream.py"))]
+    there = [sys.executable, UPSTREAM]
     async with Client(create_lenient_proxy(_config(there=there, gone=_GONE)), mode="legacy") as client:
         tools = await client.list_tools()
     assert {tool.name for tool in tools} >= {"there_add"}
-    assert [(event["event"], event["subject"]) for event in events] == [("list_failed", "gone")]
+    assert [(event["event"], event["subject"]) for event in logged] == [("list_failed", "gone")]
 
 
 async def test_neither_of_two_servers():
@@ -145,11 +127,11 @@ def _config(**commands: list[str]) -> dict[str, Any]:
     }
 
 
-async def test_a_call_over_http_is_answered(events, caplog):
+async def test_a_call_over_http_is_answered(logged, caplog):
     """A call of the newer era is answered if there is no list, without a traceback in the log."""
     with serving(create_lenient_proxy("http://127.0.0.1:1/mcp")) as url:
         async with Client(url, mode=MODERN) as client:
             result = await client.call_tool_mcp("add", {"a": 1})
     assert result.meta["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"
-    assert [event["event"] for event in events] == ["call_rejected"]
+    assert [event["event"] for event in logged] == ["call_rejected"]
     assert not [record for record in caplog.records if record.exc_info]

@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import codecs
 import logging
-import sys
-from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
-from application_log import application_log
+from adapters.fastmcp.proxy.fronts import SERVERS, of_process
 from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR
 
-from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.fastmcp.proxy import utf8
 
-_SERVER = Path(__file__).parent / "servers" / "latin.py"
 
-
-@pytest.fixture
-def events():
-    """Record the log from level INFO on."""
-    with application_log(logging.INFO) as log:
-        yield log
-
-
-@asynccontextmanager
-async def _proxy(mode: str = "legacy"):
-    transport = StdioTransport(sys.executable, [str(_SERVER)])
-    async with Client(create_lenient_proxy(transport), mode=mode, timeout=20) as client:
-        yield client
-    await transport.close()
+def _proxy(mode: str = "legacy"):
+    return of_process(str(SERVERS / "latin.py"), mode=mode, timeout=20)
 
 
 async def _called(client: Client, name: str) -> str:
@@ -43,7 +25,7 @@ async def _called(client: Client, name: str) -> str:
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_an_answer_that_is_not_utf_8_is_an_error(mode, events, caplog):
+async def test_an_answer_that_is_not_utf_8_is_an_error(mode, logged, caplog):
     """The call gets an error and one line in the log; the server keeps running, and answers later calls."""
     async with _proxy(mode) as client:
         before = await _called(client, "process")
@@ -52,7 +34,7 @@ async def test_an_answer_that_is_not_utf_8_is_an_error(mode, events, caplog):
         after = await _called(client, "process")
     assert caught.value.error.code == INTERNAL_ERROR
     assert before == after
-    assert [(event["event"], event["tool"], event["error_code"]) for event in events] == [
+    assert [(event["event"], event["tool"], event["error_code"]) for event in logged] == [
         ("call_unanswered", "latin", "MALFORMED_ANSWER")
     ]
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool, ToolResult
 from mcp_types import TextContent
 
 from mcp_lenient import create_lenient_proxy
-from mcp_lenient.cli import run
 
 
 class _Failing(Tool):
@@ -49,7 +46,7 @@ async def test_structured_content_of_errors_can_be_removed(structured_errors):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["file", "config"])
-async def test_the_command_has_an_option_for_plain_errors(kind, tmp_path, monkeypatch):
+async def test_the_command_has_an_option_for_plain_errors(kind, tmp_path, commanded):
     """``--no-structured-errors`` applies to server processes and to the server of a Python file."""
     file = tmp_path / "server.py"
     file.write_text(
@@ -57,16 +54,8 @@ async def test_the_command_has_an_option_for_plain_errors(kind, tmp_path, monkey
         "@mcp.tool(output_schema=None)\ndef note(tags: list[int]) -> str:\n    return 'noted'\n"
         "mcp.run(show_banner=False) if __name__ == '__main__' else None\n"
     )
-    fronts: list[FastMCP] = []
-
-    async def keep(self: FastMCP, **_: object) -> None:
-        fronts.append(self)
-
-    monkeypatch.setattr(FastMCP, "run_async", keep)
     target = str(file) if kind == "file" else f"python {file}"
-    options = ["--no-structured-errors", "--http", "127.0.0.1:0"]
-    assert await asyncio.to_thread(run, ["proxy", *options, target]) == 0
-    async with Client(fronts[0]) as client:
+    async with Client(await commanded("--no-structured-errors", target)) as client:
         refused = await client.call_tool_mcp("note", {"tags": "x"})
     assert refused.is_error
     assert refused.structured_content is None

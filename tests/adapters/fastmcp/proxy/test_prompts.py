@@ -1,5 +1,6 @@
 """Arguments of prompts behind a proxy, by what their servers list."""
 
+import asyncio
 import json
 from typing import Any
 
@@ -157,13 +158,15 @@ async def test_the_note_of_each_fastmcp_is_read(description):
 NOTES = ["", '{"type":', "[" * 5000, '{"a":' * 5000, '{"$ref": "#/$defs/x"}', '{"type": 7}', "[1]", "{}"]
 
 
-@pytest.mark.parametrize("note", NOTES, ids=lambda note: note[:12] or "empty")
-async def test_a_note_that_is_no_schema_says_nothing(note):
+async def test_a_note_that_is_no_schema_says_nothing():
     """A description of a stranger never stops a request."""
     server: FastMCP = FastMCP("strange")
-    said = f"Provide a value matching the following JSON schema: {note}"
-    server.add_prompt(Foreign(name="odd", arguments=[PromptArgument(name="it", description=said)]))
-    assert await _asked(create_lenient_proxy(server), {"It": "x"}, "odd") == {"it": "x"}
+    for at, note in enumerate(NOTES):
+        said = f"Provide a value matching the following JSON schema: {note}"
+        server.add_prompt(Foreign(name=f"odd{at}", arguments=[PromptArgument(name="it", description=said)]))
+    proxy = create_lenient_proxy(server)
+    for at, note in enumerate(NOTES):
+        assert await _asked(proxy, {"It": "x"}, f"odd{at}") == {"it": "x"}, note[:12]
 
 
 TEXT = st.text(max_size=8) | st.sampled_from(["5", "[1]", "null", "[1,]", "true", '{"name": "a"}'])
@@ -172,16 +175,13 @@ TEXT = st.text(max_size=8) | st.sampled_from(["5", "[1]", "null", "[1,]", "true"
 @given(st.dictionaries(st.sampled_from(["text", "lines", "max_results", "by", "more"]), TEXT, max_size=4))
 def test_any_prompt_the_server_renders_gives_the_same(arguments):
     """Every request that the server renders gives the same result through a proxy that forwards the others."""
-    import asyncio
 
     async def both() -> None:
         try:
             alone = await _asked(_upstream(), arguments)
         except host.MCPError:
             return
-        assert (
-            await _asked(create_lenient_proxy(_upstream(), Policy(unrepairable="forward")), arguments)
-            == alone
-        )
+        proxy = create_lenient_proxy(_upstream(), Policy(unrepairable="forward"))
+        assert await _asked(proxy, arguments) == alone
 
     asyncio.run(both())

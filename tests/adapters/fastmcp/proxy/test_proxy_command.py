@@ -7,26 +7,19 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
-from fastmcp import Client, FastMCP
+from adapters.fastmcp.proxy.fronts import COMMAND, HELLO, UPSTREAM
+from fastmcp import Client
+from tables import each_row
 
 from mcp_lenient.cli import run
-
-_SERVER = Path(__file__).parent / "servers" / "upstream.py"
-_COMMAND = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy"]
-_HELLO = {
-    "protocolVersion": "2025-11-25",
-    "capabilities": {},
-    "clientInfo": {"name": "a-client", "version": "1"},
-}
 
 
 def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], **environment: str):
     """Send a proxy single lines, and return its answers and its stderr."""
     messages = [
-        {"id": 0, "method": "initialize", "params": _HELLO},
+        {"id": 0, "method": "initialize", "params": HELLO},
         {"method": "notifications/initialized"},
         *(
             {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
@@ -34,7 +27,7 @@ def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], *
         ),
     ]
     with subprocess.Popen(  # noqa: S603 - our own
-        [*_COMMAND, *options, *target],
+        [*COMMAND, *options, *target],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -57,7 +50,7 @@ def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], *
 def test_stdout_contains_only_the_protocol(tmp_path):
     """Each line on stdout is a message; the server's stderr and the log go to stderr."""
     log = tmp_path / "events.jsonl"
-    target = ["--", sys.executable, str(_SERVER)]
+    target = ["--", sys.executable, UPSTREAM]
     calls = (("noise", {}), ("add", {"a": "1", "b": 2}), ("add", {"a": [], "b": 2}))
     answers, err = _spoken([], target, *calls, ("environment", {"name": "A_KEY"}), A_KEY="handed-down")
     assert [answer["isError"] for answer in answers] == [False, False, True, False]
@@ -75,7 +68,7 @@ def test_stdout_contains_only_the_protocol(tmp_path):
 @pytest.mark.slow
 def test_forwarding_a_log_message_prints_no_warning():
     """The SDK's deprecation warning for log messages is not shown to the operator of a proxy."""
-    target = ["--", sys.executable, str(_SERVER)]
+    target = ["--", sys.executable, UPSTREAM]
     (reported,), err = _spoken([], target, ("tell", {}), FASTMCP_LOG_LEVEL="DEBUG")
     assert reported["structuredContent"] == {"result": "told"}
     assert "upstream-told" in err  # FastMCP's own line at DEBUG: the message arrived
@@ -85,7 +78,7 @@ def test_forwarding_a_log_message_prints_no_warning():
 @pytest.mark.slow
 def test_options_reach_the_policy():
     """``--policy``, ``--unrepairable`` and ``--closed`` set the policy."""
-    target = ["--", sys.executable, str(_SERVER)]
+    target = ["--", sys.executable, UPSTREAM]
     (strict,), _ = _spoken(["--policy", "strict"], target, ("add", {"a": "1", "b": 2}))
     assert strict["_meta"]["mcp_lenient"]["error_code"] == "INVALID_A_TYPE"
     (forwarded,), _ = _spoken(["--unrepairable", "forward"], target, ("add", {"a": [], "b": 2}))
@@ -98,11 +91,11 @@ def test_options_reach_the_policy():
             assert shipped["structuredContent"] == {"result": "work"}
 
 
-def test_functions_of_a_python_file_validate_calls():
+async def test_functions_of_a_python_file_validate_calls(commanded, events):
     """The server of a Python file gets the middleware, and its functions validate the calls."""
-    (added,), err = _spoken([], [f"{_SERVER}:mcp"], ("add", {"a": "1", "b": 2}))
-    assert added["structuredContent"] == {"result": 3}
-    assert '"server":"upstream"' not in err  # its functions accept "1", so that nothing is repaired
+    async with Client(await commanded(f"{UPSTREAM}:mcp")) as client:
+        assert (await client.call_tool("add", {"a": "1", "b": 2})).data == 3
+    assert events.names == ["call_accepted"]  # its functions accept "1", so that nothing is repaired
 
 
 @pytest.mark.parametrize(
@@ -112,7 +105,7 @@ def test_functions_of_a_python_file_validate_calls():
         pytest.param(False, id="another process", marks=pytest.mark.slow),
     ],
 )
-async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monkeypatch):
+async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, commanded):
     """With ``--reload``, an alias added to the file applies to later calls."""
     server = tmp_path / "server.py"
     server.write_text(
@@ -122,23 +115,15 @@ async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, monke
     )
     config = tmp_path / "tools.yaml"
     config.write_text("tools: {}\n")
-    fronts: list[FastMCP] = []
-
-    async def keep(self: FastMCP, **_: object) -> None:
-        fronts.append(self)
-
-    monkeypatch.setattr(FastMCP, "run_async", keep)
     target = [str(server)] if is_file else ["--", sys.executable, str(server)]
-    options = ["--config", str(config), "--reload", "--http", "127.0.0.1:0"]
-    assert await asyncio.to_thread(run, ["proxy", *options, *target]) == 0
-    async with Client(fronts[0]) as client:
+    async with Client(await commanded("--config", str(config), "--reload", *target)) as client:
         assert (await client.call_tool_mcp("note", {"labels": ["a"]})).is_error
         config.write_text("tools: {note: {parameters: {tags: {aliases: [labels]}}}}\n")
         await asyncio.sleep(1.1)  # the file is checked once a second
         assert (await client.call_tool("note", {"labels": ["a"]})).data == 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("arguments", "says"),
     [
         pytest.param([], "no server given", id="nothing"),

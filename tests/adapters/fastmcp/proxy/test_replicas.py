@@ -6,26 +6,22 @@ import itertools
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from types import SimpleNamespace
 
 import httpx2
 import pytest
+from adapters.fastmcp.proxy.fronts import COMMAND, UPSTREAM, web
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from processes import free_port, running
-from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from wire import serving
 
 from mcp_lenient.cli import run
 
 pytestmark = pytest.mark.slow  # four processes
 
-_SERVER = Path(__file__).parent / "servers" / "upstream.py"
-_PROXY = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy", "--stateless", "--http"]
+_PROXY = [*COMMAND, "--stateless", "--http"]
 
 
 @contextmanager
@@ -50,9 +46,8 @@ def _balanced(ports: list[int]):
         }
         return Response(answer.content, answer.status_code, kept)
 
-    app = Starlette(routes=[Route("/mcp", passed_on, methods=["GET", "POST", "DELETE"])])
-    with serving(SimpleNamespace(streamable_http_app=lambda **_: app)) as url:
-        yield url, taken
+    with web(Route("/mcp", passed_on, methods=["GET", "POST", "DELETE"])) as address:
+        yield f"{address}/mcp", taken
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +55,7 @@ def replicas():
     """Return the ports of three proxies of the same server."""
     behind, *ports = (free_port() for _ in range(4))
     with ExitStack() as stack:
-        starts = [([sys.executable, str(_SERVER)], behind)]
+        starts = [([sys.executable, UPSTREAM], behind)]
         starts += [([*_PROXY, f"127.0.0.1:{port}", f"http://127.0.0.1:{behind}/mcp"], port) for port in ports]
         with ThreadPoolExecutor() as pool:  # start them concurrently
             started = [running(command, port, UPSTREAM_PORT=str(behind)) for command, port in starts]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from adapters.fastmcp.proxy.fronts import of_process
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
 from tables import each_row
@@ -25,10 +26,6 @@ mcp.run(show_banner=False)
 """
 
 
-def _fallback(command: str, *arguments: str) -> str:
-    return create_lenient_proxy(StdioTransport(command, list(arguments))).name
-
-
 @pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("named", "logged"),
@@ -41,11 +38,9 @@ def _fallback(command: str, *arguments: str) -> str:
 )
 async def test_the_servers_own_name_is_logged(named, logged, mode, events):
     """The server's name from the handshake is logged, unless it does not look like a name."""
-    transport = StdioTransport(sys.executable, ["-c", _PROGRAM.format(name=named)])
-    async with Client(create_lenient_proxy(transport), mode=mode) as client:
+    async with of_process("-c", _PROGRAM.format(name=named), mode=mode) as client:
         await client.call_tool_mcp("add", {"a": "1", "b": 2})
         await client.call_tool_mcp("add", {"a": [], "b": 2})
-    await transport.close()
     assert events
     assert {event["server"] for event in events} == {logged}
     assert _KEY not in json.dumps(events)
@@ -78,11 +73,11 @@ async def test_the_operators_name_wins(events):
 )
 def test_the_name_before_the_handshake(command, named):
     """Before the handshake, a command line is named after its program alone."""
-    assert _fallback(*command) == named
+    assert create_lenient_proxy(StdioTransport(command[0], command[1:])).name == named
     assert _KEY not in named
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "named"),
     [
         pytest.param(f"https://example.com/mcp/{_KEY}?key={_KEY}#{_KEY}", "example.com", id="path and query"),
@@ -97,3 +92,15 @@ def test_a_url_is_named_by_its_host(url, named):
     assert create_lenient_proxy(url).name == named
     assert create_lenient_proxy(StreamableHttpTransport(url)).name == named
     assert create_lenient_proxy(Client(url)).name == "mcp-lenient"
+
+
+@each_row(
+    ("servers", "named"),
+    [
+        ({"weather": {"url": f"https://example.com/{_KEY}"}}, "weather"),
+        ({"a": {"command": "x"}, "b": {"command": "y"}}, "mcp-lenient"),
+    ],
+)
+def test_a_configuration_is_named_by_its_only_server(servers, named):
+    """A proxy of several servers has its own name."""
+    assert create_lenient_proxy({"mcpServers": servers}).name == named

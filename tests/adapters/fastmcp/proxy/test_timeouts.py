@@ -20,16 +20,12 @@ from mcp_lenient import create_lenient_proxy
 from mcp_lenient.cli import run
 
 
-def _slow(cancelled: list[str] | None = None) -> FastMCP:
+def _slow() -> FastMCP:
     server = FastMCP("upstream")
 
     @server.tool
     async def wait(seconds: float) -> str:
-        try:
-            await asyncio.sleep(seconds)
-        except asyncio.CancelledError:
-            (cancelled or []).append("wait")
-            raise
+        await asyncio.sleep(seconds)
         return "awake"
 
     @server.tool
@@ -50,37 +46,25 @@ async def _called(front: FastMCP, tool: str, arguments: dict[str, Any], **client
         return await connected.call_tool_mcp(tool, arguments)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-async def test_a_timeout_is_answered_with_an_envelope(mode, events):
-    """The envelope has the seconds, and warns that the tool may have run."""
-    front = create_lenient_proxy(_slow(), timeout=0.2)
-    result = await _called(front, "wait", {"seconds": 30}, mode=mode)
+@pytest.mark.parametrize(("mode", "several"), [("legacy", True), ("auto", False)])
+async def test_a_timeout_is_answered_with_an_envelope(mode, several, events, caplog):
+    """The envelope has the seconds, and warns that the tool may have run; it is logged once, not by FastMCP."""
+    target, tool = _slow(), "a_wait" if several else "wait"
+    with serving(target) if several else nullcontext() as url:
+        behind = {"mcpServers": {"a": {"url": url}, "b": {"url": url}}} if several else target
+        front = create_lenient_proxy(behind, timeout=0.2)
+        with caplog.at_level(logging.INFO), _fastmcps_log_to(caplog.handler):
+            result = await _called(front, tool, {"seconds": 30}, mode=mode)
     reported = result.meta["mcp_lenient"]
     assert result.is_error
-    assert (reported["error_code"], reported["details"]) == (
-        "UPSTREAM_TIMED_OUT",
-        {"tool": "wait", "timeout_seconds": 0.2},
-    )
+    assert reported["error_code"] == "UPSTREAM_TIMED_OUT"
+    assert reported["details"] == {"tool": tool, "timeout_seconds": 0.2}
     assert "within 0.2 seconds" in reported["message"]
     assert "may have run" in reported["message"]
     assert [(event["event"], event.get("error_code")) for event in events] == [
         ("call_accepted", None),
         ("call_unanswered", "UPSTREAM_TIMED_OUT"),
     ]
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-@pytest.mark.parametrize("several", [False, True])
-async def test_a_timed_out_call_is_logged_once(mode, several, events, caplog):
-    """FastMCP logs neither a traceback nor a line about it."""
-    target = _slow()
-    with serving(target) if several else nullcontext() as url:
-        behind = {"mcpServers": {"a": {"url": url}, "b": {"url": url}}} if several else target
-        front = create_lenient_proxy(behind, timeout=0.2)
-        with caplog.at_level(logging.INFO), _fastmcps_log_to(caplog.handler):
-            tool = "a_wait" if several else "wait"
-            assert (await _called(front, tool, {"seconds": 30}, mode=mode)).is_error
-    assert [event["event"] for event in events] == ["call_accepted", "call_unanswered"]
     assert [each.message for each in caplog.records if each.name.startswith("fastmcp")] == []
 
 
@@ -92,11 +76,6 @@ def _fastmcps_log_to(handler: logging.Handler):
         yield
     finally:
         logger.removeHandler(handler)
-
-
-async def test_a_timely_answer_passes():
-    """A call that takes less time is answered."""
-    assert not (await _called(create_lenient_proxy(_slow(), timeout=20), "wait", {"seconds": 0.01})).is_error
 
 
 async def test_elicitation_time_counts_toward_the_timeout():
@@ -170,8 +149,8 @@ def test_a_client_keeps_its_own_timeouts():
         create_lenient_proxy(Client("http://localhost:1/mcp"), timeout=5)
 
 
-@pytest.mark.parametrize("option", ["--timeout", "--connect-timeout"])
-@pytest.mark.parametrize("given", ["5s", "0", "-1", "nan", "1e999", ""])
+@each_row("option", ["--timeout", "--connect-timeout"])
+@each_row("given", ["5s", "0", "nan", "1e999", ""])
 def test_the_command_reports_an_invalid_duration(option, given, capsys):
     """The command's error names the option and its value."""
     assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2

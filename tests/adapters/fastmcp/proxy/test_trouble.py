@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
 import sys
-from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
+from adapters.fastmcp.proxy.fronts import SERVERS, UPSTREAM, of_process
 from adapters.fastmcp.proxy.servers.upstream import mcp
-from application_log import application_log
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
@@ -20,29 +17,12 @@ from wire import serving
 
 from mcp_lenient import create_lenient_proxy
 
-_SERVER = Path(__file__).parent / "servers" / "upstream.py"
-
 pytestmark = pytest.mark.filterwarnings("ignore:The (roots|sampling|logging) capability is deprecated")
-
-
-@pytest.fixture
-def events():
-    """Record the log from level INFO on."""
-    with application_log(logging.INFO) as log:
-        yield log
-
-
-@asynccontextmanager
-async def _behind(front, *arguments: str):
-    transport = StdioTransport(sys.executable, [str(_SERVER), *arguments])
-    async with Client(front(transport), mode="legacy") as client:
-        yield client
-    await transport.close()
 
 
 async def _after_death(front) -> tuple[str, Any]:
     """Return the answers to a call during which the server dies, and to the next one."""
-    async with _behind(front) as client:
+    async with of_process(UPSTREAM, front=front) as client:
         await client.call_tool_mcp("add", {"a": 1, "b": 2})
         died = await client.call_tool_mcp("die", {})
         again = await client.call_tool_mcp("add", {"a": 1, "b": 2})
@@ -50,19 +30,19 @@ async def _after_death(front) -> tuple[str, Any]:
 
 
 @pytest.mark.slow
-async def test_a_server_that_dies_during_a_call(events):
+async def test_a_server_that_dies_during_a_call(logged):
     """The caller gets FastMCP's error, the failure is logged, and the next call starts the server again."""
     own = await _after_death(create_proxy)
     assert await _after_death(create_lenient_proxy) == own
     assert own[1] == {"result": 3}
-    assert [(event["event"], event["tool"], event["error_code"]) for event in events] == [
+    assert [(event["event"], event["tool"], event["error_code"]) for event in logged] == [
         ("call_unanswered", "die", "CONNECTION_LOST")
     ]
 
 
 async def _after_canceling(front) -> Any:
     """Return the answer to a call after a canceled one."""
-    async with _behind(front) as client:
+    async with of_process(UPSTREAM, front=front) as client:
         await client.call_tool_mcp("add", {"a": 1, "b": 2})
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(client.call_tool_mcp("hang", {"seconds": "60"}), 2)
@@ -70,29 +50,29 @@ async def _after_canceling(front) -> Any:
 
 
 @pytest.mark.slow
-async def test_a_canceled_call(events):
+async def test_a_canceled_call(logged):
     """A call that the client cancels is logged, and the next call is answered."""
     assert await _after_canceling(create_proxy) == {"result": 3}
     assert await _after_canceling(create_lenient_proxy) == {"result": 3}
-    assert [(event["event"], event.get("error_code")) for event in events] == [
+    assert [(event["event"], event.get("error_code")) for event in logged] == [
         ("call_repaired", None),
         ("call_unanswered", "CANCELLED"),
     ]
 
 
-async def test_a_hanging_call_does_not_block_others(events):
+async def test_a_hanging_call_does_not_block_others(logged):
     """While one call hangs, others are answered and wrong ones refused."""
-    async with _behind(create_lenient_proxy) as client:
+    async with of_process(UPSTREAM) as client:
         hanging = asyncio.create_task(client.call_tool_mcp("hang", {}))
         await asyncio.sleep(0.2)
         assert (await client.call_tool_mcp("add", {"a": "1", "b": 2})).structured_content == {"result": 3}
         assert (await client.call_tool_mcp("add", {"a": [], "b": 2})).is_error
         hanging.cancel()
         for _ in range(300):
-            if len(events) == 3:
+            if len(logged) == 3:
                 break
             await asyncio.sleep(0.1)
-    assert [event["event"] for event in events] == ["call_repaired", "call_rejected", "call_unanswered"]
+    assert [event["event"] for event in logged] == ["call_repaired", "call_rejected", "call_unanswered"]
 
 
 async def test_other_features_pass_through():
@@ -113,10 +93,10 @@ async def test_other_features_pass_through():
 
 
 @pytest.mark.slow
-async def test_several_servers_are_each_started_once(tmp_path, events):
+async def test_several_servers_are_each_started_once(tmp_path, logged):
     """Each configured server is started once and prefixes its tools; one that fails to start is skipped."""
     starts = tmp_path / "starts"
-    here = {"command": sys.executable, "args": [str(_SERVER), str(starts)]}
+    here = {"command": sys.executable, "args": [UPSTREAM, str(starts)]}
     config = {"mcpServers": {"one": here, "two": here, "gone": {"command": "no-such-command-here"}}}
     async with Client(create_lenient_proxy(config), mode="legacy") as client:
         names = {tool.name for tool in await client.list_tools()}
@@ -128,11 +108,11 @@ async def test_several_servers_are_each_started_once(tmp_path, events):
     assert {"one_add", "two_add"} < names
     assert refused.meta["mcp_lenient"]["error_code"] == "INVALID_ARGUMENTS"
     assert starts.read_text().splitlines() == ["started", "started"]
-    lists = [event for event in events if event["event"] == "list_failed"]
+    lists = [event for event in logged if event["event"] == "list_failed"]
     assert {event["subject"] for event in lists} == {"gone"}
-    calls = [(event["tool"], event["mounted"]) for event in events if event not in lists]
+    calls = [(event["tool"], event["mounted"]) for event in logged if event not in lists]
     assert set(calls) == {("one_add", "one"), ("two_add", "two")}
-    assert json.dumps(events)
+    assert json.dumps(logged)
 
 
 @pytest.mark.slow
@@ -140,7 +120,7 @@ async def test_several_servers_are_each_started_once(tmp_path, events):
 async def test_a_server_of_the_newer_era_is_started_once(tmp_path, over_http):
     """Asking a server over stdio for its protocol era starts it, and the calls use the same process."""
     starts = tmp_path / "starts"
-    transport = StdioTransport(sys.executable, [str(_SERVER), str(starts)])
+    transport = StdioTransport(sys.executable, [UPSTREAM, str(starts)])
     front = create_lenient_proxy(transport)
     if over_http:
         with serving(front) as url:
@@ -163,10 +143,10 @@ async def _era_of_a_call(front) -> str:
 async def test_a_server_of_the_older_era_can_ask_for_roots_at_its_start(tmp_path):
     """The process that was asked for its era is replaced, so that a client can answer the requests of a starting server."""
     starts = tmp_path / "starts"
-    transport = StdioTransport(sys.executable, [str(_SERVER.with_name("older.py")), str(starts)])
-    async with Client(create_lenient_proxy(transport), roots=["file:///here"]) as client:
+    async with of_process(
+        str(SERVERS / "older.py"), str(starts), mode="auto", roots=["file:///here"]
+    ) as client:
         await client.list_tools()
         result = await client.call_tool_mcp("roots", {})
-    await transport.close()
     assert result.content[0].text == "file:///here"
     assert starts.read_text().splitlines() == ["started", "started"]
