@@ -17,49 +17,20 @@ from fastmcp.tools import Tool, ToolResult
 from fastmcp_versions import RAW, not_on_3
 from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from servers.notes import POLICIES, build
+from tables import each_row
 from wire import ABSENT, Http, Wire, call, http
 
 from mcp_lenient import LenientMiddleware, Limits, Policy
 
 pytestmark = not_on_3(RAW)
-_KINDS = [*(kind for kind in ("stateful", "stateless")), "modern"]
+_KINDS = ["stateful", "stateless", "modern"]
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
 _JSON = '{"text": "kept", "tags": ["a"]}'
+_ONE_TAG = '{"text": "kept", "tags": "a"}'
 _SECRET = "s3cr3t"  # noqa: S105 - a word to search for
 _CUT_OFF = f'{{"text": "{_SECRET}"'
 
-_OBJECT_IN_TEXT = [
-    pytest.param(_JSON, ["json_text_to_object"], id="json"),
-    pytest.param(f"\n\t{_JSON} ", ["json_text_to_object"], id="outer-space"),
-    pytest.param(json.dumps(_JSON), ["json_text_to_object"], id="doubly-encoded"),
-    pytest.param(f"```json\n{_JSON}\n```", ["json_text_to_object"], id="code-fence"),
-    pytest.param("{text: 'kept', tags: ['a',], /* all */}", ["json5_text_to_object"], id="json5"),
-    pytest.param("{'text': 'kept', 'tags': ('a',)}", ["python_text_to_object"], id="python"),
-    pytest.param(
-        '{"text": "kept", "tags": "a"}', ["json_text_to_object", "scalar_to_array"], id="a-repair-inside"
-    ),
-    pytest.param(
-        '{"text": "kept", "tags": "[\\"a\\"]"}',
-        ["json_text_to_object", "json_text_to_array"],
-        id="text-inside",
-    ),
-]
-
-_NO_OBJECT = [
-    pytest.param([], "array", id="empty-array"),
-    pytest.param([{"text": _SECRET}], "array", id="array-of-an-object"),
-    pytest.param(f'["{_SECRET}"]', "string", id="array-in-text"),
-    pytest.param(5, "integer", id="integer"),
-    pytest.param(0, "integer", id="zero"),
-    pytest.param(1.5, "number", id="number"),
-    pytest.param(False, "boolean", id="false"),
-    pytest.param(f"{_SECRET} prose", "string", id="prose"),
-    pytest.param(_CUT_OFF, "string", id="cut-off"),
-    pytest.param(f'{{"text": "{_SECRET}", "text": "b"}}', "string", id="duplicate-key"),
-    pytest.param('{"text": "a", "priority": NaN}', "string", id="nan"),
-    pytest.param('{"text": "a"} {"text": "b"}', "string", id="two-objects"),
-    pytest.param("[" * 100_000, "string", id="bottomless"),
-]
+_RAW = each_row("sent", [_JSON, [], "prose"])
 
 
 @pytest.fixture(scope="module", params=_KINDS)
@@ -70,45 +41,58 @@ def wire(request: pytest.FixtureRequest) -> Iterator[Http]:
         yield wire
 
 
-@pytest.mark.parametrize(("sent", "repaired"), _OBJECT_IN_TEXT)
+@each_row(
+    ("sent", "repaired"),
+    [
+        pytest.param(_JSON, ["json_text_to_object"], id="json"),
+        pytest.param(f"```json\n{_JSON}\n```", ["json_text_to_object"], id="code-fence"),
+        pytest.param("{text: 'kept', tags: ['a',], /* all */}", ["json5_text_to_object"], id="json5"),
+        pytest.param("{'text': 'kept', 'tags': ('a',)}", ["python_text_to_object"], id="python"),
+        pytest.param(_ONE_TAG, ["json_text_to_object", "scalar_to_array"], id="a-repair-inside"),
+    ],
+)
 def test_an_object_in_text_is_parsed(wire, sent, repaired, events):
     """A text that contains one object is parsed as the arguments; result and log list the repair."""
+    events.clear()
     answer = call(wire, "add_note", sent)
     assert (value(answer), rules(answer)) == (_KEPT, repaired)
-    assert [event["event"] for event in events] == ["call_repaired"]
+    assert events.names == ["call_repaired"]
     assert [repair["rule"] for repair in events[0]["repairs"]] == repaired
-    assert events[0]["repairs"][0] == {
-        "rule": repaired[0],
-        "pointer": "",
-        "before": "string",
-        "after": "object",
-    }
+    kind = {"pointer": "", "before": "string", "after": "object"}
+    assert events[0]["repairs"][0] == {"rule": repaired[0], **kind}
 
 
-@pytest.mark.parametrize("sent", ["", " ", "null"], ids=["empty", "blank", "null"])
+@each_row("sent", ["", " ", "null"])
 def test_an_empty_text_means_no_arguments(wire, sent):
     """An empty text, as some clients send, means no arguments, so that missing ones are reported."""
     assert envelope(call(wire, "add_note", sent))["error_code"] == "MISSING_TEXT"
 
 
-@pytest.mark.parametrize(("sent", "kind"), _NO_OBJECT)
+@each_row(
+    ("sent", "kind"),
+    [
+        pytest.param([{"text": _SECRET}], "array", id="array-of-an-object"),
+        pytest.param(f'["{_SECRET}"]', "string", id="array-in-text"),
+        pytest.param(0, "integer", id="zero"),
+        pytest.param(1.5, "number", id="number"),
+        pytest.param(False, "boolean", id="false"),
+        pytest.param(f"{_SECRET} prose", "string", id="prose"),
+        pytest.param(_CUT_OFF, "string", id="cut-off"),
+        pytest.param(f'{{"text": "{_SECRET}", "text": "b"}}', "string", id="duplicate-key"),
+        pytest.param('{"text": "a", "priority": NaN}', "string", id="nan"),
+        pytest.param("[" * 100_000, "string", id="bottomless"),
+    ],
+)
 def test_other_values_get_the_envelope(wire, sent, kind, events):
-    """Arguments that are not an object get an envelope that says so, and one event."""
-    reported = envelope(call(wire, "add_note", sent))
-    code = "CUT_OFF" if sent == _CUT_OFF else "INVALID_ARGUMENTS"
-    assert reported["error_code"] == code
-    assert [
-        (one["pointer"], one["code"], one["received_type"]) for one in reported["details"]["violations"]
-    ] == [("", "type", kind)]
+    """Arguments that are not an object get an envelope that says so, and one event; a text is not shown in either."""
+    events.clear()
+    answer = call(wire, "add_note", sent)
+    reported, code = envelope(answer), "CUT_OFF" if sent == _CUT_OFF else "INVALID_ARGUMENTS"
+    (violation,) = reported["details"]["violations"]
+    assert (violation["pointer"], violation["code"], violation["received_type"]) == ("", "type", kind)
     assert reported["details"]["parameters"]["required"] == ["text"]
     assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", code)]
-
-
-@pytest.mark.parametrize("sent", [f'["{_SECRET}"]', f'{{"text": "{_SECRET}"'], ids=["array", "cut-off"])
-def test_refused_text_is_never_shown(wire, sent, events):
-    """A refused text is neither echoed nor logged."""
-    answer = call(wire, "add_note", sent)
-    assert _SECRET not in json.dumps([answer, events], default=str)
+    assert _SECRET not in json.dumps([events, answer if kind == "string" else None], default=str)
 
 
 def test_structured_content_is_the_envelope_only_without_an_output_schema(wire):
@@ -118,12 +102,13 @@ def test_structured_content_is_the_envelope_only_without_an_output_schema(wire):
     assert result(refused)["structuredContent"] == envelope(refused)
 
 
-@pytest.mark.parametrize("sent", [None, ABSENT, {}], ids=["null", "absent", "empty"])
+@each_row("sent", [None, ABSENT, {}])
 def test_no_arguments_stay_no_arguments(wire, sent, events):
     """Missing arguments are an empty object, as in the protocol, and nothing is repaired."""
+    events.clear()
     answer = call(wire, "ping", sent)
     assert (value(answer), rules(answer)) == ({"result": "pong"}, [])
-    assert [event["event"] for event in events] == ["call_accepted"]
+    assert events.names == ["call_accepted"]
 
 
 def test_a_refusal_reports_how_the_text_was_parsed(wire, events):
@@ -131,18 +116,18 @@ def test_a_refusal_reports_how_the_text_was_parsed(wire, events):
     reported = envelope(call(wire, "add_note", '{"text": "kept", "tags": 123}'))
     assert reported["error_code"] == "INVALID_TAGS_TYPE"
     assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_object"]
-    assert [event["event"] for event in events] == ["call_rejected"]
+    assert events.names == ["call_rejected"]
 
 
-@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+@_RAW
 def test_an_unknown_tool_is_reported_as_unknown(wire, sent, events):
     """An unknown tool is reported as unknown, whatever the arguments are."""
-    reported = envelope(call(wire, "add_notes", sent))
-    assert reported["error_code"] == "UNKNOWN_TOOL"
+    events.clear()
+    assert envelope(call(wire, "add_notes", sent))["error_code"] == "UNKNOWN_TOOL"
     assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
 
 
-@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+@_RAW
 def test_the_sdk_answers_a_call_without_a_name(wire, sent, events):
     """A request without a tool name gets the SDK's error, and is not logged."""
     answer = wire.request("tools/call", {"arguments": sent})
@@ -198,84 +183,64 @@ def plain() -> Iterator[Http]:
         yield connect(build(None))
 
 
-def test_the_first_call_is_parsed(fresh, events):
-    """A server's first call may have its arguments as text, and is logged once."""
-    answer = call(fresh(build()), "add_note", _JSON)
-    assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
-    assert [event["event"] for event in events] == ["call_repaired"]
+def _outcome(message: Message) -> Any:
+    answered = result(message)
+    return envelope(message)["error_code"] if answered["isError"] else (value(message), rules(message))
 
 
-def test_the_first_call_is_refused_with_the_envelope(fresh, events):
-    """A server's first call gets an envelope if its arguments are not an object."""
-    assert envelope(call(fresh(build()), "add_note", "prose"))["error_code"] == "INVALID_ARGUMENTS"
-    assert [event["event"] for event in events] == ["call_rejected"]
+def test_the_first_call_is_handled_like_later_ones(fresh, events):
+    """A server's first call may have its arguments as text; what is kept of it ends with the call."""
+    for tool, sent, outcome in (
+        ("add_note", _JSON, (_KEPT, ["json_text_to_object"])),
+        ("add_note", "prose", "INVALID_ARGUMENTS"),
+        ("add_notes", _JSON, "UNKNOWN_TOOL"),
+    ):
+        events.clear()
+        wire = fresh(build())
+        first, later = call(wire, tool, sent), call(wire, tool, sent)
+        assert (_outcome(first), _outcome(later)) == (outcome, outcome)
+        assert _shape(first) == _shape(later)
+        assert rules(call(wire, "add_note", json.loads(_JSON))) == []
+        name = "call_rejected" if isinstance(outcome, str) else "call_repaired"
+        assert events.names == [name, name, "call_accepted"]
 
 
-def test_the_first_answer_looks_like_later_ones(fresh):
-    """The answers to the first and to a later call with text have the same fields on the wire."""
-    wire = fresh(build())
-    assert _shape(call(wire, "add_note", _JSON)) == _shape(call(wire, "add_note", _JSON))
-
-
-def test_the_first_call_of_an_unknown_tool_is_reported_as_unknown(fresh):
-    """A server's first call may be of an unknown tool with text as arguments."""
-    assert envelope(call(fresh(build()), "add_notes", _JSON))["error_code"] == "UNKNOWN_TOOL"
-
-
-def test_parsing_state_ends_with_its_call(fresh):
-    """A valid call after one with text is not reported as repaired."""
-    wire = fresh(build())
-    assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
-    assert rules(call(wire, "add_note", json.loads(_JSON))) == []
-
-
-@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_the_strict_policy_refuses_raw_arguments(fresh, sent, events):
+@_RAW
+def test_the_strict_policy_refuses_raw_arguments(connect, sent, events):
     """Without repairs, raw arguments get an envelope even if the text is an object."""
-    wire = fresh(build(POLICIES["strict"]))
+    events.clear()
+    wire = connect(build(POLICIES["strict"]))
     for _ in range(2):
         assert envelope(call(wire, "add_note", sent))["error_code"] == "INVALID_ARGUMENTS"
-    assert [event["event"] for event in events] == ["call_rejected"] * 2
+    assert events.names == ["call_rejected"] * 2
 
 
-def _error(message: Message) -> Any:
-    return message["error"]
-
-
-@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
-def test_off_mode_keeps_the_sdk_error(fresh, plain, sent, events):
+@_RAW
+def test_off_mode_keeps_the_sdk_error(connect, plain, sent, events):
     """In off mode the answer is the same as without the middleware, and nothing is logged."""
-    off = fresh(build(POLICIES["off"]))
+    off = connect(build(POLICIES["off"]))
     for _ in range(2):
-        assert _error(call(off, "add_note", sent)) == _error(call(plain, "add_note", sent))
+        assert call(off, "add_note", sent)["error"] == call(plain, "add_note", sent)["error"]
     assert events == []
 
 
-@pytest.mark.parametrize(
-    ("sent", "repaired"),
-    [
-        pytest.param(_JSON, ["json_text_to_object"], id="object-in-text"),
-        pytest.param([], [], id="array"),
-        pytest.param("prose", [], id="prose"),
-    ],
-)
-def test_observe_mode_changes_nothing_and_logs_the_repair(fresh, plain, sent, repaired, events):
+@_RAW
+def test_observe_mode_changes_nothing_and_logs_the_repair(connect, plain, sent, events):
     """In observe mode the SDK's error stays, and one event per call lists the repairs or the error code."""
-    observed = fresh(build(POLICIES["observe"]))
+    events.clear()
+    observed = connect(build(POLICIES["observe"]))
     for _ in range(2):
-        assert _error(call(observed, "add_note", sent)) == _error(call(plain, "add_note", sent))
-    assert [event["event"] for event in events] == ["call_observed"] * 2
+        assert call(observed, "add_note", sent)["error"] == call(plain, "add_note", sent)["error"]
+    assert events.names == ["call_observed"] * 2
     for event in events:
-        assert [repair["rule"] for repair in event.get("repairs", [])] == repaired
-        assert event.get("error_code") == (None if repaired else "INVALID_ARGUMENTS")
+        found = ([repair["rule"] for repair in event.get("repairs", [])], event.get("error_code"))
+        assert found == ((["json_text_to_object"], None) if sent == _JSON else ([], "INVALID_ARGUMENTS"))
 
 
 def test_disabling_json5_parsing(connect):
     """If the JSON5 rule is disabled, a JSON5 text is refused, and a JSON text is still parsed."""
     wire = connect(build(Policy(disable={"json5_text_to_object"})))
-    assert (
-        envelope(call(wire, "add_note", "{text: 'kept', tags: ['a']}"))["error_code"] == "INVALID_ARGUMENTS"
-    )
+    assert _outcome(call(wire, "add_note", "{text: 'kept', tags: ['a']}")) == "INVALID_ARGUMENTS"
     assert value(call(wire, "add_note", _JSON)) == _KEPT
 
 
@@ -290,7 +255,7 @@ def test_the_policy_of_the_tool_applies(connect):
     server = build(None)
     server.add_middleware(LenientMiddleware(tools={"add_*": Policy(mode="off"), "count_*": Policy.strict()}))
     wire = connect(server)
-    assert _error(call(wire, "add_note", _JSON))["code"] == INVALID_PARAMS
+    assert call(wire, "add_note", _JSON)["error"]["code"] == INVALID_PARAMS
     assert envelope(call(wire, "count_words", "{}"))["error_code"] == "INVALID_ARGUMENTS"
     assert rules(call(wire, "ping", "{}")) == ["json_text_to_object"]
 
@@ -313,9 +278,7 @@ def test_two_servers_may_share_a_middleware(connect):
     for name in ("one", "two"):
         server = build(None, name=name)
         server.add_middleware(middleware)
-        wire = connect(server)
-        for _ in range(2):
-            assert rules(call(wire, "add_note", _JSON)) == ["json_text_to_object"]
+        assert rules(call(connect(server), "add_note", _JSON)) == ["json_text_to_object"]
 
 
 def test_two_middlewares_parse_once(connect, events):
@@ -339,7 +302,7 @@ def test_mounted_tools_may_be_called_with_text(connect, child_policy, events):
         answer = call(wire, "sub_add_note", _JSON)
         assert (value(answer), rules(answer)) == (_KEPT, ["json_text_to_object"])
     assert envelope(call(wire, "sub_add_note", []))["details"]["parameters"]["required"] == ["text"]
-    assert [event["event"] for event in events] == ["call_repaired", "call_repaired", "call_rejected"]
+    assert events.names == ["call_repaired", "call_repaired", "call_rejected"]
 
 
 def test_a_nested_call_is_not_recorded_as_text(connect, events):
@@ -395,29 +358,26 @@ def test_what_another_middleware_adds_to_a_text_is_kept(connect):
     wire = connect(server)
     for _ in range(2):
         answer = call(wire, "add_note", _JSON)
-        assert value(answer) == {**_KEPT, "priority": 3}
-        told = result(answer)["_meta"]["mcp_lenient"]["repairs"]
-        assert [each["rule"] for each in told] == ["json_text_to_object"]
+        assert (value(answer), rules(answer)) == ({**_KEPT, "priority": 3}, ["json_text_to_object"])
 
 
-@pytest.mark.parametrize("sent", [_JSON, [], "prose"], ids=["object-in-text", "array", "prose"])
+@_RAW
 def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
     """A tool hidden by an outer middleware gets the same answer for raw arguments as for an object."""
     server = build(None)
     server.add_middleware(_Hiding("add_note"))
     server.add_middleware(LenientMiddleware())
     wire = connect(server)
+    hidden = result(call(wire, "add_note", {}))["content"]
     for _ in range(2):
-        assert (
-            result(call(wire, "add_note", sent))["content"] == result(call(wire, "add_note", {}))["content"]
-        )
+        assert result(call(wire, "add_note", sent))["content"] == hidden
 
 
 def test_a_refusal_lists_the_requested_versions_parameters(connect):
     """A refusal lists the parameters of the requested version."""
     server: FastMCP = FastMCP("versions")
-    server.tool(name="add", version="1.0")(_add_text)
-    server.tool(name="add", version="2.0")(_add_number)
+    server.tool(name="add", version="1.0")(lambda text: text)
+    server.tool(name="add", version="2.0")(lambda number: number)
     server.add_middleware(LenientMiddleware())
     wire = connect(server)
     for version, parameter in (("1.0", "text"), ("2.0", "number")):
@@ -426,17 +386,9 @@ def test_a_refusal_lists_the_requested_versions_parameters(connect):
         assert reported["details"]["parameters"]["required"] == [parameter]
 
 
-def _add_text(text: str) -> str:
-    return text
-
-
-def _add_number(number: int) -> int:
-    return number
-
-
-@pytest.mark.parametrize("wrong", [False, True], ids=["object-in-text", "no-object"])
-def test_the_sdk_logs_no_warning(wire: Wire, wrong, caplog):
+def test_the_sdk_logs_no_warning(wire: Wire, caplog):
     """Neither the SDK nor FastMCP logs a warning for parsed or refused raw arguments."""
     with caplog.at_level(logging.WARNING):
-        call(wire, "add_note", [] if wrong else _JSON)
+        for sent in ([], _JSON):
+            call(wire, "add_note", sent)
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []

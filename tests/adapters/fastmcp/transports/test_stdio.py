@@ -60,14 +60,8 @@ def test_stdout_contains_only_json_rpc(spoken):
 def test_events_go_to_stderr(spoken):
     """Repairs and refusals are JSON lines on stderr, in the order of the calls."""
     reported = [(event["event"], event["tool"]) for event in spoken.wire.events]
-    assert reported == [
-        ("call_repaired", "add_note"),
-        ("call_repaired", "add_note"),
-        ("call_rejected", "add_note"),
-        ("call_rejected", "add_note"),
-        ("call_rejected", "add_notes"),
-        ("call_rejected", "add_notes"),
-    ]
+    repaired, rejected = ("call_repaired", "add_note"), ("call_rejected", "add_note")
+    assert reported == [repaired, repaired, rejected, rejected, *[("call_rejected", "add_notes")] * 2]
     assert {event["transport"] for event in spoken.wire.events} == {"stdio"}
     assert {event["client_name"] for event in spoken.wire.events} == {"by-hand"}
 
@@ -78,33 +72,17 @@ def test_values_stay_out_of_stderr(spoken):
     assert not [line for line in spoken.wire.stderr if "s3cr3t" in line or "kept" in line]
 
 
-def test_a_valid_call_runs_without_a_record(spoken):
-    """A valid call gets the tool's own answer, without repairs."""
-    assert value(spoken.right) == _KEPT
-    assert rules(spoken.right) == []
-
-
-def test_a_nearly_right_call_runs(spoken):
-    """A nearly right call runs, and its result lists the repair."""
-    assert value(spoken.repaired) == _KEPT
-    assert rules(spoken.repaired) == ["json_text_to_array"]
-
-
-def test_a_wrong_call_gets_the_envelope(spoken):
-    """The answer to an unrepairable call is an error result with the envelope."""
+def test_each_call_is_answered(spoken):
+    """A valid call has no record, a nearly right one lists its repair, and a wrong one gets the envelope."""
+    assert (value(spoken.right), rules(spoken.right)) == (_KEPT, [])
+    assert (value(spoken.repaired), rules(spoken.repaired)) == (_KEPT, ["json_text_to_array"])
     assert envelope(spoken.refused)["error_code"] == "INVALID_TAGS_TYPE"
 
 
 @not_on_3(RAW)
 def test_the_first_message_may_carry_its_arguments_as_text(spoken):
-    """Arguments as text are parsed even in the first call, or the first message, of a connection."""
-    assert value(spoken.first) == _KEPT
-    assert rules(spoken.first) == ["json_text_to_object"]
-
-
-@not_on_3(RAW)
-def test_non_object_arguments_get_the_envelope(spoken):
-    """A list as arguments is answered with the envelope, not with a protocol error."""
+    """Text is parsed even in the first message of a connection; a list gets the envelope, not a protocol error."""
+    assert (value(spoken.first), rules(spoken.first)) == (_KEPT, ["json_text_to_object"])
     assert envelope(spoken.refused_whole)["error_code"] == "INVALID_ARGUMENTS"
 
 
