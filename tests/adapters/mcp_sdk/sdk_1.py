@@ -110,50 +110,27 @@ async def test_no_fastmcp_is_needed() -> None:
     assert "fastmcp" not in sys.modules
 
 
-async def test_a_valid_call_is_unchanged() -> None:
-    """Arguments that the function accepts are passed unchanged, including JSON text that it parses."""
-    with events_of() as events:
-        result = await call(functions(), "note", {"text": "x", "labels": '["a"]'})
-    assert json.loads(result.content[0].text) == {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
-    assert rules(result) == []
-    assert [each["event"] for each in events] == ["call_accepted"]
+async def test_right_nearly_right_and_wrong_calls() -> None:
+    """JSON text that the function parses passes unchanged, a repair is in result and log, and a refusal is the envelope."""
+    async with connected(functions()) as session:
+        with events_of() as events:
+            right = await session.call_tool("note", {"text": "x", "labels": '["a"]'})
+            near = await session.call_tool("note", {"Text": "x", "labels": "['a']", "limit": None})
+            wrong = await session.call_tool("note", {"text": "x", "limit": "many"})
+            unknown = refusal(await session.call_tool("notes", {}))
+    ran = {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
+    assert [json.loads(each.content[0].text) for each in (right, near)] == [ran, ran]
+    assert rules(right) == []
+    assert sorted(rules(near)) == ["json5_text_to_array", "null_to_absent", "rename_case"]
+    assert refusal(wrong)["error_code"] == "INVALID_LIMIT_TYPE"
+    assert (unknown["error_code"], unknown["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["note"])
+    names = ["call_accepted", "call_repaired", "call_rejected", "call_rejected"]
+    assert [each["event"] for each in events] == names
+    assert (events[1]["server"], events[1]["client_name"]) == ("notes", "mcp")
 
 
-async def test_a_nearly_right_call_is_repaired() -> None:
-    """The call runs with the intended arguments; the repairs are in the result and in the log."""
-    with events_of() as events:
-        result = await call(functions(), "note", {"Text": "x", "labels": "['a']", "limit": None})
-    assert json.loads(result.content[0].text) == {"text": "x", "labels": ["a"], "limit": 10, "ctx": True}
-    assert sorted(rules(result)) == ["json5_text_to_array", "null_to_absent", "rename_case"]
-    assert events[0]["event"] == "call_repaired"
-    assert events[0]["server"] == "notes"
-    assert events[0]["client_name"] == "mcp"
-
-
-async def test_a_wrong_call_is_refused_with_the_envelope() -> None:
-    """The envelope is JSON in the first text block, and the function does not run."""
-    with events_of() as events:
-        result = await call(functions(), "note", {"text": "x", "limit": "many"})
-    assert refusal(result)["error_code"] == "INVALID_LIMIT_TYPE"
-    assert [each["event"] for each in events] == ["call_rejected"]
-
-
-async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_content() -> None:
-    """Clients would validate it against the output schema."""
-
-    class Kept(BaseModel):
-        text: str
-
-    def keep(text: str) -> Kept:
-        return Kept(text=text)
-
-    result = await call(functions(None, keep), "keep", {})
-    assert refusal(result)["error_code"] == "MISSING_TEXT"
-    assert result.structuredContent is None
-
-
-async def test_a_repaired_call_keeps_its_structured_content() -> None:
-    """Only the repairs are added to the result."""
+async def test_structured_content_is_the_tools_own() -> None:
+    """A repaired call keeps it, and a refusal has none, which clients would validate against the output schema."""
 
     class Kept(BaseModel):
         labels: list[str]
@@ -161,16 +138,10 @@ async def test_a_repaired_call_keeps_its_structured_content() -> None:
     def keep(labels: list[str]) -> Kept:
         return Kept(labels=labels)
 
-    result = await call(functions(None, keep), "keep", {"labels": "a"})
-    assert result.structuredContent == {"labels": ["a"]}
-    assert rules(result) == ["scalar_to_array"]
-
-
-async def test_an_unknown_tool_gets_the_envelope() -> None:
-    """The envelope suggests similar tools."""
-    reported = refusal(await call(functions(), "notes", {}))
-    assert reported["error_code"] == "UNKNOWN_TOOL"
-    assert reported["details"]["did_you_mean"] == ["note"]
+    server = functions(None, keep)
+    result, refused = await call(server, "keep", {"labels": "a"}), await call(server, "keep", {})
+    assert (result.structuredContent, rules(result)) == ({"labels": ["a"]}, ["scalar_to_array"])
+    assert (refused.structuredContent, refusal(refused)["error_code"]) == (None, "MISSING_LABELS")
 
 
 async def test_a_tool_name_in_another_spelling_is_repaired() -> None:
@@ -305,8 +276,6 @@ async def test_private_sdk_handler_attributes_exist() -> None:
     assert compat.validates_input(handler) is False
     validator = compat.validator(compat.function_tool(server, "note"))
     assert validator is not None
-    assert validator.accepts({"text": "x", "labels": '["a"]'})
-    assert not validator.accepts({"text": "x", "labels": "a"})
 
 
 async def test_handler_validation_is_detected() -> None:

@@ -58,6 +58,7 @@ def test_events_name_the_transport(wire, kind, events):
     """Events have the transport, and the session id and client name if there are any."""
     call(wire, "note", {"text": "x", "labels": "a"})
     (event,) = events
-    assert event["transport"] == "streamable-http"
+    assert (event["transport"], event["server"]) == ("streamable-http", "notes")
+    assert event["request_id"]
     assert ("session_id" in event) is (kind == "stateful")
     assert event.get("client_name") == (None if kind == "stateless" else "by-hand")
