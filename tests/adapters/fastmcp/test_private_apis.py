@@ -27,7 +27,6 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import Target, find_target
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.types import Fault
 
 
 def _add(left: int, right: int = 2, *, exact: bool = False) -> None: ...
@@ -91,7 +90,6 @@ SERVERS = {
     "lax_in_strict": lambda: (_mount(_server(), strict=True), "add"),
     "strict_in_lax": lambda: (_mount(_server(strict=True), namespace="m"), "m_add"),
     "nested": lambda: (_mount(_mount(_server(strict=True), namespace="b"), namespace="a"), "a_b_add"),
-    "namespaced": lambda: (_namespaced(_server()), "n_add"),
     "renamed": lambda: (_changed(_server(), NAME), "changed"),
     "hidden": lambda: (_changed(_server(strict=True), HIDE), "changed"),
     "defaults": lambda: (_changed(_server(), DEFAULT), "changed"),
@@ -104,7 +102,6 @@ SERVERS = {
 OWN = {
     "same": {},
     "renamed": {"left": ArgTransform(name="a", description="first")},
-    "hidden_factory": {"left": ArgTransform(hide=True, default_factory=lambda: 3)},
     "hidden_default": {"right": ArgTransform(hide=True)},
 }
 
@@ -118,7 +115,6 @@ CALLS = json.loads("""[
 
 async def _disagreements(server: FastMCP, name: str) -> list[Any]:
     target = await _target(server, name)
-    assert target.validator is not None
     assert target.validator is not None
     assert target.function is _add
     answers = [(target.validator.accepts(call), target.validator.faults(call) == ()) for call in CALLS]
@@ -158,27 +154,11 @@ async def test_each_version_has_its_own_validator():
 @pytest.mark.parametrize(
     ("changes", "arguments", "faults"),
     [
-        (
-            NAME,
-            {"left": "q", "b": 1},
-            [
-                Fault(("left",), "type"),
-                Fault(("b",), "unknown"),
-                Fault(("a",), "missing"),
-            ],
-        ),
-        (
-            HIDE,
-            {"right": "q", "left": 1},
-            [Fault(("right",), "type"), Fault(("left",), "unknown")],
-        ),
-        (DEFAULT, {"left": []}, [Fault(("left",), "type"), Fault(("right",), "missing")]),
-        (
-            BAD_DEFAULT,
-            {"right": "q"},
-            [Fault(("right",), "type"), Fault(("left",), "missing")],
-        ),
-        ({"right": ArgTransformConfig(hide=True, default="bad")}, {"left": 1}, []),
+        (NAME, {"left": "q", "b": 1}, "type left; unknown b; missing a"),
+        (HIDE, {"right": "q", "left": 1}, "type right; unknown left"),
+        (DEFAULT, {"left": []}, "type left; missing right"),
+        (BAD_DEFAULT, {"right": "q"}, "type right; missing left"),
+        ({"right": ArgTransformConfig(hide=True, default="bad")}, {"left": 1}, ""),
     ],
     ids=["renamed", "hidden", "required", "bad_default", "bad_constant"],
 )
@@ -186,8 +166,8 @@ async def test_faults_use_the_published_names(changes, arguments, faults):
     """Faults have the published names of parameters, and none is about a hidden one."""
     validator = (await _target(_changed(_server(), changes), "changed")).validator
     assert validator is not None
-    assert validator.faults(arguments) == tuple(faults)
-    assert validator.accepts(arguments) is (faults == [])
+    assert "; ".join(f"{each.kind} {each.path[0]}" for each in validator.faults(arguments)) == faults
+    assert validator.accepts(arguments) is (not faults)
 
 
 async def test_validation_creates_no_hidden_values():
@@ -230,12 +210,7 @@ async def test_other_tools_are_not_certain(tool_of):
     made = tool_of(await _tool(server, "add"))
     server.add_tool(made)
     assert await find_target(server, made) == Target(made)
-
-
-async def test_a_proxied_tool_is_not_certain():
-    """A function behind a proxy cannot validate a call."""
-    target = await _target(_mount(create_proxy(_server())), "add")
-    assert target.validator is None
+    assert (await _target(_mount(create_proxy(server)), made.name)).validator is None
 
 
 async def test_a_target_lists_the_servers_on_its_route():

@@ -6,10 +6,10 @@ import json
 import time
 from typing import Any
 
-import pytest
 from calls import lenient, text
 from fastmcp import Client
 from fastmcp_versions import in_era
+from tables import each_row
 from typing_extensions import TypedDict
 
 from mcp_lenient.adapters.repeats import Repeats, caller_of
@@ -74,15 +74,10 @@ async def test_a_call_of_an_unknown_tool_is_counted():
 
 
 async def test_another_call_and_a_call_that_runs_begin_anew():
-    """Only the same arguments count, and only until the tool runs."""
-    found = await answers(_TEXT, {}, _TEXT, {"query": "x", "tags": ["a"]}, _TEXT)
-    assert [times for _, times in found] == [1, 1, 2, 1, 1]
-
-
-async def test_a_repaired_call_begins_anew():
-    """A call that runs repaired counts as one that runs."""
-    found = await answers(_TEXT, {"query": "x", "tags": '["a"]'}, _TEXT)
-    assert [times for _, times in found] == [1, 1, 1]
+    """Only the same arguments count, and only until the tool runs, also with a repaired call."""
+    runs, repaired = {"query": "x", "tags": ["a"]}, {"query": "x", "tags": '["a"]'}
+    found = await answers(_TEXT, {}, _TEXT, runs, _TEXT, repaired, _TEXT)
+    assert [times for _, times in found] == [1, 1, 2, 1, 1, 1, 1]
 
 
 async def test_a_call_with_one_correction_is_written_whole():
@@ -98,22 +93,15 @@ async def test_an_object_sent_as_text_is_answered_again():
     assert [times for _, times in found] == [1, 2, 3]
 
 
-async def test_a_missing_value_may_have_been_cut_off():
-    """From the second time on, a missing value may be one that an output limit has cut off."""
-    _, (second, _) = await answers({}, {})
-    assert "'query' is required" in second
-    assert "'tags' is required" in second
-    assert second.endswith(
-        "If you did send what is missing, an output limit may have cut it off: send less at once."
-    )
-
-
 async def test_no_fault_is_forgotten():
-    """Without a corrected call, the second answer names every fault again."""
-    sent = {"query": "tea", "limit": "many", "tags": {}}
-    _, (second, _) = await answers(sent, sent)
-    assert "'limit' must be" in second
-    assert "'tags' must be" in second
+    """Without a corrected call, the second answer names every fault again, and that a missing value may be cut off."""
+    for sent, names in (
+        ({}, ["query", "tags"]),
+        ({"query": "tea", "limit": "many", "tags": {}}, ["limit", "tags"]),
+    ):
+        _, (second, _) = await answers(sent, sent)
+        assert all(f"'{name}' {'must be' if sent else 'is required'}" in second for name in names)
+        assert sent or second.endswith("an output limit may have cut it off: send less at once.")
 
 
 async def test_a_corrected_call_repeats_no_secret_and_no_long_value():
@@ -127,7 +115,7 @@ async def test_a_corrected_call_repeats_no_secret_and_no_long_value():
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("who", "caller"),
     [
         ({"transport": "stdio", "session_id": "a"}, "stdio"),
@@ -170,9 +158,7 @@ def test_no_value_is_kept():
     assert one._counts != other._counts
 
 
-@pytest.mark.parametrize(
-    "pair", [("\ud800A", "\ud800B"), (10**5000, 10**5000 + 1)], ids=["surrogates", "digits"]
-)
+@each_row("pair", [("\ud800A", "\ud800B"), (10**5000, 10**5000 + 1)])
 def test_different_calls_that_are_no_json_text_are_not_the_same(pair):
     """What cannot be compared as JSON text is not counted as repeated."""
     repeats = Repeats()

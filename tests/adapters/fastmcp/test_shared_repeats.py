@@ -83,21 +83,18 @@ async def test_replicas_share_what_they_refused(stores, started):
     assert [await each.repeated(WRONG) for each in (one, other)] == [1, 2]
 
 
-async def test_another_key_makes_another_hash(stores, started):
-    """With another key nothing is recognized, and the store has neither callers, tools nor values."""
-    one, other = started(_Replica(stores[0]), _Replica(stores[1], "another key of another"))
-    assert [await each.repeated(WRONG) for each in (one, other)] == [1, 1]
-
-
 async def test_the_store_has_no_caller_no_tool_and_no_value(tmp_path, started):
-    """Only keyed hashes and numbers are stored."""
-    (one,) = started(_Replica(FileTreeStore(data_directory=tmp_path)))
-    await one.repeated({"query": "chamomile", "tags": {"pin": "hunter2"}})
+    """Only keyed hashes and numbers are stored; with another key nothing is recognized."""
+    replicas = [
+        _Replica(FileTreeStore(data_directory=tmp_path), key) for key in (KEY, "another key of another")
+    ]
+    one, other = started(*replicas)
+    sent = {"query": "chamomile", "tags": {"pin": "hunter2"}}
+    assert [await each.repeated(sent) for each in (one, other)] == [1, 1]
     texts = [path.read_text() for path in tmp_path.rglob("*") if path.is_file() and path.stem != "info"]
-    stored = next(text for text in texts if '"value"' in text)
-    assert not any(
-        word in f"{stored} {[*tmp_path.rglob('*')]}" for word in ("ada", "search", "hunter2", "chamomile")
-    )
+    assert any('"value"' in text for text in texts)
+    stored = f"{texts} {[*tmp_path.rglob('*')]}"
+    assert not any(word in stored for word in ("ada", "search", "hunter2", "chamomile"))
 
 
 class _Broken:

@@ -13,17 +13,15 @@ from mcp.types import CallToolRequestParams
 from pydantic import AfterValidator
 from tables import each_row
 
-from mcp_lenient.adapters.fastmcp.compat import Forwarding
 from mcp_lenient.adapters.fastmcp.tools import (
     Call,
     FunctionValidator,
     ServerSource,
-    TransformedValidator,
     repaired_result,
     version_asked,
 )
 from mcp_lenient.adapters.gate import Gate
-from mcp_lenient.types import Fault, Repair
+from mcp_lenient.types import Repair
 
 REPAIR = Repair("text_to_integer", "/n", "string", "integer")
 
@@ -70,7 +68,7 @@ async def _looked_up(compiled, server, version: object = None):
 
 
 async def test_a_tool_is_cached_by_server_name_and_version():
-    """A message gets the cached tool for the same version on the same server."""
+    """A message gets the cached tool for the same version on the same server, whatever else its ``_meta`` has."""
     server, other = plain(count), plain(count)
     compiled = {}
     tool = await _looked_up(compiled, server)
@@ -78,6 +76,8 @@ async def test_a_tool_is_cached_by_server_name_and_version():
     assert kept is not None
     assert kept.tool is tool
     assert await _looked_up(compiled, server) is tool
+    message = CallToolRequestParams.model_validate({"name": "count", "_meta": {"progressToken": 1}})
+    assert await ServerSource(compiled, server, message).tool("count", fresh=False) is tool
     assert _source(compiled, server, "1.0").kept("count") is None
     assert _source(compiled, other).kept("count") is None
 
@@ -89,15 +89,6 @@ async def test_only_a_function_tool_is_reused_without_a_look_up():
     mounted, own = await _looked_up({}, server), await _looked_up({}, child)
     assert own.is_of(child, own.target.tool)
     assert not mounted.is_of(server, mounted.target.tool)
-
-
-async def test_other_meta_does_not_change_the_tool():
-    """A message with other entries in ``_meta`` gets the same cached tool."""
-    server = plain(count)
-    compiled = {}
-    kept = await _looked_up(compiled, server)
-    message = CallToolRequestParams.model_validate({"name": "count", "_meta": {"progressToken": 1}})
-    assert await ServerSource(compiled, server, message).tool("count", fresh=False) is kept
 
 
 def test_a_validator_is_kept_for_the_same_function_and_strictness():
@@ -134,42 +125,6 @@ def test_only_validation_errors_refuse(error, accepted):
     for arguments in ({"n": 1}, MappingProxyType({"n": 1})):
         assert validator.accepts(arguments) is accepted
         assert (validator.faults(arguments) == ()) is accepted
-
-
-def _renamed() -> TransformedValidator:
-    forwarding = Forwarding(
-        parent=_tool(),
-        names={"number": "n", "extra": "more"},
-        required=("number", "extra"),
-        defaults={"extra": [1]},
-        hidden={},
-    )
-    return TransformedValidator(FunctionValidator(_tool(), strict=False), forwarding)
-
-
-@each_row(
-    ("arguments", "faults"),
-    [
-        ({"number": 1}, ()),
-        ({"number": 1, "extra": [2]}, ()),
-        ({}, (Fault(("number",), "missing"),)),
-        ({"number": "x"}, (Fault(("number",), "type"),)),
-        ({"number": 1, "n": 1}, (Fault(("n",), "unknown"),)),
-        ({"number": 1, "extra": ["x"]}, (Fault(("extra", 0), "type"),)),
-    ],
-)
-def test_a_transformed_tool_is_validated_by_its_own_names(arguments, faults):
-    """Faults have the published names, a default counts as sent, and the parent's names are unknown."""
-    validator = _renamed()
-    assert [*validator.faults(arguments)] == [*faults]
-    assert validator.accepts(arguments) is (not faults)
-
-
-def test_a_transformed_tool_distinguishes_values_by_its_own_names():
-    """Two values are distinguished under the published name, and not under another name."""
-    assert _renamed().distinguishes({"number": 1}, {"number": 2})
-    assert not _renamed().distinguishes({"number": 1}, {"number": "1"})
-    assert not _renamed().distinguishes({"number": 1, "n": 1}, {"number": 1, "n": 2})
 
 
 def test_a_result_of_another_kind_is_the_same_object():

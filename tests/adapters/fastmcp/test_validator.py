@@ -226,7 +226,9 @@ async def test_values_that_the_tool_receives_are_distinguished(annotation, one, 
     """Two values differ if the tool receives different values, also under another published name."""
     tool = typed(annotation)
     assert FunctionValidator(tool, strict=False).distinguishes({"x": one}, {"x": other}) is reported
-    assert (await _transformed(tool)).distinguishes({"z": one}, {"z": other}) is reported
+    renamed = await _transformed(tool)
+    assert renamed.distinguishes({"z": one}, {"z": other}) is reported
+    assert not renamed.distinguishes({"z": one, "x": 1}, {"z": one, "x": 2})
 
 
 async def _transformed(tool: Tool, *, strict: bool = False) -> TransformedValidator:
