@@ -23,29 +23,15 @@ STORE = {"name": "store", "inputSchema": SCHEMA}
 REFUSING = Policy(unrepairable="refuse")
 
 
-def test_valid_arguments_are_returned_as_the_same_object(events):
-    """The arguments of a valid call are not copied, and the call is logged as accepted."""
-    sent = {"content": "x", "tags": ["a"]}
+@each_row(("tags", "logged"), [(["a"], "call_accepted"), (5, "call_forwarded")])
+def test_arguments_that_are_not_changed_are_the_same_object(tags, logged, events):
+    """The arguments of a valid call are not copied, nor those of an unrepairable one, which a tool may accept."""
+    events.clear()
+    sent = {"content": "x", "tags": tags}
     call = LenientCalls().check(STORE, sent)
     assert call.arguments is sent
     assert (call.repairs, call.refusal) == ((), None)
-    assert events.names == ["call_accepted"]
-
-
-def test_an_unrepairable_call_is_forwarded(events):
-    """The call is passed on unchanged, since a tool may accept more than it publishes."""
-    sent = {"content": "x", "tags": 5}
-    call = LenientCalls().check(STORE, sent)
-    assert call.arguments is sent
-    assert call.refusal is None
-    assert events.names == ["call_forwarded"]
-
-
-def test_a_destructive_tool_gets_fewer_repairs():
-    """The destructive hint is read from the tool's annotations."""
-    tool = {**STORE, "annotations": {"destructiveHint": True}}
-    assert LenientCalls(REFUSING).check(STORE, {"content": "x", "limit": None}).refusal is None
-    assert LenientCalls(REFUSING).check(tool, {"content": "x", "limit": None}).refusal is not None
+    assert events.names == [logged]
 
 
 def test_a_changed_schema_applies_to_the_next_call():

@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 from adapters.hosts import EACH, LISTING, REFUSING, SCHEMA, fastmcp
 from calls import Log
+from tables import each_row
 
 from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
 from mcp_lenient.adapters.gate import Gate
@@ -30,41 +31,27 @@ def file(tmp_path):
 
 
 @EACH
-async def test_each_decision_is_reported_without_values(host):
-    """A decision has the tool, the status and pointers, and no value that was sent."""
+@pytest.mark.parametrize("values", [False, True])
+async def test_each_decision_is_reported(host, values):
+    """A decision has the tool, the status and pointers; values of the call only on request."""
     decisions = []
-    async with host(on_decision=decisions.append) as call:
+    async with host(on_decision=decisions.append, decision_values=values) as call:
         for tags in (["b"], "['b']", 5):
             await call({"text": "a", "tags": tags})
-    assert [(each.tool, each.status) for each in decisions] == [
-        ("store", "accepted"),
-        ("store", "repaired"),
-        ("store", "refused"),
+    statuses = ["accepted", "repaired", "refused"]
+    assert [(each.tool, each.status, each.mode) for each in decisions] == [
+        ("store", status, "repair") for status in statuses
     ]
-    assert all(each.arguments == {} and each.mode == "repair" for each in decisions)
-    assert [[repair.rule for repair in each.repairs] for each in decisions] == [
-        [],
-        ["json5_text_to_array"],
-        [],
-    ]
+    rules = [[repair.rule for repair in each.repairs] for each in decisions]
+    assert rules == [[], ["json5_text_to_array"], []]
+    tags = [each.arguments.get("tags") for each in decisions]
+    assert tags == ([["b"], ["b"], 5] if values else [None] * 3)
     (violation,) = decisions[2].violations
-    assert (violation.pointer, violation.message, violation.fixes) == ("/tags", "", ())
-    assert not violation.has_received_value
+    assert violation.pointer == "/tags"
+    assert (bool(violation.message), violation.has_received_value) == (values, values)
 
 
-@EACH
-async def test_decisions_contain_values_on_request(host):
-    """A decision has the arguments that the tool gets, or, of a refused call, those that were sent."""
-    decisions = []
-    async with host(on_decision=decisions.append, decision_values=True) as call:
-        for tags in (["b"], "['b']", 5):
-            await call({"text": "a", "tags": tags})
-    assert [each.arguments["tags"] for each in decisions] == [["b"], ["b"], 5]
-    assert decisions[2].violations[0].message
-
-
-@EACH
-async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
+async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(caplog):
     """Calls run as without the hook, and its first error is logged."""
 
     def hook(decision):
@@ -73,7 +60,7 @@ async def test_a_failing_or_mutating_hook_has_no_effect_on_calls(host, caplog):
             violation.allowed_values[0].clear()
         raise RuntimeError
 
-    async with host(on_decision=hook, decision_values=True) as call:
+    async with fastmcp(on_decision=hook, decision_values=True) as call:
         with caplog.at_level(logging.WARNING, "mcp_lenient"):
             reported = [(await call({"text": "a", "tags": tags})).status for tags in (["b"], "['b']", 5)]
     assert reported == ["ran", "ran", "refused"]
@@ -109,58 +96,40 @@ async def test_a_changed_file_applies(host, file, later, events: Log):
     assert not {"definitions_kept", "definition_unused"} & set(events.names)
 
 
-@EACH
-async def test_a_file_is_read_once_without_reload(host, file, later):
+async def test_a_file_is_read_once_without_reload(file, later):
     """Without ``reload`` the file is read only once."""
-    async with host(definitions=file) as call:
+    async with fastmcp(definitions=file) as call:
         file.write_text(ALIAS % "words", encoding="utf-8")
         later()
         assert (await call({"body": "a"})).status == "ran"
-
-
-def _emptied(file):
-    file.write_text("", encoding="utf-8")
 
 
 def _wrong(file):
     file.write_text("tools: {store: {parameters: {text: {alias: [words]}}}}", encoding="utf-8")
 
 
-def _binary(file):
-    file.write_bytes(b"\xff\xfe\x00")
-
-
-def _deep(file):
-    file.write_text("tools: " + "[" * 2_000, encoding="utf-8")
-
-
-def _folder(file):
-    file.unlink()
-    file.mkdir()
-
-
-@EACH
 @pytest.mark.parametrize(
     "spoil",
     [
-        pytest.param(_emptied, id="emptied"),
+        pytest.param(lambda file: file.write_text(""), id="emptied"),
         pytest.param(_wrong, id="wrong"),
-        pytest.param(_binary, id="binary"),
-        pytest.param(_deep, id="deep"),
-        pytest.param(_folder, id="folder"),
-        pytest.param(lambda file: file.unlink(), id="gone"),
+        pytest.param(lambda file: file.write_bytes(b"\xff\xfe\x00"), id="binary"),
+        pytest.param(lambda file: file.write_text("tools: " + "[" * 2_000), id="deep"),
+        pytest.param(lambda file: file.mkdir(), id="folder"),
+        pytest.param(lambda _: None, id="gone"),
     ],
 )
-async def test_an_unusable_file_changes_nothing(host, spoil, file, later, events: Log):
+async def test_an_unusable_file_changes_nothing(spoil, file, later, events: Log):
     """The old definitions stay in force, and one event reports the reason, until the file changes again."""
-    async with host(definitions=file, reload=True) as call:
+    async with fastmcp(definitions=file, reload=True) as call:
+        file.unlink()
         spoil(file)
         for _ in range(2):
             later()
             assert (await call({"body": "a"})).status == "ran"
         (kept,) = [each for each in events if each["event"] == "definitions_kept"]
         assert kept["subject"] == str(file)
-        assert "alias" in kept["reason"] or spoil is not _wrong
+        assert spoil is not _wrong or "alias" in kept["reason"]
         with suppress(OSError):
             file.rmdir()
         file.write_text(ALIAS % "words", encoding="utf-8")
@@ -220,35 +189,27 @@ def test_a_file_is_found_after_the_working_directory_changes(file, later, monkey
     assert operator.policies.declared("store").aliases == {"text": ("words",)}
 
 
-@pytest.mark.parametrize("properties", [None, [], "text", 5])
+@each_row("properties", [None, [], "text", 5])
 def test_names_are_checked_in_any_schema(file, properties, events: Log):
     """Declared names are checked against third-party schemas of any shape."""
+    events.clear()
     Operator(definitions=file).warn_of_unused({"store": {"properties": properties}})
     assert _unused(events) == ["Tool 'store' has no parameter 'text'."]
 
 
 @LISTING
-async def test_an_unknown_tool_in_a_file_is_logged(host, file, events: Log):
-    """An unknown tool is logged even if no client lists the tools, except on FastMCP."""
+async def test_unknown_names_in_a_file_are_logged(host, file, later, events: Log):
+    """Unknown tools and parameters are logged without a client's list, also after a change."""
     file.write_text("tools: {stor: {}}", encoding="utf-8")
-    async with host(definitions=file) as call:
-        await call({"text": "a"})
-    if host is not fastmcp:
-        assert _unused(events) == ["There is no tool 'stor'; did you mean 'store'?"]
-
-
-@LISTING
-async def test_an_unknown_tool_in_a_changed_file_is_logged(host, file, later, events: Log):
-    """Unknown tools and parameters in a reloaded file are logged too."""
+    tool = "There is no tool 'stor'; did you mean 'store'?"
     async with host(definitions=file, reload=True) as call:
         await call({"text": "a"})
+        assert _unused(events) == [tool]
+        events.clear()
         file.write_text("tools: {stor: {}, store: {parameters: {txt: {}}}}", encoding="utf-8")
         later()
         await call({"text": "a"})
-    assert _unused(events) == [
-        "There is no tool 'stor'; did you mean 'store'?",
-        "Tool 'store' has no parameter 'txt'; did you mean 'text'?",
-    ]
+    assert _unused(events)[-1] == "Tool 'store' has no parameter 'txt'; did you mean 'text'?"
 
 
 def _unused(events: Log) -> list[str]:
