@@ -146,11 +146,7 @@ async def _sent(client: Client[Any], tool: str, arguments: Any) -> dict[str, Any
 
 
 def _typescript(script: str, *more: str) -> Talk:
-    def talk(route: Route, calls: Calls, _: Path) -> dict[str, Any]:
-        command = [installed.node(), f"clients/{script}", _job(route, calls), *more]
-        return printed(command)
-
-    return talk
+    return lambda route, calls, _: printed([installed.node(), f"clients/{script}", _job(route, calls), *more])
 
 
 def _langchain(route: Route, calls: Calls, _: Path) -> dict[str, Any]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -16,6 +14,7 @@ from typing import Any, Final
 
 from fastmcp import Client
 from mcp.shared.exceptions import MCPError
+from processes import free_port, running
 
 HERE: Final = Path(__file__).parent
 NOTEBOOK: Final = HERE / "servers" / "notebook.py"
@@ -58,21 +57,12 @@ def several(folder: Path) -> Iterator[Route]:
 
 
 @contextmanager
-def http(folder: Path) -> Iterator[Route]:
+def http(_: Path) -> Iterator[Route]:
     """Yield a route through a proxy that serves streamable HTTP."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [*_PROXY, "--http", f"127.0.0.1:{port}", "--", sys.executable, str(NOTEBOOK)]
-    with (folder / "stderr").open("wb") as errors:
-        process = subprocess.Popen(command, stdout=errors, stderr=errors)  # noqa: S603 - our own command
-        try:
-            _await_port(port, process)
-            _warm(f"http://127.0.0.1:{port}/mcp")
-            yield Route({"url": f"http://127.0.0.1:{port}/mcp"})
-        finally:
-            process.terminate()
-            process.wait(timeout=_PATIENCE)
+    port = free_port()
+    with running([*_PROXY, "--http", f"127.0.0.1:{port}", "--", sys.executable, str(NOTEBOOK)], port):
+        _warm(f"http://127.0.0.1:{port}/mcp")
+        yield Route({"url": f"http://127.0.0.1:{port}/mcp"})
 
 
 def _warm(url: str) -> None:
@@ -90,19 +80,6 @@ def _warm(url: str) -> None:
         except MCPError:
             assert time.monotonic() < deadline, "The server behind the proxy does not answer"
             time.sleep(1)
-        else:
-            return
-
-
-def _await_port(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            assert process.poll() is None, "The proxy has ended"
-            assert time.monotonic() < deadline, "The proxy does not listen"
-            time.sleep(0.05)
         else:
             return
 

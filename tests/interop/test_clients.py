@@ -19,33 +19,18 @@ pytestmark = [
 ]
 
 _KEPT = {"text": "kept", "tags": ["a"], "priority": 0}
-_TEXTS = {
-    "right": json.dumps(_KEPT, separators=(",", ":")),
-    "right_text": "2",
-    "right_empty": "pong",
-    "repaired": json.dumps(_KEPT, separators=(",", ":")),
-    "repaired_text": "1",
-    "repaired_json": json.dumps(_KEPT, separators=(",", ":")),
-    "repaired_whole": json.dumps(_KEPT, separators=(",", ":")),
-    "repaired_second_page": "[1,2]",
+_TEXT = json.dumps(_KEPT, separators=(",", ":"))
+_RAN = {
+    "right": (_TEXT, _KEPT, []),
+    "right_text": ("2", None, []),
+    "right_empty": ("pong", {"result": "pong"}, []),
+    "repaired": (_TEXT, _KEPT, ["scalar_to_array"]),
+    "repaired_text": ("1", None, ["scalar_to_array"]),
+    "repaired_json": (_TEXT, _KEPT, ["json_text_to_array"]),
+    "repaired_whole": (_TEXT, _KEPT, ["json_text_to_object"]),
+    "repaired_second_page": ("[1,2]", {"result": [1, 2]}, ["json_text_to_array"]),
 }
-_STRUCTURED = {
-    "right": _KEPT,
-    "right_text": None,
-    "right_empty": {"result": "pong"},
-    "repaired": _KEPT,
-    "repaired_text": None,
-    "repaired_json": _KEPT,
-    "repaired_whole": _KEPT,
-    "repaired_second_page": {"result": [1, 2]},
-}
-_RULES = {
-    "repaired": ["scalar_to_array"],
-    "repaired_text": ["scalar_to_array"],
-    "repaired_json": ["json_text_to_array"],
-    "repaired_whole": ["json_text_to_object"],
-    "repaired_second_page": ["json_text_to_array"],
-}
+"""Text, structured content and repairs of each call that runs."""
 _CODES = {
     "refused": "INVALID_TAGS_TYPE",
     "refused_missing": "MISSING_TEXT",
@@ -83,10 +68,13 @@ def published(tmp_path_factory):
     return CLIENTS["fastmcp"].talk(alone, {}, tmp_path_factory.mktemp("alone"))["tools"]
 
 
-def test_each_call_is_made(conversation, speaker, route):
-    """Each client makes all its calls, including valid, repaired, refused and failing ones."""
+def test_each_call_has_a_result(conversation, speaker, route):
+    """Each client makes all its calls; none raises, and a tool's own error reaches it unchanged."""
     assert set(conversation.outcomes) == speaker.calls(route)
     assert {"right", "repaired", "refused", "failed"} <= set(conversation.outcomes)
+    assert [call for call, outcome in conversation.outcomes.items() if "result" not in outcome] == []
+    assert conversation.result("failed")["isError"] is True
+    assert conversation.text("failed") == "There is no note 7."
 
 
 def test_published_tools_are_unchanged(conversation, published):
@@ -106,70 +94,35 @@ def test_published_tools_are_unchanged(conversation, published):
         assert {**seen, "name": tool["name"]} == expected
 
 
-def test_successful_calls_return_text(conversation):
-    """The result of a valid or repaired call has the expected text."""
-    reported = {call: conversation.text(call) for call in _TEXTS if call in conversation.outcomes}
-    assert reported == {call: _TEXTS[call] for call in reported}
-    assert {"right", "repaired"} <= reported.keys()
+def _reported(conversation, call):
+    """Return the text, the structured content and the repairs that a client shows."""
+    result = conversation.result(call)
+    repairs = result.get("_meta", {}).get("mcp_lenient", {}).get("repairs", [])
+    return conversation.text(call), result.get("structuredContent"), [each["rule"] for each in repairs]
 
 
-def test_successful_calls_return_structured_content(conversation):
-    """Only results of tools with an output schema have structured content."""
-    calls = [call for call in _STRUCTURED if call in conversation.outcomes]
-    reported = {call: conversation.result(call).get("structuredContent") for call in calls}
-    assert reported == {call: _STRUCTURED[call] for call in calls}
-
-
-def test_repairs_are_in_meta(conversation, speaker):
-    """A repaired call's result names its repairs. A valid call's result names none."""
-    if speaker.hides_meta:
-        assert all(
-            "_meta" not in conversation.result(call) for call in _TEXTS if call in conversation.outcomes
-        )
-        return
-    for call in _TEXTS.keys() & conversation.outcomes.keys():
-        repairs = conversation.result(call).get("_meta", {}).get("mcp_lenient", {}).get("repairs", [])
-        expected = [] if call in speaker.corrects else _RULES.get(call, [])
-        assert [repair["rule"] for repair in repairs] == expected, call
+def test_calls_that_run_are_answered(conversation, speaker):
+    """Only results of tools with an output schema have structured content, and only repaired ones name repairs."""
+    for call in _RAN.keys() & conversation.outcomes.keys():
+        text, structured, rules = _RAN[call]
+        hidden = speaker.hides_meta or call in speaker.corrects
+        assert _reported(conversation, call) == (text, structured, [] if hidden else rules), call
 
 
 def test_a_refusal_is_a_tool_error_with_the_envelope(conversation, speaker):
-    """A refusal is a tool error whose first text block agrees with the envelope in ``_meta``."""
-    reported = {call: conversation.envelope(call) for call in _CODES if call in conversation.outcomes}
-    assert {call: envelope["error_code"] for call, envelope in reported.items()} == {
-        call: _CODES[call] for call in reported
-    }
+    """Its first text block agrees with ``_meta``; it is structured content only if the tool has no output schema."""
     tools = {f"{conversation.prefix}{tool}" for tool, _ in CALLS.values()}
-    assert all(any(f"'{tool}'" in envelope["message"] for tool in tools) for envelope in reported.values())
-    if not speaker.hides_meta:
-        for call, envelope in reported.items():
-            whole = conversation.result(call)["_meta"]["mcp_lenient"]
-            assert {name: whole[name] for name in ("status", "error_code", "message")} == {
-                name: envelope[name] for name in ("status", "error_code", "message")
-            }
-
-
-def test_a_refusal_is_structured_without_an_output_schema(conversation, speaker):
-    """A refusal has the envelope as structured content only if the tool has no output schema."""
-    if speaker.hides_meta:
-        assert "structuredContent" not in conversation.result("refused_without_schema")
-        return
     for call in _CODES.keys() & conversation.outcomes.keys():
-        structured = conversation.result(call).get("structuredContent")
+        result, envelope = conversation.result(call), conversation.envelope(call)
+        assert envelope["error_code"] == _CODES[call]
+        assert any(f"'{tool}'" in envelope["message"] for tool in tools)
+        if speaker.hides_meta:
+            assert result.keys().isdisjoint({"structuredContent", "_meta"})
+            continue
+        whole = result["_meta"]["mcp_lenient"]
+        assert all(whole[name] == envelope[name] for name in ("status", "error_code", "message"))
         without = call.endswith("without_schema") or call == "unknown"
-        whole = conversation.result(call)["_meta"]["mcp_lenient"]
-        assert structured == (whole if without else None), call
-
-
-def test_a_tools_own_error_is_not_an_envelope(conversation):
-    """The tool's own error message reaches the client unchanged."""
-    assert conversation.result("failed")["isError"] is True
-    assert conversation.text("failed") == "There is no note 7."
-
-
-def test_no_client_raised(conversation):
-    """Every call has a result; no client raises an error because of one."""
-    assert [call for call, outcome in conversation.outcomes.items() if "result" not in outcome] == []
+        assert result.get("structuredContent") == (whole if without else None), call
 
 
 def test_all_pages_of_tools_are_listed(conversation, request):
@@ -179,11 +132,8 @@ def test_all_pages_of_tools_are_listed(conversation, request):
     assert conversation.prefix + "remove_notes" in conversation.tools
 
 
-_VERSIONS = {"fastmcp": "2026-07-28", "typescript_2": "2026-07-28"}
-
-
 def test_both_protocol_eras_are_used(conversation, request):
     """Clients that support the newer protocol era use it on every route. The others use the older one."""
     client = request.node.callspec.params["speaker"]
-    if conversation.version is not None:
-        assert conversation.version == _VERSIONS.get(client, "2025-11-25")
+    newer = client in ("fastmcp", "typescript_2")
+    assert conversation.version in (None, "2026-07-28" if newer else "2025-11-25")

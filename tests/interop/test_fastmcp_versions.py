@@ -19,30 +19,9 @@ VERSIONS = ["==3.4.3", "==3.4.*", "==4.0.*", "==4.1.*", ">=4.1,<5"]
 SLIM = "fastmcp-slim==4.2.*"
 """FastMCP's code without its dependencies, which is released before the ``fastmcp`` that requires it."""
 
-CALLS = {
-    "right": "runs",
-    "list in a text": "runs json_text_to_array",
-    "one item": "runs scalar_to_array",
-    "another case": "runs rename_case",
-    "null": "runs null_to_absent",
-    "injected": "runs drop_injected",
-    "defined alias": "runs rename_alias",
-    "wrong type": "refused INVALID_TAGS_TYPE",
-    "missing": "refused MISSING_CONTENT",
-    "unknown name": "refused UNKNOWN_PARAMETER",
-    "destructive": "refused INVALID_MAX_SIZE_TYPE",
-    "unknown tool": "refused UNKNOWN_TOOL",
-    "decorator, repaired": "runs",
-    "decorator, refused": "refused INVALID_TAGS_TYPE",
-}
-CLIENT = {
-    "repaired": "runs rename_case json5_text_to_array",
-    "refused": "refused INVALID_TAGS_TYPE",
-    "dispatched": "runs text_to_integer",
-}
 EVENTS = ["call_repaired"] * 6 + ["call_rejected"] * 5
-ON_3 = {"strict": ("the SDK's own error", ["hook_unavailable"])}
-ON_4 = {"strict": ("runs json_text_to_array", ["call_repaired"])}
+ON_3, ON_4 = ["hook_unavailable"], ["call_repaired"]
+"""What a strict server logs for a list in a text, which the SDK of FastMCP 3 refuses itself."""
 
 
 def _python(version: str, *, group: str | None = None) -> str:
@@ -84,9 +63,8 @@ def test_a_smoke_set_of_calls(version):
         timeout=600,
     )
     reported = json.loads(done.stdout)
-    strict, logged = (ON_3 if reported["version"].startswith("3.") else ON_4)["strict"]
-    assert reported["calls"] == {**CALLS, "strict": strict}
-    assert reported["client"] == CLIENT
+    assert reported["wrong"] == {}
+    logged = ON_3 if reported["version"].startswith("3.") else ON_4
     events = {"middleware": EVENTS, "decorator": ["call_repaired", "call_rejected"], "strict": logged}
     assert reported["events"] == events
     assert reported["commands"] == dict.fromkeys(reported["commands"], 0)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
+import inspect
 import json
-import socket
-import subprocess
 import sys
-from contextlib import suppress
-from time import sleep
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -28,11 +25,13 @@ from langchain_core.tools import (
 from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
 from langgraph.store.base import BaseStore
 from mcp.types import AudioContent, BlobResourceContents, EmbeddedResource, ResourceLink
+from processes import free_port, running
 from pydantic import BaseModel, Field, field_validator
 
 from mcp_lenient.adapters.client.compat import MCPError
 from mcp_lenient.adapters.langchain import load_tools, serve
 
+UPSTREAM = Path(__file__).parents[1] / "adapters" / "fastmcp" / "proxy" / "servers" / "upstream.py"
 _PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 
@@ -106,10 +105,8 @@ async def test_an_open_schema_stays_open():
     async with Client(serve("langchain", [wrapped])) as client:
         (published,) = await client.list_tools()
         result = await client.call_tool_mcp("count", {"a": "1"})
-    assert published.input_schema == {
-        **schema,
-        "description": "Count.",
-    }  # as LangChain describes it to a model
+    # As LangChain describes it to a model.
+    assert published.input_schema == {**schema, "description": "Count."}
     assert _rules(result) == ["text_to_integer"]
 
 
@@ -162,18 +159,12 @@ async def test_unrepairable_calls_are_refused(name, sent, code):
     assert json.loads(result.content[0].text)["error_code"] == code
 
 
-async def test_a_tools_own_error_is_reported():
-    """An error that a tool raises is a tool error with the tool's own message."""
-    result = await _call(TOOLS, "convert_units", {"cups": -1})
+@pytest.mark.parametrize("handled", [False, "Ask for one cup."])
+async def test_a_tools_own_error_is_reported(handled):
+    """An error that a tool raises, or handles by ``handle_tool_error``, is a tool error with the tool's own message."""
+    result = await _call([ConvertUnits(handle_tool_error=handled)], "convert_units", {"cups": -1})
     assert result.is_error
-    assert result.content[0].text == "There is no negative cup."
-
-
-async def test_an_error_that_the_tool_handles_is_an_error():
-    """With ``handle_tool_error``, LangChain's answer is a tool error over MCP too."""
-    result = await _call([ConvertUnits(handle_tool_error="Ask for one cup.")], "convert_units", {"cups": -1})
-    assert result.is_error
-    assert result.content[0].text == "Ask for one cup."
+    assert result.content[0].text == (handled or "There is no negative cup.")
 
 
 async def test_python_validator_errors_are_reported():
@@ -190,12 +181,10 @@ async def test_python_validator_errors_are_reported():
                 raise ValueError(msg)
             return number
 
-    def _reported(number: int) -> str:
+    def halve(number: int) -> str:
         return str(number)
 
-    wrapped = StructuredTool.from_function(
-        func=_reported, name="halve", description="Halve.", args_schema=Even
-    )
+    wrapped = StructuredTool.from_function(halve, description="Halve.", args_schema=Even)
     result = await _call([wrapped], "halve", {"number": 3})
     assert result.is_error
     assert result.content[0].text == "number: Value error, must be even"
@@ -227,42 +216,6 @@ async def test_injected_langchain_parameters_are_not_arguments():
     assert result.content[0].text == "Ada True"
 
 
-@tool
-def _by_type(text: str, user: Annotated[str, InjectedToolArg]) -> str:
-    """Take what is injected."""
-    return text + user
-
-
-@tool
-def _with_default(text: str, user: Annotated[str, InjectedToolArg()] = "nobody") -> str:
-    """Take what is injected, or a default."""
-    return text + user
-
-
-@tool
-def _by_call_id(text: str, call: Annotated[str, InjectedToolCallId]) -> ToolMessage:
-    """Take the id of the call."""
-    return ToolMessage(text, tool_call_id=call)
-
-
-@tool
-def _by_state(text: str, state: Annotated[dict[str, Any], InjectedState]) -> str:
-    """Take the agent's state."""
-    return text + str(state)
-
-
-@tool
-def _by_store(text: str, store: Annotated[BaseStore, InjectedStore()]) -> str:
-    """Take the agent's memory."""
-    return text + str(store)
-
-
-@tool
-def _by_runtime(text: str, runtime: ToolRuntime) -> str:
-    """Take all of it."""
-    return text + str(runtime)
-
-
 class _Text(BaseModel):
     text: str
 
@@ -288,15 +241,26 @@ class _OfAnAsyncClass(BaseTool):
         return text + str(runtime)
 
 
+def _taking(injected: Any, default: Any = inspect.Parameter.empty) -> BaseTool:
+    """Return a tool whose parameter ``other`` LangChain would inject."""
+
+    def take(text: str, other: Any) -> str:
+        return text + str(other)
+
+    take.__annotations__["other"] = injected
+    take.__defaults__ = () if default is inspect.Parameter.empty else (default,)
+    return tool(take, description="Take what is injected.")
+
+
 @pytest.mark.parametrize(
     ("wrapped", "name"),
     [
-        pytest.param(_by_type, "user", id="InjectedToolArg"),
-        pytest.param(_with_default, "user", id="with-default"),
-        pytest.param(_by_call_id, "call", id="InjectedToolCallId"),
-        pytest.param(_by_state, "state", id="InjectedState"),
-        pytest.param(_by_store, "store", id="InjectedStore"),
-        pytest.param(_by_runtime, "runtime", id="ToolRuntime"),
+        pytest.param(_taking(Annotated[str, InjectedToolArg]), "other", id="InjectedToolArg"),
+        pytest.param(_taking(Annotated[str, InjectedToolArg()], "nobody"), "other", id="with-default"),
+        pytest.param(_taking(Annotated[str, InjectedToolCallId]), "other", id="InjectedToolCallId"),
+        pytest.param(_taking(Annotated[dict[str, Any], InjectedState]), "other", id="InjectedState"),
+        pytest.param(_taking(Annotated[BaseStore, InjectedStore()]), "other", id="InjectedStore"),
+        pytest.param(_taking(ToolRuntime), "other", id="ToolRuntime"),
         pytest.param(_OfAClass(), "state", id="class"),
         pytest.param(_OfAnAsyncClass(), "runtime", id="async-class"),
     ],
@@ -311,35 +275,25 @@ def test_injected_arguments_are_refused_when_the_server_is_built(wrapped, name):
 # --- artifacts and metadata ------------------------------------------------------------------------------
 
 
-@tool(response_format="content_and_artifact")
-def _with_artifact(text: str) -> tuple[str, Any]:
-    """Return text and an artifact that a model does not read."""
-    return text, {"rows": [1, 2]}
-
-
-@tool(response_format="content_and_artifact")
-def _with_blocks(text: str) -> tuple[str, Any]:
-    """Return text and blocks that are not text, as an MCP adapter does."""
-    return text, [{"type": "image", "data": _PIXEL, "mimeType": "image/png"}]
-
-
-@tool(response_format="content_and_artifact")
-def _with_object(text: str) -> tuple[str, Any]:
-    """Return an object that cannot be written as JSON."""
-    return text, object()
-
-
 @pytest.mark.parametrize(
-    ("wrapped", "kinds", "artifact"),
+    ("returned", "kinds", "artifact"),
     [
-        pytest.param(_with_artifact, ["text"], {"artifact": {"rows": [1, 2]}}, id="json"),
-        pytest.param(_with_blocks, ["text", "image"], None, id="blocks"),
-        pytest.param(_with_object, ["text"], None, id="no-json"),
+        pytest.param({"rows": [1, 2]}, ["text"], {"artifact": {"rows": [1, 2]}}, id="json"),
+        pytest.param(
+            [{"type": "image", "data": _PIXEL, "mimeType": "image/png"}], ["text", "image"], None, id="blocks"
+        ),
+        pytest.param(object(), ["text"], None, id="no-json"),
     ],
 )
-async def test_an_artifact_is_passed_on(wrapped, kinds, artifact):
+async def test_an_artifact_is_passed_on(returned, kinds, artifact):
     """An artifact is in ``_meta``, which no model reads. MCP's own blocks become content."""
-    result = await _call([wrapped], wrapped.name, {"text": "tea"})
+
+    @tool(response_format="content_and_artifact")
+    def look(text: str) -> tuple[str, Any]:
+        """Return text and an artifact."""
+        return text, returned
+
+    result = await _call([look], "look", {"text": "tea"})
     assert [block.type for block in result.content] == kinds
     assert (result.meta or {}).get("langchain") == artifact
 
@@ -398,11 +352,12 @@ async def _asked(server: FastMCP, name: str, args: dict[str, Any]) -> ToolMessag
 
 
 async def test_an_agent_gets_the_tools_of_all_pages(shop):
-    """Each tool of a server keeps its name, description, schema, annotations and ``_meta``."""
+    """Each tool keeps its name, description, schema, annotations and ``_meta``, and LangGraph's ``ToolNode`` takes it."""
     async with Client(shop) as client:
-        tools = {each.name: each for each in await load_tools(client)}
+        loaded = await load_tools(client)
+        tools = {each.name: each for each in loaded}
         published = {each.name: each for each in await client.list_tools()}
-    assert tools.keys() == {"clear", "price", "photo"}
+    assert ToolNode(loaded).tools_by_name.keys() == tools.keys() == {"clear", "price", "photo"}
     annotations = published["clear"].annotations.model_dump(by_alias=True)
     assert {name: tools["clear"].metadata[name] for name in annotations} == annotations
     assert annotations["destructiveHint"] is True
@@ -438,12 +393,6 @@ async def test_an_agent_reads_the_envelope(shop):
     assert json.loads(message.content)["error_code"] == "INVALID_ARGUMENTS"
 
 
-async def test_langgraphs_tool_node_accepts_the_tools(shop):
-    """LangGraph's ``ToolNode``, which reads the annotations of each tool's function, accepts the tools."""
-    async with Client(shop) as client:
-        assert ToolNode(await load_tools(client)).tools_by_name.keys() == {"clear", "price", "photo"}
-
-
 async def test_images_are_blocks_of_langchain(shop):
     """Several blocks become a list in LangChain's own format."""
     message = await _asked(shop, "photo", {})
@@ -475,73 +424,16 @@ async def test_other_content_is_a_file_of_langchain(shop):
 async def test_tools_convert_in_both_directions(shop):
     """MCP tools converted to LangChain tools can be served again, with the same guards."""
     async with Client(shop) as client, Client(serve("again", await load_tools(client))) as again:
-        result = await again.call_tool_mcp("clear", {"names": "tea"})
-        assert result.is_error
-        assert (await again.call_tool_mcp("price", {"item": "tea", "amount": "2"})).content[
-            0
-        ].text == '{"tea":6}'
-
-
-SERVER = """
-import os
-from fastmcp import FastMCP
-
-mcp = FastMCP("counter")
-calls = []
-
-@mcp.tool
-def add(a: int, b: int) -> int:
-    \"\"\"Add two numbers\"\"\"
-    return a + b
-
-@mcp.tool
-def count() -> str:
-    \"\"\"Count the calls of a session.\"\"\"
-    calls.append(1)
-    return f"{len(calls)}"
-
-mcp.run(show_banner=False, log_level="ERROR")
-"""
-
-
-SLOW = """
-import sys
-from asyncio import sleep
-from fastmcp import FastMCP
-from fastmcp.server.dependencies import get_http_headers
-
-mcp = FastMCP("slow")
-
-@mcp.tool
-async def wait(seconds: int) -> str:
-    \"\"\"Wait, and say who asks.\"\"\"
-    await sleep(seconds)
-    return get_http_headers()["x-who"]
-
-mcp.run(transport=sys.argv[1], port=int(sys.argv[2]), show_banner=False, log_level="ERROR")
-"""
-
-
-def wait_for(port: int) -> None:
-    """Wait until a port is served."""
-    for _ in range(300):
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        sleep(0.1)
-    pytest.fail("nothing is served")
-
-
-@pytest.fixture
-def connection(tmp_path):
-    """The connection of a server over stdio."""
-    (tmp_path / "counter.py").write_text(SERVER, encoding="utf-8")
-    return {"transport": "stdio", "command": sys.executable, "args": [str(tmp_path / "counter.py")]}
+        assert (await again.call_tool_mcp("clear", {"names": "tea"})).is_error
+        price = await again.call_tool_mcp("price", {"item": "tea", "amount": "2"})
+    assert price.content[0].text == '{"tea":6}'
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["by name", "configuration", "one"])
-async def test_tools_of_connections_open_a_session_for_each_call(connection, form):
+async def test_tools_of_connections_open_a_session_for_each_call(form):
     """Without a session the tools are listed by their connection, and each call, repaired, has a session of its own."""
+    connection = {"transport": "stdio", "command": sys.executable, "args": [str(UPSTREAM)]}
     given = {
         "by name": ({"counter": connection}, {}),
         "configuration": ({"mcpServers": {"counter": connection}}, {}),
@@ -549,9 +441,8 @@ async def test_tools_of_connections_open_a_session_for_each_call(connection, for
     }
     session, options = given[form]
     tools = {one.name: one for one in await load_tools(session, **options)}
-    assert sorted(tools) == ["add", "count"]
     assert await tools["add"].ainvoke({"a": "2", "b": [3]}) == "5"
-    assert [await tools["count"].ainvoke({}) for _ in range(2)] == ["1", "1"]
+    assert await tools["process"].ainvoke({}) != await tools["process"].ainvoke({})
 
 
 async def test_an_empty_result_is_an_empty_text():
@@ -599,7 +490,7 @@ async def test_an_unknown_key_of_a_connection_is_one_line(given, told):
 @pytest.mark.slow
 @pytest.mark.parametrize("library", ["httpx", "httpx2"])
 @pytest.mark.parametrize("transport", ["streamable_http", "sse"])
-async def test_a_connection_over_http_takes_what_langchain_has(transport, library, tmp_path):
+async def test_a_connection_over_http_takes_what_langchain_has(transport, library):
     """Seconds are seconds, the client's factory, which takes no more, makes the clients, and headers are sent."""
     http, clients = pytest.importorskip(library), []
 
@@ -607,24 +498,20 @@ async def test_a_connection_over_http_takes_what_langchain_has(transport, librar
         clients.append(headers)
         return http.AsyncClient(headers=headers, timeout=timeout or http.Timeout(30.0), auth=auth)
 
-    (tmp_path / "slow.py").write_text(SLOW, encoding="utf-8")
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    kind = {"streamable_http": "http"}.get(transport, transport)
-    with subprocess.Popen([sys.executable, str(tmp_path / "slow.py"), kind, str(port)]) as process:  # noqa: ASYNC220, S603 - our own server
-        try:
-            await asyncio.to_thread(wait_for, port)
-            path = "mcp" if kind == "http" else "sse"
-            shared = {"transport": transport, "url": f"http://127.0.0.1:{port}/{path}"}
-            shared |= {"headers": {"x-who": "me"}, "httpx_client_factory": factory}
-            patient, hasty = [
-                (await load_tools({"s": {**shared, "timeout": seconds}}))[0] for seconds in (5, 1)
-            ]
-            assert await patient.ainvoke({"seconds": 2}) == "me"
-            with pytest.raises((MCPError, TimeoutError)):
-                await hasty.ainvoke({"seconds": 3})
-        finally:
-            process.terminate()
+    port, kind = free_port(), {"streamable_http": "http"}.get(transport, transport)
+    with running([sys.executable, str(UPSTREAM)], port, UPSTREAM_PORT=str(port), UPSTREAM_TRANSPORT=kind):
+        path = "mcp" if kind == "http" else "sse"
+        shared = {"transport": transport, "url": f"http://127.0.0.1:{port}/{path}"}
+        shared |= {"headers": {"x-who": "me"}, "httpx_client_factory": factory}
+        for seconds in (5, 1):
+            loaded = await load_tools({"s": {**shared, "timeout": seconds}})
+            tools = {each.name: each for each in loaded}
+            if seconds == 5:
+                assert await tools["hang"].ainvoke({"seconds": 2}) == "awake"
+                assert await tools["header"].ainvoke({"name": "x-who"}) == "me"
+            else:
+                with pytest.raises((MCPError, TimeoutError)):
+                    await tools["hang"].ainvoke({"seconds": 3})
     assert {"x-who": "me"}.items() <= clients[0].items()
 
 

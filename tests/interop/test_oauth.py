@@ -16,7 +16,8 @@ from mcp_lenient import create_lenient_proxy
 _TIME = 60
 
 
-@pytest.mark.parametrize("version", [pytest.param("1"), pytest.param("2", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["1", "2"])
 def test_the_typescript_client_logs_in_through_two_proxies(version):
     """The client gets a token for each server, and no token reaches the other server."""
     program, logins = node(), (Login(), Login())

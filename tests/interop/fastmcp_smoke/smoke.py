@@ -1,4 +1,4 @@
-"""Make smoke calls with FastMCP's own client over stdio. Print the version and the outcomes as JSON."""
+"""Make smoke calls with FastMCP's own client over stdio. Print the version and the wrong outcomes as JSON."""
 
 from __future__ import annotations
 
@@ -20,22 +20,34 @@ from mcp_lenient import dispatch, lenient_session
 HERE = Path(__file__).parent
 SERVER = HERE / "server.py"
 
-CALLS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    "right": ("middleware", "store", {"content": "a", "tags": ["b"]}),
-    "list in a text": ("middleware", "store", {"content": "a", "tags": '["b"]'}),
-    "one item": ("middleware", "store", {"content": "a", "tags": "b"}),
-    "another case": ("middleware", "store", {"content": "a", "maxSize": 3}),
-    "null": ("middleware", "store", {"content": "a", "max_size": None}),
-    "injected": ("middleware", "store", {"content": "a", "toolCallId": "call_1"}),
-    "defined alias": ("middleware", "store", {"body": "a"}),
-    "wrong type": ("middleware", "store", {"content": "a", "tags": 5}),
-    "missing": ("middleware", "store", {"tags": []}),
-    "unknown name": ("middleware", "store", {"content": "a", "colour": 1}),
-    "destructive": ("middleware", "purge", {"content": "a", "max_size": None}),
-    "unknown tool": ("middleware", "stor", {"content": "a"}),
-    "decorator, repaired": ("decorator", "store", {"content": "a", "tags": '["b"]'}),
-    "decorator, refused": ("decorator", "store", {"content": "a", "tags": 5}),
-    "strict": ("strict", "store", {"content": "a", "tags": '["b"]'}),
+_IS_3 = fastmcp.__version__.startswith("3.")
+_STRICT = "the SDK's own error" if _IS_3 else "runs json_text_to_array"
+CALLS: dict[str, tuple[str, str, dict[str, Any], str]] = {
+    "right": ("middleware", "store", {"content": "a", "tags": ["b"]}, "runs"),
+    "list in a text": ("middleware", "store", {"content": "a", "tags": '["b"]'}, "runs json_text_to_array"),
+    "one item": ("middleware", "store", {"content": "a", "tags": "b"}, "runs scalar_to_array"),
+    "another case": ("middleware", "store", {"content": "a", "maxSize": 3}, "runs rename_case"),
+    "null": ("middleware", "store", {"content": "a", "max_size": None}, "runs null_to_absent"),
+    "injected": ("middleware", "store", {"content": "a", "toolCallId": "call_1"}, "runs drop_injected"),
+    "defined alias": ("middleware", "store", {"body": "a"}, "runs rename_alias"),
+    "wrong type": ("middleware", "store", {"content": "a", "tags": 5}, "refused INVALID_TAGS_TYPE"),
+    "missing": ("middleware", "store", {"tags": []}, "refused MISSING_CONTENT"),
+    "unknown name": ("middleware", "store", {"content": "a", "colour": 1}, "refused UNKNOWN_PARAMETER"),
+    "destructive": (
+        "middleware",
+        "purge",
+        {"content": "a", "max_size": None},
+        "refused INVALID_MAX_SIZE_TYPE",
+    ),
+    "unknown tool": ("middleware", "stor", {"content": "a"}, "refused UNKNOWN_TOOL"),
+    "decorator, repaired": ("decorator", "store", {"content": "a", "tags": '["b"]'}, "runs"),
+    "decorator, refused": ("decorator", "store", {"content": "a", "tags": 5}, "refused INVALID_TAGS_TYPE"),
+    "strict": ("strict", "store", {"content": "a", "tags": '["b"]'}, _STRICT),
+}
+CLIENT = {
+    "repaired by the client": "runs rename_case json5_text_to_array",
+    "refused by the client": "refused INVALID_TAGS_TYPE",
+    "dispatched": "runs text_to_integer",
 }
 COMMANDS = {
     "check": ("check", str(SERVER)),
@@ -71,7 +83,7 @@ async def _calls(kind: str, log: Path) -> dict[str, str]:
     async with Client(transport) as client:
         return {
             name: _outcome(await client.call_tool_mcp(tool, arguments))
-            for name, (wanted, tool, arguments) in CALLS.items()
+            for name, (wanted, tool, arguments, _) in CALLS.items()
             if wanted == kind
         }
 
@@ -84,8 +96,8 @@ async def _client() -> dict[str, str]:
         repaired = await session.call_tool_mcp("store", {"Content": "a", "tags": "['b']"})
         refused = await session.call_tool_mcp("store", {"content": "a", "tags": 5})
         dispatched = await dispatch(session, '<store>{"content": "a", "max_size": "3"}</store>')
-    reported = {"repaired": repaired, "refused": refused, "dispatched": dispatched.calls[0].result}
-    return {name: _outcome(result) for name, result in reported.items()}
+    results = (repaired, refused, dispatched.calls[0].result)
+    return dict(zip(CLIENT, map(_outcome, results), strict=True))
 
 
 def _events(log: Path) -> list[str]:
@@ -108,11 +120,11 @@ async def main() -> None:
             for name, reported in (await _calls(kind, log)).items()
         }
         events = {kind: _events(log) for kind, log in logs.items()}
+    expected = {**{name: call[-1] for name, call in CALLS.items()}, **CLIENT}
     commands = {name: _command(words) for name, words in COMMANDS.items()}
     reported = {
         "version": fastmcp.__version__,
-        "calls": calls,
-        "client": await _client(),
+        "wrong": {name: was for name, was in {**calls, **await _client()}.items() if was != expected[name]},
         "events": events,
         "commands": commands,
     }

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from environments import environment
 from installing import installing_in, run_installer
 
 _HERE: Final = Path(__file__).parent
 _BINARIES: Final = _HERE / "node_modules" / ".bin"
-_PYTHON: Final = _HERE / ".servers"
 _TIME: Final = "mcp-server-time==2026.10.19"
 _PICTURE: Final = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
@@ -76,20 +75,8 @@ def _npm_alone() -> None:
     )
 
 
-def _pip() -> None:
-    with installing_in(_HERE):
-        _pip_alone()
-
-
-def _pip_alone() -> None:
-    ready = _PYTHON / "ready"
-    if ready.exists() and ready.read_text() == _TIME:
-        return
-    run_installer([sys.executable, "-m", "venv", "--clear", str(_PYTHON)], "venv", _HERE)
-    run_installer(
-        [str(_PYTHON / "bin" / "python"), "-m", "pip", "install", "--quiet", _TIME], "pip install", _HERE
-    )
-    ready.write_text(_TIME)
+def _time() -> None:
+    environment(_TIME)
 
 
 def _filesystem_calls(folder: Path) -> list[Call]:
@@ -186,6 +173,8 @@ REAL_SERVERS: Final = {
         _memory_calls,
         lambda folder: {"MEMORY_FILE_PATH": str(folder / "memory.jsonl")},
     ),
-    "time": RealServer(_pip, lambda _: [str(_PYTHON / "bin" / "mcp-server-time")], _time_calls),
+    "time": RealServer(
+        _time, lambda _: [str(Path(environment(_TIME)).with_name("mcp-server-time"))], _time_calls
+    ),
 }
 """The servers by short name."""

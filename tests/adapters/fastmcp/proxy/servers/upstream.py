@@ -10,8 +10,10 @@ import os
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 from fastmcp import Context, FastMCP
+from fastmcp.server.dependencies import get_http_headers
 from pydantic import BaseModel
 
 mcp = FastMCP("upstream", instructions="Be careful.")
@@ -58,6 +60,12 @@ def large(megabytes: int) -> str:
 def environment(name: str) -> str:
     """Return an environment variable."""
     return os.environ.get(name, "")
+
+
+@mcp.tool
+def header(name: str) -> str:
+    """Return a header of the request."""
+    return get_http_headers().get(name, "")
 
 
 @mcp.tool
@@ -115,6 +123,7 @@ if __name__ == "__main__":
         with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
             file.write("started\n")
     if port := os.environ.get("UPSTREAM_PORT"):
-        mcp.run(transport="http", port=int(port), show_banner=False, log_level="ERROR")
+        kind: Any = os.environ.get("UPSTREAM_TRANSPORT", "http")
+        mcp.run(transport=kind, port=int(port), show_banner=False, log_level="ERROR")
     else:
         mcp.run(show_banner=False)
