@@ -140,63 +140,48 @@ async def test_repairs_can_be_reported_to_the_model() -> None:
 
 
 async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
-    """A refused call does not raise, and is not sent to the server."""
+    """It is not sent to the server; with ``handle_tool_errors=False`` an exception has the envelope as its text."""
     async with agent() as own:
         with events_of() as events:
             message = await own.call(content="x", tags=5)
     assert message.status == "error"
-    assert json.loads(text(message))["error_code"] == "INVALID_TAGS_TYPE"
     assert own.inner.requests == []
     assert [each["event"] for each in events] == ["call_rejected"]
-
-
-async def test_a_refused_call_raises_if_errors_are_not_handled() -> None:
-    """With ``handle_tool_errors=False`` the exception has the envelope as its text."""
     async with agent(handle_tool_errors=False) as own:
         raised = "null"
         try:
             await own.call(content="x", tags=5)
         except ToolException as error:
             raised = str(error)
-    assert json.loads(raised)["error_code"] == "INVALID_TAGS_TYPE"
+    for envelope in (text(message), raised):
+        assert json.loads(envelope)["error_code"] == "INVALID_TAGS_TYPE"
 
 
-async def test_invalid_arguments_are_forwarded_by_default() -> None:
-    """By default, the server itself answers an unrepairable call."""
-    async with agent(None) as own:
-        with events_of() as events:
-            message = await own.call(content="x", tags=5)
-    assert message.status == "error"
-    assert "validation error" in text(message)
-    assert [each["event"] for each in events] == ["call_forwarded"]
-
-
-async def test_modes_apply() -> None:
-    """In observe and off mode, the request is passed on unchanged."""
-    for mode, logged in (("observe", ["call_observed"]), ("off", [])):
-        async with agent(Policy(mode=mode)) as own:
+async def test_policies_apply() -> None:
+    """By default an unrepairable call is forwarded; in observe and off mode, each request is passed on unchanged."""
+    for policy, tags, logged in (
+        (None, 5, ["call_forwarded"]),
+        (Policy(mode="observe"), "['a']", ["call_observed"]),
+        (Policy(mode="off"), "['a']", []),
+    ):
+        async with agent(policy) as own:
             with events_of() as events:
-                await own.call(content="x", tags="['a']")
+                message = await own.call(content="x", tags=tags)
         assert own.inner.requests[0] is own.outer.requests[0]
+        assert "validation error" in text(message)
         assert [each["event"] for each in events] == logged
 
 
 async def test_a_destructive_tool_gets_fewer_repairs() -> None:
     """A null is not dropped for a destructive tool."""
-    async with agent() as own:
+    async with agent(server=notes(page=1)) as own:  # it is on the second page
         assert text(await own.call("remove", number="1", keep="2")) == "removed 1, kept 2"
         refused = await own.call("remove", number=1, keep=None)
     assert json.loads(text(refused))["error_code"] == "INVALID_KEEP_TYPE"
 
 
-async def test_tools_of_all_pages_are_known() -> None:
-    """Tools on later pages of the list are found."""
-    async with agent(server=notes(page=1)) as own:
-        assert text(await own.call("remove", number="1")) == "removed 1, kept 1"
-
-
 async def test_a_changed_schema_applies_to_the_next_call() -> None:
-    """A call that the replaced tool accepts is not repaired for the old schema."""
+    """A call that the replaced tool accepts is not repaired for the old schema; a removed tool is unknown."""
     server = notes()
     async with agent(server=server) as own:
         assert text(await own.call(content="x", tags="a")) == "x ['a'] 10"
@@ -209,76 +194,50 @@ async def test_a_changed_schema_applies_to_the_next_call() -> None:
 
         assert text(await own.call(content="x", tags="a")) == "x a"
         assert own.inner.requests[-1] is own.outer.requests[-1]
-
-
-async def test_a_removed_tool_is_unknown() -> None:
-    """With ``unrepairable="refuse"``, a call of a removed tool is refused as unknown."""
-    server = notes()
-    async with agent(server=server) as own:
-        assert text(await own.call(content="x")) == "x None 10"
         server.local_provider.remove_tool("store")
         assert json.loads(text(await own.call(content="x", tags="a")))["error_code"] == "UNKNOWN_TOOL"
 
 
-class Misnaming(Seen):
-    """An interceptor that calls the tool by a name in another style, as a model does."""
+async def misnamed(name: str, sent: Mapping[str, Any]) -> tuple[ToolMessage, Seen, Seen]:
+    """Call a tool by a name in another style, as a model does; return what is around the interceptor, too."""
+    outer, inner = Seen(), Seen()
 
-    def __init__(self, name: str) -> None:
-        super().__init__()
-        self._name = name
+    async def misname(request: Any, handler: Any) -> Any:
+        return await handler(request.override(name=name))
 
-    async def __call__(self, request: Any, handler: Any) -> Any:
-        """Change the name."""
-        return await super().__call__(request.override(name=self._name), handler)
+    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
+        between = [misname, outer, LenientInterceptor(session, REFUSING), inner]
+        tools = {each.name: each for each in await load_mcp_tools(session, tool_interceptors=between)}
+        message = await tools[name.lower()].ainvoke({**CALL, "name": name.lower(), "args": sent})
+    return message, outer, inner
 
 
 async def test_a_tools_name_is_repaired() -> None:
-    """A call under a tool's name in another style is sent under its own, and the result says so."""
-    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
-        outer, inner = Misnaming("Store"), Seen()
-        between = [outer, LenientInterceptor(session, REFUSING), inner]
-        store_tool, _ = await load_mcp_tools(session, tool_interceptors=between)
-        with events_of() as events:
-            message = await store_tool.ainvoke({**CALL, "name": "store", "args": {"content": "x"}})
+    """A call under a tool's name in another style is sent under its own, which the result says; not a destructive one's."""
+    with events_of() as events:
+        message, outer, inner = await misnamed("Store", {"content": "x"})
     assert (text(message), inner.requests[0].name) == ("x None 10", "store")
     assert [each["rule"] for each in outer.results[0].meta["mcp_lenient"]["repairs"]] == ["rename_tool"]
     assert [(each["event"], each["tool"]) for each in events] == [("call_repaired", "store")]
-
-
-async def test_a_destructive_tools_name_is_not_repaired() -> None:
-    """A destructive tool runs under its own name alone."""
-    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
-        inner = Seen()
-        between = [Misnaming("Remove"), LenientInterceptor(session, REFUSING), inner]
-        _, remove = await load_mcp_tools(session, tool_interceptors=between)
-        message = await remove.ainvoke({**CALL, "name": "remove", "args": {"number": 1}})
-    assert (json.loads(text(message))["error_code"], inner.requests) == ("UNKNOWN_TOOL", [])
-
-
-class Answering(Seen):
-    """An interceptor that answers itself, as caches and approvals do."""
-
-    async def __call__(self, request: Any, handler: Any) -> Any:
-        """Answer with a tool message."""
-        del handler
-        return ToolMessage(str(request.args), tool_call_id="1")
+    refused, _, inner = await misnamed("Remove", {"number": 1})
+    assert (json.loads(text(refused))["error_code"], inner.requests) == ("UNKNOWN_TOOL", [])
 
 
 async def test_a_later_interceptor_may_answer() -> None:
-    """A later interceptor sees the repaired arguments, and its answer is passed on."""
+    """A later interceptor sees the repaired arguments, and its answer, as of a cache or approval, is passed on."""
+
+    async def answer(request: Any, _handler: Any) -> Any:
+        return ToolMessage(str(request.args), tool_call_id="1")
+
     async with create_connected_server_and_client_session(notes()._mcp_server) as session:
-        between = [LenientInterceptor(session), Answering()]
-        store_tool, _ = await load_mcp_tools(session, tool_interceptors=between)
+        store_tool, _ = await load_mcp_tools(session, tool_interceptors=[LenientInterceptor(session), answer])
         sent = {**CALL, "name": "store", "args": {"content": "x", "max_results": "3"}}
         assert (await store_tool.ainvoke(sent)).content == "{'content': 'x', 'max_results': 3}"
 
 
-class Tenant(Seen):
-    """An interceptor that adds a header, as for authorization."""
-
-    async def __call__(self, request: Any, handler: Any) -> Any:
-        """Add the tenant's header."""
-        return await handler(request.override(headers={"x-tenant": "ann"}))
+async def as_tenant(request: Any, handler: Any) -> Any:
+    """Add a header, as for authorization."""
+    return await handler(request.override(headers={"x-tenant": "ann"}))
 
 
 class Listed(Middleware):
@@ -297,7 +256,7 @@ async def test_tools_are_listed_over_the_connection_of_the_call() -> None:
     """The tools are listed with the headers that an earlier interceptor added to the call."""
     listed = Listed()
     servers = {"notes": {"transport": "streamable_http", "url": started([listed])}}
-    between = [Tenant(), LenientInterceptor(servers, REFUSING)]
+    between = [as_tenant, LenientInterceptor(servers, REFUSING)]
     client = MultiServerMCPClient(servers, tool_interceptors=between, tool_name_prefix=True)
     tools = {each.name: each for each in await client.get_tools()}
     sent = {**CALL, "name": "notes_store", "args": {"content": "x", "max_results": "7"}}

@@ -60,44 +60,25 @@ def refusal(result: Any) -> dict[str, Any]:
     return reported
 
 
-async def test_a_valid_call_is_unchanged(gateway: Gateway) -> None:
-    """A valid call is passed on unchanged, and logged as accepted."""
+async def test_right_nearly_right_and_wrong_calls(gateway: Gateway) -> None:
+    """The upstream server gets right and repaired calls; a refusal's whole text is JSON with the tool's name as sent."""
     gateway.events()
-    ran = json.loads(text(await gateway.call("store", {"content": "x", "tags": ["a"]})))
-    assert ran == {"content": "x", "tags": ["a"], "max_results": 10}
-    assert [each["event"] for each in gateway.events()] == ["call_accepted"]
-
-
-async def test_a_nearly_right_call_is_repaired(gateway: Gateway) -> None:
-    """The upstream server gets the repaired call, and the repairs are logged."""
-    gateway.events()
-    ran = json.loads(
-        text(await gateway.call("store", {"Content": "x", "tags": "['a']", "max_results": None}))
-    )
-    assert ran == {"content": "x", "tags": ["a"], "max_results": 10}
-    (event,) = gateway.events()
-    assert event["event"] == "call_repaired"
-    assert event["server"] == "notes"
-    assert event["tool"] == "notes-store"
-    assert sorted(each["rule"] for each in event["repairs"]) == [
-        "json5_text_to_array",
-        "null_to_absent",
-        "rename_case",
-    ]
+    sent = [{"content": "x", "tags": ["a"]}, {"Content": "x", "tags": "['a']", "max_results": None}]
+    ran = [json.loads(text(await gateway.call("store", each))) for each in sent]
+    reported = refusal(await gateway.call("store", {"content": "x", "tags": 5}))
+    assert ran == [{"content": "x", "tags": ["a"], "max_results": 10}] * 2
+    assert reported["error_code"] == "INVALID_TAGS_TYPE"
+    assert "'notes-store'" in reported["message"]
+    events = gateway.events()
+    assert [each["event"] for each in events] == ["call_accepted", "call_repaired", "call_rejected"]
+    assert (events[1]["server"], events[1]["tool"]) == ("notes", "notes-store")
+    rules = sorted(each["rule"] for each in events[1]["repairs"])
+    assert rules == ["json5_text_to_array", "null_to_absent", "rename_case"]
 
 
 async def test_fully_dropped_arguments_are_sent_as_an_empty_object(gateway: Gateway) -> None:
     """If all arguments are dropped, the gateway sends an empty object, not the original arguments."""
     assert text(await gateway.call("recent", {"max_results": None})) == "the newest 10"
-
-
-async def test_a_wrong_call_is_refused_with_the_envelope_alone(gateway: Gateway) -> None:
-    """The whole text is JSON, and has the tool's name as the client sent it."""
-    gateway.events()
-    reported = refusal(await gateway.call("store", {"content": "x", "tags": 5}))
-    assert reported["error_code"] == "INVALID_TAGS_TYPE"
-    assert "'notes-store'" in reported["message"]
-    assert [each["event"] for each in gateway.events()] == ["call_rejected"]
 
 
 async def test_policies_match_server_and_tool(gateway: Gateway) -> None:
@@ -117,12 +98,8 @@ async def test_the_example_prints_its_results(gateway: Gateway) -> None:
     said = io.StringIO()
     with redirect_stdout(said):
         await converse(gateway.client)
-    assert [line.split(":")[0].strip() for line in said.getvalue().splitlines()[1::2]] == [
-        "ran",
-        "ran",
-        "refused",
-        "refused",
-    ]
+    printed = [line.split(":")[0].strip() for line in said.getvalue().splitlines()[1::2]]
+    assert printed == ["ran", "ran", "refused", "refused"]
 
 
 async def test_the_gateway_answers_an_unknown_tool(gateway: Gateway) -> None:
@@ -162,11 +139,6 @@ def hook(callback: LenientCallback, **data: Any) -> Any:
     return asyncio.run(callback.async_pre_call_hook(None, None, whole, call_type))
 
 
-def test_the_callback_needs_no_policy() -> None:
-    """``lenient_callback`` can be used in the configuration without arguments."""
-    assert isinstance(lenient_callback, LenientCallback)
-
-
 def test_only_tool_calls_are_checked() -> None:
     """Model calls, tool lists, unlisted tools and valid calls are not changed."""
     sent = {"tags": "a"}
@@ -188,10 +160,8 @@ def test_later_guardrails_see_repaired_arguments() -> None:
 
 def test_arguments_changed_by_an_earlier_guardrail_are_validated() -> None:
     """The arguments that an earlier guardrail set are repaired."""
-    changed = hook(
-        lenient_callback, mcp_arguments={"tags": ["secret"]}, modified_arguments={"tags": "masked"}
-    )
-    assert changed["modified_arguments"] == {"tags": ["masked"]}
+    sent = {"mcp_arguments": {"tags": ["secret"]}, "modified_arguments": {"tags": "masked"}}
+    assert hook(lenient_callback, **sent)["modified_arguments"] == {"tags": ["masked"]}
 
 
 def test_invalid_arguments_are_forwarded_by_default() -> None:
@@ -210,31 +180,27 @@ def test_modes_apply() -> None:
     assert [each["event"] for each in events] == ["call_observed"]
 
 
-def test_decisions_are_reported() -> None:
-    """``on_decision`` gets each decision, with the tool name that the client sent."""
-    decisions: list[Any] = []
-    callback = LenientCallback(on_decision=decisions.append, decision_values=True)
-    hook(callback, mcp_arguments={"tags": "a"})
-    hook(callback, mcp_arguments={"tags": 5})
-    assert [(each.tool, each.status, each.arguments) for each in decisions] == [
-        ("keep", "repaired", {"tags": ["a"]}),
-        ("keep", "refused", {"tags": 5}),
-    ]
-
-
-def test_a_changed_definitions_file_applies() -> None:
-    """The edited file applies, and its definitions for other servers cause no warning."""
+def test_decisions_are_reported_and_a_changed_file_applies() -> None:
+    """Decisions have the tool name that the client sent; definitions of the file for other servers cause no warning."""
     declared = "tools: {notes/keep: {parameters: {tags: {aliases: [%s]}}}, other/keep: {}}"
+    decisions: list[Any] = []
     with tempfile.TemporaryDirectory() as folder, events_of() as events:
         file = Path(folder) / "tools.yaml"
         file.write_text(declared % "labels", encoding="utf-8")
-        callback = LenientCallback(definitions=file, reload=True)
+        settings = {"on_decision": decisions.append, "decision_values": True}
+        callback = LenientCallback(definitions=file, reload=True, **settings)
         assert hook(callback, mcp_arguments={"labels": ["a"]})["modified_arguments"] == {"tags": ["a"]}
         file.write_text(declared % "words", encoding="utf-8")
         time.sleep(1.05)
         assert hook(callback, mcp_arguments={"words": ["a"]})["modified_arguments"] == {"tags": ["a"]}
         assert hook(callback, mcp_arguments={"labels": ["a"]}) is None
     assert [each["event"] for each in events] == ["call_repaired", "call_repaired", "call_forwarded"]
+    assert [(each.tool, each.status) for each in decisions] == [
+        ("keep", "repaired"),
+        ("keep", "repaired"),
+        ("keep", "refused"),
+    ]
+    assert [each.arguments for each in decisions[1:]] == [{"tags": ["a"]}, {"labels": ["a"]}]
 
 
 def test_a_changed_schema_applies_to_the_next_call() -> None:
@@ -245,31 +211,19 @@ def test_a_changed_schema_applies_to_the_next_call() -> None:
 
 
 def test_events_identify_the_caller() -> None:
-    """Events have the user of the API key, and the session id if there is one."""
+    """Events have the tool as the client named it, the user of the API key, and the session id if there is one."""
     metadata = {"headers": {"mcp-session-id": "s1"}}
     with events_of() as events:
         hook(lenient_callback, mcp_arguments={"tags": "a"}, metadata=metadata, user_api_key_user_id="ann")
     assert (events[0]["server"], events[0]["subject"], events[0]["session_id"]) == ("notes", "ann", "s1")
+    assert compat.called_name({}, "keep") == events[0]["tool"] == "keep"
 
 
-def test_a_refusal_uses_the_only_exception_sent_unchanged() -> None:
-    """The private exception of LiteLLM that is used for refusals still exists."""
+def test_a_refusal_uses_what_the_gateway_sends_unchanged() -> None:
+    """LiteLLM's private exception still exists; without it, the HTTP error's detail is the envelope as text."""
     error = compat.refusal("notes", "CODE", '{"status":"error"}')
-    assert type(error).__name__ == "MCPMissingUserEnvVarsError"
-    assert str(error) == '{"status":"error"}'
-
-
-def test_a_gateway_without_that_exception_gets_the_envelope_too() -> None:
-    """The HTTP error's detail is the envelope as text, which every version sends unchanged."""
+    assert (type(error).__name__, str(error)) == ("MCPMissingUserEnvVarsError", '{"status":"error"}')
     assert compat._http_error('{"status":"error"}').detail == '{"status":"error"}'
-
-
-def test_events_use_the_tool_name_the_client_sent() -> None:
-    """Without the gateway's record of the call, which has the server's prefix, the bare name is used."""
-    assert compat.called_name({}, "keep") == "keep"
-    with events_of() as events:
-        hook(lenient_callback, mcp_arguments={"tags": "a"})
-    assert events[0]["tool"] == "keep"
 
 
 def outcome(test: Any, *given: Any) -> str | None:
