@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import queue
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +15,7 @@ from contextlib import contextmanager
 from inspect import isroutine
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from fastmcp import FastMCP
@@ -40,7 +38,7 @@ ABSENT = object()
 Message = dict[str, Any]
 
 _CLIENT = {"name": "by-hand", "version": "1"}
-_INITIALIZE = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": _CLIENT}
+INITIALIZE = {"protocolVersion": HANDSHAKE, "capabilities": {}, "clientInfo": _CLIENT}
 _PREFIX = "io.modelcontextprotocol/"
 _ENVELOPE = {
     f"{_PREFIX}protocolVersion": MODERN,
@@ -49,15 +47,7 @@ _ENVELOPE = {
 }
 
 
-class Wire(Protocol):
-    """A connection that sends any request unchanged."""
-
-    def request(self, method: str, params: Mapping[str, Any]) -> Message:
-        """Return the whole message that answers this request."""
-        ...
-
-
-def call(wire: Wire, tool: str, arguments: Any = ABSENT) -> Message:
+def call(wire: Http | Pipes, tool: str, arguments: Any = ABSENT) -> Message:
     """Return the whole message that answers a tool call. ``arguments`` may be any value."""
     sent = {} if arguments is ABSENT else {"arguments": arguments}
     return wire.request("tools/call", {"name": tool, **sent})
@@ -68,111 +58,74 @@ def _params(params: Mapping[str, Any], modern: bool) -> Message:
 
 
 class Pipes:
-    """A server in another process, reached over stdin and stdout."""
+    """A process that is spoken to over stdin and stdout."""
 
-    def __init__(self, *arguments: str, modern: bool = False) -> None:
+    def __init__(self, *command: str, modern: bool = False, **environment: str) -> None:
         self.stdout: list[str] = []
         self.stderr: list[str] = []
         self._modern = modern
         self._ids = count(1)
-        self._arrived: queue.Queue[Message | None] = queue.Queue()
-        self._answers: dict[Any, Message] = {}
-        self._process = subprocess.Popen(  # noqa: S603 - our own script
-            [sys.executable, NOTES, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
-            encoding="utf-8",
-        )
-        self._readers = [
-            threading.Thread(target=self._read_stdout, daemon=True),
-            threading.Thread(target=self._read_stderr, daemon=True),
-        ]
-        for reader in self._readers:
-            reader.start()
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", **environment}
+        self.process = subprocess.Popen(command, env=environment, encoding="utf-8", **streams)  # type: ignore[call-overload]  # noqa: S603 - our own
+        self._reader = threading.Thread(target=lambda: self.stderr.extend(self.process.stderr), daemon=True)
+        self._reader.start()
 
     @property
     def events(self) -> list[Message]:
         """Return the events logged so far."""
-        lines = [line for line in self.stderr if line.startswith('{"timestamp"')]
-        return [json.loads(line) for line in lines]
-
-    def wait_for_event(self, name: str) -> Message:
-        """Wait for the first event of this name and return it."""
-        deadline = time.monotonic() + PATIENCE
-        while time.monotonic() < deadline:
-            for event in self.events:
-                if event["event"] == name:
-                    return event
-            time.sleep(0.01)
-        msg = f"No {name} was logged: {self.stderr}"
-        raise AssertionError(msg)
+        return [json.loads(line) for line in self.stderr if line.startswith('{"timestamp"')]
 
     def post(self, method: str, params: Mapping[str, Any]) -> int:
         """Send a request without waiting for the answer, and return its id."""
         number = next(self._ids)
-        self._write(
-            {"jsonrpc": "2.0", "id": number, "method": method, "params": _params(params, self._modern)}
-        )
+        self._write({"id": number, "method": method, "params": _params(params, self._modern)})
         return number
 
-    def notify(self, method: str, params: Mapping[str, Any]) -> None:
-        """Send a notification."""
-        self._write({"jsonrpc": "2.0", "method": method, "params": params})
-
-    def answer(self, number: int) -> Message:
-        """Return the message that answers this request, whenever it arrives."""
-        while number not in self._answers:
-            message = self._arrived.get(timeout=PATIENCE)
-            assert message is not None, f"The server has gone: {self.stderr}"
-            self._answers[message.get("id")] = message
-        return self._answers.pop(number)
-
     def request(self, method: str, params: Mapping[str, Any]) -> Message:
-        return self.answer(self.post(method, params))
+        """Return the whole message that answers a request."""
+        number = self.post(method, params)
+        late = threading.Timer(PATIENCE, self.process.kill)
+        late.start()
+        try:
+            return next(message for message in self._messages() if message.get("id") == number)
+        finally:
+            late.cancel()
 
     def handshake(self) -> None:
         """Do the handshake of the older protocol."""
-        assert "result" in self.request("initialize", _INITIALIZE)
-        self.notify("notifications/initialized", {})
+        assert "result" in self.request("initialize", INITIALIZE)
+        self._write({"method": "notifications/initialized", "params": {}})
 
     def close(self) -> None:
         """Disconnect, and read all output to its end."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        self.process.stdin.close()
         try:
-            self._process.wait(timeout=PATIENCE)
+            self.process.wait(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            self.process.kill()
             raise
-        for reader in self._readers:
-            reader.join(timeout=PATIENCE)
-        for stream in (self._process.stdout, self._process.stderr):
-            assert stream is not None
-            stream.close()
+        self.stdout.extend(self.process.stdout)
+        self._reader.join(timeout=PATIENCE)
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+    def _messages(self) -> Iterator[Message]:
+        for line in self.process.stdout:
+            self.stdout.append(line)
+            yield json.loads(line) if line.startswith("{") else {}
+        msg = f"The server has gone: {self.stderr}"
+        raise AssertionError(msg)
 
     def _write(self, message: Message) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(message) + "\n")
-        self._process.stdin.flush()
-
-    def _read_stdout(self) -> None:
-        assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self.stdout.append(line)
-            self._arrived.put(json.loads(line) if line.startswith("{") else {})
-        self._arrived.put(None)
-
-    def _read_stderr(self) -> None:
-        assert self._process.stderr is not None
-        self.stderr.extend(self._process.stderr)
+        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        self.process.stdin.flush()
 
 
 @contextmanager
-def pipes(*arguments: str, modern: bool = False) -> Iterator[Pipes]:
+def pipes(*command: str, modern: bool = False, **environment: str) -> Iterator[Pipes]:
     """Yield a server over stdio, after the handshake if its protocol has one."""
-    wire = Pipes(*arguments, modern=modern)
+    wire = Pipes(*command, modern=modern, **environment)
     try:
         if not modern:
             wire.handshake()
@@ -194,9 +147,9 @@ class Http:
 
     def handshake(self) -> None:
         """Do the handshake of a stateful connection."""
-        answer = self._post({"id": next(self._ids), "method": "initialize", "params": _INITIALIZE})
+        answer = self._client.send(self.prepared("initialize", INITIALIZE))
         self._session = {"mcp-session-id": answer.headers["mcp-session-id"]}
-        self._post({"method": "notifications/initialized", "params": {}})
+        self._client.send(self._built({"method": "notifications/initialized", "params": {}}))
 
     def request(self, method: str, params: Mapping[str, Any]) -> Message:
         request = self.prepared(method, params)
@@ -210,14 +163,9 @@ class Http:
 
     def prepared(self, method: str, params: Mapping[str, Any]) -> httpx2.Request:
         """Return a request as it would be sent, so that a test can send it in another way."""
-        return self._prepared(
-            {"id": next(self._ids), "method": method, "params": _params(params, self._modern)}
-        )
+        return self._built({"id": next(self._ids), "method": method, "params": _params(params, self._modern)})
 
-    def _post(self, message: Message) -> httpx2.Response:
-        return self._client.send(self._prepared(message))
-
-    def _prepared(self, message: Message) -> httpx2.Request:
+    def _built(self, message: Message) -> httpx2.Request:
         routing = {"mcp-method": message["method"], "mcp-name": str(message["params"].get("name", ""))}
         headers = {
             "accept": "application/json, text/event-stream",

@@ -21,11 +21,6 @@ from mcp_lenient import create_lenient_proxy
 SERVERS = Path(__file__).parent / "servers"
 UPSTREAM = str(SERVERS / "upstream.py")
 COMMAND = [sys.executable, "-c", "from mcp_lenient.cli import main; main()", "proxy"]
-HELLO = {
-    "protocolVersion": "2025-06-18",
-    "capabilities": {},
-    "clientInfo": {"name": "a-client", "version": "1"},
-}
 
 
 class Recording(Middleware):

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
-from adapters.fastmcp.proxy.fronts import HELLO, over_http, web
+from adapters.fastmcp.proxy.fronts import over_http, web
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import SSETransport, StreamableHttpTransport
 from fastmcp.server.auth import RemoteAuthProvider, require_scopes
@@ -21,7 +21,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 from tables import each_row
-from wire import Http, serving
+from wire import INITIALIZE, Http, serving
 
 from mcp_lenient import create_lenient_proxy
 
@@ -110,7 +110,7 @@ def _first(url: str, token: str | None = None, *, modern: bool = False) -> httpx
     """Return the response to the first request of a client."""
     caller = _Caller(url, token, modern=modern)
     try:
-        return caller.response("server/discover") if modern else caller.response("initialize", HELLO)
+        return caller.response("server/discover") if modern else caller.response("initialize", INITIALIZE)
     finally:
         caller.close()
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 import sys
 from contextlib import contextmanager
 from time import monotonic, sleep
 
 import pytest
-from adapters.fastmcp.proxy.fronts import COMMAND, HELLO, UPSTREAM
+from adapters.fastmcp.proxy.fronts import COMMAND, UPSTREAM
 from fastmcp import Client
 from processes import free_port, running
+from wire import Pipes, call
 
 _COMMAND = [*COMMAND, "--", sys.executable]
 _SECONDS = 30
@@ -22,45 +21,16 @@ _DEAF = "import runpy, sys, time; sys.argv.pop(0); runpy.run_path(sys.argv[0], r
 pytestmark = pytest.mark.slow
 
 
-class Connection:
-    """A client of a proxy process, which sends and reads single lines."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        self.process = process
-        self._last = 0
-        self._ask("initialize", HELLO)
-        self._send(method="notifications/initialized")
-
-    def call(self, name: str, **arguments: object) -> dict:
-        """Call a tool and return the result."""
-        return self._ask("tools/call", {"name": name, "arguments": arguments})
-
-    def begin(self, name: str) -> None:
-        """Call a tool without waiting for the result."""
-        self._send(id=-1, method="tools/call", params={"name": name, "arguments": {}})
-
-    def _ask(self, method: str, params: dict) -> dict:
-        self._last += 1
-        self._send(id=self._last, method=method, params=params)
-        while True:
-            answer = json.loads(self.process.stdout.readline())
-            if answer.get("id") == self._last:
-                return answer["result"]
-
-    def _send(self, **message: object) -> None:
-        self.process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-        self.process.stdin.flush()
-
-
 @contextmanager
 def connected(*server: str):
-    """Start a proxy of a Python program, and return a client of it."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([*_COMMAND, *server], **pipes) as process:  # noqa: S603 - our own
-        try:
-            yield Connection(process)
-        finally:
-            process.kill()
+    """Start a proxy of a Python program, and return a connection to it."""
+    wire = Pipes(*_COMMAND, *server)
+    try:
+        wire.handshake()
+        yield wire
+    finally:
+        wire.process.kill()
+        wire.close()
 
 
 def _has_ended(pid: int) -> bool:
@@ -81,13 +51,13 @@ def _has_ended(pid: int) -> bool:
 )
 def test_a_signal_ends_the_proxy_and_its_server(number, busy):
     """The proxy exits at once and ends the server that it started, even during a call."""
-    with connected(UPSTREAM) as connection:
-        server = connection.call("process")["structuredContent"]["result"]
+    with connected(UPSTREAM) as wire:
+        server = call(wire, "process")["result"]["structuredContent"]["result"]
         if busy:
-            connection.begin("hang")
+            wire.post("tools/call", {"name": "hang", "arguments": {}})
             sleep(0.5)
-        connection.process.send_signal(number)
-        assert connection.process.wait(_SECONDS) == 0
+        wire.process.send_signal(number)
+        assert wire.process.wait(_SECONDS) == 0
     assert _has_ended(server)
 
 
@@ -106,7 +76,7 @@ async def test_sigterm_ends_a_proxy_over_http_and_its_server():
 
 def test_a_server_that_exits_at_once_is_reported():
     """A call gets an envelope with ``UPSTREAM_UNAVAILABLE`` if the server cannot list its tools."""
-    with connected("-c", "raise SystemExit(3)") as connection:
-        reported = connection.call("add", a=1, b=2)
+    with connected("-c", "raise SystemExit(3)") as wire:
+        reported = call(wire, "add", {"a": 1, "b": 2})["result"]
     assert reported["isError"]
     assert reported["_meta"]["mcp_lenient"]["error_code"] == "UPSTREAM_UNAVAILABLE"

@@ -4,46 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import subprocess
 import sys
 
 import pytest
-from adapters.fastmcp.proxy.fronts import COMMAND, HELLO, UPSTREAM
+from adapters.fastmcp.proxy.fronts import COMMAND, UPSTREAM
 from fastmcp import Client
 from tables import each_row
+from wire import call, pipes
 
 from mcp_lenient.cli import run
 
 
 def _spoken(options: list[str], target: list[str], *calls: tuple[str, object], **environment: str):
-    """Send a proxy single lines, and return its answers and its stderr."""
-    messages = [
-        {"id": 0, "method": "initialize", "params": HELLO},
-        {"method": "notifications/initialized"},
-        *(
-            {"id": number, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
-            for number, (name, arguments) in enumerate(calls, 1)
-        ),
-    ]
-    with subprocess.Popen(  # noqa: S603 - our own
-        [*COMMAND, *options, *target],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, **environment},
-    ) as process:
-        lines = []
-        for message in messages:
-            process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-            process.stdin.flush()
-            while "id" in message and (not lines or lines[-1].get("id") != message["id"]):
-                lines.append(json.loads(process.stdout.readline()))
-        process.stdin.close()
-        rest, err = process.stdout.read(), process.stderr.read().decode()
-        assert process.wait(timeout=60) == 0
-    lines += map(json.loads, rest.splitlines())
-    return [line["result"] for line in lines if line.get("id")], err
+    """Call tools through a proxy process, and return its answers and its stderr."""
+    with pipes(*COMMAND, *options, *target, **environment) as wire:
+        answers = [call(wire, name, arguments)["result"] for name, arguments in calls]
+    assert wire.process.returncode == 0
+    assert all(line.startswith("{") for line in wire.stdout)
+    return answers, "".join(wire.stderr)
 
 
 @pytest.mark.slow
@@ -124,32 +102,24 @@ async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, comma
 
 
 @each_row(
-    ("arguments", "says"),
+    ("line", "says"),
     [
-        pytest.param([], "no server given", id="nothing"),
-        pytest.param(["no-such-command-here"], "not a command on this machine", id="not a command"),
-        pytest.param(["--http", "here", "https://x"], "--http here: must be HOST:PORT", id="address"),
-        pytest.param(["--http", "1.2.3.4:99999", "https://x"], "must be HOST:PORT", id="port"),
-        pytest.param(["--header", "secret", "https://x"], "write each header as", id="header"),
-        pytest.param(
-            ["--header", "A: ${NO_SUCH}", "https://x"],
-            "environment variable NO_SUCH is not set",
-            id="variable",
-        ),
-        pytest.param(
-            ["--header", "A: b", "--", sys.executable], "only sent to a server at a URL", id="not a URL"
-        ),
-        pytest.param(["--config", "no.yaml", "https://x"], "--config no.yaml: no such file", id="config"),
-        pytest.param(["--reload", "https://x"], "--reload: name the file with --config", id="reload"),
-        pytest.param(
-            ["--log", "/no/such/folder/log", "https://x"], "--log /no/such/folder/log: it cannot be", id="log"
-        ),
-        pytest.param(["--policy", "kind", "https://x"], "kind", id="policy"),
+        pytest.param("", "no server given", id="nothing"),
+        pytest.param("no-such-command-here", "not a command on this machine", id="not a command"),
+        pytest.param("--http here https://x", "--http here: must be HOST:PORT", id="address"),
+        pytest.param("--http 1.2.3.4:99999 https://x", "must be HOST:PORT", id="port"),
+        pytest.param("--header secret https://x", "write each header as", id="header"),
+        pytest.param("--header A:${NO_SUCH} https://x", "variable NO_SUCH is not set", id="variable"),
+        pytest.param(f"--header A:b -- {sys.executable}", "only sent to a server at a URL", id="not a URL"),
+        pytest.param("--config no.yaml https://x", "--config no.yaml: no such file", id="config"),
+        pytest.param("--reload https://x", "--reload: name the file with --config", id="reload"),
+        pytest.param("--log /no/such/log https://x", "--log /no/such/log: it cannot be", id="log"),
+        pytest.param("--policy kind https://x", "kind", id="policy"),
     ],
 )
-def test_errors_are_one_line(arguments, says, capsys):
+def test_errors_are_one_line(line, says, capsys):
     """A wrong command line exits with 2, one line on stderr, and nothing on stdout."""
-    assert run(["proxy", *arguments]) == 2
+    assert run(["proxy", *line.split()]) == 2
     out, err = capsys.readouterr()
     assert not out
     assert says in err

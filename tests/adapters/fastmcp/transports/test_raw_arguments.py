@@ -18,7 +18,7 @@ from fastmcp_versions import RAW, not_on_3
 from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from servers.notes import POLICIES, build
 from tables import each_row
-from wire import ABSENT, Http, Wire, call, http
+from wire import ABSENT, Http, call, http
 
 from mcp_lenient import LenientMiddleware, Limits, Policy
 
@@ -386,7 +386,7 @@ def test_a_refusal_lists_the_requested_versions_parameters(connect):
         assert reported["details"]["parameters"]["required"] == [parameter]
 
 
-def test_the_sdk_logs_no_warning(wire: Wire, caplog):
+def test_the_sdk_logs_no_warning(wire, caplog):
     """Neither the SDK nor FastMCP logs a warning for parsed or refused raw arguments."""
     with caplog.at_level(logging.WARNING):
         for sent in ([], _JSON):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from answers import envelope, rules, value
@@ -30,7 +28,7 @@ class _Spoken:
     """The answers to each kind of call, and everything that the server wrote."""
 
     def __init__(self, *, modern: bool) -> None:
-        with pipes(modern=modern) as wire:
+        with pipes(sys.executable, str(NOTES), modern=modern) as wire:
             self.first = call(wire, "add_note", _TEXT)
             self.right = call(wire, "add_note", _RIGHT)
             self.repaired = call(wire, "add_note", _NEARLY)
@@ -111,40 +109,3 @@ async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
     assert refused.structured_content is None
     assert isinstance(refused.content[0], TextContent)
     assert json.loads(refused.content[0].text)["error_code"] == "INVALID_TAGS_TYPE"
-
-
-@pytest.fixture(scope="module")
-def one_server() -> Iterator[Pipes]:
-    """Return a server for the tests with pending calls."""
-    with pipes() as wire:
-        yield wire
-
-
-@pytest.mark.slow
-def test_a_canceled_repaired_call_does_not_affect_later_ones(one_server):
-    """After a client cancels a repaired call, later calls get correct answers."""
-    held = one_server.post("tools/call", {"name": "hold", "arguments": json.dumps({"tags": "a"})})
-    one_server.wait_for_event("call_repaired")
-    one_server.notify("notifications/cancelled", {"requestId": held})
-    assert rules(call(one_server, "add_note", _RIGHT)) == []
-    assert rules(call(one_server, "add_note", _NEARLY)) == ["json_text_to_array"]
-    assert rules(call(one_server, "add_note", _TEXT)) == ["json_text_to_object"]
-
-
-def _overlapping(wire: Pipes) -> dict[int, Any]:
-    sent = [_RIGHT, _NEARLY, _TEXT, _WRONG]
-    numbers = {
-        wire.post("tools/call", {"name": "add_note", "arguments": sent[n % 4]}): n % 4 for n in range(40)
-    }
-    return {number: (kind, wire.answer(number)) for number, kind in numbers.items()}
-
-
-@pytest.mark.slow
-def test_pipelined_calls_get_their_own_answers(one_server):
-    """Forty calls sent without waiting for answers each get their own answer."""
-    expected = [[], ["json_text_to_array"], ["json_text_to_object"], None]
-    for kind, message in _overlapping(one_server).values():
-        if expected[kind] is None:
-            assert envelope(message)["error_code"] == "INVALID_TAGS_TYPE"
-        else:
-            assert (value(message), rules(message)) == (_KEPT, expected[kind])
