@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections.abc import Awaitable, Callable
@@ -15,12 +16,12 @@ from wire import MODERN, serving
 
 from mcp_lenient import create_lenient_proxy
 
-_BROKEN = SERVERS / "broken.py"
 _GONE = [sys.executable, "-c", "raise SystemExit(3)"]
 _SILENT = "The server behind this proxy does not answer."
 _REFUSED = "The server behind this proxy answered '{}' with an error."
 _INVALID = "The server behind this proxy answered '{}' with something that is not such a list."
-_NO_LISTS = '{"result": {"tools": 5, "resources": 5, "resourceTemplates": 5, "prompts": 5}}'
+_DOWN = {"error": {"code": -32603, "message": "database is down at 10.0.0.7"}}
+_NO_LISTS = dict.fromkeys(("tools", "resources", "resourceTemplates", "prompts"), 5)
 
 _LISTS: dict[str, Callable[[Client[Any]], Awaitable[Any]]] = {
     "tools/list": lambda client: client.list_tools(),
@@ -30,8 +31,14 @@ _LISTS: dict[str, Callable[[Client[Any]], Awaitable[Any]]] = {
 }
 
 
-def _broken(claims: str = "tools,resources,prompts", *answer: str) -> list[str]:
-    return [sys.executable, str(_BROKEN), claims, *answer]
+def _broken(*claims: str, answer: Any = _DOWN) -> list[str]:
+    """Return the command of a server that claims kinds of components, and answers all lists and calls with an error."""
+    hello = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {kind: {} for kind in claims or ("tools", "resources", "prompts")},
+        "serverInfo": {"name": "broken", "version": "1"},
+    }
+    return [sys.executable, str(SERVERS / "by_hand.py"), json.dumps({"initialize": hello, "*": answer})]
 
 
 async def _error(request: Awaitable[Any]) -> str:
@@ -46,7 +53,7 @@ async def _error(request: Awaitable[Any]) -> str:
     [
         (_GONE, _SILENT),
         (_broken(), _REFUSED),
-        (_broken("tools,resources,prompts", _NO_LISTS), _INVALID),
+        (_broken(answer=_NO_LISTS), _INVALID),
     ],
     ids=["gone", "broken", "invalid"],
 )

@@ -55,9 +55,7 @@ RIGHT = {"text": "a.py", "lines": "[1, 2]"}
 @pytest.mark.parametrize(
     ("sent", "got", "rules"),
     [
-        pytest.param(RIGHT, ["a.py", [1, 2], 5, None], [], id="right"),
         pytest.param({**RIGHT, "more": "x"}, ["a.py", [1, 2], 5, None], [], id="dropped by FastMCP"),
-        pytest.param({**RIGHT, "by": '{"name": "ann"}'}, ["a.py", [1, 2], 5, "ann"], [], id="object"),
         pytest.param(
             {"Text": "a.py", "lines": "[1, 2,]", "maxResults": "3"},
             ["a.py", [1, 2], 3, None],
@@ -105,20 +103,11 @@ async def test_names_alone_are_repaired():
     assert await _asked(proxy, {"topic": "", "more": "x"}, "foreign") == {"topic": "", "more": "x"}
 
 
-@pytest.mark.parametrize(
-    ("policy", "logged"),
-    [
-        (Policy(unrepairable="forward"), ["call_forwarded"]),
-        (Policy(mode="observe"), ["call_observed"]),
-        (Policy(mode="off"), []),
-    ],
-    ids=["forward", "observe", "off"],
-)
-async def test_the_policy_may_leave_the_answer_to_the_server(events: Log, policy, logged):
+async def test_the_policy_may_leave_the_answer_to_the_server(events: Log):
     """The server answers what its list forbids, and here takes it."""
-    proxy = create_lenient_proxy(_upstream(), policy)
+    proxy = create_lenient_proxy(_upstream(), Policy(unrepairable="forward"))
     assert await _asked(proxy, {"max_length": "3"}, "foreign") == {"max_length": "3"}
-    assert events.names == logged
+    assert events.names == ["call_forwarded"]
 
 
 async def test_a_prompt_that_has_changed_is_judged_by_its_new_list():

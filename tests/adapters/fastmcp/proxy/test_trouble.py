@@ -40,26 +40,6 @@ async def test_a_server_that_dies_during_a_call(logged):
     ]
 
 
-async def _after_canceling(front) -> Any:
-    """Return the answer to a call after a canceled one."""
-    async with of_process(UPSTREAM, front=front) as client:
-        await client.call_tool_mcp("add", {"a": 1, "b": 2})
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(client.call_tool_mcp("hang", {"seconds": "60"}), 2)
-        return (await client.call_tool_mcp("add", {"a": 1, "b": 2})).structured_content
-
-
-@pytest.mark.slow
-async def test_a_canceled_call(logged):
-    """A call that the client cancels is logged, and the next call is answered."""
-    assert await _after_canceling(create_proxy) == {"result": 3}
-    assert await _after_canceling(create_lenient_proxy) == {"result": 3}
-    assert [(event["event"], event.get("error_code")) for event in logged] == [
-        ("call_repaired", None),
-        ("call_unanswered", "CANCELLED"),
-    ]
-
-
 async def test_a_hanging_call_does_not_block_others(logged):
     """While one call hangs, others are answered and wrong ones refused."""
     async with of_process(UPSTREAM) as client:
@@ -72,7 +52,9 @@ async def test_a_hanging_call_does_not_block_others(logged):
             if len(logged) == 3:
                 break
             await asyncio.sleep(0.1)
-    assert [event["event"] for event in logged] == ["call_repaired", "call_rejected", "call_unanswered"]
+        assert (await client.call_tool_mcp("add", {"a": 1, "b": 2})).structured_content == {"result": 3}
+    assert logged.names == ["call_repaired", "call_rejected", "call_unanswered"]
+    assert logged[-1]["error_code"] == "CANCELLED"
 
 
 async def test_other_features_pass_through():

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from adapters.fastmcp.proxy.fronts import of_process
+from adapters.fastmcp.proxy.fronts import SERVERS, of_process
 from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy
 from fastmcp.tools import Tool, ToolResult
@@ -113,36 +113,12 @@ async def test_the_envelope_of_a_lenient_upstream_passes_unchanged(events):
     assert [event["event"] for event in events if event["server"] != "upstream"] == []
 
 
-# A hand-written stdio server that can give answers that no SDK would give.
-_BY_HAND = r"""
-import json, sys
-answers = json.loads(sys.argv[1])
-tool = {"name": "note", "inputSchema": json.loads(sys.argv[2])}
-usual = {
-    "initialize": {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
-                   "serverInfo": {"name": "by-hand", "version": "1"}},
-    "tools/list": {"tools": [tool]},
-    "tools/call": {"content": [{"type": "text", "text": "ran"}]},
-    "ping": {},
-}
-seen = {}
-for line in sys.stdin:
-    message = json.loads(line)
-    method, number = message.get("method"), message.get("id")
-    if number is None:
-        continue
-    seen[method] = seen.get(method, 0) + 1
-    answer = usual.get(method)
-    for key in (method, f"{method}#{seen[method]}"):
-        answer = answers.get(key, answer)
-    sent = {"jsonrpc": "2.0", "id": number}
-    sent |= answer if isinstance(answer, dict) and answer.keys() & {"error"} else {"result": answer}
-    print(json.dumps(sent), flush=True)
-"""
-
-
 def _by_hand(answers: dict[str, Any]):
-    return of_process("-c", _BY_HAND, json.dumps(answers), json.dumps(_SCHEMA), timeout=8)
+    usual = {
+        "tools/list": {"tools": [{"name": "note", "inputSchema": _SCHEMA}]},
+        "tools/call": {"content": [{"type": "text", "text": "ran"}]},
+    }
+    return of_process(str(SERVERS / "by_hand.py"), json.dumps({**usual, **answers}), timeout=8)
 
 
 REFUSALS = [
