@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,6 +12,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.utilities.types import Image
 from mcp.types import CallToolResult
+from wire import NOTES
 
 from mcp_lenient import (
     LenientMiddleware,
@@ -22,6 +24,7 @@ from mcp_lenient import (
     parse_tool_calls,
 )
 
+UPSTREAM = Path(__file__).parents[1] / "fastmcp" / "proxy" / "servers" / "upstream.py"
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
@@ -66,10 +69,9 @@ def anthropic(text, **more):
     ("answer", "messages"),
     [
         pytest.param({"stop_reason": "tool_use", "content": [{"type": "text", "text": "I will look."}, ANTHROPIC]}, anthropic(FOUND), id="anthropic-response"),
-        pytest.param([ANTHROPIC], anthropic(FOUND), id="anthropic-blocks"),
         pytest.param(ANTHROPIC, anthropic(FOUND), id="anthropic-block"),
+        pytest.param(SimpleNamespace(model_dump=lambda: {"content": [ANTHROPIC]}), anthropic(FOUND), id="sdk-object"),
         pytest.param({"choices": [{"message": {"role": "assistant", "content": None, "tool_calls": [OPENAI]}}]}, [{"role": "tool", "tool_call_id": "call_1", "content": FOUND}], id="openai-response"),
-        pytest.param({"role": "assistant", "content": "", "tool_calls": [OPENAI]}, [{"role": "tool", "tool_call_id": "call_1", "content": FOUND}], id="openai-message"),
         pytest.param({"type": "ai", "content": "", "tool_calls": [{"type": "tool_call", "id": "call_1", "name": "search", "args": {"query": "tea"}}]}, [{"role": "tool", "tool_call_id": "call_1", "content": FOUND}], id="langchain"),
         pytest.param({"output": [{"type": "reasoning"}, RESPONSES]}, [{"type": "function_call_output", "call_id": "call_1", "output": FOUND}], id="openai-responses"),
         pytest.param('I look.\n<web><search>{"query": "tea"}</search></web>', [{"role": "user", "content": TAGGED}], id="tags"),
@@ -77,7 +79,6 @@ def anthropic(text, **more):
         pytest.param({"role": "assistant", "content": '<search>{"query": "tea"}</search>'}, [{"role": "user", "content": TAGGED}], id="tags-in-message"),
         pytest.param([{"type": "text", "text": '<search>{"query": "tea"}</search>'}], [{"role": "user", "content": TAGGED}], id="tags-in-block"),
         pytest.param('[TOOL_CALLS]search[ARGS]{"query": "tea"}', [{"role": "tool", "name": "search", "content": FOUND}], id="mistral"),
-        pytest.param("<tool_call>\n<function=search>\n<parameter=query>\ntea\n</parameter>\n<parameter=limit>\n3\n</parameter>\n</function>\n</tool_call>", [{"role": "tool", "name": "search", "content": FOUND}], id="qwen"),
     ],
 )  # fmt: skip
 async def test_results_use_the_format_of_the_calls(answer, messages):
@@ -123,12 +124,6 @@ async def test_several_calls_keep_their_order_and_their_ids():
     assert [repair["rule"] for repair in done.calls[0].repairs] == ["text_to_integer"]
 
 
-async def test_sdk_objects_are_accepted():
-    """A response may be an object with ``model_dump``, such as those of the SDKs."""
-    response = SimpleNamespace(model_dump=lambda: {"content": [ANTHROPIC]})
-    assert (await dispatch(web(), response)).messages == anthropic(FOUND)
-
-
 async def test_images_are_sent_to_models_that_accept_them():
     """Results for Anthropic contain the image; other results contain ``[image]``."""
     asked = {"type": "tool_use", "id": "toolu_1", "name": "picture", "input": {}}
@@ -137,18 +132,20 @@ async def test_images_are_sent_to_models_that_accept_them():
     assert (await dispatch(web(), "<picture/>")).messages[0]["content"].count("[image]") == 1
 
 
-@pytest.mark.parametrize("arguments", ["", None, "{}"])
-async def test_a_tool_without_parameters_needs_no_arguments(arguments):
-    """An empty string, null and an empty object all mean no arguments."""
-    call = {"id": "1", "type": "function", "function": {"name": "picture", "arguments": arguments}}
-    assert not (await dispatch(web(), {"tool_calls": [call]})).calls[0].result.is_error
-
-
-async def test_truncated_arguments_are_refused():
-    """Arguments cut off in the middle are refused with an envelope."""
-    call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "te'}}
-    done = await dispatch(web(), {"tool_calls": [call]})
-    assert json.loads(done.messages[0]["content"])["error_code"] == "CUT_OFF"
+@pytest.mark.parametrize(
+    ("name", "arguments", "code"),
+    [
+        ("picture", "", None),
+        ("picture", None, None),
+        ("picture", "{}", None),
+        ("search", '{"query": "te', "CUT_OFF"),
+    ],
+)
+async def test_arguments_as_text(name, arguments, code):
+    """An empty string, null and an empty object all mean no arguments; a text that is cut off is refused."""
+    call = {"id": "1", "type": "function", "function": {"name": name, "arguments": arguments}}
+    (result,) = [each.result for each in (await dispatch(web(), {"tool_calls": [call]})).calls]
+    assert (json.loads(result.content[0].text)["error_code"] if result.is_error else None) == code
 
 
 # --- names -----------------------------------------------------------------------------------------------
@@ -217,20 +214,14 @@ async def test_an_ambiguous_tool_name_is_not_guessed(both):
 
 
 @pytest.mark.slow
-async def test_a_client_with_several_servers_knows_their_prefixes(tmp_path):
+async def test_a_client_with_several_servers_knows_their_prefixes():
     """The tool's own name is enough if only one server has it, and the server's key in the configuration is its tag."""
-    code = (
-        "from fastmcp import FastMCP\nmcp = FastMCP('{0}')\n@mcp.tool\n"
-        "def {0}(query: str) -> str:\n    return query\nmcp.run(show_banner=False, log_level='ERROR')\n"
-    )
-    servers = {}
-    for name, tool in (("web", "search"), ("files", "find")):
-        (tmp_path / f"{name}.py").write_text(code.format(tool), encoding="utf-8")
-        servers[name] = {"command": sys.executable, "args": [str(tmp_path / f"{name}.py")]}
+    servers = {name: {"command": sys.executable, "args": [str(NOTES), "plain"]} for name in ("home", "work")}
+    servers["files"] = {"command": sys.executable, "args": [str(UPSTREAM)]}
     async with Client({"mcpServers": servers}) as client:
-        done = await dispatch(client, '<search>{"query": "tea"}</search>')
-        tagged = await dispatch(client, '<files>\n<find>{"query": "tea"}</find>\n</files>')
-    assert [call.tool for call in (*done.calls, *tagged.calls)] == ["web_search", "files_find"]
+        done = await dispatch(client, '<add>{"a": 1, "b": 2}</add>')
+        tagged = await dispatch(client, "<work>\n<ping>{}</ping>\n</work>")
+    assert [call.tool for call in (*done.calls, *tagged.calls)] == ["files_add", "work_ping"]
     assert not done.calls[0].result.is_error
 
 
@@ -257,32 +248,26 @@ def files():
     return mcp, ran
 
 
-ALONE = [
-    pytest.param("{}", id="nothing"),
-    pytest.param("<think>I delete it, as the user asked: now.</think>\n{}", id="reasoning"),
-    pytest.param("I delete it: the user asked.\n</think>\n\n{}", id="reasoning-opened-by-the-prompt"),
-    pytest.param("```json\n{}\n```", id="fence"),
-    pytest.param("<tool_call>{}</tool_call><|im_end|>", id="tokens"),
-]
-
-
-@pytest.mark.parametrize("text", ALONE)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "<think>I delete it, as the user asked: now.</think>\n{}",
+        "I delete it: the user asked.\n</think>\n\n{}",
+        "```json\n{}\n```",
+        "<tool_call>{}</tool_call><|im_end|>",
+    ],
+)
 async def test_a_call_of_a_destructive_tool_is_run_if_it_is_alone(files, text):
     """Beside marked reasoning, and in a fence or a wrapper tag, a call is alone."""
     mcp, ran = files
     done = await dispatch(mcp, text.replace("{}", '{"name": "delete", "arguments": {"path": "/x"}}'))
-    assert ran == ["/x"]
-    assert not done.calls[0].result.is_error
+    assert (ran, done.calls[0].result.is_error) == (["/x"], False)
 
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "I delete it.\n{}",
-        "{}\nDone.",
-        "Let me delete this one:\n\n{}",
-        '{}\n<read>{"path": "/y"}</read>\nDone.',
-    ],
+    ["I delete it.\n{}", "{}\nDone.", '{}\n<read>{"path": "/y"}</read>\nDone.'],
 )
 async def test_a_call_of_a_destructive_tool_beside_text_is_answered(files, text):
     """It is not run: the envelope asks the model to send the call alone. Other tools are run."""
@@ -353,18 +338,7 @@ async def test_unparseable_text_is_reported_to_the_model():
 
 @pytest.mark.parametrize(
     "content",
-    [
-        "print(1)",
-        "{bad}",
-        "null",
-        "[1]",
-        "tea",
-        "",
-        "{}}",
-        "<b>tea</b> so",
-        '"tea"',
-        '{"query": "C:\\data\\new"}',
-    ],
+    ["{bad}", "[1]", "tea", "", "{}}", "<b>tea</b> so", '{"query": "C:\\data\\new"}'],
 )
 async def test_a_tag_of_a_tool_that_cannot_be_read_is_reported(content):
     """The opened tag of a tool is a call, so what is not one in it is answered."""
@@ -381,24 +355,6 @@ async def test_an_invalid_escape_is_a_backslash():
     ):
         done = await dispatch(web(), text if isinstance(text, str) else {"tool_calls": [text]})
         assert r"3 of \d+" in done.calls[0].result.content[0].text
-
-
-async def test_tags_of_a_tool_and_its_parameters_are_called():
-    """Cline's and Anthropic's older form are called with repaired values, and answered in tags."""
-    for call in (
-        "<search>\n<query>tea</query>\n<limit>3</limit>\n</search>",
-        '<function_calls><invoke name="search"><parameter name="query">tea</parameter></invoke></function_calls>',
-    ):
-        done = await dispatch(web(), f"I look.\n{call}")
-        assert done.messages == [{"role": "user", "content": TAGGED}]
-
-
-async def test_an_unreadable_tag_of_a_tool_is_reported_with_its_parameters():
-    """The error for an unknown parameter reaches the model; the text is not read as a call of another tool."""
-    for call in ("<search><text>tea</text></search>", '<search><text>{"query": "tea"}</text></search>'):
-        done = await dispatch(web(), call)
-        reported = done.messages[0]["content"]
-        assert "<text> is not a parameter of 'search', whose parameters are: limit, query" in reported
 
 
 async def test_tool_results_are_not_parsed_as_calls():

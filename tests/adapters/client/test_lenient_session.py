@@ -45,6 +45,7 @@ async def test_a_fastmcp_client_sends_repaired_arguments(server, events):
     """Strings become numbers, booleans and lists before sending; repairs are in the result and in the log."""
     async with lenient_session(Client(server)) as session:
         result = await session.call_tool("bazi", SENT)
+        assert await session.list_resources() == []
     assert result.data == "1990, 1.0, True, [1, 2, 3]"
     assert sorted(rules(result)) == sorted(RULES)
     assert [(event["event"], event["repair_count"]) for event in events] == [("call_repaired", 4)]
@@ -80,16 +81,6 @@ async def test_arguments_may_be_json_text(server):
         with pytest.raises(ToolError) as caught:
             await session.call_tool("bazi", '{"year": 19')
     assert json.loads(str(caught.value))["error_code"] == "CUT_OFF"
-
-
-async def test_valid_calls_are_sent_unchanged(server, events):
-    """Valid arguments are not changed, and the rest of the session works as before."""
-    async with lenient_session(Client(server)) as session:
-        result = await session.call_tool("bazi", {"year": 1, "gender": 2})
-        assert await session.list_resources() == []
-    assert result.data == "1, 2.0, False, None"
-    assert rules(result) == []
-    assert [event["event"] for event in events] == ["call_accepted"]
 
 
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
@@ -145,19 +136,11 @@ async def test_a_tool_error_is_not_a_refusal(server):
             await session.call_tool("nothing", {"n": "2"})
 
 
-async def test_a_tool_name_in_another_spelling_is_repaired(server, events):
-    """The listed tool is called; a destructive one is not."""
+async def test_destructive_tools_get_fewer_repairs(server):
+    """Its name is not repaired, and no scalar becomes a list, unless the policy says that it is not destructive."""
     async with lenient_session(Client(server)) as session:
-        result = await session.call_tool("Bazi", {"year": 1990, "gender": 1})
-        assert rules(result) == ["rename_tool"]
-        assert [(each["event"], each["tool"]) for each in events] == [("call_repaired", "bazi")]
         with pytest.raises(ToolError, match="Unknown tool: 'Erase'"):
             await session.call_tool("Erase", {"names": ["a"]})
-
-
-async def test_destructive_tools_get_fewer_repairs(server):
-    """No scalar becomes a list for a destructive tool, unless the policy says that it is not destructive."""
-    async with lenient_session(Client(server)) as session:
         assert (await session.call_tool("erase", {"names": "a"}, raise_on_error=False)).is_error
         allowed = lenient_session(session.session, tools={"erase": Policy(destructive=False)})
         assert (await allowed.call_tool("erase", {"names": "a"})).structured_content == {"result": "a"}
