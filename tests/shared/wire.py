@@ -85,7 +85,8 @@ class Pipes:
     def request(self, method: str, params: Mapping[str, Any]) -> Message:
         """Return the whole message that answers a request."""
         number = self.post(method, params)
-        late = threading.Timer(PATIENCE, self.process.kill)
+        # A proxy starts its server with the first request.
+        late = threading.Timer(2 * PATIENCE, self.process.kill)
         late.start()
         try:
             return next(message for message in self._messages() if message.get("id") == number)
