@@ -69,8 +69,7 @@ JSON = st.recursive(
 
 VALIDATORS = [
     FunctionValidator(typed(annotation), strict=strict)
-    for annotation in TYPES.values()
-    for strict in (False, True)
+    for annotation, strict in zip(TYPES.values(), itertools.cycle((False, True)), strict=False)
 ]
 
 
