@@ -37,11 +37,7 @@ def exact(value: Any) -> Any:
 
 
 async def differences(
-    build: Build,
-    calls: Iterable[Mapping[str, Any]],
-    *,
-    strict: bool = False,
-    decorated: Build | None = None,
+    build: Build, calls: Iterable[Mapping[str, Any]], *, strict: bool = False
 ) -> list[tuple[Any, ...]]:
     """Return the calls that FastMCP alone runs and that a lenient server runs differently or not at all.
 
@@ -49,14 +45,12 @@ async def differences(
         build: Adds the tool.
         calls: The arguments to try.
         strict: Whether the servers are strict.
-        decorated: Adds the tool with ``@lenient`` instead of the middleware.
     """
     seen: tuple[Seen, Seen] = ([], [])
     servers = [FastMCP("server", strict_input_validation=strict) for _ in seen]
-    build(servers[0], seen[0])
-    (decorated or build)(servers[1], seen[1])
-    if decorated is None:
-        servers[1].add_middleware(LenientMiddleware())
+    for server, record in zip(servers, seen, strict=True):
+        build(server, record)
+    servers[1].add_middleware(LenientMiddleware())
     found = []
     for arguments in calls:
         alone, lenient = [await _answer(server, arguments) for server in servers]
