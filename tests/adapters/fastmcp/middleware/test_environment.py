@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from calls import Log, call, lenient, published, rules
+from calls import Log, call, lenient, plain, published, rules
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 
@@ -14,52 +14,30 @@ from mcp_lenient.errors import PolicyError
 SENT = {"tags": '["a"]'}
 
 
-def tool(tags: list[str] | str) -> object:
-    """Accept text as well as a list."""
-    return tags
-
-
-def strict_tool(tags: list[str]) -> object:
+def tool(tags: list[str]) -> object:
     """Accept only a list."""
     return tags
 
 
-@pytest.mark.parametrize("mode", ["off", "observe"])
 @pytest.mark.parametrize(
     "settings",
     [{}, {"policy": Policy()}, {"patterns": {"*": Policy()}}],
     ids=["defaults", "policy", "pattern"],
 )
+@pytest.mark.parametrize("mode", [" Off ", "observe"])
 async def test_the_environment_stops_repairs(monkeypatch, events: Log, mode, settings):
-    """The mode overrides the program's policies: calls are not repaired, only logged in observe mode."""
+    """The mode, in any case, overrides the program's policies: calls are at most logged."""
     monkeypatch.setenv("MCP_LENIENT_MODE", mode)
-    assert (await call(lenient(strict_tool, **settings), "strict_tool", SENT)).is_error
-    assert events.names == (["call_observed"] if mode == "observe" else [])
-
-
-@pytest.mark.parametrize("mode", ["OFF", "Off", " off "])
-async def test_the_mode_is_read_in_any_case(monkeypatch, events: Log, mode):
-    """Case and outer spaces do not matter."""
-    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
-    assert (await call(lenient(strict_tool), "strict_tool", SENT)).is_error
-    assert events.names == []
-
-
-@pytest.mark.parametrize("mode", ["off", "observe"])
-async def test_the_environment_stops_decorated_tools(monkeypatch, mode):
-    """Calls of a decorated tool are not repaired."""
-    monkeypatch.setenv("MCP_LENIENT_MODE", mode)
-    server: FastMCP = FastMCP("decorated")
-    server.tool(decorated(strict_tool))
-    assert (await call(server, "strict_tool", SENT)).is_error
+    assert (await call(lenient(tool, **settings), "tool", SENT)).is_error
+    assert (await call(plain(decorated(tool)), "tool", SENT)).is_error
+    assert events.names == (["call_observed"] * 2 if mode == "observe" else [])
 
 
 async def test_the_environment_only_restricts(monkeypatch):
     """``repair`` does not turn on a tool that a pattern turns off."""
     monkeypatch.setenv("MCP_LENIENT_MODE", "repair")
-    off = lenient(strict_tool, patterns={"*": Policy(mode="off")})
-    assert (await call(off, "strict_tool", SENT)).is_error
-    assert rules(await call(lenient(strict_tool), "strict_tool", SENT)) == ["json_text_to_array"]
+    assert (await call(lenient(tool, patterns={"*": Policy(mode="off")}), "tool", SENT)).is_error
+    assert rules(await call(lenient(tool), "tool", SENT)) == ["json_text_to_array"]
 
 
 @pytest.mark.parametrize(
@@ -88,20 +66,12 @@ def test_an_unknown_word_is_an_error(monkeypatch, name, value, said):
 async def test_the_environment_makes_unmarked_tools_destructive(monkeypatch, policy, hints, ran):
     """``unless_read_only`` applies to every policy that leaves the field at its default, in any case."""
     monkeypatch.setenv("MCP_LENIENT_DESTRUCTIVE", "Unless_Read_Only")
-    made = Tool.from_function(strict_tool, annotations=hints)
-    for settings in ({"policy": policy}, {"patterns": {"*": policy}}):
-        server = lenient(made, **settings)
-        assert (await call(server, "strict_tool", {"tags": "a"})).is_error is not ran
-        assert rules(await call(server, "strict_tool", SENT)) == ["json_text_to_array"]
-
-
-async def test_the_environment_makes_decorated_tools_destructive(monkeypatch):
-    """``unless_read_only`` applies to ``@lenient`` without the middleware, too."""
-    monkeypatch.setenv("MCP_LENIENT_DESTRUCTIVE", "unless_read_only")
-    for hints, ran in ((None, False), ({"readOnlyHint": True}, True)):
-        server: FastMCP = FastMCP("decorated")
-        server.tool(decorated(strict_tool), annotations=hints)
-        assert (await call(server, "strict_tool", {"tags": "a"})).is_error is not ran
+    by_author = plain()
+    by_author.tool(decorated(policy=policy)(tool), annotations=hints)
+    made = Tool.from_function(tool, annotations=hints)
+    for server in (lenient(made, policy=policy), lenient(made, patterns={"*": policy}), by_author):
+        assert (await call(server, "tool", {"tags": "a"})).is_error is not ran
+        assert rules(await call(server, "tool", SENT)) == ["json_text_to_array"]
 
 
 @pytest.mark.parametrize(
@@ -121,9 +91,9 @@ async def test_the_constructor_precedes_the_file_and_that_the_environment(
     (tmp_path / "environment.yaml").write_text("policy: {mode: observe}", encoding="utf-8")
     monkeypatch.setenv("MCP_LENIENT_CONFIG", "environment.yaml")
     server: FastMCP = FastMCP("precedence")
-    server.tool(strict_tool)
+    server.tool(tool)
     server.add_middleware(LenientMiddleware(**settings))
-    await call(server, "strict_tool", SENT)
+    await call(server, "tool", SENT)
     assert events.names == {"repair": ["call_repaired"], "observe": ["call_observed"], "off": []}[mode]
 
 

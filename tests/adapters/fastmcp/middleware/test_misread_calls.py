@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import pytest
-from fastmcp import Client, Context, FastMCP
-from fastmcp.exceptions import ValidationError
+from fastmcp import Client, FastMCP
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, Json
 
-from mcp_lenient import LenientMiddleware, Policy, lenient, normalize
-from mcp_lenient.normalizers import upper
+from mcp_lenient import LenientMiddleware
 
 
 def _percent(value):
@@ -43,10 +41,9 @@ class Labeled(BaseModel):
     tags: list[str] = []
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server():
-    mcp = FastMCP("attacked", strict_input_validation=False)
-    mcp.add_middleware(LenientMiddleware())
+    mcp = FastMCP("attacked", middleware=[LenientMiddleware()], strict_input_validation=False)
 
     @mcp.tool
     def pay(discount_rate: Rate) -> float:
@@ -120,74 +117,6 @@ async def test_ambiguous_values_are_refused(server, tool, sent):
     assert (await _called(server, tool, sent)).is_error
 
 
-async def test_another_tools_normalizers_do_not_run():
-    """A tool that replaced a decorated tool gets its arguments unchanged."""
-    mcp = FastMCP("replaced")
-    mcp.add_middleware(LenientMiddleware())
-
-    @lenient(text=upper())
-    def shout(text: str) -> str:
-        return text
-
-    def say(text: str) -> str:
-        return text
-
-    mcp.tool(shout, name="say")
-    assert (await _called(mcp, "say", {"text": "a"})).data == "A"
-    mcp.local_provider.remove_tool("say")
-    mcp.tool(say, name="say")
-    assert (await _called(mcp, "say", {"text": "a"})).data == "a"
-
-
-@pytest.mark.parametrize("mode", ["off", "observe"])
-async def test_a_second_middleware_acts_where_the_first_does_not(mode):
-    """Of two middleware on one server, the inner one works if the outer one is off or observes."""
-    mcp = FastMCP("twice")
-    mcp.add_middleware(LenientMiddleware(Policy(mode=mode)))
-    mcp.add_middleware(LenientMiddleware())
-
-    @mcp.tool
-    def count(number: int) -> int:
-        return number
-
-    result = await _called(mcp, "count", {"number": "x"})
-    assert result.meta["mcp_lenient"]["error_code"] == "INVALID_NUMBER_TYPE"
-
-
-async def test_a_body_that_calls_a_decorated_tool_wrongly_gets_an_exception():
-    """A tool's body gets an exception, since it would mistake the envelope for a success."""
-    mcp = FastMCP("nested")
-    mcp.add_middleware(LenientMiddleware())
-
-    @mcp.tool
-    @lenient
-    def count(number: int) -> int:
-        return number
-
-    @mcp.tool
-    async def outer(ctx: Context) -> str:
-        try:
-            await ctx.fastmcp.call_tool("count", {"number": "x"})
-        except ValidationError:
-            return "raised"
-        return "returned"
-
-    assert (await _called(mcp, "outer", {})).data == "raised"
-
-
-def test_an_endlessly_nested_value_is_refused():
-    """A value nested deeper than recursive validators can handle is refused before they run."""
-    value: list = []
-    for _ in range(30_000):
-        value = [value]
-    schema = {
-        "type": "object",
-        "properties": {"x": {"$ref": "#/$defs/t"}},
-        "$defs": {"t": {"type": "array", "items": {"$ref": "#/$defs/t"}, "maxItems": 1}},
-    }
-    assert normalize(schema, {"x": value}).violations[0].code == "size"
-
-
 class Filter(BaseModel):
     """A filter of which every part may be left out."""
 
@@ -198,9 +127,7 @@ class Filter(BaseModel):
 @pytest.mark.parametrize(
     "sent",
     [
-        {"filters": [{"owner": None}]},
         {"filters": [{"days": ""}]},
-        {"filters": [{"days": "null"}]},
         {"filters": '[{"owner": null}]'},
         {"filters": [{"owner": "ann"}, {"owner": None, "days": None}]},
     ],
@@ -215,6 +142,4 @@ async def test_no_object_of_a_function_is_emptied(sent):
 
     mcp = FastMCP("filtered", middleware=[LenientMiddleware()])
     mcp.tool(close)
-    async with Client(mcp) as client:
-        result = await client.call_tool("close", sent, raise_on_error=False)
-    assert result.is_error
+    assert (await _called(mcp, "close", sent)).is_error

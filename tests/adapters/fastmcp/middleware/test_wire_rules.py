@@ -65,21 +65,6 @@ async def test_clients_of_both_protocol_eras_receive_the_envelope(mode):
     assert rules(repaired) == ["scalar_to_array"]
 
 
-async def test_the_envelope_has_the_documented_shape():
-    """The envelope has exactly the documented fields."""
-    reported = envelope(await call(lenient(typed), "typed", {"tags": 123}))
-    assert list(reported) == ["status", "error_code", "message", "details"]
-    assert reported["message"] == (
-        "Invalid arguments for tool 'typed': 'tags' must be an array of strings, but got the integer 123. "
-        "The tool was not run. Correct the call and send it again."
-    )
-    details = reported["details"]
-    assert (details["tool"], details["parameter"]) == ("typed", "tags")
-    assert (details["received_type"], details["received_value"]) == ("integer", 123)
-    assert details["parameters"] == {"required": ["tags"], "optional": ["point"]}
-    assert [violation["pointer"] for violation in details["violations"]] == ["/tags"]
-
-
 async def test_the_envelope_for_an_unknown_tool_is_structured():
     """The structured content has the envelope, since an unknown tool has no output schema."""
     refused = await call(lenient(typed), "nothing", {})
@@ -88,31 +73,19 @@ async def test_the_envelope_for_an_unknown_tool_is_structured():
 
 async def test_a_refused_call_lists_the_certain_repairs():
     """The envelope lists the remaining violations, and the repairs of the others."""
-    reported = envelope(await call(lenient(typed), "typed", {"tags": '["a"]', "point": {"x": "far"}}))
-    assert [violation["pointer"] for violation in reported["details"]["violations"]] == ["/point/x"]
-    assert [repair["rule"] for repair in reported["details"]["repairs"]] == ["json_text_to_array"]
+    details = envelope(await call(lenient(typed), "typed", {"tags": '["a"]', "point": {"x": "far"}}))[
+        "details"
+    ]
+    assert [violation["pointer"] for violation in details["violations"]] == ["/point/x"]
+    assert [repair["rule"] for repair in details["repairs"]] == ["json_text_to_array"]
 
 
-async def test_a_fix_of_the_envelope_makes_the_call_valid():
-    """A fix is a JSON Patch that makes the call valid."""
-    reported = envelope(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": "c"}))
-    (violation,) = reported["details"]["violations"]
-    assert violation["allowed_values"] == ["a", "b"]
-    for patch in violation.get("fixes", []):
-        (operation,) = patch
-        assert operation["path"] == "/mode"
-        assert (
-            rules(await call(lenient(untyped), "untyped", {"tags": ["a"], "mode": operation["value"]})) == []
-        )
-
-
-@pytest.mark.parametrize(
-    "jargon", ["pydantic", "http", "validation error", "input_value", "None", "Traceback"]
-)
-async def test_the_envelope_uses_json_words(jargon):
+async def test_the_envelope_uses_json_words():
     """The envelope contains no Python or Pydantic jargon and no URL."""
     sent = {"tags": None, "point": {"x": None}, "other": None}
-    assert jargon not in text(await call(lenient(typed), "typed", sent))
+    said = text(await call(lenient(typed), "typed", sent))
+    for jargon in ("pydantic", "http", "validation error", "input_value", "None", "Traceback"):
+        assert jargon not in said
 
 
 def _servers(*, with_middleware: bool) -> list[FastMCP]:
@@ -146,51 +119,26 @@ async def test_the_tool_list_stays_unchanged(mode):
 
 
 SECRET = "hunter2hunter2"  # noqa: S105 - a secret of these tests only
-SECRET_CALLS = [
-    pytest.param("secretive", {"name": "n", "password": [SECRET, SECRET], "api_key": "k"}, id="secret_type"),
-    pytest.param("secretive", {"name": "n", "password": {"a": SECRET}, "api_key": "k"}, id="inside_secret"),
-    pytest.param("secretive", {"name": "n", "password": "p", "api_key": {"k": SECRET}}, id="secret_by_name"),
-    pytest.param("secretive", {"name": "n", "password": "p", "api_kye": SECRET}, id="slip_in_a_secret_name"),
-    pytest.param(
-        "secretive", {"name": "n", "password": "p", "api_key": "k", "note": SECRET}, id="unknown_name"
-    ),
-    pytest.param("typed", {"tags": f'["{SECRET}", 5'}, id="cut_off_text"),
-    pytest.param("typed", {"tags": ["a"], "point": f"x is {SECRET}"}, id="text_for_a_container"),
-]
-LOGGED_CALLS = [
-    *SECRET_CALLS,
-    pytest.param(
-        "secretive", {"name": [[SECRET]], "password": "p", "api_key": "k", "limit": SECRET}, id="plain_value"
-    ),
-    pytest.param("typed", {"tags": f'["{SECRET}"]'}, id="repaired"),
-    pytest.param("typed", {"tags": SECRET}, id="wrapped"),
-    pytest.param("typed", {f'{{"tags": ["{SECRET}"]}}': ""}, id="whole_text_as_key"),
-    pytest.param("untyped", {"tags": [], "kind": SECRET, "mode": SECRET}, id="enum"),
-    pytest.param("own", {"n": SECRET}, id="forwarded"),
-    pytest.param("own", {"n": 5, f'"{SECRET}': 1}, id="name_that_is_text"),
+CALLS: list[Any] = [
+    ("secretive", {"name": [[SECRET]], "password": [SECRET], "api_key": "k", "limit": SECRET}),
+    ("typed", {"tags": f'["{SECRET}"]'}),
+    ("typed", {"tags": f'["{SECRET}", 5', "point": f"x is {SECRET}"}),
+    ("untyped", {"tags": [], "kind": SECRET, "mode": SECRET}),
+    ("own", {"n": 5, f'"{SECRET}': 1}),
 ]
 
 
 @pytest.mark.parametrize(
     "policy", [Policy(), Policy(mode="observe"), Policy.strict()], ids=["repair", "observe", "strict"]
 )
-@pytest.mark.parametrize(("tool", "arguments"), LOGGED_CALLS)
-async def test_logs_contain_no_values(tool, arguments, policy, events: Log, caplog):
+async def test_logs_contain_no_values(policy, events: Log, caplog):
     """Neither the events nor FastMCP's own log lines at level INFO contain a sent value."""
     server = lenient(typed, untyped, secretive, published(n={"type": "integer"}), policy=policy)
     with caplog.at_level(logging.INFO):
-        await call(server, tool, arguments)
-    assert len(events) == 1
-    assert SECRET not in json.dumps(events)
-    assert SECRET not in caplog.text
-
-
-@pytest.mark.parametrize(("tool", "arguments"), SECRET_CALLS)
-async def test_envelopes_contain_no_secrets(tool, arguments):
-    """The envelope does not echo secrets, values of undeclared names, or text sent for an array or object."""
-    refused = await call(lenient(typed, secretive), tool, arguments)
-    assert envelope(refused)["status"] == "error"
-    assert SECRET not in str(refused)
+        for tool, arguments in CALLS:
+            await call(server, tool, arguments)
+    assert len(events) == len(CALLS)
+    assert SECRET not in json.dumps(events) + caplog.text
 
 
 async def test_without_a_configuration_events_go_to_stderr(capfd):
