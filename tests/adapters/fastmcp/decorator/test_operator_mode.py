@@ -2,70 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from fastmcp import Client, FastMCP
+from calls import call, on_both_servers, plain, text
 
 from mcp_lenient import LenientMiddleware, Policy, lenient
 from mcp_lenient.normalizers import tags
 
 
-def _store() -> Any:
-    async def store(n: int, tags: list[str] | None = None) -> list[str]:
-        return (tags or []) * n
-
-    return store
-
-
-def _server(mode: Any, *, strict: bool = False) -> FastMCP:
-    server = FastMCP("modes", strict_input_validation=strict)
-    server.add_middleware(LenientMiddleware(tools={"*": Policy(mode=mode)}))
-    server.tool(lenient(tags=tags(), policy=Policy())(_store()))
-    return server
+async def store(n: int, tags: list[str] | None = None) -> list[str]:
+    """Store tags."""
+    return (tags or []) * n
 
 
 @pytest.mark.parametrize("mode", ["observe", "off"])
-@pytest.mark.parametrize(
-    "arguments",
-    [{"n": 1, "tags": '["a"]'}, {"n": 1, "tags": 7}, {"n": "x", "tags": 7}],
-    ids=["repairable", "wrong", "two"],
-)
-@pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])
-async def test_other_modes_give_fastmcps_own_answer(
-    mode: str, arguments: dict[str, Any], strict: bool
-) -> None:
+@on_both_servers
+async def test_other_modes_give_fastmcps_own_answer(mode, strict):
     """In observe and off mode, a refused call gets the answer of a server without the library."""
-    bare = FastMCP("bare", strict_input_validation=strict)
-    bare.tool(_store())
-    answers = []
-    for server in (bare, _server(mode, strict=strict)):
-        async with Client(server) as client:
-            answers.append(await client.call_tool("store", arguments, raise_on_error=False))
-    own, with_library = answers
-    assert with_library.is_error
-    assert with_library.content[0].text == own.content[0].text
+    server = plain(lenient(tags=tags(), policy=Policy())(store), strict=strict)
+    server.add_middleware(LenientMiddleware(tools={"*": Policy(mode=mode)}))
+    bare = plain(store, strict=strict)
+    for arguments in ({"n": 1, "tags": '["a"]'}, {"n": "x", "tags": 7}):
+        own, answer = [await call(each, "store", arguments) for each in (bare, server)]
+        assert (answer.is_error, text(answer)) == (True, text(own))
 
 
-async def test_an_error_of_a_function_in_a_thread_names_the_parameter() -> None:
+async def test_an_error_of_a_function_in_a_thread_names_the_parameter():
     """In off mode, the error of a function that FastMCP runs in a thread names a refused parameter once."""
-    server = FastMCP("modes", middleware=[LenientMiddleware(mode="off")])
 
-    @server.tool
     @lenient
     def count(n: int) -> int:
         return n
 
-    async with Client(server) as client:
-        answer = await client.call_tool("count", {"n": "x"}, raise_on_error=False)
-    text = answer.content[0].text
-    assert text.startswith("1 validation error for ")
-    assert "n" in text.partition("[type=")[0].replace("'", "\n").splitlines()
-    assert "function-wrap" not in text
-
-
-async def test_repair_mode_repairs() -> None:
-    """In repair mode, the same call is repaired and runs."""
-    async with Client(_server("repair")) as client:
-        answer = await client.call_tool("store", {"n": 1, "tags": '["a"]'})
-    assert answer.data == ["a"]
+    server = plain(count)
+    server.add_middleware(LenientMiddleware(mode="off"))
+    said = text(await call(server, "count", {"n": "x"}))
+    assert said.startswith("1 validation error for ")
+    assert "n" in said.partition("[type=")[0].replace("'", "\n").splitlines()
+    assert "function-wrap" not in said
