@@ -53,7 +53,6 @@ METHODS = [
     pytest.param(Shelf("left").put, "left", id="instance"),
     pytest.param(Shelf("left").put_later, "left", id="async"),
     pytest.param(Shelf.of_class, "Shelf", id="class"),
-    pytest.param(Shelf("left").of_class, "Shelf", id="class-of-instance"),
     pytest.param(Shelf.of_none, "nowhere", id="static"),
     pytest.param(Shelf("left").below_tool, "left", id="below-tool"),
     pytest.param(lenient(tags=tags())(Shelf("left").bare), "left", id="bound"),
