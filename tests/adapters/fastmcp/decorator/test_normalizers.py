@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import pytest
 from calls import call, code, envelope, got
@@ -13,17 +13,13 @@ from pydantic import BaseModel
 
 from mcp_lenient import NormalizationError, lenient
 from mcp_lenient.normalizers import (
-    clamp,
     default_on_null,
     from_function,
     iso_date,
     lower,
     null_as,
-    split,
     strip,
-    synonyms,
     tags,
-    upper,
 )
 
 
@@ -46,14 +42,8 @@ async def _reported(server: Any, value: Any) -> str:
 @pytest.mark.parametrize(
     ("kind", "normalize", "sent", "wanted"),
     [
-        pytest.param(str, strip(), " a ", "a", id="strip"),
         pytest.param(str, (strip(), lower()), " A ", "a", id="strip-lower"),
-        pytest.param(Literal["A", "a"], upper(), "a", "A", id="upper"),
-        pytest.param(int, clamp(1, 10), 50, 10, id="clamp"),
-        pytest.param(str, synonyms({"open": "Active"}), "open", "Active", id="synonyms"),
         pytest.param(list[str] | None, null_as([]), None, [], id="null-as"),
-        pytest.param(list[str] | str, split(), "a, b", ["a", "b"], id="split"),
-        pytest.param(list[str], tags(lower=True, unique=True), ["A", "a"], ["a"], id="tags"),
         pytest.param(str | date, iso_date(), "31 Jan 2024", "2024-01-31", id="iso-date"),
     ],
 )
@@ -80,45 +70,22 @@ async def test_rules_run_after_normalizers(serve):
     assert await _reported(server, "[1, 2]") == "[1, 2]"
 
 
-async def test_changes_by_normalizers_are_recorded(serve, events):
-    """A normalizer's change is recorded as a repair with its name."""
-    assert await _reported(serve(_tool(list[str], tags())), "urgent") == "['urgent']"
-    (event,) = (event for event in events if event["event"] == "call_repaired")
-    assert event["repairs"] == [{"rule": "tags", "pointer": "/value", "before": "string", "after": "array"}]
-
-
 def _quota(value: Any) -> Any:
     if value == 99:
-        code, message = "QUOTA_EXCEEDED", "ask for less than 99"
+        code, message = "BAD_{PARAMETER}_HERE", "ask for less than 99"
         raise NormalizationError(code, message)
     return value
 
 
-def _by_parameter(value: Any) -> Any:
-    if value == 99:
-        code, message = "BAD_{PARAMETER}_HERE", "send any other number"
-        raise NormalizationError(code, message)
-    return value
-
-
-@pytest.mark.parametrize("where", ["decorator", "annotation"])
 @pytest.mark.parametrize(
-    ("normalize", "error_code", "message"),
-    [
-        pytest.param(_quota, "QUOTA_EXCEEDED", "ask for less than 99", id="own-code"),
-        pytest.param(_by_parameter, "BAD_VALUE_HERE", "send any other number", id="placeholder"),
-    ],
+    "kind", [int, Annotated[int, from_function(_quota)]], ids=["decorator", "annotation"]
 )
-async def test_refusals_by_normalizers(normalize, error_code, message, where, serve):
+async def test_refusals_by_normalizers(kind, serve):
     """The envelope has the normalizer's code, with the parameter's name filled in, and its message."""
-    if where == "decorator":
-        tool = _tool(int, normalize)
-    else:
-        tool = _tool(Annotated[int, from_function(normalize)], lambda value: value)
-    server = serve(tool)
+    server = serve(_tool(kind, _quota if kind is int else lambda value: value))
     reported = envelope(await call(server, "tell", {"value": 99}))
-    assert reported["error_code"] == error_code
-    assert message in reported["message"]
+    assert reported["error_code"] == "BAD_VALUE_HERE"
+    assert "ask for less than 99" in reported["message"]
     assert reported["details"]["parameter"] == "value"
     assert await _reported(server, 5) == "5"
 
@@ -126,15 +93,10 @@ async def test_refusals_by_normalizers(normalize, error_code, message, where, se
 VALUE, TEXT = "swordfish-of-the-caller", "sentence-with-swordfish-inside"
 
 
-class Strange(Exception):  # noqa: N818 - named as authors name them
-    """An exception class of the tool's author."""
-
-
-def _fails_plainly(value: Any) -> Any:
-    raise ValueError(TEXT + str(value))
-
-
 def _fails_strangely(value: Any) -> Any:
+    class Strange(Exception):  # noqa: N818 - named as authors name them
+        """An exception class of the tool's author."""
+
     raise Strange(TEXT, value)
 
 
@@ -147,7 +109,7 @@ def _fails_deeply(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("where", ["decorator", "annotation"])
-@pytest.mark.parametrize("normalize", [_fails_plainly, _fails_strangely, _fails_deeply])
+@pytest.mark.parametrize("normalize", [_fails_strangely, _fails_deeply])
 async def test_errors_raised_by_normalizers(normalize, where, serve, events, caplog, capsys):
     """Any other exception becomes an envelope; envelope and traceback hide its message and the value."""
 
@@ -171,18 +133,6 @@ async def test_errors_raised_by_normalizers(normalize, where, serve, events, cap
     for text in everything:
         assert VALUE not in text
         assert TEXT not in text
-
-
-async def test_errors_of_bodies_pass_unchanged(serve):
-    """An exception in the body is a tool error as before, not an envelope."""
-
-    @lenient(value=strip())
-    def fails(value: str) -> str:
-        raise KeyError(value)
-
-    result = await call(serve(fails), "fails", {"value": "a"})
-    assert result.is_error
-    assert "Error calling tool 'fails'" in result.content[0].text
 
 
 class Note(BaseModel):
