@@ -21,7 +21,7 @@ from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.tools import Tool
 from fastmcp_versions import META_DROPPED, from_version, since
 
-from mcp_lenient import LenientMiddleware
+from mcp_lenient import LenientMiddleware, Policy
 
 OTHERS = {
     "errors": ErrorHandlingMiddleware,
@@ -193,3 +193,11 @@ async def test_added_twice_it_works_once(events: Log):
     assert rules(await call(server, "tool", {"tags": '["a"]'})) == ["json_text_to_array"]
     assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
     assert [name for name in events.names if name != "call_accepted"] == ["call_repaired", "call_rejected"]
+
+
+@pytest.mark.parametrize("mode", ["off", "observe"])
+async def test_a_second_middleware_acts_where_the_first_does_not(mode):
+    """Of two lenient middleware, the inner one works if the outer one is off or observes."""
+    server = lenient(tool, policy=Policy(mode=mode))
+    server.add_middleware(LenientMiddleware())
+    assert code(await call(server, "tool", {"tags": 5})) == "INVALID_TAGS_TYPE"
