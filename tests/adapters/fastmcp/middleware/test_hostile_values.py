@@ -124,13 +124,14 @@ async def test_no_value_makes_a_function_tool_raise_anything_new(annotation, str
 
 
 @pytest.mark.parametrize("unrepairable", ["forward", "refuse"])
-@pytest.mark.parametrize("arguments", CALLS)
-async def test_no_value_makes_a_custom_tool_raise_anything_new(arguments, unrepairable):
+async def test_no_value_makes_a_custom_tool_raise_anything_new(unrepairable):
     """The same is true for a tool that has only a published schema."""
     server = lenient(policy=Policy(unrepairable=unrepairable))
     array = {"type": "array", "items": {"type": "string"}}
     server.add_tool(_Silent(**published("tool", value=array).model_dump()))
-    assert isinstance(await _outcome(server, arguments), (ToolResult, FastMCPError))
+    for case in CALLS:
+        outcome = await _outcome(server, case.values[0])
+        assert isinstance(outcome, (ToolResult, FastMCPError)), case.id
 
 
 class _Silent(type(published())):  # type: ignore[misc]
@@ -147,28 +148,14 @@ async def test_large_valid_arguments_are_unchanged():
         assert got(await server.call_tool("tool", {"value": value})) == {"type": type(value).__name__}
 
 
-@pytest.mark.parametrize(
-    ("sent", "pointer", "reported"),
-    [
-        pytest.param(
-            {"texts": ["a", "\ud800"]},
-            "/texts/1",
-            "'texts[1]' is not accepted: it contains half of a",
-            id="text",
-        ),
-        pytest.param(
-            {"texts": ["a"] * 200 + ["\udfff"]}, "/texts/200", "'texts[200]' is not", id="among many"
-        ),
-        pytest.param({"counts": {"\ud800": 1}}, "", "it contains half of a surrogate pair", id="name"),
-    ],
-)
 @since(4, 1, NO_JSON)
-async def test_lone_surrogates_are_reported_with_their_place(sent, pointer, reported):
+async def test_lone_surrogates_are_reported_with_their_place():
     """If a strict server cannot write a value as JSON, the envelope says where it is."""
 
-    def tool(texts: list[str] | None = None, counts: dict[str, int] | None = None) -> None: ...
+    def tool(texts: list[str]) -> None: ...
 
+    sent = {"texts": ["a"] * 200 + ["\udfff"]}
     answer = envelope(await lenient(tool, strict=True).call_tool("tool", sent))
     (violation,) = answer["details"]["violations"]
-    assert violation["pointer"] == pointer
-    assert reported in violation["message"]
+    assert violation["pointer"] == "/texts/200"
+    assert "'texts[200]' is not accepted: it contains half of a surrogate pair" in violation["message"]

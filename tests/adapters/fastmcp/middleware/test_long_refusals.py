@@ -40,34 +40,21 @@ async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
     return reported
 
 
-@pytest.mark.parametrize(
-    ("sent", "more"),
-    [
-        ({f"unknown_{at}": at for at in range(MANY)}, f"{MANY - 20} more faults were found."),
-        ({f"unknown_{at}": at for at in range(100)}, "80 more faults were found."),
-    ],
-    ids=["2,000 unknown names", "100 unknown names"],
-)
-async def test_omitted_violations_are_counted(sent, more):
-    """The last of twenty violations says how many more there are."""
-    reported = await _envelope(Tool.from_function(_some, name="tool"), sent)
-    violations = reported["details"]["violations"]
-    assert len(violations) + reported["details"].get("violations_omitted", 0) == 20
-    assert more in (violations[-1]["message"] if len(violations) == 20 else more)
+async def test_omitted_violations_are_counted():
+    """Of many violations twenty are counted or listed, and the last one says how many more there are."""
+    sent = {f"unknown_{at}": at for at in range(MANY)}
+    details = (await _envelope(Tool.from_function(_some, name="tool"), sent))["details"]
+    violations = details["violations"]
+    assert len(violations) + details.get("violations_omitted", 0) == 20
+    assert f"{MANY - 20} more faults were found." in violations[-1]["message"]
 
 
 async def test_very_many_violations_are_grouped_by_parameter():
     """Thousands of wrong items in a list are one violation, listed beside unknown and missing names."""
     tool = _wide(3, list[int])
-    reported = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1], "other": 1})
+    reported = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1] * MANY, "other": 1})
     found = {(each["parameter"], each["code"]) for each in reported["details"]["violations"]}
     assert found == {("field_0", "type"), ("field_2", "missing"), ("other", "unknown")}
-
-
-async def test_a_valid_parameter_is_not_listed_among_very_many_violations():
-    """Of two long lists only the wrong one is listed."""
-    reported = await _envelope(_wide(2, list[int]), {"field_0": [1] * MANY, "field_1": ["many"] * MANY})
-    assert [each["parameter"] for each in reported["details"]["violations"]] == ["field_1"]
 
 
 class _Noted:
