@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from fastmcp import Client, FastMCP
 
 from mcp_lenient import LenientMiddleware
 
 
-class HearsMessages(LenientMiddleware):
-    """A subclass that records the calls of ``on_message``."""
+def _hearing(hook: str) -> type[LenientMiddleware]:
+    """Return a subclass that records the calls of a hook."""
 
-    heard: list[str]
-
-    async def on_message(self, context, call_next):
+    async def hear(self, context, call_next):
         self.heard.append(context.method)
-        return await super().on_message(context, call_next)
+        return await getattr(super(kind, self), hook)(context, call_next)
+
+    kind: type[LenientMiddleware] = type("Hearing", (LenientMiddleware,), {hook: hear})
+    return kind
 
 
-class HearsRequests(LenientMiddleware):
-    """A subclass that records the calls of ``on_request``."""
-
-    heard: list[str]
-
-    async def on_request(self, context, call_next):
-        self.heard.append(context.method)
-        return await super().on_request(context, call_next)
-
-
-class HearsCalls(LenientMiddleware):
-    """A subclass that records the calls of ``on_call_tool``."""
-
-    heard: list[str]
-
-    async def on_call_tool(self, context, call_next):
-        self.heard.append(context.method)
-        return await super().on_call_tool(context, call_next)
-
-
-@pytest.mark.parametrize("kind", [HearsMessages, HearsRequests, HearsCalls])
-async def test_a_hook_of_a_subclass_sees_each_call_once(kind):
+@pytest.mark.parametrize("hook", ["on_message", "on_request", "on_call_tool"])
+async def test_a_hook_of_a_subclass_sees_each_call_once(hook):
     """The hook of the subclass is called once, and the call is repaired."""
-    server, middleware = FastMCP("notes"), kind()
+    middleware: Any = _hearing(hook)()
     middleware.heard = []
-    server.add_middleware(middleware)
+    server = FastMCP("notes", middleware=[middleware])
 
     @server.tool
     def double(number: int) -> int:
