@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from calls import Log, call, code, envelope, got, lenient, plain, rules
+from calls import Log, call, code, envelope, got, lenient, plain, rules, text
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool
-from fastmcp_versions import RAW, in_era, not_on_3
+from fastmcp_versions import RAW, not_on_3
 from mcp.types import CallToolResult, Request
 
 from mcp_lenient import LenientMiddleware, Policy
@@ -28,11 +28,7 @@ def v1_2(tags: list[str]) -> Any:
 
 SPELLINGS = [
     "storeContext",
-    "STORE_CONTEXT",
-    "store-context",
     "store.context",
-    "StoreContext",
-    "mcp__notes__store_context",
     "mcp__Notes__storeContext",
     "functions.store_context",
     "store_context<|channel|>json",
@@ -54,12 +50,9 @@ async def test_a_respelled_tool_name_is_resolved(sent: str, tags: Any, events: L
     [
         pytest.param("store context", id="space"),
         pytest.param("_store_context", id="underscore in front"),
-        pytest.param("storecontexts", id="plural"),
         pytest.param("v12", id="another number"),
         pytest.param("mcp__mail__store_context", id="another server"),
-        pytest.param("mcp__notes__", id="no tool"),
         pytest.param("mcp____store_context", id="no server"),
-        pytest.param("notes__store_context", id="no prefix"),
         pytest.param("store_context<|channel|>commentary to=functions.v1_2", id="another recipient"),
         pytest.param("store_context<|channel|>v1_2", id="two tools"),
         pytest.param("x" * 10_000, id="long"),
@@ -100,16 +93,15 @@ async def test_renaming_of_tools_can_be_disabled(policy: Policy):
     )
 
 
-@pytest.mark.parametrize(("mode", "logged"), [("observe", ["call_observed"]), ("off", [])])
-async def test_other_modes_do_not_rename_tools(mode: Any, logged: list[str], events: Log):
-    """FastMCP answers the caller, and in observe mode the repair that would have been made is logged."""
+async def test_observe_mode_does_not_rename_tools(events: Log):
+    """FastMCP answers the caller, and the repair that would have been made is logged."""
     expected = await call(plain(store_context), "storeContext", {"tags": []})
-    result = await call(lenient(store_context, policy=Policy(mode=mode)), "storeContext", {"tags": []})
+    server = lenient(store_context, policy=Policy(mode="observe"))
+    result = await call(server, "storeContext", {"tags": []})
     assert (result.is_error, result.content) == (True, expected.content)
-    assert events.names == logged
-    assert [repair["rule"] for event in events for repair in event["repairs"]] == ["rename_tool"] * len(
-        logged
-    )
+    assert [(each["event"], each["repairs"][0]["rule"]) for each in events] == [
+        ("call_observed", "rename_tool")
+    ]
 
 
 class _Guard(Middleware):
@@ -127,22 +119,16 @@ class _Guard(Middleware):
 
 
 async def test_other_middleware_sees_the_real_name():
-    """The renamed call starts again at the outermost middleware."""
-    guard = _Guard("store_context")
-    server = FastMCP("notes", middleware=[guard, LenientMiddleware()])
-    server.add_tool(Tool.from_function(store_context))
-    result = await call(server, "storeContext", {"tags": []})
-    assert (result.is_error, result.content[0].text) == (True, "store_context")
-    assert guard.seen == ["storeContext", "store_context"]
-
-
-async def test_the_tool_runs_once():
-    """Inner middleware sees the call once, under the tool's own name."""
-    inner = _Guard()
-    server = FastMCP("notes", middleware=[LenientMiddleware(), inner])
-    server.add_tool(Tool.from_function(store_context))
+    """The renamed call starts again at the outermost middleware, and reaches the inner one once."""
+    outer, inner = _Guard(), _Guard()
+    server = FastMCP("notes", middleware=[outer, LenientMiddleware(), inner], tools=[store_context])
     assert rules(await call(server, "storeContext", {"tags": ["a"]})) == ["rename_tool"]
-    assert inner.seen == ["store_context"]
+    assert (outer.seen, inner.seen) == (["storeContext", "store_context"], ["store_context"])
+    guarded = FastMCP(
+        "notes", middleware=[_Guard("store_context"), LenientMiddleware()], tools=[store_context]
+    )
+    result = await call(guarded, "storeContext", {"tags": []})
+    assert (result.is_error, text(result)) == (True, "store_context")
 
 
 async def test_calls_made_by_another_middleware_are_not_renamed():
@@ -155,9 +141,7 @@ async def test_calls_made_by_another_middleware_are_not_renamed():
                 assert rules(audited) == ["json_text_to_array"]
             return await call_next(context)
 
-    server = FastMCP("notes", middleware=[Auditing(), LenientMiddleware()])
-    for tool in (store_context, v1_2):
-        server.add_tool(Tool.from_function(tool))
+    server = FastMCP("notes", middleware=[Auditing(), LenientMiddleware()], tools=[store_context, v1_2])
     assert rules(await call(server, "storeContext", {"tags": ["a"]})) == ["rename_tool"]
 
 
@@ -170,20 +154,6 @@ async def test_raw_arguments_keep_their_spelling():
         request = Request[dict[str, Any], str](method="tools/call", params=params)
         result = await client.session.send_request(request, CallToolResult)
     assert got(result) == {"stored": ["3.10"]}
-
-
-async def test_a_hidden_tools_name_is_not_resolved():
-    """A name is compared only with the tools that this client can list."""
-    server = lenient(store_context)
-
-    async def hide(ctx: Context) -> None:
-        await ctx.disable_components(names={"store_context"})
-
-    server.add_tool(hide)
-    async with Client(server, **in_era("legacy")) as blind, Client(server, **in_era("legacy")) as seeing:
-        await blind.call_tool_mcp("hide", {})
-        assert code(await blind.call_tool_mcp("storeContext", {"tags": []})) == "UNKNOWN_TOOL"
-        assert not (await seeing.call_tool_mcp("storeContext", {"tags": []})).is_error
 
 
 async def test_a_version_is_requested_under_the_real_name():

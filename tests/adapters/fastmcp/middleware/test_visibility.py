@@ -13,7 +13,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from fastmcp_versions import in_era
 
-from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient import LenientMiddleware
 
 
 def store_context(tags: list[str]) -> Any:
@@ -31,27 +31,22 @@ def send_mail(tags: list[str]) -> Any:
     return {"sent": tags}
 
 
-@pytest.mark.parametrize(
-    ("sent", "meant"),
-    [
-        ("store_contxt", "store_context"),
-        ("store_contexts", "store_context"),
-        ("search_contexts", "search_context"),
-        ("send_email", "send_mail"),
-    ],
-)
-async def test_near_names_are_suggested(sent, meant, events: Log):
-    """The envelope for an unknown tool lists the most similar name first, and no tool is run."""
-    result = await call(lenient(send_mail, search_context, store_context), sent, {"tags": '["a"]'})
-    assert code(result) == "UNKNOWN_TOOL"
-    details = envelope(result)["details"]
-    assert details["tool"] == sent
-    assert details["did_you_mean"][0] == meant
-    assert meant in envelope(result)["message"]
-    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
+async def test_near_names_are_suggested(events: Log):
+    """The envelope for an unknown tool lists the most similar name first, once, and no tool is run."""
+    tools = [Tool.from_function(store_context, version=version) for version in ("1.0", "2.0")]
+    many = (Tool.from_function(send_mail, name=f"tool_{n}") for n in range(50))
+    server = lenient(send_mail, search_context, *tools, *many)
+    for sent, meant in (("store_contexts", "store_context"), ("send_email", "send_mail")):
+        result = await call(server, sent, {"tags": '["a"]'})
+        reported = envelope(result)
+        assert (reported["error_code"], reported["details"]["tool"]) == ("UNKNOWN_TOOL", sent)
+        assert reported["details"]["did_you_mean"][0] == meant
+        assert reported["details"]["did_you_mean"].count(meant) == 1
+        assert meant in reported["message"]
+    assert [(each["event"], each["error_code"]) for each in events] == [("call_rejected", "UNKNOWN_TOOL")] * 2
 
 
-@pytest.mark.parametrize("sent", ["zzz", "translate", "", "\ud800", "x" * 10_000])
+@pytest.mark.parametrize("sent", ["translate", "", "\ud800", "x" * 10_000])
 async def test_far_names_are_not_suggested(sent):
     """A name unlike all tools' names gets no suggestion, but all names."""
     server = lenient(send_mail, search_context, store_context)
@@ -59,20 +54,6 @@ async def test_far_names_are_not_suggested(sent):
     assert "did_you_mean" not in reported["details"]
     assert set(reported["details"]["tools"]) == {"send_mail", "search_context", "store_context"}
     assert "Did you mean" not in reported["message"]
-
-
-async def test_a_name_is_suggested_once():
-    """A tool with several versions is suggested once."""
-    server = lenient()
-    for version in ("1.0", "2.0"):
-        server.add_tool(Tool.from_function(store_context, version=version))
-    assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"] == ["store_context"]
-
-
-async def test_a_near_name_among_many_is_suggested():
-    """The near name is suggested even among 51 tools."""
-    server = lenient(*(Tool.from_function(send_mail, name=f"tool_{n}") for n in range(50)), store_context)
-    assert envelope(await call(server, "store_contxt", {}))["details"]["did_you_mean"][0] == "store_context"
 
 
 class _Hiding(Middleware):
@@ -157,21 +138,8 @@ async def test_a_hidden_tool_is_unknown(hidden, tags):
     assert reported["details"].keys() <= {"tools"}
 
 
-@pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
-async def test_a_tool_disabled_after_a_call_is_unknown(tags):
-    """A tool that is disabled after it was cached is unknown, and its parameters are not shown."""
-    server = lenient(send_mail)
-    assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
-    server.disable(names={"send_mail"})
-    reported = envelope(await call(server, "send_mail", {"tags": tags}))
-    assert reported["details"] == {"tool": "send_mail"}
-    server.enable(names={"send_mail"})
-    assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
-
-
-@pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
-async def test_a_tool_may_be_hidden_from_one_client(tags):
-    """A client gets no information about a tool that only another client may call."""
+async def test_a_tool_may_be_hidden_from_one_client():
+    """A client gets no information about a tool that only another client may call, in any spelling of its name."""
     server = lenient(send_mail)
 
     async def hide(ctx: Context) -> None:
@@ -180,23 +148,30 @@ async def test_a_tool_may_be_hidden_from_one_client(tags):
     server.add_tool(hide)
     async with Client(server, **in_era("legacy")) as blind, Client(server, **in_era("legacy")) as seeing:
         await blind.call_tool_mcp("hide", {})
-        for _ in range(2):
+        for tags in (["a"], '["a"]', 5):
             assert not (await seeing.call_tool_mcp("send_mail", {"tags": '["a"]'})).is_error
-            refused = await blind.call_tool_mcp("send_mail", {"tags": tags})
-            assert code(refused) == "UNKNOWN_TOOL"
+            for name in ("send_mail", "sendMail"):
+                assert code(await blind.call_tool_mcp(name, {"tags": tags})) == "UNKNOWN_TOOL"
 
 
-async def test_calls_of_a_forbidden_tool_are_not_repaired(events: Log):
-    """A tool that is forbidden after it was cached is unknown."""
+@pytest.mark.parametrize("how", ["forbidden", "disabled"])
+async def test_a_tool_hidden_after_a_call_is_unknown(how, events: Log):
+    """A tool that is forbidden or disabled after it was cached is unknown, and its parameters are not shown."""
     allowed = [True]
-    server = lenient()
-    server.add_tool(Tool.from_function(send_mail, auth=lambda _: bool(allowed)))
+    server = lenient(Tool.from_function(send_mail, auth=lambda _: bool(allowed)))
     assert got(await call(server, "send_mail", {"tags": '["a"]'})) == {"sent": ["a"]}
-    allowed.clear()
     events.clear()
-    reported = envelope(await call(server, "send_mail", {"tags": '["a"]'}))
-    assert reported["details"] == {"tool": "send_mail"}
-    assert [(event["event"], event["error_code"]) for event in events] == [("call_rejected", "UNKNOWN_TOOL")]
+    if how == "forbidden":
+        allowed.clear()
+    else:
+        server.disable(names={"send_mail"})
+    for tags in (["a"], '["a"]', 5):
+        reported = envelope(await call(server, "send_mail", {"tags": tags}))
+        assert {**reported["details"], "repeated": 1} == {"tool": "send_mail", "repeated": 1}
+    assert [each["error_code"] for each in events if each["event"] == "call_rejected"] == ["UNKNOWN_TOOL"] * 3
+    allowed.append(True)
+    server.enable(names={"send_mail"})
+    assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
 
 
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
@@ -211,15 +186,3 @@ async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):
     result = await call(lenient(reading), "reading", {"tags": tags})
     assert (result.is_error, result.content) == (True, expected.content)
     assert "UNKNOWN_TOOL" not in str(result)
-
-
-@pytest.mark.parametrize(
-    ("mode", "logged"), [("off", []), ("observe", ["call_observed"])], ids=["off", "observe"]
-)
-async def test_fastmcp_answers_an_unknown_tool_in_other_modes(mode, logged, events: Log):
-    """In off and observe mode, FastMCP answers the call of an unknown tool."""
-    expected = await call(plain(store_context), "store", {})
-    result = await call(lenient(store_context, policy=Policy(mode=mode)), "store", {})
-    assert (result.is_error, result.content) == (True, expected.content)
-    assert "mcp_lenient" not in (result.meta or {})
-    assert events.names == logged
