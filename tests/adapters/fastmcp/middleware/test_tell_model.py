@@ -23,14 +23,6 @@ _CASES = [
         id="name",
     ),
     pytest.param(
-        {"level": "HIGH"}, "'level' was read in another form. Send it as the schema has it.", id="spelling"
-    ),
-    pytest.param(
-        {"toolCallId": "secret-1"},
-        "'toolCallId' was sent as a string and left out. Leave it out.",
-        id="injected",
-    ),
-    pytest.param(
         {"args": {"limit": 5}},
         "'arguments' was read in another form. Send it as the schema has it.",
         id="wrapper",

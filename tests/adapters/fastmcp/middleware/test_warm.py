@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 from fastmcp import Client, FastMCP
@@ -56,8 +57,7 @@ async def test_every_tool_is_compiled_at_the_first_message(warm, events):
     def store(text: str) -> str:
         return text
 
-    tool = await server.get_tool("store")
-    assert tool is not None
+    tool: Any = await server.get_tool("store")
     tool.parameters["properties"]["text"] = {"$ref": "https://example.com/text.json"}
     async with Client(server) as client:
         await client.list_resources()
