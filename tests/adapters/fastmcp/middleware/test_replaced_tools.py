@@ -19,29 +19,18 @@ from mcp_lenient import lenient as lenient_function
 from mcp_lenient.normalizers import upper
 
 
-def strings(value: list[str]) -> Any:
-    """Return a list of strings."""
-    return {"got": value}
+def returning(annotation: Any) -> Any:
+    """Return a function that returns its argument, which has this type."""
+
+    def tool(value: Any) -> Any:
+        return {"got": value}
+
+    tool.__annotations__ = {"value": annotation, "return": Any}
+    return tool
 
 
-def anything(value: Any) -> Any:
-    """Return any value."""
-    return {"got": value}
-
-
-def words(value: str) -> Any:
-    """Return a text."""
-    return {"got": value}
-
-
-def numbers(value: list[int]) -> Any:
-    """Return a list of integers."""
-    return {"got": value}
-
-
-def integer(value: int) -> Any:
-    """Return an integer."""
-    return {"got": value}
+strings, anything, words = returning(list[str]), returning(Any), returning(str)
+numbers, integer = returning(list[int]), returning(int)
 
 
 def more(value: list[str], other: int) -> Any:
@@ -52,11 +41,6 @@ def more(value: list[str], other: int) -> Any:
 def renamed(values: list[str]) -> Any:
     """Return a parameter with another name."""
     return {"got": values}
-
-
-def shouted(value: str) -> Any:
-    """Return a text in upper case."""
-    return {"got": value}
 
 
 def _named(function: Any) -> Tool:
@@ -72,32 +56,19 @@ def _replace(server: FastMCP, function: Any) -> None:
     server.add_tool(_named(function))
 
 
-ARRAY = {"type": "array", "items": {"type": "string"}}
-INTEGER = {"type": "integer"}
+INTEGER, TEXT = {"type": "integer"}, {"type": "string"}
+TAKES_LIST = published("tool", value={"type": "array", "items": TEXT})
+TAKES_TEXT = published("tool", value=TEXT)
 JSON_TEXT = ["json_text_to_array"]
 REPLACED = [
     pytest.param(strings, anything, {"value": '["a"]'}, '["a"]', [], id="looser"),
     pytest.param(anything, strings, {"value": '["a"]'}, ["a"], JSON_TEXT, id="stricter"),
     pytest.param(strings, numbers, {"value": "[1]"}, [1], JSON_TEXT, id="other_items"),
     pytest.param(strings, renamed, {"Values": ["a"]}, ["a"], ["rename_case"], id="other_name"),
-    pytest.param(lenient_function(value=upper())(shouted), words, {"value": "a"}, "a", [], id="undeclared"),
-    pytest.param(
-        strings,
-        published("tool", value=ARRAY),
-        {"value": "a"},
-        {"value": ["a"]},
-        ["scalar_to_array"],
-        id="custom",
-    ),
+    pytest.param(lenient_function(value=upper())(words), words, {"value": "a"}, "a", [], id="undeclared"),
+    pytest.param(strings, TAKES_LIST, {"value": "a"}, {"value": ["a"]}, ["scalar_to_array"], id="custom"),
     pytest.param(published("tool", value=INTEGER), words, {"value": "1"}, "1", [], id="from_custom"),
-    pytest.param(
-        published("tool", value=ARRAY),
-        published("tool", value={"type": "string"}),
-        {"value": "a"},
-        {"value": "a"},
-        [],
-        id="custom_to_custom",
-    ),
+    pytest.param(TAKES_LIST, TAKES_TEXT, {"value": "a"}, {"value": "a"}, [], id="custom_to_custom"),
 ]
 
 
