@@ -1,13 +1,13 @@
-"""Fixtures for the tests of ``@lenient``: the four kinds of servers, and the published tool."""
+"""The four kinds of servers with decorated tools."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from calls import plain
-from fastmcp import Client, FastMCP
+from fastmcp import FastMCP
 
 from mcp_lenient import LenientMiddleware
 
@@ -35,15 +35,3 @@ def serve(request) -> Serve:
         return server
 
     return served
-
-
-@pytest.fixture
-def published() -> Callable[[Any], Awaitable[str]]:
-    """Return a function that lists a tool with a client, and returns it as JSON."""
-
-    async def listed(function: Any) -> str:
-        async with Client(FastMCP("server", tools=[function])) as client:
-            (tool,) = await client.list_tools()
-        return tool.model_dump_json(by_alias=True)
-
-    return listed

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 from calls import call, code, envelope, got
+from fastmcp.tools import Tool
 from pydantic import AfterValidator, BaseModel, Field
 
 from mcp_lenient import LenientMiddleware, lenient
@@ -19,7 +20,7 @@ class Note(BaseModel):
     labels: Annotated[Any, tags()] = None
 
 
-async def test_parameters_without_a_type(serve, published):
+async def test_parameters_without_a_type(serve):
     """A normalizer works on a parameter that has no type."""
 
     @lenient(tags=tags())
@@ -33,7 +34,8 @@ async def test_parameters_without_a_type(serve, published):
     server = serve(untyped)
     assert got(await call(server, "untyped", {"tags": "a", "more": 5})) == {"tags": ["a"], "more": 5}
     assert code(await call(server, "untyped", {"tags": 5})) == "INVALID_TAGS_TYPE"
-    assert await published(untyped) == await published(written)
+    tools = [Tool.from_function(function).model_dump(exclude={"fn"}) for function in (untyped, written)]
+    assert tools[0] == tools[1]
 
 
 async def test_the_type_of_a_field_in_a_model_is_reported(serve):
@@ -68,7 +70,6 @@ async def test_published_names_are_used(serve):
 @pytest.mark.parametrize(
     ("annotation", "default", "wanted"),
     [
-        pytest.param(int, 5, 5, id="plain"),
         pytest.param(int, Field(5, ge=1, description="many"), 5, id="field"),
         pytest.param(
             Annotated[int, Field(default_factory=lambda: 5)], inspect.Parameter.empty, 5, id="factory"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 import pytest
 from calls import call, code, envelope, got
@@ -24,46 +24,35 @@ def _new_store() -> Callable[..., list[str]]:
     return keep
 
 
-def _by_server(function: Any) -> FastMCP:
-    server = FastMCP("server")
-    server.tool(function)
-    return server
-
-
-def _by_server_with_arguments(function: Any) -> FastMCP:
-    server = FastMCP("server")
-    server.tool(description="told elsewhere", tags={"notes"})(function)
-    return server
-
-
-def _added(made: Any) -> FastMCP:
-    server = FastMCP("server")
-    server.add_tool(made)
-    return server
-
-
 @pytest.mark.parametrize(
     "register",
     [
-        pytest.param(lambda function: _by_server(lenient(function)), id="server-tool"),
+        pytest.param(lambda server, function: server.tool(lenient(function)), id="server-tool"),
         pytest.param(
-            lambda function: _by_server_with_arguments(lenient(function)), id="server-tool-arguments"
+            lambda server, function: server.tool(description="told elsewhere")(lenient(function)),
+            id="server-tool-arguments",
         ),
-        pytest.param(lambda function: _added(tool(lenient(function))), id="tool-above"),
+        pytest.param(lambda server, function: server.add_tool(tool(lenient(function))), id="tool-above"),
         pytest.param(
-            lambda function: _added(tool(version="2")(lenient(function))), id="tool-above-arguments"
+            lambda server, function: server.add_tool(tool(version="2")(lenient(function))),
+            id="tool-above-arguments",
         ),
-        pytest.param(lambda function: _added(lenient(tool(function))), id="tool-below"),
+        pytest.param(lambda server, function: server.add_tool(lenient(tool(function))), id="tool-below"),
         pytest.param(
-            lambda function: _added(lenient(tool(version="2")(function))), id="tool-below-arguments"
+            lambda server, function: server.add_tool(lenient(tool(version="2")(function))),
+            id="tool-below-arguments",
         ),
-        pytest.param(lambda function: _added(Tool.from_function(lenient(function))), id="from-function"),
-        pytest.param(lambda function: FastMCP("server", tools=[lenient(function)]), id="tools-of-server"),
+        pytest.param(
+            lambda server, function: server.add_tool(Tool.from_function(lenient(function))),
+            id="from-function",
+        ),
+        pytest.param(lambda server, function: server.add_tool(lenient(function)), id="added"),
     ],
 )
 async def test_ways_to_register(register):
     """``@lenient`` works with every way to register a function."""
-    server = register(_new_store())
+    server = FastMCP("server")
+    register(server, _new_store())
     assert got(await call(server, "keep", {"content": "a", "tags": '["b"]'})) == ["a", "b"]
     assert code(await call(server, "keep", {"content": "a", "tags": 5})) == "INVALID_TAGS_TYPE"
 
@@ -107,16 +96,15 @@ class Note(BaseModel):
     text: str
 
 
-async def test_one_function_on_two_servers(published):
+async def test_one_function_on_two_servers():
     """A decorated function may be registered again after it has been called."""
 
     @lenient
     def store(note: Annotated[Note, parse_json()]) -> str:
         return note.text
 
-    reported = []
+    before = Tool.from_function(store).parameters
     for _ in range(2):
         server = FastMCP("server", tools=[store])
         assert got(await call(server, "store", {"note": '{"text": "a"}'})) == "a"
-        reported.append(await published(store))
-    assert reported[0] == reported[1]
+        assert Tool.from_function(store).parameters == before
