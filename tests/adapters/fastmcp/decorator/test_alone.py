@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Any
 
@@ -27,32 +26,6 @@ async def keep_later(content: str, tags: list[str] | None = None) -> list[str]:
     return keep(content, tags)
 
 
-def keep_in_context(ctx: Context, content: str, tags: list[str] | None = None) -> list[str]:
-    """Keep a text on a server."""
-    assert ctx.fastmcp.name == "server"
-    return keep(content, tags)
-
-
-def keep_bit_by_bit(content: str, tags: list[str] | None = None) -> Iterator[str]:
-    """Keep a text bit by bit."""
-    yield from keep(content, tags)
-
-
-async def keep_later_bit_by_bit(content: str, tags: list[str] | None = None) -> AsyncIterator[str]:
-    """Keep a text later, bit by bit."""
-    for each in keep(content, tags):
-        yield each
-
-
-class Shelf:
-    """A class with a tool."""
-
-    def keep(self, content: str, tags: list[str] | None = None) -> list[str]:
-        """Keep a text on this shelf."""
-        return keep(content, tags)
-
-
-FUNCTIONS = [keep, keep_later, keep_in_context, keep_bit_by_bit, keep_later_bit_by_bit, Shelf().keep]
 DECLARED = lenient(tags=tags(lower=True), content=aliases("text"))
 CALLS: dict[str, dict[str, Any]] = {
     "right": {"content": "a", "tags": ["b"]},
@@ -84,7 +57,7 @@ async def _outcomes(server: FastMCP, tool: str, events: Log) -> list[Any]:
     return outcomes
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__qualname__)
+@pytest.mark.parametrize("function", [keep, keep_later])
 @pytest.mark.parametrize(
     ("decorate", "strict"), [(lenient, False), (DECLARED, True)], ids=["bare-lax", "declared-strict"]
 )

@@ -59,12 +59,6 @@ def _renamed_tool(parent: FastMCP, child: FastMCP) -> str:
     return "ns_keep"
 
 
-def _renamed_tool_twice(parent: FastMCP, child: FastMCP) -> str:
-    child.add_tool(Tool.from_tool(Tool.from_tool(Tool.from_function(store), name="keep"), name="hold"))
-    parent.mount(child)
-    return "hold"
-
-
 def _transformed_by_the_child(parent: FastMCP, child: FastMCP) -> str:
     child.add_tool(store)
     child.add_transform(ToolTransform({"store": ToolTransformConfig(name="keep")}))
@@ -84,7 +78,6 @@ WAYS = [
     _namespaced,
     _deep,
     _renamed_tool,
-    _renamed_tool_twice,
     _transformed_by_the_child,
     _transformed_by_the_parent,
 ]
@@ -147,13 +140,13 @@ HIDDEN = [
 
 @WHERE
 @pytest.mark.parametrize("way", RENAMED)
-@pytest.mark.parametrize("name", ["job", "query", "指令"])
-async def test_renamed_arguments(way: Way, name, on_parent, on_child):
+async def test_renamed_arguments(way: Way, on_parent, on_child):
     """Declarations for an argument apply to the new name that a transform gives it."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     tool = way(parent, child)
-    result = await call(parent, tool, {name: "Tidy", "tags": "a"})
-    assert got(result) == {"task": "tidy", "tags": ["a"], "limit": 5}
+    for name in ("job", "query", "指令"):
+        result = await call(parent, tool, {name: "Tidy", "tags": "a"})
+        assert got(result) == {"task": "tidy", "tags": ["a"], "limit": 5}
 
 
 @WHERE
@@ -180,14 +173,13 @@ def second(tags: list[str]) -> dict[str, Any]:
 
 
 @WHERE
-@pytest.mark.parametrize("namespace", [None, "ns"], ids=["same_name", "namespaced"])
-async def test_versions(namespace, on_parent, on_child):
+async def test_versions(on_parent, on_child):
     """Each version of a tool has its own declarations and policy."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     for function, version in ((first, "1.0"), (second, "2.0")):
         child.add_tool(Tool.from_function(function, name="tool", version=version))
-    parent.mount(child, namespace=namespace)
-    tool = "tool" if namespace is None else "ns_tool"
+    parent.mount(child, namespace="ns")
+    tool = "ns_tool"
     for _ in range(2):
         result = await call(parent, tool, {"labels": "A"}, version="1.0")
         assert got(result) == {"version": 1, "tags": ["a"]}

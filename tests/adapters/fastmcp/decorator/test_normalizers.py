@@ -8,8 +8,6 @@ from typing import Annotated, Any
 
 import pytest
 from calls import call, code, envelope, got
-from fastmcp_versions import NO_JSON, since
-from pydantic import BaseModel
 
 from mcp_lenient import NormalizationError, lenient
 from mcp_lenient.normalizers import (
@@ -19,7 +17,6 @@ from mcp_lenient.normalizers import (
     lower,
     null_as,
     strip,
-    tags,
 )
 
 
@@ -133,36 +130,3 @@ async def test_errors_raised_by_normalizers(normalize, where, serve, events, cap
     for text in everything:
         assert VALUE not in text
         assert TEXT not in text
-
-
-class Note(BaseModel):
-    """A note with normalizers in its fields."""
-
-    labels: Annotated[list[str] | None, tags(lower=True)] = None
-    due: Annotated[date | None, iso_date()] = None
-
-
-@since(4, 1, NO_JSON)
-async def test_normalizers_in_model_fields_run(serve):
-    """Normalizers of model fields also run in a decorated function."""
-
-    @lenient(notes=lambda value: value)
-    def store(notes: list[Note]) -> str:
-        return repr(notes)
-
-    sent = [{"labels": '["A"]', "due": "31.1.2024"}, {}]
-    wanted = [Note(labels=["a"], due=date(2024, 1, 31)), Note()]
-    assert got(await call(serve(store), "store", {"notes": sent})) == repr(wanted)
-
-
-async def test_one_of_several_parameters_is_refused(serve):
-    """A call with unrepairable parameters is refused, and the envelope lists each of them."""
-
-    @lenient(tags=tags())
-    def store(tags: list[str], limit: int, when: date) -> str:
-        return f"{tags}{limit}{when}"
-
-    result = await call(serve(store), "store", {"tags": "a", "limit": "[7]", "when": "soon"})
-    reported = envelope(result)
-    assert {violation["parameter"] for violation in reported["details"]["violations"]} == {"limit", "when"}
-    assert reported["error_code"] == "INVALID_ARGUMENTS"
