@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from calls import Log, call, lenient, plain, published, rules
+from calls import Log, call, lenient, plain, rules
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 
@@ -95,21 +95,3 @@ async def test_the_constructor_precedes_the_file_and_that_the_environment(
     server.add_middleware(LenientMiddleware(**settings))
     await call(server, "tool", SENT)
     assert events.names == {"repair": ["call_repaired"], "observe": ["call_observed"], "off": []}[mode]
-
-
-@pytest.mark.parametrize(
-    ("server_wide", "pattern", "refuses"),
-    [
-        pytest.param(Policy(), None, False, id="default"),
-        pytest.param(Policy(unrepairable="refuse"), None, True, id="server-wide"),
-        pytest.param(Policy(unrepairable="refuse"), Policy(), True, id="pattern that says nothing"),
-        pytest.param(Policy(unrepairable="refuse"), Policy(unrepairable="forward"), False, id="pattern"),
-    ],
-)
-async def test_an_unset_mode_has_its_default(events: Log, server_wide, pattern, refuses):
-    """``unrepairable`` comes from the pattern, else from the server-wide policy, and defaults to forward."""
-    server = lenient(
-        published(n={"type": "integer"}), policy=server_wide, patterns={"*": pattern} if pattern else None
-    )
-    await call(server, "own", {"n": "x"})
-    assert events.names == ["call_rejected" if refuses else "call_forwarded"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 import pytest
@@ -81,16 +80,28 @@ async def test_a_pattern_matches_the_published_name(pattern, matches):
     assert (await call(server, "ns_tool", {"tags": '["a"]'})).is_error is matches
 
 
-async def test_the_policy_decides_about_unrepairable_calls(events: Log):
-    """By default a custom tool, which may accept more than it publishes, gets the call; else the envelope is the answer."""
+REFUSE, FORWARD = Policy(unrepairable="refuse"), Policy(unrepairable="forward")
+
+
+@pytest.mark.parametrize(
+    ("policy", "pattern", "forwards"),
+    [(None, None, True), (REFUSE, None, False), (REFUSE, Policy(), False), (REFUSE, FORWARD, True)],
+    ids=["default", "server-wide", "pattern that says nothing", "pattern"],
+)
+async def test_the_policy_decides_about_unrepairable_calls(policy, pattern, forwards, events: Log):
+    """A custom tool, which may accept more than it publishes, gets the call as sent, or is not run."""
     sent = {"n": "many", "more": ["x"]}
-    tool = published(n={"type": "integer"})
-    assert got(await call(lenient(tool), "own", sent)) == {"got": sent}
-    refused = await call(lenient(tool, policy=Policy(unrepairable="refuse")), "own", sent)
-    assert code(refused) == "INVALID_ARGUMENTS"
-    assert events.names == ["call_forwarded", "call_rejected"]
-    for event in events:
-        assert {violation["pointer"] for violation in event["violations"]} == {"/n", "/more"}
+    patterns = {"*": pattern} if pattern else None
+    result = await call(
+        lenient(published(n={"type": "integer"}), policy=policy, patterns=patterns), "own", sent
+    )
+    (event,) = events
+    assert event["event"] == ("call_forwarded" if forwards else "call_rejected")
+    assert {violation["pointer"] for violation in event["violations"]} == {"/n", "/more"}
+    if forwards:
+        assert got(result) == {"got": sent}
+    else:
+        assert code(result) == "INVALID_ARGUMENTS"
 
 
 @pytest.mark.parametrize(
@@ -101,19 +112,6 @@ def test_the_middleware_accepts_only_policies(arguments, options, named):
     """The error names the argument, or the pattern."""
     with pytest.raises((PolicyError, TypeError), match=f"{named} must be a Policy"):
         LenientMiddleware(*arguments, **options)
-
-
-async def test_a_tool_whose_schema_cannot_be_compiled_stays_callable(events: Log, caplog):
-    """Its calls are passed on unchanged, and one warning names the tool and the reason."""
-    caplog.set_level(logging.CRITICAL, logger="fastmcp")
-    server = lenient(published("odd", n={"type": "float"}), published(n={"type": "integer"}))
-    for sent in ({"n": "5"}, {"n": "5", "more": 1}, {}):
-        result = await call(server, "odd", sent)
-        assert got(result) == {"got": sent}
-        assert rules(result) == []
-    assert rules(await call(server, "own", {"n": "5"})) == ["text_to_integer"]
-    warnings = [event for event in events if event["level"] == "warning"]
-    assert [(event["event"], event["subject"]) for event in warnings] == [("tool_not_compiled", "odd")]
 
 
 async def test_a_function_with_an_unreadable_schema_uses_its_own_validator(events: Log):
