@@ -10,7 +10,7 @@ import mcp.types as mcp_types
 import pytest
 from calls import Log, Published, call, envelope, got, lenient, plain, published, rules, text
 from fastmcp import Client, Context
-from fastmcp.exceptions import FastMCPError, ToolError, ValidationError
+from fastmcp.exceptions import FastMCPError, NotFoundError, ToolError, ValidationError
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp_versions import NOT_THERE, not_on_3, since
 from mcp.types import CallToolResult, ElicitResult, TextContent
@@ -28,6 +28,10 @@ def _tool_error(tags: list[str]) -> None:
 
 def _key_error(tags: list[str]) -> Any:
     return {}[tags[0]]
+
+
+def _not_found(tags: list[str]) -> None:
+    raise NotFoundError(tags[0])
 
 
 def _validation_error(tags: list[str]) -> None:
@@ -53,6 +57,7 @@ SINCE_4_1 = since(4, 1, "FastMCP did this in another way")
 FAILING = [
     _tool_error,
     _key_error,
+    _not_found,
     pytest.param(_validation_error, marks=SINCE_4_1),
     pytest.param(_async_validation_error, marks=SINCE_4_1),
     _error_result,

@@ -172,17 +172,3 @@ async def test_a_tool_hidden_after_a_call_is_unknown(how, events: Log):
     allowed.append(True)
     server.enable(names={"send_mail"})
     assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
-
-
-@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
-@pytest.mark.parametrize("error", [NotFoundError, KeyError])
-async def test_a_leaked_not_found_is_not_an_unknown_tool(tags, error):
-    """A tool whose body raises ``NotFoundError`` is not reported as unknown."""
-
-    def reading(tags: list[str]) -> None:
-        raise error(tags[0])
-
-    expected = await call(plain(reading), "reading", {"tags": ["a"]})
-    result = await call(lenient(reading), "reading", {"tags": tags})
-    assert (result.is_error, result.content) == (True, expected.content)
-    assert "UNKNOWN_TOOL" not in str(result)
