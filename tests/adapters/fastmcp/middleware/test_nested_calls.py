@@ -59,14 +59,29 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("over_wire", [True, False], ids=["client", "in_process"])
+def _mounted(parent: FastMCP, child: FastMCP) -> FastMCP:
+    parent.mount(child, namespace="ns")
+    return parent
+
+
+WHERE: dict[str, Any] = {
+    "own": (lambda: lenient(inner, outer), "outer", ""),
+    "child": (lambda: _mounted(lenient(), lenient(inner, outer, name="child")), "ns_outer", ""),
+    "plain_child": (lambda: _mounted(lenient(), plain(inner, outer, name="child")), "ns_outer", ""),
+    "parent": (lambda: _mounted(lenient(outer), lenient(inner, name="child")), "outer", "ns_"),
+}
+
+
+@pytest.mark.parametrize("where", WHERE)
 @pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
-async def test_a_body_gets_the_exception(tool, arguments, error, over_wire):
+async def test_a_body_gets_the_exception(tool, arguments, error, where, events: Log):
     """A body that calls a tool wrongly gets FastMCP's exception: an envelope would look like success."""
-    server = lenient(inner, outer)
-    sent = {"tool": tool, "arguments": arguments}
-    result = await (call(server, "outer", sent) if over_wire else server.call_tool("outer", sent))
-    assert got(result) == {"raised": error}
+    make, caller, prefix = WHERE[where]
+    server, sent = make(), {"tool": prefix + tool, "arguments": arguments}
+    assert got(await call(server, caller, sent)) == {"raised": error}
+    assert got(await server.call_tool(caller, sent)) == {"raised": error}
+    if where != "plain_child":
+        assert events.names.count("call_rejected") == 2 * (error == "ValidationError")
 
 
 async def test_both_calls_may_need_repair(events: Log):
@@ -92,28 +107,6 @@ async def test_a_recursive_call_is_detected():
     near, wrong = got(await call(lenient(again), "again", {"numbers": "[1, 2]"}))
     assert near["rules"] == ["json_text_to_array"]
     assert wrong == {"raised": "ValidationError"}
-
-
-@pytest.mark.parametrize("lenient_child", [True, False], ids=["both", "parent_only"])
-@pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
-async def test_a_mounted_childs_body_gets_the_exception(tool, arguments, error, lenient_child):
-    """A body in a mounted server, which has its own context, gets the exception too."""
-    child = (lenient if lenient_child else plain)(inner, outer, name="child")
-    parent = lenient(name="parent")
-    parent.mount(child, namespace="ns")
-    result = await call(parent, "ns_outer", {"tool": tool, "arguments": arguments})
-    assert got(result) == {"raised": error}
-
-
-@pytest.mark.parametrize(("tool", "arguments", "error"), WRONG)
-async def test_a_parents_body_gets_the_exception_of_a_childs_tool(tool, arguments, error, events: Log):
-    """A body of the parent that calls a mounted tool wrongly gets the exception, and one event is logged."""
-    child = lenient(inner, name="child")
-    parent = lenient(outer, name="parent")
-    parent.mount(child, namespace="ns")
-    result = await call(parent, "outer", {"tool": f"ns_{tool}", "arguments": arguments})
-    assert got(result) == {"raised": error}
-    assert events.names.count("call_rejected") == (error == "ValidationError")
 
 
 @pytest.mark.parametrize(
@@ -150,13 +143,8 @@ async def test_concurrent_nested_calls_all_raise():
         sent = [{"numbers": True}, {"numbers": "[1]"}, {}, {"numbers": [2]}]
         return await asyncio.gather(*(_outcome(ctx.fastmcp, "inner", each) for each in sent))
 
-    outcomes = got(await call(lenient(inner, many), "many", {}))
-    assert [outcome.get("raised") for outcome in outcomes] == [
-        "ValidationError",
-        None,
-        "ValidationError",
-        None,
-    ]
+    raised = [outcome.get("raised") for outcome in got(await call(lenient(inner, many), "many", {}))]
+    assert raised == ["ValidationError", None, "ValidationError", None]
 
 
 @pytest.mark.parametrize("mode", ["observe", "off"])
@@ -169,17 +157,13 @@ async def test_nested_calls_raise_in_every_mode(mode):
 
 @pytest.mark.parametrize("mode", ["repair", "observe"])
 @pytest.mark.parametrize(
-    "schema",
-    [
-        pytest.param({"tool": {"type": "string"}, "arguments": {"type": "object"}}, id="accepted"),
-        pytest.param({"tool": {"type": "integer"}, "arguments": {"type": "object"}}, id="forwarded"),
-        pytest.param({"tool": {"type": "float"}, "arguments": {"type": "object"}}, id="not_compiled"),
-    ],
+    "kind", ["string", "integer", "float"], ids=["accepted", "forwarded", "not_compiled"]
 )
-async def test_nested_calls_of_a_custom_tool_raise(schema, mode):
+async def test_nested_calls_of_a_custom_tool_raise(kind, mode):
     """A custom tool gets the exception too, whether its own call was accepted, forwarded or not validated."""
     server = lenient(inner, patterns={"own": Policy(mode=mode)})
-    server.add_tool(_Outer(**published(**schema).model_dump(), server=server))
+    schema = published(tool={"type": kind}, arguments={"type": "object"})
+    server.add_tool(_Outer(**schema.model_dump(), server=server))
     result = await call(server, "own", {"tool": "inner", "arguments": {"numbers": True}})
     assert got(result) == {"raised": "ValidationError"}
 
