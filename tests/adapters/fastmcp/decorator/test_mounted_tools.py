@@ -128,36 +128,33 @@ def _by_child(changes: dict[str, ArgTransformConfig]) -> Way:
     return way
 
 
-RENAMED = [
-    pytest.param(_by_tool({"task": ArgTransform(name="job")}), id="tool"),
-    pytest.param(_by_child({"task": ArgTransformConfig(name="job")}), id="transform"),
-]
-HIDDEN = [
-    pytest.param(_by_tool({"tags": ArgTransform(hide=True, default=["x"])}), "tags", ["x"], id="tool"),
-    pytest.param(_by_child({"limit": ArgTransformConfig(hide=True, default=9)}), "limit", 9, id="transform"),
+CHANGED = [
+    pytest.param(
+        _by_tool({"task": ArgTransform(name="job"), "tags": ArgTransform(hide=True, default=["x"])}),
+        {"tags": ["x"], "limit": 5},
+        "tags",
+        id="tool",
+    ),
+    pytest.param(
+        _by_child(
+            {"task": ArgTransformConfig(name="job"), "limit": ArgTransformConfig(hide=True, default=9)}
+        ),
+        {"tags": None, "limit": 9},
+        "limit",
+        id="transform",
+    ),
 ]
 
 
 @WHERE
-@pytest.mark.parametrize("way", RENAMED)
-async def test_renamed_arguments(way: Way, on_parent, on_child):
-    """Declarations for an argument apply to the new name that a transform gives it."""
+@pytest.mark.parametrize(("way", "others", "hidden"), CHANGED)
+async def test_changed_arguments(way: Way, others, hidden, on_parent, on_child):
+    """Declarations apply to the new name of an argument; a hidden one has its constant value."""
     parent, child = _servers(on_parent=on_parent, on_child=on_child)
     tool = way(parent, child)
     for name in ("job", "query", "指令"):
-        result = await call(parent, tool, {name: "Tidy", "tags": "a"})
-        assert got(result) == {"task": "tidy", "tags": ["a"], "limit": 5}
-
-
-@WHERE
-@pytest.mark.parametrize(("way", "hidden", "constant"), HIDDEN)
-async def test_hidden_arguments(way: Way, hidden, constant, on_parent, on_child):
-    """A hidden argument has its constant value, and the declarations for the others apply."""
-    parent, child = _servers(on_parent=on_parent, on_child=on_child)
-    tool = way(parent, child)
-    wanted = {"task": "tidy", "tags": None, "limit": 5, hidden: constant}
-    assert got(await call(parent, tool, {"query": "Tidy"})) == wanted
-    assert code(await call(parent, tool, {"query": "Tidy", hidden: constant})) == "UNKNOWN_PARAMETER"
+        assert got(await call(parent, tool, {name: "Tidy"})) == {"task": "tidy", **others}
+    assert code(await call(parent, tool, {"job": "Tidy", hidden: 9})) == "UNKNOWN_PARAMETER"
 
 
 @lenient(tags=(aliases("labels"), tags(lower=True)))
