@@ -103,33 +103,29 @@ async def test_unrepairable_requests_get_an_envelope(events: Log, sent, code, po
     assert events.names == ["call_rejected"]
 
 
-CLOSED = Policy(closed=True)
-
-
-async def test_a_closed_policy_repairs_a_name_that_fastmcp_drops(events: Log):
+@pytest.mark.parametrize(
+    ("policy", "results", "logged"),
+    [
+        (Policy(), 5, []),
+        (Policy(closed=True), 7, ["call_repaired"]),
+        (Policy(closed=True, mode="observe"), 5, ["call_observed"]),
+        (Policy(closed=True, mode="off"), 5, []),
+    ],
+    ids=["default", "closed", "observe", "off"],
+)
+async def test_a_closed_policy_repairs_a_name_that_fastmcp_drops(policy, results, logged, events: Log):
     """An optional name in another case, sent alone, is renamed; by default FastMCP drops it."""
     sent = {**RIGHT, "maxResults": "7"}
-    assert await rendered(served(LenientMiddleware()), sent) == ["5", [1, 2], 5, None]
-    assert events.names == []
-    assert await rendered(served(LenientMiddleware(CLOSED)), sent) == ["5", [1, 2], 7, None]
-    (event,) = events
-    assert (event["event"], event["repairs"][0]["rule"]) == ("call_repaired", "rename_case")
+    assert await rendered(served(LenientMiddleware(policy)), sent) == ["5", [1, 2], results, None]
+    assert events.names == logged
 
 
 async def test_a_closed_policy_refuses_an_unknown_name(events: Log):
     """A name that nothing resembles is refused, as for a tool; what FastMCP renders whole is left alone."""
-    server = served(LenientMiddleware(CLOSED))
+    server = served(LenientMiddleware(Policy(closed=True)))
     assert await rendered(server, RIGHT) == ["5", [1, 2], 5, None]
     assert (await refused(server, {**RIGHT, "more": "x"})).data["error_code"] == "UNKNOWN_PARAMETER"
     assert events.names == ["call_rejected"]
-
-
-@pytest.mark.parametrize("mode", ["observe", "off"])
-async def test_a_closed_policy_changes_nothing_in_other_modes(mode):
-    """In observe and off mode, FastMCP drops the name."""
-    sent = {**RIGHT, "maxResults": "7"}
-    server = served(LenientMiddleware(Policy(closed=True, mode=mode)))
-    assert await rendered(server, sent) == ["5", [1, 2], 5, None]
 
 
 class Person(BaseModel):

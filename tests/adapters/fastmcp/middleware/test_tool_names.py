@@ -76,21 +76,19 @@ async def test_a_refusal_uses_the_real_name_of_the_tool():
     assert (code(result), envelope(result)["details"]["tool"]) == ("INVALID_TAGS_TYPE", "store_context")
 
 
-@pytest.mark.parametrize("by", ["hint", "policy"])
-async def test_a_destructive_tool_needs_its_exact_name(by: str):
-    """The name is not resolved if the hint or the policy says that the tool is destructive."""
-    tool = Tool.from_function(store_context, annotations={"destructiveHint": by == "hint"})
-    server = lenient(tool, policy=Policy(destructive=True if by == "policy" else "if_marked"))
-    assert code(await call(server, "storeContext", {"tags": []})) == "UNKNOWN_TOOL"
-
-
-@pytest.mark.parametrize("policy", [Policy(disable={"rename_tool"}), Policy.strict()], ids=["off", "strict"])
-async def test_renaming_of_tools_can_be_disabled(policy: Policy):
-    """The rule can be disabled by its name or by ``Policy.strict()``."""
-    assert (
-        code(await call(lenient(store_context, policy=policy), "storeContext", {"tags": []}))
-        == "UNKNOWN_TOOL"
-    )
+@pytest.mark.parametrize(
+    ("hint", "policy"),
+    [
+        pytest.param(True, Policy(), id="destructive by its hint"),
+        pytest.param(False, Policy(destructive=True), id="destructive by the policy"),
+        pytest.param(False, Policy(disable={"rename_tool"}), id="off"),
+        pytest.param(False, Policy.strict(), id="strict"),
+    ],
+)
+async def test_a_tool_may_need_its_exact_name(hint: bool, policy: Policy):
+    """The name of a destructive tool is not resolved, nor any if the rule is disabled."""
+    tool = Tool.from_function(store_context, annotations={"destructiveHint": hint})
+    assert code(await call(lenient(tool, policy=policy), "storeContext", {"tags": []})) == "UNKNOWN_TOOL"
 
 
 async def test_observe_mode_does_not_rename_tools(events: Log):
