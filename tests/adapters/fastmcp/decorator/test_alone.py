@@ -116,13 +116,13 @@ async def test_a_nested_call_raises(arguments, by_tool):
 @pytest.mark.parametrize("mode", ["observe", "off"])
 async def test_other_modes_change_no_call(mode, events: Log):
     """With another mode, the caller gets FastMCP's own answer; ``observe`` logs what would have happened."""
-    decorated = lenient(policy=Policy(mode=mode))(keep)
+    decorated = lenient(policy=Policy(mode=mode), tags=tags(lower=True))(keep)
     asked = [CALLS[name] for name in ("right", "unknown", "alias", "normalized", "wrong")]
     for arguments in asked:
         own, answer = [await call(plain(each), "keep", arguments) for each in (keep, decorated)]
         assert answer.content == own.content
         assert "mcp_lenient" not in (answer.meta or {})
-    assert events.names == (["call_observed"] * 3 if mode == "observe" else [])
+    assert events.names == (["call_observed"] * 4 if mode == "observe" else [])
 
 
 async def test_a_closed_policy_also_refuses_unknown_names():

@@ -28,15 +28,7 @@ def _new_store() -> Callable[..., list[str]]:
     "register",
     [
         pytest.param(lambda server, function: server.tool(lenient(function)), id="server-tool"),
-        pytest.param(
-            lambda server, function: server.tool(description="told elsewhere")(lenient(function)),
-            id="server-tool-arguments",
-        ),
         pytest.param(lambda server, function: server.add_tool(tool(lenient(function))), id="tool-above"),
-        pytest.param(
-            lambda server, function: server.add_tool(tool(version="2")(lenient(function))),
-            id="tool-above-arguments",
-        ),
         pytest.param(lambda server, function: server.add_tool(lenient(tool(function))), id="tool-below"),
         pytest.param(
             lambda server, function: server.add_tool(lenient(tool(version="2")(function))),

@@ -60,17 +60,6 @@ async def test_normalizers_under_a_strict_policy(serve):
     assert code(await call(server, "store", {"content": "a", "limit": "[5]"})) == "INVALID_LIMIT_TYPE"
 
 
-async def test_observe_changes_nothing(events):
-    """In observe mode FastMCP answers, and the log records what repair mode would have done."""
-    server = plain(lenient(policy=Policy(mode="observe"), content=str.strip)(store))
-    assert got(await call(server, "store", {"content": " a "})) == [" a ", "5"]
-    assert (await call(server, "store", {"content": "a", "tags": '["b"]'})).is_error
-    assert (await call(server, "store", {"content": "a", "tags": 5})).is_error
-    assert got(await call(server, "store", {"content": "a"})) == ["a", "5"]
-    assert events.names == ["call_observed"] * 3
-    assert [event.get("error_code") for event in events] == [None, None, "INVALID_TAGS_TYPE"]
-
-
 async def test_declarations_in_a_file_are_observed_too(events, tmp_path):
     """In observe mode a normalizer from a file is logged, not applied."""
     file = tmp_path / "tools.yaml"

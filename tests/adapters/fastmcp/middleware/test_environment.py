@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from calls import Log, call, lenient, plain, rules
-from fastmcp import FastMCP
 from fastmcp.tools import Tool
 
 from mcp_lenient import LenientMiddleware, Policy
@@ -74,24 +73,13 @@ async def test_the_environment_makes_unmarked_tools_destructive(monkeypatch, pol
         assert rules(await call(server, "tool", SENT)) == ["json_text_to_array"]
 
 
-@pytest.mark.parametrize(
-    ("settings", "mode"),
-    [
-        pytest.param({}, "observe", id="environment"),
-        pytest.param({"definitions": "program.yaml"}, "repair", id="file"),
-        pytest.param({"definitions": "program.yaml", "mode": "off"}, "off", id="constructor"),
-    ],
-)
-async def test_the_constructor_precedes_the_file_and_that_the_environment(
-    monkeypatch, tmp_path, events: Log, settings, mode
-):
-    """A file that the program names replaces that of the environment, and arguments override both."""
-    monkeypatch.chdir(tmp_path)
+async def test_a_file_of_the_program_replaces_that_of_the_environment(monkeypatch, tmp_path, events: Log):
+    """``MCP_LENIENT_CONFIG`` is read only where the program names no file."""
     (tmp_path / "program.yaml").write_text("policy: {mode: repair}", encoding="utf-8")
     (tmp_path / "environment.yaml").write_text("policy: {mode: observe}", encoding="utf-8")
-    monkeypatch.setenv("MCP_LENIENT_CONFIG", "environment.yaml")
-    server: FastMCP = FastMCP("precedence")
-    server.tool(tool)
-    server.add_middleware(LenientMiddleware(**settings))
-    await call(server, "tool", SENT)
-    assert events.names == {"repair": ["call_repaired"], "observe": ["call_observed"], "off": []}[mode]
+    monkeypatch.setenv("MCP_LENIENT_CONFIG", str(tmp_path / "environment.yaml"))
+    for settings in ({}, {"definitions": tmp_path / "program.yaml"}):
+        server = plain(tool)
+        server.add_middleware(LenientMiddleware(**settings))
+        await call(server, "tool", SENT)
+    assert events.names == ["call_observed", "call_repaired"]

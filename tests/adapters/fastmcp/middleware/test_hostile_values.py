@@ -12,16 +12,10 @@ from calls import Log, envelope, got, lax_unless_slow, lenient, plain, published
 from fastmcp.exceptions import FastMCPError
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NO_JSON, since
+from hostile import lists, objects
 from pydantic import BaseModel
 
 from mcp_lenient import Policy
-
-
-def _nested(levels: int, kind: str) -> Any:
-    value: Any = 1
-    for _ in range(levels):
-        value = [value] if kind == "list" else {"a": value}
-    return value
 
 
 class _Node(BaseModel):
@@ -42,8 +36,8 @@ VALUES: dict[str, Any] = {
     "huge_integer": 10**5000,
     "huge_float_text": "1e400",
     "list_of_huge": [10**5000, 1],
-    "deep_list": _nested(10_000, "list"),
-    "deep_object": _nested(10_000, "object"),
+    "deep_list": lists(1, 10_000),
+    "deep_object": objects(1, 10_000),
     "deep_text": "[" * 10_000 + "]" * 10_000,
     "deep_children": json.dumps({"children": []}).replace("[]", "[" * 2000 + "]" * 2000),
     "bytes": b"\xff",
@@ -135,7 +129,7 @@ class _Silent(type(published())):  # type: ignore[misc]
 async def test_large_valid_arguments_are_unchanged():
     """A call that the tool accepts runs whatever its size and depth."""
     server = lenient(_function(Any), policy=Policy())
-    for value in ("x" * 10_000_000, [0] * 100_000, _nested(100, "list")):
+    for value in ("x" * 10_000_000, [0] * 100_000, lists(1, 100)):
         assert got(await server.call_tool("tool", {"value": value})) == {"type": type(value).__name__}
 
 

@@ -155,8 +155,9 @@ async def test_a_failed_body_is_not_run_again_as_another_tool(after, error):
     assert (result.is_error, "declined" in text(result), runs) == (True, True, [["a"]])
 
 
+@pytest.mark.parametrize("sent", [["a"], '["a"]'], ids=["accepted", "repaired"])
 @pytest.mark.parametrize("change", ["kept", "removed", "replaced"])
-async def test_a_leaked_validation_error_is_the_bodys_own(change):
+async def test_a_leaked_validation_error_is_the_bodys_own(change, sent):
     """It is not taken for one of the arguments, and the body runs once, whatever became of its tool."""
     runs = []
     inner = plain(Tool.from_function(strings, name="inner"))
@@ -170,7 +171,7 @@ async def test_a_leaked_validation_error_is_the_bodys_own(change):
         return await inner.call_tool("inner", {"value": 5})
 
     server = lenient(_named(failing))
-    result = await call(server, "tool", {"value": ["a"]})
+    result = await call(server, "tool", {"value": sent})
     assert (result.is_error, "1 validation error" in text(result), runs) == (True, True, [["a"]])
 
 

@@ -87,22 +87,14 @@ async def test_a_tools_own_error_is_not_a_refusal(function, events: Log):
 
 
 @pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["accepted", "repaired"])
-@pytest.mark.parametrize(
-    "in_thread", [pytest.param(False, id="async"), pytest.param(True, id="sync", marks=SINCE_4_1)]
-)
-async def test_a_timeout_is_reported_as_without_the_middleware(tags, in_thread):
+async def test_a_timeout_is_reported_as_without_the_middleware(tags):
     """A tool that times out fails with the same text as with FastMCP alone."""
 
     async def slow(tags: list[str]) -> Any:
         await anyio.sleep(5)
         return tags
 
-    def slow_in_thread(tags: list[str]) -> Any:
-        anyio.from_thread.run(anyio.sleep, 0.05)
-        return tags
-
-    function = slow_in_thread if in_thread else slow
-    tool = FunctionTool.from_function(function, name="slow", timeout=0.02)
+    tool = FunctionTool.from_function(slow, timeout=0.02)
     expected = await call(plain(tool), "slow", {"tags": ["a"]})
     result = await call(lenient(tool), "slow", {"tags": tags})
     assert "timed out" in text(expected)

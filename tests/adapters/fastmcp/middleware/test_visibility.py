@@ -46,16 +46,6 @@ async def test_near_names_are_suggested(events: Log):
     assert [(each["event"], each["error_code"]) for each in events] == [("call_rejected", "UNKNOWN_TOOL")] * 2
 
 
-@pytest.mark.parametrize("sent", ["translate", "", "\ud800", "x" * 10_000])
-async def test_far_names_are_not_suggested(sent):
-    """A name unlike all tools' names gets no suggestion, but all names."""
-    server = lenient(send_mail, search_context, store_context)
-    reported = envelope(await server.call_tool(sent, {}))
-    assert "did_you_mean" not in reported["details"]
-    assert set(reported["details"]["tools"]) == {"send_mail", "search_context", "store_context"}
-    assert "Did you mean" not in reported["message"]
-
-
 class _Hiding(Middleware):
     """A middleware that hides all tools whose names begin with ``send``."""
 
