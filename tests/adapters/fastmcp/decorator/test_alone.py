@@ -125,13 +125,6 @@ async def test_other_modes_change_no_call(mode, events: Log):
     assert events.names == (["call_observed"] * 4 if mode == "observe" else [])
 
 
-async def test_a_closed_policy_also_refuses_unknown_names():
-    """Under a closed policy the contract decides, even about what FastMCP would accept."""
-    server = plain(lenient(policy=Policy(closed=True))(keep))
-    assert got(await call(server, "keep", {"content": "a"})) == ["a"]
-    assert code(await call(server, "keep", {"content": "a", "other": 1})) == "UNKNOWN_PARAMETER"
-
-
 async def test_one_function_as_two_tools():
     """Each tool of an asynchronous function answers under its own name."""
     server = FastMCP("server")

@@ -11,7 +11,7 @@ from calls import lenient as lenient_server
 from tables import each_row
 
 from mcp_lenient import lenient
-from mcp_lenient.normalizers import aliases, lower, parse_json, strip, tags
+from mcp_lenient.normalizers import aliases, lower, strip, tags
 
 
 def store(content: str, tags: list[str] | None = None) -> list[str]:
@@ -137,16 +137,3 @@ async def test_normalizers_come_before_rules(sent, wanted):
     result = await call(server, "store", sent)
     assert got(result) == ["a", "b"]
     assert rules(result) == wanted
-
-
-async def test_json_in_a_string_needs_a_normalizer():
-    """If the schema accepts a string, only a declared normalizer parses JSON in it."""
-
-    def note(content: str | list[str]) -> dict[str, str | list[str]]:
-        return {"content": content}
-
-    server = lenient_server(lenient(content=(strip(), parse_json("array")))(note))
-    result = await call(server, "note", {"content": ' ["a"]'})
-    assert got(result) == {"content": ["a"]}
-    assert rules(result) == ["strip", "parse_json"]
-    assert got(await call(lenient_server(note), "note", {"content": '["a"]'})) == {"content": '["a"]'}

@@ -44,11 +44,6 @@ async def async_generator(content: str, tags: list[str] | None = None) -> AsyncI
         yield each
 
 
-def keyword_only(*, content: str, tags: list[str] | None = None) -> list[str]:
-    """Store a text by name."""
-    return sync(content, tags)
-
-
 def described(
     content: Annotated[str, "What to store"],
     tags: Annotated[list[str] | None, Field(description="Under what", max_length=3)] = None,
@@ -96,7 +91,6 @@ FUNCTIONS = [
     asynchronous,
     generator,
     async_generator,
-    keyword_only,
     described,
     in_defaults,
     with_context,
@@ -185,7 +179,7 @@ async def _direct(function: Any, **arguments: Any) -> list[str]:
 
 @pytest.mark.parametrize(
     "function",
-    [sync, asynchronous, generator, async_generator, keyword_only],
+    [sync, asynchronous, generator, async_generator],
     ids=lambda function: function.__name__,
 )
 @pytest.mark.parametrize(

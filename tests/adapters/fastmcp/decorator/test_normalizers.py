@@ -16,6 +16,7 @@ from mcp_lenient.normalizers import (
     iso_date,
     lower,
     null_as,
+    parse_json,
     strip,
 )
 
@@ -40,6 +41,7 @@ async def _reported(server: Any, value: Any) -> str:
     ("kind", "normalize", "sent", "wanted"),
     [
         pytest.param(str, (strip(), lower()), " A ", "a", id="strip-lower"),
+        pytest.param(str | list[str], (strip(), parse_json("array")), ' ["a"]', ["a"], id="parse-json"),
         pytest.param(list[str] | None, null_as([]), None, [], id="null-as"),
         pytest.param(str | date, iso_date(), "31 Jan 2024", "2024-01-31", id="iso-date"),
     ],

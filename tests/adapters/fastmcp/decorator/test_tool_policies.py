@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from calls import call, code, envelope, got, plain
 from calls import lenient as lenient_server
-from fastmcp import FastMCP
 
 from mcp_lenient import LenientMiddleware, Policy, lenient
 from mcp_lenient.normalizers import tags
@@ -32,18 +31,6 @@ async def test_the_tools_own_policy(policy, tags_sent, ran, serve):
         assert got(result) == ["a", "a", "5"]
     else:
         assert code(result) == "INVALID_TAGS_TYPE"
-
-
-@pytest.mark.parametrize(("hint", "ran"), [(True, False), (False, True), (None, True)])
-async def test_the_destructive_hint(hint, ran):
-    """Without its own policy, a decorated tool with ``destructiveHint`` gets only the safest repairs."""
-    for middleware in (False, True):
-        server = FastMCP("server")
-        server.tool(lenient(store), annotations=None if hint is None else {"destructiveHint": hint})
-        if middleware:
-            server.add_middleware(LenientMiddleware())
-        assert (await call(server, "store", {"content": "a", "tags": "b"})).is_error is not ran
-        assert not (await call(server, "store", {"content": "a", "tags": '["b"]'})).is_error
 
 
 async def test_secrets_are_not_echoed(serve):

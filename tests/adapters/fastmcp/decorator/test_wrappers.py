@@ -74,18 +74,6 @@ def _catching(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
     return audited
 
 
-def _changing(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
-    @functools.wraps(function)
-    async def audited(*args: Any, **kwargs: Any) -> Any:
-        seen.append(kwargs)
-        kwargs["tags"] = sorted(kwargs.get("tags") or [])
-        result = function(*args, **kwargs)
-        seen.append(result)
-        return {"ok": True, "result": await result if inspect.isawaitable(result) else result}
-
-    return audited
-
-
 def _generating(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
     @functools.wraps(function)
     def audited(*args: Any, **kwargs: Any) -> Any:
@@ -106,7 +94,7 @@ def _by_hand(function: Callable[..., Any], seen: Seen) -> Callable[..., Any]:
     return keep
 
 
-WRAPS = [_sync, _async, _catching, _changing, _generating, _by_hand]
+WRAPS = [_sync, _async, _catching, _generating, _by_hand]
 every_wrapper = pytest.mark.parametrize("wrap", WRAPS, ids=lambda wrap: wrap.__name__.strip("_"))
 BODIES = [keep, keep_later, keep_with_context]
 
@@ -149,19 +137,14 @@ async def test_a_wrapped_tool_refuses_with_the_envelope(body, wrap, strict):
     assert (wrapped, seen) == (bare, [])
 
 
-@pytest.mark.parametrize(
-    ("body", "wrap"),
-    [(keep, _sync), *((body, wrap) for body in BODIES for wrap in (_async, _changing))],
-    ids=lambda function: function.__name__.strip("_"),
-)
+@pytest.mark.parametrize(("body", "wrap"), [(keep, _sync), *((body, _async) for body in BODIES)])
 @on_both_servers
 async def test_a_wrapper_sees_plain_repaired_values(body, wrap, strict, events: Log):
-    """A wrapper receives the repaired values and may change them; the repair is logged."""
+    """A wrapper receives the repaired values, and the repair is logged."""
     seen: Seen = []
     server = plain(_tool(wrap(lenient(body), seen)), strict=strict)
     result = got(await call(server, "keep", {"content": "a", "tags": '["c", "b"]'}))
-    expected = ["b", "c"] if wrap is _changing else ["c", "b"]
-    assert result == {"ok": True, "result": {"content": "a", "tags": expected}}
+    assert result == {"ok": True, "result": {"content": "a", "tags": ["c", "b"]}}
     assert type(seen[0]["tags"]) is list
     assert events.names == ["call_repaired"]
 
