@@ -148,7 +148,6 @@ FOREIGN = {"type": "object", "properties": {"task": {"type": "integer"}, "max_st
     ("old", "new", "line", "reported"),
     [
         pytest.param("type: integer\n      required: false\n      default: 20", "type: string", 11, "is not a string: it takes an integer.", id="type"),
-        pytest.param("type: integer", "type: [integer, 'null']", 11, "is not null: it takes an integer.", id="types"),
         pytest.param("type: boolean\n      required: false\n      default: true", "type: [array, object, number]", 16, "is not an array or an object or a number: it takes a boolean.", id="several-types"),
         pytest.param("type: boolean\n      required: false\n      default: true", "required: true", 16, "is not required: the tool may be called without it.", id="required"),
         pytest.param("required: false\n      default: 20", "required: false", 12, "is required: give it a default here, or say so.", id="not-required"),

@@ -149,11 +149,6 @@ class _Message(BaseModel):
     dry_run: bool = False
 
 
-class _Kept(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    max_results: int = 3
-
-
 def _named_twice(count: int) -> type[BaseModel]:
     """Create a model with this number of fields, each of which has a published alias."""
     fields: Any = {
@@ -285,7 +280,6 @@ def test_read_or_dissimilar_names_are_not_flagged(annotation: Any, it: Any) -> N
         pytest.param(dict[str, _Message], {"k": {"address": "a", "dryRun": True}}, "k/dryRun", id="map"),
         pytest.param(tuple[_Message, int], [{"address": "a", "dryRun": True}, 1], "0/dryRun", id="tuple"),
         pytest.param(_SaidToBeClosed, {"dryRun": True}, "dryRun", id="published as closed"),
-        pytest.param(_Kept, {"maxResults": 5}, "maxResults", id="kept beside the declared one"),
         pytest.param(TAGGED, {"kind": "lax", "n": 5, "dryRun": True}, "dryRun", id="by discriminator"),
         pytest.param(
             _Message | dict[str, Any], {"address": "a", "dryRun": True}, "dryRun", id="a map as well"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import pytest
 from fastmcp import Client, FastMCP
@@ -69,10 +69,6 @@ def server():
     def send(to: str) -> str:
         return to
 
-    @mcp.tool
-    def written(style: Literal["%Y-%m-%d", "HH:mm"]) -> str:
-        return style
-
     return mcp
 
 
@@ -107,9 +103,6 @@ async def test_names_that_only_the_validator_knows_are_not_renamed(server):
     [
         pytest.param("decoded", {"value": [5]}, id="a list for JSON text"),
         pytest.param("send", {"to": "a", "_preview": True}, id="a key that limits the call"),
-        pytest.param("send", {"to": "a", "_is_dry_run": True}, id="a key that limits the call, in words"),
-        pytest.param("written", {"style": "%y-%m-%d"}, id="a format in which case matters"),
-        pytest.param("written", {"style": "hh:mm"}, id="twelve hours for twenty-four"),
     ],
 )
 async def test_ambiguous_values_are_refused(server, tool, sent):

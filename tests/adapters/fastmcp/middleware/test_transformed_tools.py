@@ -110,7 +110,6 @@ def _twice(annotation: Any, first: dict[str, ArgTransform], second: dict[str, Ar
 
 NINE = ArgTransform(hide=True, default_factory=lambda: 9)
 CHANGES: dict[str, Build] = {
-    "nothing": transformed(str),
     "renamed": transformed(int, x=ArgTransform(name="z")),
     "renamed_to_none": transformed(int, x=ArgTransform(name=None)),  # type: ignore[arg-type]
     "swapped": transformed(str, x=ArgTransform(name="n"), n=ArgTransform(name="x")),
@@ -124,12 +123,6 @@ CHANGES: dict[str, Build] = {
     "hidden_factory": transformed(str, x=ArgTransform(name="z", type=int), n=NINE),
     "required_hidden_factory": transformed(int, x=NINE, n=ArgTransform(name="z", type=str)),
     "hidden_refused": transformed(str, x=ArgTransform(name="z"), n=ArgTransform(hide=True, default="no")),
-    "two": _twice(
-        str, {"x": ArgTransform(name="y", type=int)}, {"y": ArgTransform(name="z", type=list[str])}
-    ),
-    "two_with_default": _twice(
-        int, {"x": ArgTransform(name="y", default=1)}, {"y": ArgTransform(name="z", type=str)}
-    ),
     "two_hidden": _twice(str, {"x": ArgTransform(name="z", type=Point)}, {"n": NINE}),
     "two_models": _twice(
         Point, {"x": ArgTransform(name="y", type=Other)}, {"y": ArgTransform(name="z", type=str)}

@@ -73,12 +73,6 @@ def _hidden_by_auth() -> FastMCP:
     return server
 
 
-def _disabled() -> FastMCP:
-    server = lenient(send_mail, search_context)
-    server.disable(names={"send_mail"})
-    return server
-
-
 def _disabled_in_child() -> FastMCP:
     child = plain(send_mail, search_context, name="child")
     child.disable(names={"send_mail"})
@@ -89,7 +83,6 @@ def _disabled_in_child() -> FastMCP:
 
 HIDDEN = {
     "by_auth": _hidden_by_auth,
-    "disabled": _disabled,
     "disabled_in_child": _disabled_in_child,
 }
 
