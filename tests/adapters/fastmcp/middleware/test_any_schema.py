@@ -25,24 +25,34 @@ def _proxied(tool: Published) -> FastMCP:
     return create_lenient_proxy(plain(tool))
 
 
-@pytest.mark.parametrize("front", [_direct, _proxied])
-async def test_a_schema_of_any_draft_decides_and_stays(front, events: Log):
-    """Keywords of OpenAPI and older drafts are enforced, and an unreadable part is ignored and logged once."""
-    properties: Any = {
-        "nullable": {"type": "string", "nullable": True},
-        "above": {**INTEGER, "minimum": 3, "exclusiveMinimum": True},
-        "odd": {"$ref": "#/$defs/none"},
-        "n": INTEGER,
-    }
+def _tool(**properties: Any) -> Published:
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
-    tool = Published(name="own", parameters=schema)
+    return Published(name="own", parameters=schema)
+
+
+FRONTS = pytest.mark.parametrize("front", [_direct, _proxied])
+
+
+@FRONTS
+async def test_nullable_and_older_keywords_are_understood(front, events: Log):
+    """OpenAPI's ``nullable: true`` accepts null, and keywords of older drafts are enforced, without a warning."""
+    above = {**INTEGER, "minimum": 3, "exclusiveMinimum": True}
+    server = front(_tool(state={"type": "string", "nullable": True}, above=above))
+    result = await call(server, "own", {"state": None, "above": "4"})
+    assert got(result) == {"got": {"state": None, "above": 4}}
+    assert rules(result) == ["text_to_integer"]
+    assert code(await call(server, "own", {"state": None, "above": 3})) == "INVALID_ABOVE_VALUE"
+    assert "tool_not_compiled" not in events.names
+
+
+@FRONTS
+async def test_an_unreadable_part_is_ignored_and_logged_once(front, events: Log):
+    """The other parameters are repaired, the schema stays, and one event names the part and the reason."""
+    tool = _tool(odd={"$ref": "#/$defs/none"}, n=INTEGER)
     before = tool.model_copy(deep=True).parameters
     server = front(tool)
     for _ in range(2):
-        result = await call(server, "own", {"nullable": None, "odd": ["x"], "above": "4"})
-        assert got(result) == {"got": {"nullable": None, "odd": ["x"], "above": 4}}
-        assert rules(result) == ["text_to_integer"]
-        assert code(await call(server, "own", {"odd": "x", "above": 3})) == "INVALID_ABOVE_VALUE"
+        assert got(await call(server, "own", {"odd": ["x"], "n": "5"})) == {"got": {"odd": ["x"], "n": 5}}
     (warning,) = [event for event in events if event["event"] == "tool_not_compiled"]
     assert warning["subject"] == "own"
     assert warning["reason"].startswith("not judged or repaired at /properties/odd (")
