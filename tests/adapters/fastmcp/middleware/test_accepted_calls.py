@@ -75,7 +75,7 @@ async def test_an_accepted_call_of_a_mounted_tool_is_not_changed(annotation, str
 
 
 async def test_an_accepted_parameter_stays_as_sent():
-    """An accepted parameter goes on as the same object beside a repaired one, even if a rule could change it."""
+    """An accepted value goes on as the same object, also beside a repaired one, and even if a rule could change it."""
 
     def tool(count: int, rows: list[dict[str, int]], tags: list[str], flag: bool = False) -> Any:  # noqa: FBT002
         return {"count": count, "rows": rows, "tags": tags, "flag": flag}
@@ -85,19 +85,10 @@ async def test_an_accepted_parameter_stays_as_sent():
     server.add_middleware(recorder)
     rows = [{"a": "1"}]
     result = await server.call_tool("tool", {"count": "5", "rows": rows, "tags": '["a"]', "flag": "yes"})
-    assert recorder.arguments == [{"count": "5", "rows": [{"a": "1"}], "tags": ["a"], "flag": "yes"}]
-    assert recorder.arguments[0]["rows"] is rows
+    assert recorder.arguments[0] == {"count": "5", "rows": [{"a": "1"}], "tags": ["a"], "flag": "yes"}
+    await server.call_tool("tool", {"count": 5, "rows": rows, "tags": ["a"]})
+    assert [each["rows"] is rows for each in recorder.arguments] == [True, True]
     assert got(result) == {"count": 5, "rows": [{"a": 1}], "tags": ["a"], "flag": True}
-
-
-async def test_accepted_arguments_are_passed_as_the_same_object():
-    """The next middleware receives the values of a valid call themselves, not equal copies."""
-    recorder = Recorder()
-    server = lenient(recording(list[str], []))
-    server.add_middleware(recorder)
-    tags = ["a"]
-    await server.call_tool("tool", {"x": tags})
-    assert recorder.arguments[0]["x"] is tags
 
 
 @on_both_servers
