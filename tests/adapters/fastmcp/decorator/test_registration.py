@@ -66,6 +66,11 @@ def test_a_decorator_above_the_tool_names_the_right_order(registered, decorate):
         decorate(function)
 
 
+def test_a_function_marked_by_the_standalone_decorator_is_accepted():
+    """``@tool`` without a server does not register the function yet, so that decorating it works."""
+    assert lenient(tool(task=False)(_new_store()))
+
+
 @pytest.mark.parametrize(
     "register",
     [

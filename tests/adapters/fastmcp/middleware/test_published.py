@@ -170,8 +170,9 @@ async def test_the_environment_may_ask_for_a_form(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MCP_LENIENT_PUBLISH", "portable")
     assert "filter_name" in (await listed(server()))["label"]["properties"]
     monkeypatch.setenv("MCP_LENIENT_PUBLISH", "portabel")
-    with pytest.raises(PolicyError, match=r"one of 'unchanged', 'portable', .*got 'portabel'"):
-        LenientMiddleware()
+    for settings in ({}, {"publish": "portabel"}):
+        with pytest.raises(PolicyError, match=r"one of 'unchanged', 'portable', .*got 'portabel'"):
+            LenientMiddleware(**settings)
 
 
 async def test_observing_reads_back_and_repairs_nothing():

@@ -13,7 +13,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from fastmcp_versions import in_era
 
-from mcp_lenient import LenientMiddleware
+from mcp_lenient import LenientMiddleware, Policy
 
 
 def store_context(tags: list[str]) -> Any:
@@ -155,3 +155,11 @@ async def test_a_tool_hidden_after_a_call_is_unknown(how, events: Log):
     allowed.append(True)
     server.enable(names={"send_mail"})
     assert rules(await call(server, "send_mail", {"tags": '["a"]'})) == ["json_text_to_array"]
+
+
+@pytest.mark.parametrize(("mode", "logged"), [("off", []), ("observe", ["call_observed"])])
+async def test_fastmcp_answers_an_unknown_tool_in_other_modes(mode, logged, events: Log):
+    """In off and observe mode, FastMCP answers the call of an unknown tool."""
+    expected = await call(plain(store_context), "store", {})
+    result = await call(lenient(store_context, policy=Policy(mode=mode)), "store", {})
+    assert (result.is_error, result.content, events.names) == (True, expected.content, logged)
