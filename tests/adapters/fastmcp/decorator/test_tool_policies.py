@@ -18,7 +18,6 @@ def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[s
 @pytest.mark.parametrize(
     ("policy", "tags_sent", "ran"),
     [
-        pytest.param(None, '["a"]', True, id="none"),
         pytest.param(Policy.strict(), '["a"]', False, id="strict"),
         pytest.param(Policy(disable={"json_text_to_array"}), '["a"]', False, id="disabled"),
         pytest.param(Policy(destructive=True), "a", False, id="destructive-eighth-tier"),

@@ -49,7 +49,6 @@ RIGHT = {"text": "5", "numbers": "[1, 2]"}
     ("sent", "got"),
     [
         pytest.param({**RIGHT, "max_results": "7"}, ["5", [1, 2], 7, None], id="number"),
-        pytest.param({**RIGHT, "on": "2026-01-02"}, ["5", [1, 2], 5, "2026-01-02"], id="date"),
         pytest.param({**RIGHT, "text": "[1]"}, ["[1]", [1, 2], 5, None], id="JSON for a text"),
         pytest.param({**RIGHT, "more": "x"}, ["5", [1, 2], 5, None], id="dropped by FastMCP"),
     ],

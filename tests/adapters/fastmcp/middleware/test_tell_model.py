@@ -22,11 +22,6 @@ _CASES = [
         "'maxResults' was read in another form. Send it as the schema has it.",
         id="name",
     ),
-    pytest.param(
-        {"args": {"limit": 5}},
-        "'arguments' was read in another form. Send it as the schema has it.",
-        id="wrapper",
-    ),
 ]
 
 

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Annotated, Any, Literal
 
 import pytest
-from calls import Log, call, code, envelope, lenient, plain, published, rules, text
+from calls import Log, call, envelope, lenient, plain, published, text
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp_versions import in_era
@@ -52,16 +52,6 @@ async def test_the_envelope_is_in_content_meta_and_structured_content(function):
     reported = refused.meta["mcp_lenient"]
     assert json.loads(text(refused))["message"] == reported["message"]
     assert refused.structured_content == (None if function is typed else reported)
-
-
-@pytest.mark.parametrize("mode", ["legacy", "2026-07-28"])
-async def test_clients_of_both_protocol_eras_receive_the_envelope(mode):
-    """Clients of the legacy and of the modern protocol get the same envelope and repairs."""
-    async with Client(lenient(typed), **in_era(mode)) as client:
-        refused = await client.call_tool_mcp("typed", {"tags": 5})
-        repaired = await client.call_tool_mcp("typed", {"tags": "a"})
-    assert code(refused) == "INVALID_TAGS_TYPE"
-    assert rules(repaired) == ["scalar_to_array"]
 
 
 async def test_the_envelope_for_an_unknown_tool_is_structured():
