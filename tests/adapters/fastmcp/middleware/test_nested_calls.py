@@ -54,7 +54,6 @@ class _Outer(Published):
 
 WRONG = [
     pytest.param("inner", {"numbers": True}, "ValidationError", id="wrong"),
-    pytest.param("inner", {"numbers": [1], "n": 2}, "ValidationError", id="unknown_name"),
     pytest.param("nowhere", {}, "NotFoundError", id="unknown_tool"),
 ]
 

@@ -332,8 +332,9 @@ async def test_a_patch_repairs_the_call_that_was_sent():
     [
         ({"size": 0}, "'size' must be at least 1, but got the integer 0."),
         ({"pair": [1, 2, 3]}, "'pair' must have at most 2 items, but got an array of 3 items."),
+        ({"sizes": [1, 0]}, "'sizes[1]' must be at least 1, but got the integer 0."),
     ],
-    ids=["number", "author's form"],
+    ids=["number", "author's form", "item"],
 )
 async def test_a_limit_that_the_form_only_describes_is_named(sent: dict[str, Any], message: str):
     """The author's limit is said, although the published schema has it in a description, or holds the value as text."""
@@ -343,8 +344,9 @@ async def test_a_limit_that_the_form_only_describes_is_named(sent: dict[str, Any
     def take(
         size: Annotated[int, Field(ge=1)] = 1,
         pair: tuple[int, int] = (1, 2),
+        sizes: list[Annotated[int, Field(ge=1)]] | None = None,
     ) -> str:
-        return f"{size} {pair}"
+        return f"{size} {pair} {sizes}"
 
     result = await called(made, "take", sent)
     (violation,) = violations(result)
