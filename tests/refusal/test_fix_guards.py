@@ -8,62 +8,54 @@ from dataclasses import replace
 import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
-from tables import each_row, rows
+from refusal.patches import fixes_of, move
+from tables import (
+    BOOLEAN,
+    INTEGER,
+    NUMBER,
+    OBJECT,
+    STRING,
+    array,
+    closed,
+    each_row,
+    rows,
+)
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
-
-TEXT = {"type": "string"}
-NUMBER = {"type": "integer"}
-
-
-def closed(properties, *required):
-    """Return the schema of an object with only these properties."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
-
-
-def fixes_of(schema, sent, **policy):
-    """Return the patches of all violations."""
-    found = normalize(schema, sent, Policy(**policy)).violations
-    return [[dict(each) for each in patch] for violation in found for patch in violation.fixes]
 
 
 @each_row(("sent", "declared"), rows(__file__, "a_fix_never_moves_an_identifier_to_another_name"))
 def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
     """The value of an identifier is never moved to another name, even if that is the only one left."""
     for required in ((declared,), ()):
-        assert fixes_of(closed({declared: TEXT}, *required), {sent: "x"}, disable={"rename_case"}) == []
+        assert fixes_of(closed(*required, **{declared: STRING}), {sent: "x"}, disable={"rename_case"}) == []
 
 
 @pytest.mark.parametrize(
     ("tool", "sent", "declared", "fixed"),
     [
-        ("add_note", {"note_text": "x"}, {"text": TEXT}, True),
-        ("addNote", {"noteText": "x"}, {"text": TEXT}, True),
-        ("find", {"exclude_path": "x"}, {"path": TEXT}, False),
-        ("edit_text", {"old_text": "x"}, {"text": TEXT}, False),
-        ("list_events", {"not_before": "x"}, {"before": TEXT}, False),
-        ("add_note", {"note_text": "x", "note_title": "y"}, {"text": TEXT}, False),
-        ("add_note", {"note_text": "x"}, {"text": TEXT, "title": TEXT}, False),
-        ("disable_cache", {"disable_cache": "true"}, {"cache": {"type": "boolean"}}, False),
-        ("disable_cache", {"disable_cache": True}, {"cache": TEXT}, False),
+        ("add_note", {"note_text": "x"}, {"text": STRING}, True),
+        ("addNote", {"noteText": "x"}, {"text": STRING}, True),
+        ("find", {"exclude_path": "x"}, {"path": STRING}, False),
+        ("edit_text", {"old_text": "x"}, {"text": STRING}, False),
+        ("list_events", {"not_before": "x"}, {"before": STRING}, False),
+        ("add_note", {"note_text": "x", "note_title": "y"}, {"text": STRING}, False),
+        ("add_note", {"note_text": "x"}, {"text": STRING, "title": STRING}, False),
+        ("disable_cache", {"disable_cache": "true"}, {"cache": BOOLEAN}, False),
+        ("disable_cache", {"disable_cache": True}, {"cache": STRING}, False),
     ],
 )
 async def test_a_word_of_the_tools_name_adds_nothing_to_a_parameters(tool, sent, declared, fixed):
     """The only unknown name is offered as the only missing one where the tool's name has the words between them."""
     mcp = FastMCP("notes")
     mcp.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
-    mcp.add_tool(Tool(name=tool, parameters=closed(declared, *declared)))
+    mcp.add_tool(Tool(name=tool, parameters=closed(*declared, **declared)))
     async with Client(mcp) as client:
         result = await client.call_tool_mcp(tool, sent)
     told = json.loads(result.content[0].text)["details"]["violations"]
     (key, *_), (name, *_) = sent, declared
-    fix = {"op": "move", "from": f"/{key}", "path": f"/{name}"}
-    assert [each["fixes"] for each in told if each.get("fixes")] == ([[[fix]]] if fixed else [])
+    fix = move(f"/{key}", f"/{name}")
+    assert [each["fixes"] for each in told if each.get("fixes")] == ([[fix]] if fixed else [])
 
 
 @each_row(
@@ -72,8 +64,8 @@ async def test_a_word_of_the_tools_name_adds_nothing_to_a_parameters(tool, sent,
 )
 def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
     """An identifier may be moved to another spelling of its name, and a bare ``id`` to a longer name."""
-    schema = closed({declared: TEXT}, declared)
-    moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
+    schema = closed(declared, **{declared: STRING})
+    moved = move(f"/{sent}", f"/{declared}")
     assert moved in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
 
 
@@ -82,7 +74,7 @@ def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
     """An opposite or another unit is not offered, even if it is the only undeclared and the only missing name."""
     for kind, value in (("string", "a"), ("integer", 5), ("boolean", True)):
         for required in ((declared,), ()):
-            found = normalize(closed({declared: {"type": kind}}, *required), {sent: value}).violations
+            found = normalize(closed(*required, **{declared: {"type": kind}}), {sent: value}).violations
             assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
 
 
@@ -93,7 +85,7 @@ def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
 def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, declared):
     """A number's name with another case may be another unit, whatever begins its last word."""
     for required in ((declared,), ()):
-        result = normalize(closed({declared: {"type": "number"}}, *required), {sent: 5})
+        result = normalize(closed(*required, **{declared: NUMBER}), {sent: 5})
         assert result.violations
         assert not any(
             each.fixes or each.did_you_mean or "mean" in each.message for each in result.violations
@@ -106,8 +98,8 @@ def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, de
 )
 def test_the_case_of_a_style_makes_no_other_unit(sent, declared):
     """A word in the case of its style is the same unit."""
-    schema = closed({declared: {"type": "number"}}, declared)
-    moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
+    schema = closed(declared, **{declared: NUMBER})
+    moved = move(f"/{sent}", f"/{declared}")
     assert moved in fixes_of(schema, {sent: 5}, disable={"rename_case"})
 
 
@@ -115,22 +107,22 @@ def test_the_case_of_a_style_makes_no_other_unit(sent, declared):
 def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(sent):
     """A word more may turn a boolean into its opposite."""
     for one, other in ((sent, "cache"), ("cache", sent)):
-        found = normalize(closed({other: {"type": "boolean"}}, other), {one: True}).violations
+        found = normalize(closed(other, **{other: BOOLEAN}), {one: True}).violations
         assert not any(each.fixes or each.did_you_mean for each in found)
 
 
 @each_row(("sent", "declared"), [("is_active", "active"), ("active", "is_active"), ("recursve", "recursive")])
 def test_a_boolean_is_offered_under_its_own_name(sent, declared):
     """An auxiliary verb does not change the sense of a boolean, and a slip is none."""
-    moved = [{"op": "move", "from": f"/{sent}", "path": f"/{declared}"}]
-    assert moved in fixes_of(closed({declared: {"type": "boolean"}}, declared), {sent: True})
+    moved = move(f"/{sent}", f"/{declared}")
+    assert moved in fixes_of(closed(declared, **{declared: BOOLEAN}), {sent: True})
 
 
 @each_row(("sent", "declared"), rows(__file__, "a_number_is_not_moved_to_a_name_with_another_unit"))
 def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
     """Neither a patch nor following the message would convert the number; the message only names what is accepted."""
     for required in ((declared,), ()):
-        found = normalize(closed({declared: NUMBER}, *required), {sent: 5}).violations
+        found = normalize(closed(*required, **{declared: INTEGER}), {sent: 5}).violations
         assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
         assert any(f"Accepted is '{declared}'." in each.message for each in found)
 
@@ -138,7 +130,7 @@ def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
 @pytest.mark.parametrize("sent", ["excluded_tags", "without_tags", "old_tags"])
 def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
     """A filter with a word in front is not moved to the filter without it."""
-    schema = closed({"query": TEXT, "tags": {"type": "array", "items": TEXT}}, "query")
+    schema = closed("query", query=STRING, tags=array(STRING))
     (violation,) = normalize(schema, {"query": "a", sent: ["b"]}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
@@ -147,21 +139,21 @@ def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
 @pytest.mark.parametrize("required", [True, False], ids=["required", "optional"])
 def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared, required):
     """A further word may reverse the meaning, also of the only missing name."""
-    for kind, value in ((TEXT, "x"), (NUMBER, 5)):
-        found = normalize(closed({declared: kind}, *[declared][:required]), {sent: value}).violations
+    for kind, value in ((STRING, "x"), (INTEGER, 5)):
+        found = normalize(closed(*[declared][:required], **{declared: kind}), {sent: value}).violations
         assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
 
 
 def test_a_word_more_that_the_description_has_gives_a_fix():
     """The author's description says what the further word means."""
-    schema = closed({"path": {**TEXT, "description": "The file to read"}}, "path")
-    moved = [{"op": "move", "from": "/file_path", "path": "/path"}]
+    schema = closed("path", path={**STRING, "description": "The file to read"})
+    moved = move("/file_path", "/path")
     assert fixes_of(schema, {"file_path": "x"}) == [moved, moved]
 
 
 def test_the_only_allowed_value_is_not_offered():
     """A caller that must confirm by a word has to write it itself."""
-    schema = closed({"confirm": {"enum": ["DELETE"]}}, "confirm")
+    schema = closed("confirm", confirm={"enum": ["DELETE"]})
     for sent in ("del", "delete it", "DELETEE"):
         (violation,) = normalize(schema, {"confirm": sent}).violations
         assert (violation.fixes, violation.did_you_mean) == ((), ())
@@ -170,20 +162,20 @@ def test_the_only_allowed_value_is_not_offered():
 @each_row(
     ("declared", "kind", "value"),
     [
-        ("price", NUMBER, {"id": 5}),
-        ("account_id", TEXT, {"name": "bob"}),
-        ("account", TEXT, {"type": "savings"}),
+        ("price", INTEGER, {"id": 5}),
+        ("account_id", STRING, {"name": "bob"}),
+        ("account", STRING, {"type": "savings"}),
     ],
 )
 def test_a_name_or_identifier_is_not_taken_out_of_an_object(declared, kind, value):
     """A name or identifier says which object it belongs to; it is not the parameter's value."""
-    assert fixes_of(closed({declared: kind}, declared), {declared: value}) == []
+    assert fixes_of(closed(declared, **{declared: kind}), {declared: value}) == []
 
 
 def test_an_identifier_is_taken_out_of_an_object():
     """The ``id`` of an object is meant where an identifier is asked for."""
-    moved = [{"op": "move", "from": "/account_id/id", "path": "/account_id"}]
-    assert fixes_of(closed({"account_id": TEXT}, "account_id"), {"account_id": {"id": "b"}}) == [moved]
+    moved = move("/account_id/id", "/account_id")
+    assert fixes_of(closed("account_id", account_id=STRING), {"account_id": {"id": "b"}}) == [moved]
 
 
 @each_row(
@@ -196,7 +188,7 @@ def test_an_identifier_is_taken_out_of_an_object():
 )
 def test_a_second_spelling_is_not_moved_elsewhere(sent, extra):
     """A spelling or plural of a name that was sent is not taken for the missing one."""
-    schema = closed({"path": TEXT, "content": TEXT, "contentt_path": TEXT}, "path", "content")
+    schema = closed("path", "content", path=STRING, content=STRING, contentt_path=STRING)
     found = normalize(schema, sent).violations
     assert {each.pointer for each in found} == {"/path", f"/{extra}"}
     assert not any(each.fixes for each in found)
@@ -216,14 +208,14 @@ def test_a_fix_removes_no_value(schema, sent):
 @pytest.mark.parametrize("nothing", [None, "", {}, []])
 def test_a_fix_removes_an_empty_value(nothing):
     """An undeclared name without a value may be left out."""
-    assert fixes_of(closed({"path": TEXT}, "path"), {"path": "x", "filter": nothing}) == [
+    assert fixes_of(closed("path", path=STRING), {"path": "x", "filter": nothing}) == [
         [{"op": "remove", "path": "/filter"}]
     ]
 
 
 def test_an_identifier_that_may_not_be_moved_is_not_removed():
     """If a move is withheld, removing the value is not offered either."""
-    assert fixes_of(closed({"user": TEXT}), {"user_id": "x"}) == []
+    assert fixes_of(closed(user=STRING), {"user_id": "x"}) == []
 
 
 def _delete(path: str, mode: str = "soft") -> str:
@@ -243,23 +235,16 @@ async def test_a_destructive_tool_gets_no_fix(sent, destructive):
     assert any("fixes" in violation for violation in violations) is not destructive
 
 
-def test_a_destructive_policy_withholds_fixes():
-    """``normalize`` offers no fix if its policy says that the tool is destructive."""
-    schema = closed({"path": TEXT}, "path")
-    assert fixes_of(schema, {"paht": "/a"})
-    assert fixes_of(schema, {"paht": "/a"}, destructive=True) == []
-
-
 def test_each_of_several_wrong_parameters_has_its_fix():
     """Eight wrong parameters with several possible fixes each get the likeliest one first."""
-    schema = closed({f"p{at}": {"enum": ["alpha", "alpine", "beta"]} for at in range(8)})
+    schema = closed(**{f"p{at}": {"enum": ["alpha", "alpine", "beta"]} for at in range(8)})
     found = normalize(schema, {f"p{at}": "alhpa" for at in range(8)}).violations
     assert [each.fixes[0][0]["value"] for each in found] == ["alpha"] * 8
 
 
 def test_patches_tried_together_are_validated_separately():
     """One parameter's patch is offered even if another one's, tried with it, fails."""
-    schema = closed({"a": {"enum": ["red", "black"]}, "b": {"enum": ["seven", "eight"], "maxLength": 3}})
+    schema = closed(a={"enum": ["red", "black"]}, b={"enum": ["seven", "eight"], "maxLength": 3})
     found = normalize(schema, {"a": "blakc", "b": "sevn"}).violations
     assert {violation.parameter: bool(violation.fixes) for violation in found} == {"a": True, "b": False}
 
@@ -273,7 +258,7 @@ def test_patches_tried_together_are_validated_separately():
 )
 def test_shared_letters_alone_give_no_fix(member, sent):
     """A word with another beginning often means the opposite, so it is neither a fix nor a suggestion."""
-    (violation,) = normalize(closed({"a": {"enum": [member, "other"]}}), {"a": sent}).violations
+    (violation,) = normalize(closed(a={"enum": [member, "other"]}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
@@ -281,7 +266,7 @@ def test_shared_letters_alone_give_no_fix(member, sent):
 def test_the_only_pairing_of_names_is_offered(pairs, kind):
     """The first fix of each violation is its part of the pairing, and all of them lead to the right call."""
     for declared in (sorted(pairs.values()), sorted(pairs.values(), reverse=True)):
-        schema = closed(dict.fromkeys(declared, kind), *declared)
+        schema = closed(*declared, **dict.fromkeys(declared, kind))
         sent = {name: f"of {name}" for name in pairs}
         moves = {violation.fixes[0] for violation in _hashable(normalize(schema, sent).violations)}
         assert moves == {(("move", f"/{name}", f"/{meant}"),) for name, meant in pairs.items()}
@@ -299,9 +284,9 @@ def _hashable(found):
 
 def test_a_pair_that_may_change_the_unit_still_takes_its_name():
     """``max`` is ``max_price``, so ``price`` is ``min_price``, even if ``max`` itself gets no fix."""
-    schema = closed(dict.fromkeys(("max_price", "min_price"), NUMBER), "max_price", "min_price")
+    schema = closed("max_price", "min_price", **dict.fromkeys(("max_price", "min_price"), INTEGER))
     assert {str(each) for each in fixes_of(schema, {"price": 5, "max": 7})} == {
-        str([{"op": "move", "from": "/price", "path": "/min_price"}])
+        str(move("/price", "/min_price"))
     }
 
 
@@ -316,7 +301,7 @@ def test_a_pair_that_may_change_the_unit_still_takes_its_name():
 def test_two_names_for_one_parameter_give_no_fix(declared, sent):
     """A caller that applied the fixes of both would lose one of the values."""
     for required in (declared, ()):
-        schema = closed(dict.fromkeys(declared, TEXT), *required)
+        schema = closed(*required, **dict.fromkeys(declared, STRING))
         assert fixes_of(schema, {name: f"of {name}" for name in sent}) == []
 
 
@@ -331,21 +316,21 @@ def test_two_names_for_one_parameter_give_no_fix(declared, sent):
 )
 def test_a_name_whose_match_is_taken_is_not_moved_to_an_optional_one(optional, sent, moves):
     """If another undeclared name is the missing one, what remains may be none of the tool's parameters."""
-    schema = closed(dict.fromkeys(("file_path", *optional), TEXT), "file_path")
+    schema = closed("file_path", **dict.fromkeys(("file_path", *optional), STRING))
     found = {patch[0]["from"][1:]: patch[0]["path"][1:] for patch in fixes_of(schema, sent)}
     assert found == moves
 
 
 def test_two_keys_for_one_entry_give_no_fix():
     """Two keys of a map that may be meant as the same one are not both moved to it."""
-    table = {"type": "object", "propertyNames": {"enum": ["north", "south"]}, "additionalProperties": NUMBER}
-    assert fixes_of(closed({"x": table}), {"x": {"norht": 1}})
-    assert fixes_of(closed({"x": table}), {"x": {"nroth": 1, "norht": 2}}) == []
+    table = {"type": "object", "propertyNames": {"enum": ["north", "south"]}, "additionalProperties": INTEGER}
+    assert fixes_of(closed(x=table), {"x": {"norht": 1}})
+    assert fixes_of(closed(x=table), {"x": {"nroth": 1, "norht": 2}}) == []
 
 
 def test_a_name_that_may_be_one_of_two_has_both_as_alternatives():
     """Each missing name has the move to it as a fix where an undeclared name may be either of two."""
-    schema = closed({"file_path": TEXT, "file_content": TEXT}, "file_path", "file_content")
+    schema = closed("file_path", "file_content", file_path=STRING, file_content=STRING)
     found = {each.pointer: each.fixes for each in _hashable(normalize(schema, {"file": "x"}).violations)}
     path, content = ((("move", "/file", f"/{name}"),) for name in ("file_path", "file_content"))
     assert found == {"/file": (path, content), "/file_path": (path,), "/file_content": (content,)}
@@ -354,7 +339,7 @@ def test_a_name_that_may_be_one_of_two_has_both_as_alternatives():
 @each_row(("sent", "members"), rows(__file__, "another_word_beside_an_allowed_value_gives_no_fix"))
 def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
     """Another word may turn the meaning, so the message only lists the allowed values."""
-    (violation,) = normalize(closed({"a": {"enum": members.split()}}), {"a": sent}).violations
+    (violation,) = normalize(closed(a={"enum": members.split()}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
     assert all(f'"{member}"' in violation.message for member in members.split())
 
@@ -365,7 +350,7 @@ def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
 )
 def test_another_word_with_common_letters_gives_no_fix(sent, members):
     """A word that begins with an allowed value, or differs from it in a letter, is another one."""
-    (violation,) = normalize(closed({"a": {"enum": members.split()}}), {"a": sent}).violations
+    (violation,) = normalize(closed(a={"enum": members.split()}), {"a": sent}).violations
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
@@ -375,7 +360,7 @@ def test_another_word_with_common_letters_gives_no_fix(sent, members):
 )
 def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
     """A typo, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""
-    schema = closed({"task_priority": {"enum": members.split()}})
+    schema = closed(task_priority={"enum": members.split()})
     found = fixes_of(schema, {"task_priority": sent}, disable={"fold_enum"})
     assert [patch[0]["value"] for patch in found] == meant
 
@@ -390,14 +375,14 @@ def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
 )
 def test_an_item_of_several_values_gives_no_fix(members, sent):
     """A list could hold all of them, so none is left out."""
-    schema = closed({"a": {"type": "array", "items": {"enum": members.split()}}})
+    schema = closed(a={"type": "array", "items": {"enum": members.split()}})
     assert fixes_of(schema, {"a": sent}) == []
 
 
 @each_row(("member", "sent"), rows(__file__, "a_value_of_another_unit_or_notation_gives_no_fix"))
 def test_a_value_of_another_unit_or_notation_gives_no_fix(member, sent):
     """A text that is another unit, pattern or option is not moved to the allowed one."""
-    schema = closed({"size": {"enum": [member, "other"]}})
+    schema = closed(size={"enum": [member, "other"]})
     for value in (sent, f"size: {sent}"):
         (violation,) = normalize(schema, {"size": value}).violations
         assert (violation.fixes, violation.did_you_mean) == ((), ())
@@ -408,27 +393,27 @@ def test_a_value_of_another_unit_or_notation_gives_no_fix(member, sent):
 )
 def test_a_prefixed_name_is_a_different_name(name, sent):
     """A value is not moved to an optional name that is only the ending of the sent one."""
-    schema = closed({name: {"type": "boolean"}, "query": {"type": "string"}})
+    schema = closed(**{name: BOOLEAN}, query=STRING)
     assert not any("move" in str(each.fixes) for each in normalize(schema, {sent: True}).violations)
 
 
 def test_neither_spelling_of_a_tie_is_suggested():
     """If two allowed values differ only in case, a third spelling is refused, and the message names both."""
-    (violation,) = normalize(closed({"a": {"enum": ["asc", "ASC"]}}), {"a": "Asc"}).violations
+    (violation,) = normalize(closed(a={"enum": ["asc", "ASC"]}), {"a": "Asc"}).violations
     assert (violation.did_you_mean, violation.fixes) == ((), ())
     assert violation.allowed_values == ("asc", "ASC")
 
 
 def test_white_space_gets_no_suggestion():
     """Text of white space alone is refused like any other."""
-    (violation,) = normalize(closed({"a": {"enum": ["", "asc"]}}), {"a": " "}).violations
+    (violation,) = normalize(closed(a={"enum": ["", "asc"]}), {"a": " "}).violations
     assert violation.code == "enum"
 
 
 @pytest.mark.parametrize("key", ["file<arg_key", "file'", "<file>", "file, page", "file\n", "file|page"])
 def test_a_piece_of_text_is_not_taken_for_a_name(key):
     """A key with characters that names do not have is neither moved nor said to mean a name."""
-    found = normalize(closed({"file": TEXT, "page": NUMBER}, "file"), {key: "page</arg_key>5"}).violations
+    found = normalize(closed("file", file=STRING, page=INTEGER), {key: "page</arg_key>5"}).violations
     assert {each.code for each in found} == {"missing", "unknown"}
     assert not any(each.fixes or each.did_you_mean or "is meant" in each.message for each in found)
 
@@ -436,14 +421,14 @@ def test_a_piece_of_text_is_not_taken_for_a_name(key):
 @pytest.mark.parametrize("value", ["", "n/a"])
 def test_a_text_with_a_least_length_is_not_left_out(value):
     """Leaving out a text that the author requires to be longer may widen the call."""
-    found = normalize(closed({"old": {**TEXT, "minLength": 5}}), {"old": value}).violations
+    found = normalize(closed(old={**STRING, "minLength": 5}), {"old": value}).violations
     assert [(each.fixes, "Leave it out" in each.message) for each in found] == [((), False)]
 
 
 @pytest.mark.parametrize("value", [{}, None])
 def test_arguments_under_another_wrapper_are_not_removed(value):
     """If the object of arguments is missing, one under a wrapper's name is moved to it, not removed."""
-    schema = closed({"tool": TEXT, "parameters": {"type": "object"}}, "tool", "parameters")
+    schema = closed("tool", "parameters", tool=STRING, parameters=OBJECT)
     found = normalize(schema, {"tool": "x", "params": value}).violations
     moved = {"op": "move", "from": "/params", "path": "/parameters"}
     assert [[dict(*patch) for patch in each.fixes] for each in found] == [[moved] if value == {} else []] * 2
@@ -452,35 +437,35 @@ def test_arguments_under_another_wrapper_are_not_removed(value):
 
 def test_a_wrapper_of_text_is_not_the_missing_one():
     """An object is not offered for a missing text, whatever their names."""
-    found = normalize(closed({"input": TEXT}, "input"), {"args": {"a": 1}}).violations
+    found = normalize(closed("input", input=STRING), {"args": {"a": 1}}).violations
     assert not any(each.fixes or each.did_you_mean for each in found)
 
 
 def test_a_name_inside_a_declared_wrapper_stays_in_it():
     """An object that takes any names may mean the one in it."""
-    schema = closed({"tool_name": TEXT, "parameters": {"type": "object"}}, "tool_name", "parameters")
+    schema = closed("tool_name", "parameters", tool_name=STRING, parameters=OBJECT)
     (violation,) = normalize(schema, {"parameters": {"tool_name": "x"}}).violations
     assert violation.fixes == ()
 
 
 def test_a_name_that_a_declared_wrapper_declares_stays_in_it():
     """A name that the object declares itself is its own."""
-    schema = closed({"name": TEXT, "parameters": closed({"name": TEXT})}, "name", "parameters")
+    schema = closed("name", "parameters", name=STRING, parameters=closed(name=STRING))
     (violation,) = normalize(schema, {"parameters": {"name": "x"}}).violations
     assert violation.message == "'name' is required but was not sent. It must be a string."
 
 
 def test_what_describes_a_secret_is_not_moved_to_it():
     """The name of a token is no token, even where the description has both words."""
-    schema = closed({"token": {**TEXT, "description": "The value, not its name"}}, "token")
+    schema = closed("token", token={**STRING, "description": "The value, not its name"})
     found = normalize(schema, {"token_name": "x"}).violations
     assert not any(each.fixes or each.did_you_mean for each in found)
 
 
 def test_an_empty_field_that_belongs_elsewhere_is_not_removed():
     """If the message says where it belongs, the fix does not delete it."""
-    edits = {"type": "array", "items": closed({"oldText": TEXT, "newText": TEXT}, "oldText", "newText")}
-    schema = closed({"path": TEXT, "edits": edits}, "path", "edits")
+    edits = {"type": "array", "items": closed("oldText", "newText", oldText=STRING, newText=STRING)}
+    schema = closed("path", "edits", path=STRING, edits=edits)
     found = normalize(schema, {"path": "p", "oldText": None, "newText": "b"}).violations
     assert any("It belongs inside 'edits'" in each.message for each in found)
     assert not any(
