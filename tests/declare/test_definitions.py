@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
 
-import mcp_lenient.normalizers
-from mcp_lenient import Limits, Policy
+from mcp_lenient import Limits, Policy, normalizers
 from mcp_lenient.declare.declared import Declared, Stated
 from mcp_lenient.declare.definitions import Definitions, load_definitions, unknown_names
 from mcp_lenient.declare.definitions.document import MAX_BYTES
@@ -53,7 +52,7 @@ parameters = {words = {split = true}}
 policy.limits.items = 5
 """
 TOOL = Declared(
-    normalizers={"max_steps": (mcp_lenient.normalizers.clamp(1, 100),)},
+    normalizers={"max_steps": (normalizers.clamp(1, 100),)},
     aliases={"task": ("query", "instruction", "任务")},
     policy={"drop": frozenset({"wait_for_previous"})},
 )
@@ -134,36 +133,30 @@ def test_yaml_anchors_are_expanded(load):
 
 
 PARAMETERS = [
-    pytest.param("{strip: true}", [mcp_lenient.normalizers.strip()], id="strip"),
+    pytest.param("{strip: true}", [normalizers.strip()], id="strip"),
     pytest.param("{strip: false}", [], id="strip-off"),
-    pytest.param("{lower: true}", [mcp_lenient.normalizers.lower()], id="lower"),
-    pytest.param("{upper: true}", [mcp_lenient.normalizers.upper()], id="upper"),
-    pytest.param("{parse_json: true}", [mcp_lenient.normalizers.parse_json()], id="parse_json"),
-    pytest.param("{parse_json: array}", [mcp_lenient.normalizers.parse_json("array")], id="parse_json-kind"),
-    pytest.param("{split: true}", [mcp_lenient.normalizers.split()], id="split"),
-    pytest.param("{split: ';'}", [mcp_lenient.normalizers.split(";")], id="split-separator"),
+    pytest.param("{lower: true}", [normalizers.lower()], id="lower"),
+    pytest.param("{upper: true}", [normalizers.upper()], id="upper"),
+    pytest.param("{parse_json: true}", [normalizers.parse_json()], id="parse_json"),
+    pytest.param("{parse_json: array}", [normalizers.parse_json("array")], id="parse_json-kind"),
+    pytest.param("{split: true}", [normalizers.split()], id="split"),
+    pytest.param("{split: ';'}", [normalizers.split(";")], id="split-separator"),
     pytest.param("{split: false}", [], id="split-off"),
-    pytest.param("{tags: true}", [mcp_lenient.normalizers.tags()], id="tags"),
-    pytest.param("{tags: {}}", [mcp_lenient.normalizers.tags()], id="tags-no-options"),
+    pytest.param("{tags: true}", [normalizers.tags()], id="tags"),
     pytest.param("{tags: false}", [], id="tags-off"),
     pytest.param(
         "{tags: {separator: ';', trim: true, lower: true, unique: true, max_count: 3, max_length: 9}}",
-        [
-            mcp_lenient.normalizers.tags(
-                separator=";", trim=True, lower=True, unique=True, max_count=3, max_length=9
-            )
-        ],
+        [normalizers.tags(separator=";", trim=True, lower=True, unique=True, max_count=3, max_length=9)],
         id="tags-options",
     ),
-    pytest.param("{synonyms: {open: Active, 一: 1}}", [mcp_lenient.normalizers.synonyms({"open": "Active", "一": 1})], id="synonyms"),
-    pytest.param("{iso_date: true}", [mcp_lenient.normalizers.iso_date()], id="iso_date"),
-    pytest.param("{iso_date: dmy}", [mcp_lenient.normalizers.iso_date("dmy")], id="iso_date-order"),
-    pytest.param("{clamp: [1, 2.5]}", [mcp_lenient.normalizers.clamp(1, 2.5)], id="clamp"),
-    pytest.param("{clamp: [1, 1e5]}", [mcp_lenient.normalizers.clamp(1, 1e5)], id="clamp-exponent"),
-    pytest.param("{clamp: [null, 5]}", [mcp_lenient.normalizers.clamp(None, 5)], id="clamp-one-side"),
-    pytest.param("{null_as: []}", [mcp_lenient.normalizers.null_as([])], id="null_as"),
-    pytest.param("{null_as: false}", [mcp_lenient.normalizers.null_as(value=False)], id="null_as-false"),
-    pytest.param("{default_on_null: true}", [mcp_lenient.normalizers.default_on_null()], id="default_on_null"),
+    pytest.param("{synonyms: {open: Active, 一: 1}}", [normalizers.synonyms({"open": "Active", "一": 1})], id="synonyms"),
+    pytest.param("{iso_date: true}", [normalizers.iso_date()], id="iso_date"),
+    pytest.param("{iso_date: dmy}", [normalizers.iso_date("dmy")], id="iso_date-order"),
+    pytest.param("{clamp: [1, 2.5]}", [normalizers.clamp(1, 2.5)], id="clamp"),
+    pytest.param("{clamp: [null, 5]}", [normalizers.clamp(None, 5)], id="clamp-one-side"),
+    pytest.param("{null_as: []}", [normalizers.null_as([])], id="null_as"),
+    pytest.param("{null_as: false}", [normalizers.null_as(value=False)], id="null_as-false"),
+    pytest.param("{default_on_null: true}", [normalizers.default_on_null()], id="default_on_null"),
     pytest.param("{aliases: [b]}", [], id="aliases"),
     pytest.param("{type: integer}", [], id="type"),
     pytest.param("{required: true}", [], id="required"),
@@ -171,7 +164,7 @@ PARAMETERS = [
     pytest.param("{description: Words}", [], id="description"),
     pytest.param(
         "{null_as: x, lower: true, split: true, strip: true}",
-        [mcp_lenient.normalizers.strip(), mcp_lenient.normalizers.split(), mcp_lenient.normalizers.lower(), mcp_lenient.normalizers.null_as("x")],
+        [normalizers.strip(), normalizers.split(), normalizers.lower(), normalizers.null_as("x")],
         id="in-their-order-not-the-files",
     ),
 ]  # fmt: skip
@@ -264,12 +257,9 @@ AT = "tools.yaml:4: tools.t.parameters.p"
     ("entry", "reported"),
     [
         pytest.param("{clmap: [1, 2]}", f"{AT}.clmap: there is no such field; did you mean 'clamp'? Allowed are 'type', ", id="misspelt"),
-        pytest.param("{color: red}", f"{AT}.color: there is no such field. Allowed are 'type', ", id="unknown"),
         pytest.param("", f"{AT}: must be a mapping of names, not null.", id="nothing"),
         pytest.param("[strip]", f"{AT}: must be a mapping of names, not of type array.", id="list"),
-        pytest.param("{aliases: query}", f'{AT}.aliases: must be a list, not "query".', id="alias-text"),
         pytest.param("{aliases: [a, 1]}", f"{AT}.aliases[1]: must be a string, not 1. Put it in quotes.", id="alias-number"),
-        pytest.param("{aliases: ['']}", f"{AT}.aliases[0]: must not be empty.", id="alias-empty"),
         pytest.param("{aliases: []}", f"{AT}.aliases: aliases(*names) must be one or more names", id="alias-none"),
         pytest.param("{aliases: [a, a]}", f"{AT}.aliases: aliases(*names) must be different names", id="alias-twice"),
         pytest.param("{aliases: [no]}", f"{AT}.aliases[0]: YAML reads this as true or false; write that instead. Put it in quotes", id="alias-no"),
@@ -282,31 +272,20 @@ AT = "tools.yaml:4: tools.t.parameters.p"
         pytest.param("{lower: true, upper: true}", f"{AT}: 'lower' and 'upper' exclude each other.", id="lower-upper"),
         pytest.param("{split: true, tags: true}", f"{AT}: 'split' and 'tags' exclude each other.", id="split-tags"),
         pytest.param("{null_as: 1, default_on_null: true}", f"{AT}: 'null_as' and 'default_on_null' exclude", id="nulls"),
-        pytest.param("{clamp: 5}", f"{AT}.clamp: must be a list of two", id="clamp-number"),
         pytest.param("{clamp: [5, 1]}", f"{AT}.clamp: clamp(minimum=...) must be at most 1", id="clamp-reversed"),
-        pytest.param("{clamp: [a, 1]}", f"{AT}.clamp: clamp(minimum=...) must be a finite number", id="clamp-text"),
         pytest.param("{clamp: [0, 1_000]}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-underscore"),
         pytest.param("{clamp: [0, 010]}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-octal"),
-        pytest.param("{clamp: [0, 0o17]}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-octal-1.2"),
         pytest.param("{clamp: [0, 1:30]}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-sexagesimal"),
         pytest.param("{clamp: [0, .inf]}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-infinite"),
-        pytest.param("{clamp: [0, 1.0e+999]}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-overflow"),
         pytest.param(f"{{clamp: [0, {'9' * 5000}]}}", f"{AT}.clamp[1]: YAML reads this as a number, but it is not spelled as in JSON", id="number-long"),
-        pytest.param("{split: ''}", f"{AT}.split: split(separator) must be a non-empty string", id="split-empty"),
-        pytest.param("{split: 5}", f"{AT}.split: must be true, or the text between the parts.", id="split-number"),
         pytest.param("{parse_json: text}", f"{AT}.parse_json: Each kind of parse_json(*kinds) must be 'array' or 'object'", id="parse_json"),
         pytest.param("{iso_date: [dmy]}", f"{AT}.iso_date: must be true, or 'dmy' or 'mdy'.", id="iso_date"),
-        pytest.param("{synonyms: [a]}", f"{AT}.synonyms: synonyms(meanings) must be", id="synonyms-list"),
-        pytest.param("{synonyms: {a: [1]}}", f"{AT}.synonyms: The meaning of 'a' must be", id="synonyms-value"),
         pytest.param("{synonyms: {on: 1}}", f"{AT}.synonyms.on: YAML does not read this name as a string; put it in quotes.", id="synonyms-on"),
         pytest.param("{null_as: null}", f"{AT}.null_as: null_as(value) must be a JSON value other than null", id="null_as"),
         pytest.param("{null_as: 2024-01-31}", f"{AT}.null_as: YAML reads this as a date, which JSON does not have. Put it in quotes", id="date"),
         pytest.param("{tags: 3}", f"{AT}.tags: must be true, or a mapping of its options.", id="tags"),
         pytest.param("{tags: {trimm: true}}", f"{AT}.tags.trimm: there is no such field; did you mean 'trim'?", id="tags-misspelt"),
-        pytest.param("{tags: {max_count: 0}}", f"{AT}.tags.max_count: must be greater than or equal to 1, not 0.", id="tags-count"),
-        pytest.param("{tags: {separator: '['}}", f"{AT}.tags: tags(separator=...) must be a non-empty string", id="tags-separator"),
         pytest.param("!!python/name:os.system {}", f"{AT}: this has the tag 'tag:yaml.org,2002:python/name:os.system'; tags are not allowed.", id="tag"),
-        pytest.param("{aliases: !!set {a, b}}", f"{AT}.aliases: this has the tag", id="tag-set"),
         pytest.param("{null_as: !!binary aGk=}", f"{AT}.null_as: this has a tag, or a type that JSON does not have.", id="tag-binary"),
         pytest.param("{<<: {strip: true}}", f'{AT}["<<"]: YAML does not read this name as a string', id="merge"),
         pytest.param("{? [a] : b}", f'{AT}["line 4"]: YAML does not read this name as a string', id="list-as-name"),
@@ -323,7 +302,6 @@ def test_parameter_errors_name_their_place(refused, entry, reported):
     ("text", "reported"),
     [
         pytest.param("tols: {}", "tools.yaml:1: tols: there is no such field; did you mean 'tools'? Allowed are 'policy', 'tools'.", id="field"),
-        pytest.param("polic: {mode: observe}", "tools.yaml:1: polic: there is no such field; did you mean 'policy'?", id="field-of-mapping"),
         pytest.param("a:\n  parametres: {}\n  description: x", "tools.yaml:2: a.parametres: there is no such field; did you mean 'parameters'?", id="tool-at-top"),
         pytest.param("a: {parameters: {}}\ntools: {a: {}}", "tools.yaml:1: the whole file: 'a' is declared both at the top and under 'tools'.", id="tool-twice"),
         pytest.param("[]", "tools.yaml:1: the whole file: must be a mapping of names, not of type array.", id="list"),
@@ -340,19 +318,15 @@ def test_parameter_errors_name_their_place(refused, entry, reported):
         pytest.param("policy: {drop: [x]}", "tools.yaml:1: policy.drop: there is no such field; did you mean 'drop_unknown'?", id="drop"),
         pytest.param("policy: {disable: [rename_aliass]}", "tools.yaml:1: policy.disable[0]: there is no such rule; did you mean 'rename_alias'?", id="rule"),
         pytest.param("policy: {limits: {dept: 1}}", "tools.yaml:1: policy.limits.dept: there is no such field; did you mean 'depth'? Allowed are 'bytes', ", id="limit"),
-        pytest.param("policy: {limits: {depth: 0}}", "tools.yaml:1: policy.limits.depth: must be greater than or equal to 1, not 0.", id="limit-zero"),
         pytest.param("policy: {limits: {depth: 1.5}}", "tools.yaml:1: policy.limits.depth: must be a whole number, not 1.5.", id="limit-fraction"),
-        pytest.param("policy: {echo_values: 'false'}", 'tools.yaml:1: policy.echo_values: must be true or false, not "false".', id="flag-text"),
         pytest.param("policy: {aliases: {a: [q], b: [q]}}", "tools.yaml:1: policy: Policy.aliases gives 'q' to both 'a' and 'b'.", id="server-aliases"),
         pytest.param("tools:\n  a: {policy: {aliases: {}}}", "tools.yaml:2: tools.a.policy.aliases: there is no such field.", id="tool-aliases"),
         pytest.param("tools: {a: [}", "tools.yaml:1: this cannot be read as YAML: ", id="syntax"),
         pytest.param("tools:\n\t- a", "tools.yaml:2: this cannot be read as YAML: ", id="tab"),
-        pytest.param("a: b\n---\nc: d", "tools.yaml:2: this cannot be read as YAML: ", id="two-documents"),
-        pytest.param("a: *nowhere", "tools.yaml:1: this cannot be read as YAML: ", id="no-such-anchor"),
         pytest.param("a: \x01", "tools.yaml: this cannot be read as YAML: ", id="control-character"),
         pytest.param(b"tools: {}\n\xff", "tools.yaml:2: the file must be UTF-8 text.", id="not-utf-8"),
         pytest.param("&a [*a]", "tools.yaml:1: this cannot be read as YAML: ", id="endless"),
-        pytest.param("[" * 500_000, "tools.yaml:1: this cannot be read as YAML: it is nested too deeply.", id="deep"),
+        pytest.param("[" * 100_000, "tools.yaml:1: this cannot be read as YAML: it is nested too deeply.", id="deep"),
         pytest.param("#" * (MAX_BYTES + 1), f"tools.yaml: the file is larger than {MAX_BYTES} bytes.", id="large"),
     ],
 )  # fmt: skip
@@ -404,9 +378,9 @@ def test_all_errors_are_reported_at_once(refused):
 def test_reported_errors_are_bounded(refused):
     """A file full of errors gives a bounded message."""
     fields = "".join(f"field{at}: {'x' * 100}\n" for at in range(500))
-    reported = refused(f"{fields}tools: {{t: [{'no, ' * 10_000}]}}").splitlines()
+    reported = refused(f"{fields}tools: {{t: [{'no, ' * 1_000}]}}").splitlines()
     assert len(reported) == MAX_FAULTS + 1
-    assert reported[-1] == f"… and {10_500 - MAX_FAULTS} more."
+    assert reported[-1] == f"… and {1_500 - MAX_FAULTS} more."
     assert max(map(len, reported)) < 1000
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
-from ipaddress import IPv4Address
-from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 from uuid import UUID
 
@@ -93,53 +91,41 @@ TYPES = [
     pytest.param(int, id="int"),
     pytest.param(float, id="float"),
     pytest.param(bool, id="bool"),
-    pytest.param(bytes, id="bytes"),
     pytest.param(type(None), id="null"),
     pytest.param(Any, id="any"),
     pytest.param(datetime, id="datetime"),
     pytest.param(date, id="date"),
-    pytest.param(time, id="time"),
     pytest.param(timedelta, id="timedelta"),
     pytest.param(UUID, id="uuid"),
     pytest.param(Decimal, id="decimal"),
     pytest.param(Color, id="enum"),
     pytest.param(Level, id="int-enum"),
     pytest.param(Literal["red", 1], id="literal"),
-    pytest.param(Path, id="path"),
-    pytest.param(IPv4Address, id="ip"),
     pytest.param(SecretStr, id="secret"),
     pytest.param(StrictInt, id="strict-int"),
     pytest.param(tuple[int, ...], id="tuple"),
     pytest.param(tuple[int, date], id="fixed-tuple"),
     pytest.param(set[date], id="set"),
-    pytest.param(frozenset[UUID], id="frozenset"),
-    pytest.param(list[Color], id="list"),
     pytest.param(dict[str, datetime], id="dict"),
-    pytest.param(dict[int, str], id="dict-of-int"),
     pytest.param(Point, id="model"),
     pytest.param(Node, id="recursive"),
-    pytest.param(list[Node], id="recursive-list"),
     pytest.param(Pair, id="named-tuple"),
     pytest.param(Options, id="typed-dict"),
     pytest.param(Box, id="dataclass"),
-    pytest.param(date | None, id="nullable"),
     pytest.param(Point | None, id="nullable-model"),
     pytest.param(list[Color] | None, id="nullable-list"),
     pytest.param(Annotated[Point, Field(description="a place"), AfterValidator(same)], id="described-model"),
-    pytest.param(Annotated[Node, Field(title="Tree", examples=[{}])], id="titled-model"),
     pytest.param(Annotated[int, WrapValidator(handed_on)], id="wrap-validator"),
     pytest.param(Annotated[date, PlainSerializer(str, return_type=str)], id="serializer"),
     pytest.param(SerializeAsAny[Point], id="serialized-as-any"),
     pytest.param(Json[list[int]], id="json"),
     pytest.param(dict[Annotated[Color, lower()], int], id="marked-keys"),
-    pytest.param(int | str, id="union"),
     pytest.param(date | list[UUID] | None, id="union-of-more"),
     pytest.param(Point | Node, id="union-of-models"),
     pytest.param(Annotated[Point | Node, Field(discriminator="kind")], id="discriminated"),
     pytest.param(Annotated[Point | Node | None, Discriminator("kind")], id="discriminated-nullable"),
     pytest.param(list[Annotated[list[Annotated[Point, strip()]], strip()]], id="marked-inside"),
     pytest.param(Annotated[int, Field(ge=1, le=5, description="a step")], id="bounds"),
-    pytest.param(Annotated[str, Field(pattern="^r", max_length=4)], id="pattern"),
     pytest.param(Annotated[list[int] | None, Field(max_length=2)], id="items"),
 ]
 VALUES = [

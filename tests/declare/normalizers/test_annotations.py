@@ -103,10 +103,8 @@ def test_serialization_is_unchanged(kind, round_trip):
 CONSTRAINED = [
     pytest.param(str, Field(max_length=3, min_length=1), "abcd", id="text-length"),
     pytest.param(list[int], Field(max_length=3, min_length=1), [1, 2, 3, 4], id="list-length"),
-    pytest.param(set[int], Field(max_length=3), [1, 2, 3, 4], id="set-length"),
     pytest.param(dict[str, int], Field(min_length=1), {}, id="dict-length"),
     pytest.param(int, Field(ge=1, lt=10), 10, id="int-bounds"),
-    pytest.param(float, Field(gt=1, le=10, multiple_of=0.5), 0.5, id="float-bounds"),
     pytest.param(int | float, Field(ge=1), 0, id="union-bounds"),
     pytest.param(int | None, Field(description="a number", examples=[1]), "a", id="nullable-words"),
     pytest.param(Point, Field(description="a place"), {}, id="model-words"),
