@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from fastmcp import Client, FastMCP
-from tables import (
-    INTEGER,
-    OBJECT,
-    STRING,
-    check,
-    closed,
-    each_row,
-)
-
-from mcp_lenient import LenientMiddleware, normalize
+from decisions import decide
+from tables import INTEGER, OBJECT, STRING, Json, check, closed, each_row
 
 FILTER = closed("field", field=STRING, value=INTEGER)
 
@@ -40,69 +30,27 @@ def test_unwrap_arguments_knows_every_wrapper(name: str) -> None:
     check(FILTER, {name: {"field": "a"}}, {"field": "a"}, [("unwrap_arguments", "")])
 
 
-@pytest.mark.parametrize(
-    ("sent", "expected"),
+PERSON = closed("person", person=STRING)
+_CALL = closed("name", "arguments", name=STRING, arguments={**OBJECT, "additionalProperties": INTEGER})
+
+
+@each_row(
+    ("tool", "schema", "sent", "expected"),
     [
-        ({"name": "greet", "arguments": {"person": "Ann"}}, {"person": "Ann"}),
-        ({"name": "greet", "arguments": '{"person": "Ann"}'}, {"person": "Ann"}),
-        ({"name": "other", "arguments": {"person": "Ann"}}, None),
-        ({"name": "greet", "arguments": {"person": "Ann"}, "id": "1"}, None),
-        ({"name": "greet", "arguments": {"town": "Oslo"}}, None),
+        ("greet", PERSON, {"name": "greet", "arguments": {"person": "Ann"}}, {"person": "Ann"}),
+        ("greet", PERSON, {"name": "greet", "arguments": '{"person": "Ann"}'}, {"person": "Ann"}),
+        ("tick", closed(), {"name": "tick", "arguments": {}}, {}),
+        ("greet", PERSON, {"name": "other", "arguments": {"person": "Ann"}}, None),
+        ("greet", PERSON, {"name": "greet", "arguments": {"person": "Ann"}, "id": "1"}, None),
+        ("greet", PERSON, {"name": "greet", "arguments": {"town": "Oslo"}}, None),
+        ("greet", PERSON, {"name": None, "arguments": {"person": "Ann"}}, None),
+        (None, PERSON, {"name": None, "arguments": {"person": "Ann"}}, None),
+        (None, PERSON, {"name": "", "arguments": {"person": "Ann"}}, None),
+        ("run", _CALL, {"name": "run", "arguments": {"a": 1}}, {"name": "run", "arguments": {"a": 1}}),
+        ("run", _CALL, {"name": "run", "arguments": {"name": "x", "arguments": {"a": 1}}}, None),
     ],
 )
-async def test_call_as_its_own_arguments_is_unwrapped(sent: Any, expected: Any) -> None:
-    """``{"name": <this tool>, "arguments": {..}}`` is the call itself. With another tool's name it is not."""
-    server = FastMCP("own", middleware=[LenientMiddleware()])
-
-    @server.tool
-    def greet(person: str) -> str:
-        return person
-
-    async with Client(server) as client:
-        result = await client.call_tool("greet", sent, raise_on_error=False)
-    assert (None if result.is_error else {"person": result.data}) == expected
-
-
-async def test_own_call_of_a_tool_without_parameters_is_unwrapped() -> None:
-    """A tool without parameters that is sent its own call gets no arguments."""
-    server = FastMCP("own", middleware=[LenientMiddleware()])
-
-    @server.tool
-    def tick() -> str:
-        return "tock"
-
-    async with Client(server) as client:
-        assert (await client.call_tool("tick", {"name": "tick", "arguments": {}})).data == "tock"
-
-
-@pytest.mark.parametrize("name", [None, "", "other"])
-def test_call_as_its_own_arguments_requires_a_known_tool(name: Any) -> None:
-    """Without a known tool name, or with a null name, `name` and `arguments` are unknown keys."""
-    sent = {"name": name, "arguments": {"city": "Oslo"}}
-    assert normalize(closed("city", city=STRING), sent).violations
-
-
-async def test_tool_that_declares_name_and_arguments_keeps_them() -> None:
-    """A tool that declares both parameters receives them unchanged."""
-    server = FastMCP("own", middleware=[LenientMiddleware()])
-
-    @server.tool
-    def run(name: str, arguments: dict[str, Any]) -> str:
-        return f"{name} {arguments}"
-
-    async with Client(server) as client:
-        result = await client.call_tool("run", {"name": "run", "arguments": {"name": "x", "arguments": {}}})
-    assert result.data == "run {'name': 'x', 'arguments': {}}"
-
-
-async def test_tool_that_declares_name_and_arguments_is_not_unwrapped() -> None:
-    """Wrong arguments of a tool that declares both parameters are refused, not unwrapped."""
-    server = FastMCP("own", middleware=[LenientMiddleware()])
-
-    @server.tool
-    def run(name: str, arguments: dict[str, int]) -> str:
-        return f"{name} {arguments}"
-
-    sent = {"name": "run", "arguments": {"name": "x", "arguments": {"a": 1}}}
-    async with Client(server) as client:
-        assert (await client.call_tool("run", sent, raise_on_error=False)).is_error
+def test_call_as_its_own_arguments_is_unwrapped(tool: Any, schema: Json, sent: Any, expected: Any) -> None:
+    """``{"name": <this tool>, "arguments": {..}}`` is the call itself, unless the tool declares both names."""
+    decision = decide(schema, sent, tool=tool)
+    assert (None if decision.violations else decision.arguments) == expected

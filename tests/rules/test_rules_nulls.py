@@ -6,9 +6,7 @@ import datetime as dt
 from typing import Annotated, Any
 from uuid import UUID
 
-import pytest
-from calls import call, envelope, got, lenient
-from fastmcp.tools import Tool
+from decisions import decide_value, refusals
 from pydantic import AnyUrl, Field
 from tables import (
     BOOLEAN,
@@ -44,21 +42,8 @@ def test_a_text_of_null_is_not_left_out(schema: Any) -> None:
     assert normalize(_optional(INTEGER), {"n": 1, "p": "none"}).violations
 
 
-def _take(kind: Any) -> Tool:
-    def take(x: Any) -> str:
-        return repr(x)
-
-    take.__annotations__ = {"x": kind | None, "return": str}
-    return Tool.from_function(take, name="take")
-
-
-@pytest.mark.parametrize("kind", [dt.date, UUID, AnyUrl])
-async def test_null_text_becomes_null_for_types_with_a_format(kind: Any) -> None:
-    """A server gets null for a nullable type whose format has no word for it."""
-    assert got(await call(lenient(_take(kind)), "take", {"x": "null"})) == "None"
-
-
-async def test_null_text_stays_refused_for_free_text() -> None:
-    """A server does not get null for a word that its own pattern refuses."""
-    server = lenient(_take(Annotated[str, Field(pattern="^[A-Z]{3}$")]))
-    assert envelope(await call(server, "take", {"x": "null"}))["error_code"] == "INVALID_X_VALUE"
+@each_row("kind", [dt.date, UUID, AnyUrl])
+def test_null_text_becomes_null_for_types_with_a_format(kind: Any) -> None:
+    """A nullable type whose format has no word for null gets null for it; one with a pattern of its own does not."""
+    assert decide_value(kind | None, "null").arguments == {"x": None}
+    assert refusals(decide_value(Annotated[str, Field(pattern="^[A-Z]{3}$")] | None, "null"))

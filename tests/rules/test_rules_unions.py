@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonpatch
 import pytest
-from decisions import decide, records, refusals
+from decisions import decide, refusals
 from tables import (
     BOOLEAN,
     INTEGER,
@@ -49,12 +49,3 @@ def test_tie_of_whole_values_is_reported_at_the_parameter(schema: Any, sent: Any
     for patch in decision.violations[0].fixes:
         assert not decide(schema, jsonpatch.apply_patch(sent, [*patch])).violations
     assert decision.arguments == kept
-
-
-def test_other_parameters_are_repaired_beside_a_tie() -> None:
-    """A tied parameter stays unchanged, and another parameter is repaired."""
-    schema = closed("p", "n", p=union(array(INTEGER), array(BOOLEAN)), n=INTEGER)
-    decision = decide(schema, {"p": ["1"], "n": "5"})
-    assert decision.arguments == {"p": ["1"], "n": 5}
-    assert records(decision) == ["text_to_integer /n string integer"]
-    assert refusals(decision) == ["ambiguous /p"]
