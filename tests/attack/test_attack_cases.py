@@ -16,7 +16,6 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool, ToolResult
 from fastmcp_versions import RAW, not_on_3
-from mcp.types import ToolAnnotations
 from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 from tables import each_row
@@ -152,26 +151,6 @@ async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], receive
     return received[-1]
 
 
-@pytest.mark.slow
-@each_file
-async def test_a_server_that_publishes_the_schemas(name):
-    """Over a client and a server, each tool gets what its row expects, or its caller gets the envelope."""
-    server = FastMCP(name, middleware=[LenientMiddleware(Policy(unrepairable="refuse"))])
-    tools = {}
-    for at, row in enumerate(FILES[name]):
-        hints = ToolAnnotations(destructiveHint=row.destructive)
-        tools[row.id] = Recording(name=f"tool_{at}", parameters=row.schema, annotations=hints)
-        server.add_tool(tools[row.id])
-    found = {}
-    async with Client(server) as client:
-        for row in FILES[name]:
-            if isinstance(row.sent, dict):
-                tool = tools[row.id]
-                outcome = await _outcome(client, tool.name, row.sent, tool._received)
-                found[row.id] = verdict(row.expected, outcome)
-    check_rows(found)
-
-
 def _recording(row: Row, name: str, received: list[Any]) -> Tool | None:
     """Return a function with the parameters of a row that records its arguments, if Python can express them."""
     with suppress(UnsupportedError), warnings.catch_warnings():
@@ -200,7 +179,7 @@ def _mounted(server: FastMCP, tools: list[Tool]) -> FastMCP:
     ("build", "strict"),
     [
         pytest.param(_functions, False, id="lax"),
-        pytest.param(_functions, True, id="strict"),
+        pytest.param(_functions, True, id="strict", marks=pytest.mark.slow),
         pytest.param(_transformed, False, id="transformed", marks=pytest.mark.slow),
         pytest.param(_mounted, False, id="mounted", marks=pytest.mark.slow),
     ],

