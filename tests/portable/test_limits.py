@@ -99,6 +99,11 @@ def parameters(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
+def one(**properties: Any) -> ListedTool:
+    """Return a tool with these optional parameters."""
+    return ListedTool("a", parameters(**properties))
+
+
 SELF = {"$ref": "#/$defs/A"}
 BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
     "tool_name": (ListedTool("a.b", parameters()), "openai", [""]),
@@ -108,76 +113,48 @@ BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
     "root_is_object": (ListedTool("a", {}), "anthropic", [""]),
     "root_properties": (ListedTool("a", {"type": "object"}), "librechat", [""]),
     "output_is_object": (ListedTool("a", parameters(), output_schema={}), "typescript-sdk", [""]),
-    "sizes": (ListedTool("a", parameters(a={"type": "string", "enum": ["a"] * 1001})), "moonshot", [""]),
+    "sizes": (one(a={"type": "string", "enum": ["a"] * 1001}), "moonshot", [""]),
     "not_at_root": (ListedTool("a", {"type": "object", "oneOf": [{}]}), "anthropic", ["/oneOf"]),
-    "without": (ListedTool("a", parameters(a={"maxLength": 3})), "xai", ["/properties/a/maxLength"]),
-    "only": (ListedTool("a", parameters(a={"const": 3})), "codex", ["/properties/a/const"]),
-    "property_names": (ListedTool("a", parameters(**{"$top": {}})), "anthropic", ["/properties/$top"]),
-    "reserved_names": (
-        ListedTool("a", parameters(anyOf={"type": "string"})),
-        "moonshot",
-        ["/properties/anyOf"],
-    ),
-    "property_types": (ListedTool("a", parameters(a={})), "gemini-cli", ["/properties/a"]),
-    "types": (ListedTool("a", parameters(a={})), "moonshot", ["/properties/a"]),
-    "valid": (ListedTool("a", parameters(a={"type": "any"})), "mistral", ["/properties/a/type"]),
-    "targets": (ListedTool("a", parameters(a=SELF)), "llama.cpp", ["/properties/a/$ref"]),
-    "local_references": (
-        ListedTool("a", parameters(a={"$ref": "#/properties/a"})),
-        "moonshot",
-        ["/properties/a"],
-    ),
+    "without": (one(a={"maxLength": 3}), "xai", ["/properties/a/maxLength"]),
+    "only": (one(a={"const": 3}), "codex", ["/properties/a/const"]),
+    "property_names": (one(**{"$top": {}}), "anthropic", ["/properties/$top"]),
+    "reserved_names": (one(anyOf={"type": "string"}), "moonshot", ["/properties/anyOf"]),
+    "property_types": (one(a={}), "gemini-cli", ["/properties/a"]),
+    "types": (one(a={}), "moonshot", ["/properties/a"]),
+    "valid": (one(a={"type": "any"}), "mistral", ["/properties/a/type"]),
+    "targets": (one(a=SELF), "llama.cpp", ["/properties/a/$ref"]),
+    "local_references": (one(a={"$ref": "#/properties/a"}), "moonshot", ["/properties/a"]),
     "alone": (
         ListedTool("a", {**parameters(a={**SELF, "title": "A"}), "$defs": {"A": {"type": "string"}}}),
         "gemini-jsonschema",
         ["/properties/a"],
     ),
     "type_beside_any_of": (
-        ListedTool("a", parameters(a={"type": "string", "anyOf": [{"type": "string"}]})),
+        one(a={"type": "string", "anyOf": [{"type": "string"}]}),
         "moonshot",
         ["/properties/a"],
     ),
-    "one_type": (ListedTool("a", parameters(a={"type": ["string"]})), "cursor", ["/properties/a"]),
-    "type_list_alone": (
-        ListedTool("a", parameters(a={"type": ["string"], "minLength": 1})),
-        "moonshot",
-        ["/properties/a"],
-    ),
-    "enum_texts": (
-        ListedTool("a", parameters(a={"type": "string", "enum": [""]})),
-        "copilot-cli",
-        ["/properties/a"],
-    ),
-    "enum_types": (
-        ListedTool("a", parameters(a={"type": "string", "enum": ["", 1]})),
-        "moonshot",
-        ["/properties/a"],
-    ),
-    "array_items": (ListedTool("a", parameters(a={"type": "array"})), "openai", ["/properties/a"]),
-    "typed_items": (
-        ListedTool("a", parameters(a={"type": "array", "items": {}})),
-        "gemini",
-        ["/properties/a"],
-    ),
-    "objects_only": (
-        ListedTool("a", parameters(a={"type": "string", "required": []})),
-        "gemini",
-        ["/properties/a"],
-    ),
+    "one_type": (one(a={"type": ["string"]}), "cursor", ["/properties/a"]),
+    "type_list_alone": (one(a={"type": ["string"], "minLength": 1}), "moonshot", ["/properties/a"]),
+    "enum_texts": (one(a={"type": "string", "enum": [""]}), "copilot-cli", ["/properties/a"]),
+    "enum_types": (one(a={"type": "string", "enum": ["", 1]}), "moonshot", ["/properties/a"]),
+    "array_items": (one(a={"type": "array"}), "openai", ["/properties/a"]),
+    "typed_items": (one(a={"type": "array", "items": {}}), "gemini", ["/properties/a"]),
+    "objects_only": (one(a={"type": "string", "required": []}), "gemini", ["/properties/a"]),
     "required_declared": (ListedTool("a", {**parameters(), "required": ["a"]}), "gemini", [""]),
     "all_required": (
         ListedTool("a", {**parameters(a={"type": "string"}), "additionalProperties": False}),
         "openai-strict",
         [""],
     ),
-    "closed": (ListedTool("a", parameters()), "anthropic-strict", [""]),
+    "closed": (one(), "anthropic-strict", [""]),
     "no_boolean_additional": (
         ListedTool("a", {**parameters(), "additionalProperties": False}),
         "google-genai",
         [""],
     ),
-    "anchored_patterns": (ListedTool("a", parameters(a={"pattern": "a"})), "llama.cpp", ["/properties/a"]),
-    "bounds_below": (ListedTool("a", parameters(a={"maxLength": 2000})), "llama.cpp", ["/properties/a"]),
+    "anchored_patterns": (one(a={"pattern": "a"}), "llama.cpp", ["/properties/a"]),
+    "bounds_below": (one(a={"maxLength": 2000}), "llama.cpp", ["/properties/a"]),
     "formats": (
         ListedTool(
             "a",
@@ -190,7 +167,7 @@ BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
         "openai-strict",
         ["/properties/a"],
     ),
-    "optional_null": (ListedTool("a", parameters(a={"type": "string"})), "groq", ["/properties/a"]),
+    "optional_null": (one(a={"type": "string"}), "groq", ["/properties/a"]),
 }
 
 
