@@ -9,23 +9,13 @@ from typing import Annotated
 import pytest
 from decisions import decide, decide_value
 from pydantic import AfterValidator
-from tables import each_row, rows
+from tables import NUMBER, STRING, array, closed, each_row, nullable, rows
 
 from mcp_lenient import Policy, normalize
 
-TEXT = {"type": "string"}
-TEXTS = {"type": "array", "items": TEXT}
-TAGS = {"anyOf": [TEXTS, {"type": "null"}], "default": None}
-SHAPES = {
-    "Circle": {
-        "properties": {"kind": {"const": "circle"}, "r": {"type": "number"}},
-        "required": ["kind", "r"],
-    },
-    "Square": {
-        "properties": {"kind": {"const": "square"}, "a": {"type": "number"}},
-        "required": ["kind", "a"],
-    },
-}
+TAGS = {**nullable(array(STRING)), "default": None}
+CIRCLE = closed("kind", "r", kind={"const": "circle"}, r=NUMBER)
+SQUARE = closed("kind", "a", kind={"const": "square"}, a=NUMBER)
 SCHEMA = {
     "type": "object",
     "properties": {
@@ -37,7 +27,7 @@ SCHEMA = {
         "ahead": {"type": "string", "pattern": "^(?=a)ab"},
         "day": {"type": "string", "format": "date"},
         "ids": {"type": "array", "items": {"type": "integer"}, "maxItems": 2},
-        "shape": {"oneOf": [{"$ref": "#/$defs/Circle"}, {"$ref": "#/$defs/Square"}]},
+        "shape": {"oneOf": [{"$ref": "#/$defs/circle"}, {"$ref": "#/$defs/square"}]},
         "flag": {"type": "boolean"},
         "api_key": {"type": "string", "maxLength": 3},
         "pin": {"type": "string", "writeOnly": True, "maxLength": 3},
@@ -46,20 +36,13 @@ SCHEMA = {
     },
     "required": ["content"],
     "additionalProperties": False,
-    "$defs": {
-        name: {"type": "object", "additionalProperties": False, **shape} for name, shape in SHAPES.items()
-    },
+    "$defs": {"circle": CIRCLE, "square": SQUARE},
 }
 
 
 def violations_of(sent, *, schema=SCHEMA, **policy):
     """Return the violations of one call."""
     return normalize(schema, sent, Policy(**policy)).violations
-
-
-def told(violations):
-    """Return everything that violations say to a caller, as text."""
-    return repr(violations)
 
 
 ONE_FAULT = [
@@ -85,30 +68,6 @@ ONE_FAULT = [
         id="inside a union",
     ),
     pytest.param(
-        {"limit": "five"},
-        "type",
-        "/limit",
-        "'limit' must be an integer, but got the string \"five\". Write it in digits, like 1.",
-        id="text for a number",
-    ),
-    pytest.param(
-        {"flag": "n/a"},
-        "type",
-        "/flag",
-        "'flag' must be a boolean, but got the string \"n/a\". Leave it out if you have no value.",
-        id="nothing for an optional one",
-    ),
-    pytest.param(
-        {"order": "ascending"},
-        "enum",
-        "/order",
-        '\'order\' must be one of "asc", "desc", but got the string "ascending".',
-        id="enum",
-    ),
-    pytest.param(
-        {"limit": 11}, "range", "/limit", "'limit' must be at most 10, but got the integer 11.", id="range"
-    ),
-    pytest.param(
         {"code": "u"},
         "length",
         "/code",
@@ -124,32 +83,11 @@ ONE_FAULT = [
         id="lookahead",
     ),
     pytest.param(
-        {"ids": [1, 2, 3]},
-        "length",
-        "/ids",
-        "'ids' must have at most 2 items, but got an array of 3 items.",
-        id="length",
-    ),
-    pytest.param(
         {"shape": {"kind": "circel", "r": 1}},
         "enum",
         "/shape/kind",
         '\'shape.kind\' must be one of "circle", "square", but got the string "circel". Did you mean "circle"?',
         id="discriminator",
-    ),
-    pytest.param(
-        {"shape": {"kind": "circle", "r": "x"}},
-        "type",
-        "/shape/r",
-        "'shape.r' must be a number, but got the string \"x\". Write it in digits, like 1.5.",
-        id="selected branch",
-    ),
-    pytest.param(
-        {"shape": {"r": 1}},
-        "missing",
-        "/shape/kind",
-        '\'shape.kind\' is required but was not sent. It must be one of "circle", "square".',
-        id="discriminator missing",
     ),
     pytest.param(
         {"tgas": []},
@@ -169,7 +107,7 @@ ONE_FAULT = [
 ]
 
 
-@pytest.mark.parametrize(("sent", "code", "pointer", "message"), ONE_FAULT)
+@each_row(("sent", "code", "pointer", "message"), ONE_FAULT)
 def test_one_fault(sent, code, pointer, message):
     """One error gives one line with the place, the value, the expected value and a hint."""
     (violation,) = violations_of({"content": "x", **sent})
@@ -208,22 +146,19 @@ def test_items_share_a_line():
     assert not violation.has_received_value
 
 
-@pytest.mark.parametrize(
-    "sent",
-    rows(__file__, "values_stay_private"),
-)
+@each_row("sent", rows(__file__, "values_stay_private"))
 def test_values_stay_private(sent):
     """No secret, undeclared or long value, or text in place of a container, is repeated anywhere."""
     found = violations_of({"content": "x", **sent}, secret={"session", "code"})
     assert found
-    assert "hunter22" not in told(found)
+    assert "hunter22" not in repr(found)
 
 
 def test_echo_values_false_repeats_no_value():
     """With ``echo_values=False`` no value is repeated."""
     found = violations_of({"content": [4711], "limit": 4711, "order": "4711"}, echo_values=False)
     assert len(found) == 3
-    assert "4711" not in told(found)
+    assert "4711" not in repr(found)
 
 
 def test_names_are_escaped_and_cut():
@@ -254,12 +189,12 @@ def test_odd_values(value):
 
 def test_bounds():
     """Ten thousand errors are listed as twenty and a count of the rest, in bounded time."""
-    sent = {"content": "x", **{f"key_{number}": number for number in range(10_000)}}
-    start = time.process_time()
-    found = violations_of(sent)
-    assert time.process_time() - start < 10
-    assert len(found) == 20
-    assert found[-1].message.endswith("980 more faults were found.")
+    for names, rest in ((10_000, "980 more faults were found."), (21, "1 more fault was found.")):
+        start = time.process_time()
+        found = violations_of({"content": "x", **{f"key_{at}": at for at in range(names)}})
+        assert time.process_time() - start < 10
+        assert len(found) == 20
+        assert found[-1].message.endswith(rest)
 
 
 def _says(sentence):
@@ -272,10 +207,7 @@ def _says(sentence):
 @each_row(
     ("sentence", "message"),
     [
-        (
-            "Give a city, not a country.",
-            "'x' is not accepted: Give a city, not a country.",
-        ),
+        ("Give a city, not a country.", "'x' is not accepted: Give a city, not a country."),
         ("See https://errors.example.com/x now", "'x' is not accepted: See now."),
         ("", "'x' is not accepted by the tool; got the integer 7."),
     ],
