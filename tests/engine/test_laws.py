@@ -264,13 +264,6 @@ def test_valid_calls_of_real_tools_are_the_same_object(call: tuple[Json, Json]) 
     assert normalize(schema, arguments).arguments is arguments
 
 
-@needs_real
-def test_every_schema_of_a_real_tool_compiles() -> None:
-    """A schema that a real server publishes compiles and validates empty arguments."""
-    for schema in REAL:
-        assert bool(normalize(schema, {}).violations) != takes(schema, {})
-
-
 def _shuffled(schema: Any, random: Any) -> Any:
     if isinstance(schema, list):
         return [_shuffled(entry, random) for entry in schema]

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tables import INTEGER, OBJECT, STRING, array, closed, union
 
 from mcp_lenient import Policy, normalize
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "limit": {"type": "integer", "minimum": 1, "maximum": 100},
-        "query": {"type": "string"},
-        "name": {"type": "string"},
-        "filter": {
-            "anyOf": [
-                {"type": "object", "additionalProperties": {"type": "integer"}},
-                {"type": "array", "items": {"type": "string"}},
-            ]
-        },
-    },
-    "required": ["name"],
-    "additionalProperties": False,
-}
+_SCHEMA = closed(
+    "name",
+    limit={**INTEGER, "minimum": 1, "maximum": 100},
+    query=STRING,
+    name=STRING,
+    filter=union({**OBJECT, "additionalProperties": INTEGER}, array(STRING)),
+)
 _POLICY = Policy(aliases={"query": ("q",)})
 
 

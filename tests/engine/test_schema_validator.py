@@ -5,22 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import each_row, rows
+from tables import INTEGER, NULL, closed, each_row, rows
 
 from mcp_lenient import Policy, normalize
 
-INTEGER = {"type": "integer"}
-NULL = {"type": "null"}
 TREE: dict[str, Any] = {"type": "object", "properties": {"n": INTEGER, "next": {"$ref": "#"}}}
-
-
-def closed(*required: str, **properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(required),
-        "additionalProperties": False,
-    }
 
 
 def found(schema: dict[str, Any], arguments: dict[Any, Any], **policy: Any) -> list[str]:

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tables import each_row, rows
+from tables import INTEGER, NULL, NUMBER, each_row, opened, rows
 
 from mcp_lenient import normalize
 
-
-def obj(*required, **properties):
-    return {"type": "object", "properties": properties, "required": list(required)}
-
-
-TEXT, INTEGER, NUMBER = {"type": "string"}, {"type": "integer"}, {"type": "number"}
-BY_NUMBER = [obj(version={"const": 1}, n=INTEGER), obj(version={"const": 2}, n=INTEGER)]
-BESIDE_NUMBER = [obj("a", a=INTEGER), obj("b", b=INTEGER), NUMBER, {"type": "null"}]
+BY_NUMBER = [opened(version={"const": 1}, n=INTEGER), opened(version={"const": 2}, n=INTEGER)]
+BESIDE_NUMBER = [opened("a", a=INTEGER), opened("b", b=INTEGER), NUMBER, NULL]
 
 
 def published(branches):
@@ -41,10 +35,7 @@ def test_a_number_is_accepted_by_any_branch_of_numbers(value):
     assert not normalize(published([*BESIDE_NUMBER, INTEGER]), {"x": value}).violations
 
 
-@pytest.mark.parametrize(
-    ("branches", "sent", "message"),
-    rows(__file__, "refusals_describe_the_selected_branch"),
-)
+@each_row(("branches", "sent", "message"), rows(__file__, "refusals_describe_the_selected_branch"))
 def test_refusals_describe_the_selected_branch(branches, sent, message):
     """A refusal describes the selected branch and the errors that its repairs leave."""
     found = normalize(published(branches), {"x": sent}).violations
@@ -61,11 +52,11 @@ def test_quoted_integer_tag_is_repaired():
 def test_a_repaired_tag_adds_to_the_cost_of_its_branch(discriminated_first):
     """A branch that accepts the tag as sent wins over a discriminated one that needs it repaired."""
     tagged = {
-        "oneOf": [obj("kind", "n", kind={"const": each}, n=INTEGER) for each in ("text", "number")],
+        "oneOf": [opened("kind", "n", kind={"const": each}, n=INTEGER) for each in ("text", "number")],
         "discriminator": {"propertyName": "kind"},
     }
-    either = [tagged, obj("kind", "n", kind={"const": "Text"}, n=INTEGER)]
-    schema = obj("x", x={"anyOf": either if discriminated_first else either[::-1]})
+    either = [tagged, opened("kind", "n", kind={"const": "Text"}, n=INTEGER)]
+    schema = opened("x", x={"anyOf": either if discriminated_first else either[::-1]})
     found = normalize(schema, {"x": {"kind": "Text", "n": "5"}})
     assert found.arguments == {"x": {"kind": "Text", "n": 5}}
     assert [repair.rule for repair in found.repairs] == ["text_to_integer"]

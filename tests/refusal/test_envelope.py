@@ -81,9 +81,6 @@ async def test_several_violations_are_numbered():
     ]
 
 
-NUMBER, PAIR = {"type": "integer"}, {"type": "object", "properties": {"field": {}}, "required": ["field"]}
-
-
 @pytest.mark.parametrize(
     ("name", "schema", "value", "expected"),
     rows(__file__, "error_code"),
