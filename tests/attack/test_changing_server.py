@@ -31,63 +31,33 @@ Summary = tuple[str, str]
 """Whether the tool ran, and with which arguments or why not."""
 
 
-def _integer(serial: int) -> Any:
-    async def tool(value: int) -> Any:
-        await asyncio.sleep(0)
-        return {"serial": serial, "got": value}
-
-    return tool
+_TYPES: dict[str, Any] = {"integer": int, "text": str, "list": list[int], "anything": Any}
 
 
-def _text(serial: int) -> Any:
-    async def tool(value: str) -> Any:
-        await asyncio.sleep(0)
-        return {"serial": serial, "got": value}
+def _function(kind: str, serial: int) -> Any:
+    """Return a tool that says its serial number and what it got; some take the value under another name."""
 
-    return tool
-
-
-def _list(serial: int) -> Any:
-    async def tool(value: list[int]) -> Any:
-        await asyncio.sleep(0)
-        return {"serial": serial, "got": value}
-
-    return tool
-
-
-def _texts(serial: int) -> Any:
-    def tool(value: list[str]) -> Any:
-        return {"serial": serial, "got": value}
-
-    return tool
-
-
-def _anything(serial: int) -> Any:
     async def tool(value: Any) -> Any:
+        await asyncio.sleep(0)
         return {"serial": serial, "got": value}
 
-    return tool
-
-
-def _renamed(serial: int) -> Any:
-    async def tool(values: list[int]) -> Any:
+    async def renamed(values: list[int]) -> Any:
         return {"serial": serial, "got": values}
 
-    return tool
-
-
-def _more(serial: int) -> Any:
-    async def tool(value: list[int], other: int) -> Any:
+    async def more(value: list[int], other: int) -> Any:
         return {"serial": serial, "got": [value, other]}
 
-    return tool
+    def texts(value: list[str]) -> Any:
+        return {"serial": serial, "got": value}
 
-
-_MAKE = dict(zip(KINDS, (_integer, _text, _list, _texts, _anything, _renamed, _more), strict=True))
+    if kind in _TYPES:
+        tool.__annotations__["value"] = _TYPES[kind]
+        return tool
+    return {"renamed": renamed, "more": more, "texts": texts}[kind]
 
 
 def _made(name: str, kind: str, serial: int) -> Tool:
-    return Tool.from_function(_MAKE[kind](serial), name=name)
+    return Tool.from_function(_function(kind, serial), name=name)
 
 
 def _lenient(name: str) -> FastMCP:
