@@ -18,10 +18,30 @@ from tables import (
     array,
     closed,
     each_row,
+    enum,
     rows,
 )
 
 from mcp_lenient import LenientMiddleware, Policy, normalize
+
+
+def assert_unrelated(sent, declared, **values):
+    """Assert that no fix and no message takes a name for another one, with values of these types."""
+    for kind, value in values.items():
+        for required in ((declared,), ()):
+            found = normalize(closed(*required, **{declared: {"type": kind}}), {sent: value})
+            assert found.violations
+            assert not any(
+                each.fixes or each.did_you_mean or "mean" in each.message for each in found.violations
+            )
+            assert found.arguments == {sent: value}
+
+
+def assert_no_member_is_meant(sent, *members):
+    """Assert that no fix takes a text for one of the allowed values, and that the message lists them."""
+    (violation,) = normalize(closed(a=enum(*members)), {"a": sent}).violations
+    assert (violation.fixes, violation.did_you_mean) == ((), ())
+    assert all(f'"{member}"' in violation.message for member in members)
 
 
 @each_row(("sent", "declared"), rows(__file__, "a_fix_never_moves_an_identifier_to_another_name"))
@@ -65,17 +85,13 @@ async def test_a_word_of_the_tools_name_adds_nothing_to_a_parameters(tool, sent,
 def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
     """An identifier may be moved to another spelling of its name, and a bare ``id`` to a longer name."""
     schema = closed(declared, **{declared: STRING})
-    moved = move(f"/{sent}", f"/{declared}")
-    assert moved in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
+    assert move(f"/{sent}", f"/{declared}") in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
 
 
 @each_row(("sent", "declared"), rows(__file__, "another_name_is_neither_a_fix_nor_a_suggestion"))
 def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
     """An opposite or another unit is not offered, even if it is the only undeclared and the only missing name."""
-    for kind, value in (("string", "a"), ("integer", 5), ("boolean", True)):
-        for required in ((declared,), ()):
-            found = normalize(closed(*required, **{declared: {"type": kind}}), {sent: value}).violations
-            assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
+    assert_unrelated(sent, declared, string="a", integer=5, boolean=True)
 
 
 @each_row(
@@ -84,13 +100,7 @@ def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
 )
 def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, declared):
     """A number's name with another case may be another unit, whatever begins its last word."""
-    for required in ((declared,), ()):
-        result = normalize(closed(*required, **{declared: NUMBER}), {sent: 5})
-        assert result.violations
-        assert not any(
-            each.fixes or each.did_you_mean or "mean" in each.message for each in result.violations
-        )
-        assert result.arguments == {sent: 5}
+    assert_unrelated(sent, declared, number=5)
 
 
 @each_row(
@@ -99,32 +109,34 @@ def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, de
 def test_the_case_of_a_style_makes_no_other_unit(sent, declared):
     """A word in the case of its style is the same unit."""
     schema = closed(declared, **{declared: NUMBER})
-    moved = move(f"/{sent}", f"/{declared}")
-    assert moved in fixes_of(schema, {sent: 5}, disable={"rename_case"})
+    assert move(f"/{sent}", f"/{declared}") in fixes_of(schema, {sent: 5}, disable={"rename_case"})
 
 
-@pytest.mark.parametrize("sent", ["no_cache", "skip_cache", "disable_cache", "cache_disabled", "cacheless"])
-def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(sent):
-    """A word more may turn a boolean into its opposite."""
-    for one, other in ((sent, "cache"), ("cache", sent)):
-        found = normalize(closed(other, **{other: BOOLEAN}), {one: True}).violations
-        assert not any(each.fixes or each.did_you_mean for each in found)
+@each_row(
+    ("one", "other"),
+    [
+        *(("cache", name) for name in ("no_cache", "skip_cache", "cache_disabled", "cacheless")),
+        *(("read", "unread"), ("visible", "invisible"), ("allow_empty", "disallow_empty")),
+    ],
+)
+def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(one, other):
+    """A word or a prefix more may turn a boolean into its opposite."""
+    assert_unrelated(one, other, boolean=True)
+    assert_unrelated(other, one, boolean=True)
 
 
 @each_row(("sent", "declared"), [("is_active", "active"), ("active", "is_active"), ("recursve", "recursive")])
 def test_a_boolean_is_offered_under_its_own_name(sent, declared):
     """An auxiliary verb does not change the sense of a boolean, and a slip is none."""
-    moved = move(f"/{sent}", f"/{declared}")
-    assert moved in fixes_of(closed(declared, **{declared: BOOLEAN}), {sent: True})
+    assert move(f"/{sent}", f"/{declared}") in fixes_of(closed(declared, **{declared: BOOLEAN}), {sent: True})
 
 
 @each_row(("sent", "declared"), rows(__file__, "a_number_is_not_moved_to_a_name_with_another_unit"))
 def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
     """Neither a patch nor following the message would convert the number; the message only names what is accepted."""
-    for required in ((declared,), ()):
-        found = normalize(closed(*required, **{declared: INTEGER}), {sent: 5}).violations
-        assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
-        assert any(f"Accepted is '{declared}'." in each.message for each in found)
+    assert_unrelated(sent, declared, integer=5)
+    found = normalize(closed(**{declared: INTEGER}), {sent: 5}).violations
+    assert any(f"Accepted is '{declared}'." in each.message for each in found)
 
 
 @pytest.mark.parametrize("sent", ["excluded_tags", "without_tags", "old_tags"])
@@ -136,12 +148,9 @@ def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
 
 
 @each_row(("sent", "declared"), rows(__file__, "a_word_more_that_the_description_lacks_gives_no_fix"))
-@pytest.mark.parametrize("required", [True, False], ids=["required", "optional"])
-def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared, required):
+def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared):
     """A further word may reverse the meaning, also of the only missing name."""
-    for kind, value in ((STRING, "x"), (INTEGER, 5)):
-        found = normalize(closed(*[declared][:required], **{declared: kind}), {sent: value}).violations
-        assert not any(each.fixes or each.did_you_mean or "mean" in each.message for each in found)
+    assert_unrelated(sent, declared, string="x", integer=5)
 
 
 def test_a_word_more_that_the_description_has_gives_a_fix():
@@ -151,12 +160,10 @@ def test_a_word_more_that_the_description_has_gives_a_fix():
     assert fixes_of(schema, {"file_path": "x"}) == [moved, moved]
 
 
-def test_the_only_allowed_value_is_not_offered():
+@each_row("sent", ["del", "delete it", "DELETEE"])
+def test_the_only_allowed_value_is_not_offered(sent):
     """A caller that must confirm by a word has to write it itself."""
-    schema = closed("confirm", confirm={"enum": ["DELETE"]})
-    for sent in ("del", "delete it", "DELETEE"):
-        (violation,) = normalize(schema, {"confirm": sent}).violations
-        assert (violation.fixes, violation.did_you_mean) == ((), ())
+    assert_no_member_is_meant(sent, "DELETE")
 
 
 @each_row(
@@ -237,7 +244,7 @@ async def test_a_destructive_tool_gets_no_fix(sent, destructive):
 
 def test_each_of_several_wrong_parameters_has_its_fix():
     """Eight wrong parameters with several possible fixes each get the likeliest one first."""
-    schema = closed(**{f"p{at}": {"enum": ["alpha", "alpine", "beta"]} for at in range(8)})
+    schema = closed(**{f"p{at}": enum("alpha", "alpine", "beta") for at in range(8)})
     found = normalize(schema, {f"p{at}": "alhpa" for at in range(8)}).violations
     assert [each.fixes[0][0]["value"] for each in found] == ["alpha"] * 8
 
@@ -258,8 +265,7 @@ def test_patches_tried_together_are_validated_separately():
 )
 def test_shared_letters_alone_give_no_fix(member, sent):
     """A word with another beginning often means the opposite, so it is neither a fix nor a suggestion."""
-    (violation,) = normalize(closed(a={"enum": [member, "other"]}), {"a": sent}).violations
-    assert (violation.fixes, violation.did_you_mean) == ((), ())
+    assert_no_member_is_meant(sent, member, "other")
 
 
 @each_row(("pairs", "kind"), rows(__file__, "the_only_pairing_of_names_is_offered"))
@@ -339,19 +345,13 @@ def test_a_name_that_may_be_one_of_two_has_both_as_alternatives():
 @each_row(("sent", "members"), rows(__file__, "another_word_beside_an_allowed_value_gives_no_fix"))
 def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
     """Another word may turn the meaning, so the message only lists the allowed values."""
-    (violation,) = normalize(closed(a={"enum": members.split()}), {"a": sent}).violations
-    assert (violation.fixes, violation.did_you_mean) == ((), ())
-    assert all(f'"{member}"' in violation.message for member in members.split())
+    assert_no_member_is_meant(sent, *members.split())
 
 
-@each_row(
-    ("sent", "members"),
-    rows(__file__, "another_word_with_common_letters_gives_no_fix"),
-)
+@each_row(("sent", "members"), rows(__file__, "another_word_with_common_letters_gives_no_fix"))
 def test_another_word_with_common_letters_gives_no_fix(sent, members):
     """A word that begins with an allowed value, or differs from it in a letter, is another one."""
-    (violation,) = normalize(closed(a={"enum": members.split()}), {"a": sent}).violations
-    assert (violation.fixes, violation.did_you_mean) == ((), ())
+    assert_no_member_is_meant(sent, *members.split())
 
 
 @each_row(
@@ -360,7 +360,7 @@ def test_another_word_with_common_letters_gives_no_fix(sent, members):
 )
 def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
     """A typo, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""
-    schema = closed(task_priority={"enum": members.split()})
+    schema = closed(task_priority=enum(*members.split()))
     found = fixes_of(schema, {"task_priority": sent}, disable={"fold_enum"})
     assert [patch[0]["value"] for patch in found] == meant
 
@@ -375,33 +375,20 @@ def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
 )
 def test_an_item_of_several_values_gives_no_fix(members, sent):
     """A list could hold all of them, so none is left out."""
-    schema = closed(a={"type": "array", "items": {"enum": members.split()}})
+    schema = closed(a={"type": "array", "items": enum(*members.split())})
     assert fixes_of(schema, {"a": sent}) == []
 
 
 @each_row(("member", "sent"), rows(__file__, "a_value_of_another_unit_or_notation_gives_no_fix"))
 def test_a_value_of_another_unit_or_notation_gives_no_fix(member, sent):
     """A text that is another unit, pattern or option is not moved to the allowed one."""
-    schema = closed(size={"enum": [member, "other"]})
-    for value in (sent, f"size: {sent}"):
-        (violation,) = normalize(schema, {"size": value}).violations
-        assert (violation.fixes, violation.did_you_mean) == ((), ())
-
-
-@pytest.mark.parametrize(
-    ("name", "sent"), [("read", "unread"), ("visible", "invisible"), ("allow_empty", "disallow_empty")]
-)
-def test_a_prefixed_name_is_a_different_name(name, sent):
-    """A value is not moved to an optional name that is only the ending of the sent one."""
-    schema = closed(**{name: BOOLEAN}, query=STRING)
-    assert not any("move" in str(each.fixes) for each in normalize(schema, {sent: True}).violations)
+    assert_no_member_is_meant(sent, member, "other")
+    assert_no_member_is_meant(f"size: {sent}", member, "other")
 
 
 def test_neither_spelling_of_a_tie_is_suggested():
     """If two allowed values differ only in case, a third spelling is refused, and the message names both."""
-    (violation,) = normalize(closed(a={"enum": ["asc", "ASC"]}), {"a": "Asc"}).violations
-    assert (violation.did_you_mean, violation.fixes) == ((), ())
-    assert violation.allowed_values == ("asc", "ASC")
+    assert_no_member_is_meant("Asc", "asc", "ASC")
 
 
 def test_white_space_gets_no_suggestion():

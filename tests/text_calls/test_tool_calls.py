@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +33,14 @@ def _call(value):
 
 def _rows(name):
     return [pytest.param(*_call(values), id=row) for row, values in _TABLES[name].items()]
+
+
+def assert_no_other_call_of_a_beginning(text, calls, **known):
+    """Assert that a text that is cut off gives its first calls or none."""
+    for at in range(1, len(text)):
+        with suppress(ToolCallError):
+            read = list(parse_tool_calls(text[:at], **known))
+            assert read == calls[: len(read)]
 
 
 _ONE = _rows("one")
@@ -180,12 +189,7 @@ def test_native_dialects_are_parsed(dialect, text, calls):
 @each_row(("dialect", "text", "calls"), _NATIVE)
 def test_cut_off_native_call_is_refused(dialect, text, calls):
     """Text cut off before the end of its last call gives no other call."""
-    for at in range(1, len(text)):
-        try:
-            read = list(parse_tool_calls(text[:at], dialect=dialect))
-        except ToolCallError:
-            continue
-        assert read == calls[: len(read)]
+    assert_no_other_call_of_a_beginning(text, calls, dialect=dialect)
 
 
 _NO_CALL = _TABLES["no_call"]
@@ -201,10 +205,7 @@ def test_quoted_tags_are_ignored(form, quotation):
         parse_tool_calls(quotation.replace("{}", form), servers=_SERVERS)
 
 
-_ELEMENTS = (
-    "scratchpad document example plan draft history user analysis reflection antThinking template s del details p"
-    " Answer 文档 tools x:y"
-).split()
+_ELEMENTS = "document user antThinking template s details Answer 文档 tools x:y".split()
 _ENCLOSED_FORMS = _TABLES["enclosed_forms"]
 
 
@@ -409,12 +410,7 @@ def test_tags_of_unknown_tools_are_prose():
 @each_row(("text", "calls"), _CLINE)
 def test_cut_off_tags_of_known_tools_are_refused(text, calls):
     """Text cut off before the end of its last call gives no other call."""
-    for at in range(1, len(text)):
-        try:
-            read = list(parse_tool_calls(text[:at], tools=_KNOWN))
-        except ToolCallError:
-            continue
-        assert read == calls[: len(read)]
+    assert_no_other_call_of_a_beginning(text, calls, tools=_KNOWN)
 
 
 _CLINE_REFUSED = _rows("cline_refused")
@@ -651,29 +647,19 @@ def test_any_text_gives_calls_or_a_tool_call_error(text):
         assert all(isinstance(call.arguments, dict) and call.tool for call in calls)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "server"),
     [
-        pytest.param("<go_back></go_back>", None, id="pair"),
-        pytest.param("I go.\n<go_back>\n</go_back>\nDone.", None, id="lines"),
-        pytest.param("<web>\n<go_back></go_back>\n</web>", "web", id="server"),
-        pytest.param("<go_back/>", None, id="one-tag"),
+        ("<go_back></go_back>", None),
+        ("I go.\n<go_back>\n</go_back>\nDone.", None),
+        ("<web>\n<go_back></go_back>\n</web>", "web"),
     ],
 )
 def test_an_empty_tag_of_a_known_tool_is_a_call(text, server):
-    """A known tool's name in an empty tag is a call without arguments."""
+    """A known tool's name in an empty tag is a call without arguments; an unknown one's, or in a sentence, is none."""
     assert parse_tool_calls(text, tools=["go_back"], servers=["web"]) == (ToolCall(server, "go_back", {}),)
-
-
-@pytest.mark.parametrize("text", ["<go_back></go_back>", "<web><go_back></go_back></web>"])
-def test_an_empty_tag_of_an_unknown_tool_is_not_a_call(text):
-    """If the tools are not known, or the name is not among them, an empty tag is not a call."""
     for tools in (None, ["search"]):
         with pytest.raises(ToolCallError):
             parse_tool_calls(text, tools=tools)
-
-
-def test_an_empty_tag_in_a_sentence_is_not_a_call():
-    """A tool's name in tags inside a sentence is not a call."""
     with pytest.raises(ToolCallError):
         parse_tool_calls("Use <go_back></go_back> to return.", tools=["go_back"])
