@@ -24,7 +24,19 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from mcp_lenient.normalizers import lower, strip
+from mcp_lenient.normalizers import (
+    clamp,
+    default_on_null,
+    iso_date,
+    lower,
+    null_as,
+    parse_json,
+    split,
+    strip,
+    synonyms,
+    tags,
+    upper,
+)
 
 
 class Color(Enum):
@@ -138,3 +150,23 @@ VALUES = [
     {"kind": "node", "children": [{"value": "much"}]}, {"kind": "other"}, {"since": "2024-01-31"},
     {"points": [{"x": 1}]}, {"left": 1, "right": UNIQUE}, [{"value": 2, "children": []}],
 ]  # fmt: skip
+EACH = [
+    tags(),
+    tags(separator=",", trim=True, lower=True, unique=True, max_count=3, max_length=9),
+    parse_json(),
+    parse_json("object"),
+    split(),
+    split("a"),
+    strip(),
+    lower(),
+    upper(),
+    synonyms({"open": "Active", "a": 1, "b": None}),
+    clamp(1, 100),
+    clamp(maximum=-0.5),
+    null_as([]),
+    null_as("none"),
+    default_on_null(),
+    iso_date(),
+    iso_date("mdy"),
+]
+"""Each ready-made normalizer, with and without options."""

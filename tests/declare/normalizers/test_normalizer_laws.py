@@ -5,23 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from declare.normalizers.marked import EACH
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mcp_lenient.errors import NormalizationError
-from mcp_lenient.normalizers import (
-    clamp,
-    default_on_null,
-    iso_date,
-    lower,
-    null_as,
-    parse_json,
-    split,
-    strip,
-    synonyms,
-    tags,
-    upper,
-)
+from mcp_lenient.normalizers import lower, upper
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=20) | st.sampled_from(
     [
@@ -44,25 +33,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
     max_leaves=10,
 )
-EACH = [
-    tags(),
-    tags(separator=",", trim=True, lower=True, unique=True, max_count=3, max_length=9),
-    parse_json(),
-    parse_json("object"),
-    split(),
-    split("a"),
-    strip(),
-    lower(),
-    upper(),
-    synonyms({"open": "Active", "a": 1, "b": None}),
-    clamp(1, 100),
-    clamp(maximum=-0.5),
-    null_as([]),
-    null_as("none"),
-    default_on_null(),
-    iso_date(),
-    iso_date("mdy"),
-]
 
 
 def deep(levels, wrap):
