@@ -48,6 +48,7 @@ def _calls(schema: Json) -> list[Json]:
     return [{}, *right, *damaged, *(sent for _, sent in whole_damages(right[0]))]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL, reason="the recorded schemas are not here")
 def test_both_agree_on_all_real_schemas():
     """The fast and the reference validator accept and refuse the same calls of every real tool, but for patterns."""

@@ -38,14 +38,6 @@ def test_parts_of_allof_are_merged() -> None:
     assert sorted((each.code, each.pointer) for each in found) == [("missing", "/b"), ("unknown", "/c")]
 
 
-@each_row(("sent", "violations"), rows(__file__, "violations_have_code_and_pointer"))
-def test_violations_have_code_and_pointer(sent: Json, violations: list[str]) -> None:
-    """Each violation has its code and its place."""
-    rows = {"type": "array", "items": opened(a=INTEGER)}
-    found = normalize(closed("n", n={**INTEGER, "maximum": 10}, rows=rows), sent).violations
-    assert [f"{each.code} {each.pointer}" for each in found] == violations
-
-
 def test_changed_schema_is_recompiled() -> None:
     """A schema is cached by content, not by object identity."""
     schema = closed("p", p=INTEGER)
