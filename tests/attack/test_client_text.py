@@ -38,6 +38,7 @@ _VALUES = [
     pytest.param("password:{}", id="colon"),
     pytest.param("password {}", id="space"),
     pytest.param("password，{}", id="full-width comma"),
+    pytest.param("t\n{0}\x1b[31m" + "{0}" * 40, id="long"),
 ]
 
 
@@ -50,6 +51,7 @@ async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client
                 answers += (await own.call_tool_mcp(name, arguments)).model_dump_json()
         served = [span for span in spans.get_finished_spans() if span.kind is not SpanKind.CLIENT]
     assert served
+    assert all(len(line) < 2_000 and "\n" not in line for line in log)
     return "".join(log) + "".join(span.to_json() for span in served), answers
 
 

@@ -42,15 +42,6 @@ def rows(rows: list[Row]) -> list[list[str]]:
     return [row.tags for row in rows]
 
 
-def test_a_declared_name_is_never_unknown():
-    """Next to an unknown name, a declared name with a wrong value has only a type fault."""
-    validator = contract(
-        {"type": "object", "properties": {"n": {"type": "integer"}}, "additionalProperties": False}
-    ).validator
-    found = [(fault.path, fault.kind) for fault in validator.faults({"n": "x", "other": 1})]
-    assert sorted(found) == [(("n",), "type"), (("other",), "unknown")]
-
-
 def test_a_name_that_matches_a_pattern_is_never_unknown():
     """In a closed object, a key that matches ``patternProperties`` has no fault next to a wrong value."""
     schema = {**closed(n=INTEGER), "patternProperties": {"^x-": INTEGER}}

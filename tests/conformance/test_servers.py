@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conformance.open_cases import OPEN, OPEN_IN_FUNCTIONS
 from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool, ToolResult
 from mcp.types import ToolAnnotations
@@ -21,9 +20,7 @@ from benchmarks.signatures import UnsupportedError, plain, recording_function
 from mcp_lenient import LenientMiddleware, Policy
 
 CASES = [
-    case
-    for case in load_cases(Path(__file__).parent.parent / "cases")
-    if isinstance(case.arguments, dict) and case.id not in OPEN
+    case for case in load_cases(Path(__file__).parent.parent / "cases") if isinstance(case.arguments, dict)
 ]
 FILES = sorted({case.id.partition("/")[0] for case in CASES})
 
@@ -130,4 +127,4 @@ async def test_functions(file, strict):
             right = verdict(case, reply) == "right"
         if not right:
             wrong[case.id] = (case.why, reply)
-    assert wrong.keys() == {id_ for id_ in OPEN_IN_FUNCTIONS if id_.startswith(f"{file}/")}, wrong
+    assert wrong == {}

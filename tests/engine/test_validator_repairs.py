@@ -276,11 +276,11 @@ def test_texts_in_a_list_stay_whatever_its_length(count, strict):
 @pytest.mark.parametrize("wrapped", [False, True])
 def test_many_conversions_take_linear_time(wrapped):
     """Thousands of texts in a list are converted in seconds."""
-    items = [{"size": "5"}] * 5_000
+    items = [{"size": "5"}] * 2_000
     started = process_time()
     value, *repairs = _repaired(list[Sized], {"item": items} if wrapped else items, strict=True)
-    assert process_time() - started < 10
-    assert (value, len(repairs)) == ([{"size": 5}] * 5_000, 5_000 + wrapped)
+    assert process_time() - started < 5
+    assert (value, len(repairs)) == ([{"size": 5}] * 2_000, 2_000 + wrapped)
 
 
 @pytest.mark.parametrize("strict", [False, True], ids=["lax", "strict"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import jsonpatch
-import pytest
 from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, rows
 
 from mcp_lenient import Policy, Violation, normalize
@@ -27,21 +26,12 @@ def _told(schema: Json, sent: Any) -> str:
     return " ".join(each.message for each in _violations(schema, sent).values())
 
 
-@each_row(
-    ("schema", "sent", "meant"),
-    [
-        pytest.param(
-            closed("a", a=closed("b", b=INTEGER)), {"a.b": 5}, {"a": {"b": 5}}, id="a field after a dot"
-        ),
-    ],
-)
-def test_the_first_fix_builds_the_whole_value(schema: Json, sent: Any, meant: Any) -> None:
-    """One patch moves all parts, and it is the first fix of every violation."""
-    found = _violations(schema, sent)
+def test_the_first_fix_builds_the_whole_value() -> None:
+    """A field after a dot is moved into a new object, which is the first fix of every violation."""
+    found = _violations(closed("a", a=closed("b", b=INTEGER)), {"a.b": 5})
     assert found
     for violation in found.values():
-        patch = [dict(operation) for operation in violation.fixes[0]]
-        assert jsonpatch.apply_patch(sent, patch) == meant
+        assert jsonpatch.apply_patch({"a.b": 5}, [*violation.fixes[0]]) == {"a": {"b": 5}}
 
 
 @each_row(

@@ -103,9 +103,8 @@ def test_declaring_more_names_drops_no_more_keys(unknown, declared, another):
 
 
 def test_many_keys_take_linear_time():
-    """A hundred thousand undeclared keys cost no more than a scan."""
+    """Twenty thousand undeclared keys cost no more than a scan."""
     started = time.process_time()
-    assert (
-        injected_keys([f"_key{n}" for n in range(100_000)], [f"name_{n}" for n in range(100)]) == frozenset()
-    )
-    assert time.process_time() - started < 10
+    keys, names = [f"_key{n}" for n in range(20_000)], [f"name_{n}" for n in range(100)]
+    assert injected_keys(keys, names) == frozenset()
+    assert time.process_time() - started < 4

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from tables import STRING, array, each_row, read_as, rows
@@ -51,20 +50,19 @@ def test_text_with_a_known_item_is_not_one_item(words, parting, data):
     assert not is_one_item(text, [known.upper()])
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
-        "a " * 500_000,
-        "a" * 1_000_000,
-        "a+" * 500_000,
-        "'" * 1_000_000,
-        "https://" + "a/" * 500_000,
-        "/:" * 500_000,
+        "a " * 100_000,
+        "a" * 200_000,
+        "a+" * 100_000,
+        "'" * 200_000,
+        "https://" + "a/" * 100_000,
+        "/:" * 100_000,
     ],
-    ids=["words", "word", "plus", "quotes", "uri", "paths"],
 )
 def test_long_texts_take_linear_time(text):
-    """The check of a megabyte of text is fast, however many items are known."""
+    """The check of a long text is fast, however many items are known."""
     started = time.process_time()
     is_one_item(text)
     is_one_item(text, [f"a b{number}" for number in range(1_000)])

@@ -118,19 +118,19 @@ def test_numbers_with_thousands_commas_are_never_split(numbers):
 
 
 def test_long_texts_take_linear_time():
-    """A megabyte of text is read fast, whatever it may stand for."""
+    """A long text is read fast, whatever it may stand for."""
     started = time.process_time()
     kinds = [BOOLEAN, NUMBERS, array(enum("a", "1")), enum("in_progress", 1), array(STRING)]
     for text in (
-        "1," * 500_000,
-        "100," * 250_000 + "x",
-        " " * 1_000_000,
-        "a_" * 500_000,
-        "1.000" * 200_000 + ",",
+        "1," * 100_000,
+        "100," * 50_000 + "x",
+        " " * 200_000,
+        "a_" * 100_000,
+        "1.000" * 40_000 + ",",
     ):
         for kind in kinds:
             assert read_as(kind, text) == ([text] if kind is kinds[-1] and text[0] == "a" else REFUSED)
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 5
 
 
 @each_row(

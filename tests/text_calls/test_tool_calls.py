@@ -107,7 +107,7 @@ def test_limits_apply(text, limits, what):
         parse_tool_calls(text, limits=limits)
 
 
-_MEGA = 1_000_000
+_MEGA = 500_000
 _HOSTILE = {
     "brackets": "[{" * (_MEGA // 2),
     "nested-tags": "<a>" * 30_000,
@@ -153,7 +153,7 @@ _HOSTILE = {
     "tags-left-open": "".join(f"<a{at}>x" for at in range(4_900)) + "x" * _MEGA,
     "empty-elements": "<a b/>" * 90_000,
     "fences": "````\n" * 100_000,
-    "backticks": "`" * 8 * _MEGA,
+    "backticks": "`" * _MEGA,
     "indented-lines": "a\n\n" + "    a\n\n" * 150_000,
     "indented-json": "a\n" + '\n    {"name": "a", "args": {}}\n' * 4_000,
     "list-items": "- a\n" * 250_000,
