@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from pathlib import Path
 from typing import IO, Any
 
@@ -62,48 +63,32 @@ class _Stdio:
         self._process.stdin.flush()
 
 
+def _answers_all(server: _Stdio, calls: int) -> None:
+    """Send repairable and wrong calls by turns, and check each answer."""
+    for number in range(calls):
+        sent = _REPAIRED if number % 2 else {"text": "a", "tags": number}
+        answer = server.ask("tools/call", {"name": "add_note", "arguments": sent})
+        assert answer.get("isError", False) is (number % 2 == 0)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_loses_no_call():
     """A server whose stderr is a full disk answers every call, repaired and refused."""
-    with Path("/dev/full").open("wb") as full:
-        server = _Stdio(full)
-        try:
-            for number in range(_CALLS):
-                sent = _REPAIRED if number % 2 else {"text": "a", "tags": number}
-                answer = server.ask("tools/call", {"name": "add_note", "arguments": sent})
-                assert answer.get("isError", False) is (number % 2 == 0)
-        finally:
-            server.close()
+    with Path("/dev/full").open("wb") as full, closing(_Stdio(full)) as server:
+        _answers_all(server, _CALLS)
 
 
 @pytest.mark.slow
 def test_a_pipe_that_nobody_reads_loses_no_call():
-    """A server whose stderr pipe is full because its client never reads it still answers."""
-    server = _Stdio(subprocess.PIPE)
-    try:
-        for number in range(_UNTIL_FULL):
-            sent = _REPAIRED if number % 2 else {"text": "a", "tags": number}
-            answer = server.ask("tools/call", {"name": "add_note", "arguments": sent})
-            assert answer.get("isError", False) is (number % 2 == 0)
-    finally:
-        server.close()
-
-
-@pytest.mark.slow
-def test_logging_continues_once_stderr_is_read_again():
-    """Once the client reads the backlog, its lines are whole and later events follow."""
-    server = _Stdio(subprocess.PIPE)
-    try:
-        for _ in range(_UNTIL_FULL):
-            server.ask("tools/call", {"name": "add_note", "arguments": _REPAIRED})
+    """A server whose stderr pipe is full still answers; once it is read, its lines are whole and later events follow."""
+    with closing(_Stdio(subprocess.PIPE)) as server:
+        _answers_all(server, _UNTIL_FULL)
         assert server._process.stderr is not None
         lines = [server._process.stderr.readline() for _ in range(50)]
         server.ask("tools/call", {"name": "add_note", "arguments": {"text": "a", "tags": 5}})
         server._process.kill()
         lines += server._process.stderr.read().splitlines()
-    finally:
-        server.close()
     events = [json.loads(line)["event"] for line in lines if line.startswith(b"{")]
     assert events[-1] == "call_rejected"
     assert 50 < len(events) < _UNTIL_FULL
@@ -112,16 +97,11 @@ def test_logging_continues_once_stderr_is_read_again():
 @pytest.mark.slow
 def test_a_closed_pipe_loses_no_call():
     """A server whose stderr pipe is closed answers every call."""
-    server = _Stdio(subprocess.PIPE)
-    try:
+    with closing(_Stdio(subprocess.PIPE)) as server:
         assert server._process.stderr is not None
         server._process.stderr.close()
-        for _ in range(_CALLS):
-            answer = server.ask("tools/call", {"name": "add_note", "arguments": _REPAIRED})
-            assert answer["structuredContent"]["tags"] == ["a"]
-    finally:
+        _answers_all(server, _CALLS)
         server._process.stderr = None
-        server.close()
 
 
 def _raising(error: type[BaseException]) -> Any:

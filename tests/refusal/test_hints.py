@@ -17,6 +17,12 @@ def _violations(schema: Json, sent: Any, policy: Policy | None = None) -> tuple[
     return normalize(schema, sent, policy).violations
 
 
+def _message(place: Json, value: Any) -> str:
+    """Return the message about a value of an optional parameter ``p``."""
+    (violation,) = _violations(closed(p=place), {"p": value})
+    return violation.message
+
+
 @each_row("sent", rows(__file__, "nothing_is_offered_in_a_destructive_tool"))
 def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
     """The message describes the error and the accepted names, but does not guess which was meant."""
@@ -73,9 +79,8 @@ def test_all_accepted_formats_are_named() -> None:
     """For text that is neither a date nor a date and time, the message gives both formats."""
     when = union({"type": "string", "format": "date"}, {"type": "string", "format": "date-time"})
     for value in ("soon", 5.5e30):
-        (violation,) = _violations(closed("at", at=when), {"at": value})
-        assert 'date such as "2026-01-31"' in violation.message
-        assert "date-time such as" in violation.message
+        assert 'date such as "2026-01-31"' in _message(when, value)
+        assert "date-time such as" in _message(when, value)
 
 
 @pytest.mark.parametrize(
@@ -100,13 +105,6 @@ def test_place_counts_are_grammatical(rows: int, said: str) -> None:
     """One place is written in the singular, and places beyond three are counted."""
     schema = closed("rows", rows=array(closed("n", n=INTEGER)))
     (violation,) = _violations(schema, {"rows": [{}] * rows})
-    assert said in violation.message
-
-
-@pytest.mark.parametrize(("limits", "value", "said"), rows(__file__, "limit_counts_are_grammatical"))
-def test_limit_counts_are_grammatical(limits: Json, value: Any, said: str) -> None:
-    """A limit of one is written in the singular."""
-    (violation,) = _violations(closed("p", p=limits), {"p": value})
     assert said in violation.message
 
 
@@ -140,8 +138,7 @@ def test_a_name_of_another_branch_is_not_another_spelling() -> None:
 )
 def test_a_limit_without_words_is_not_said_to_be_another(limits: Json, sent: Any) -> None:
     """The message says nothing untrue of a limit that has no words, nor of a union with such a limit."""
-    (violation,) = _violations(closed("n", n={**array(INTEGER), **limits}), {"n": sent})
-    assert violation.message == "'n' is not accepted by the tool; got an array."
+    assert _message({**array(INTEGER), **limits}, sent) == "'p' is not accepted by the tool; got an array."
 
 
 @each_row(
@@ -150,15 +147,13 @@ def test_a_limit_without_words_is_not_said_to_be_another(limits: Json, sent: Any
 )
 def test_a_right_type_is_not_named_as_the_fault(limits: Json, value: Any, message: str) -> None:
     """The message names the received type only with its value or size."""
-    (violation,) = _violations(closed("p", p=limits), {"p": value})
-    assert violation.message == message
+    assert _message(limits, value) == message
 
 
 def test_several_places_of_a_right_type_are_not_named_by_it() -> None:
     """Several places that break one limit share a sentence without their type."""
-    schema = closed("p", p=array({**array(INTEGER), "uniqueItems": True}))
-    (violation,) = _violations(schema, {"p": [[1, 1], [2, 2]]})
-    assert violation.message == "'p[0]' and 'p[1]' must each contain no item twice."
+    place = array({**array(INTEGER), "uniqueItems": True})
+    assert _message(place, [[1, 1], [2, 2]]) == "'p[0]' and 'p[1]' must each contain no item twice."
 
 
 @pytest.mark.parametrize("value", ["", "null", "none", None])
@@ -200,22 +195,13 @@ def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer:
     assert (violation.pointer, violation.code, violation.message) == (pointer, "length", message)
 
 
-def test_a_field_with_the_name_of_its_object_belongs_inside() -> None:
-    """The message and the first fix agree if a name begins with that of the object that declares the rest."""
-    (violation,) = _violations(closed(assignee=closed(name=STRING)), {"assignee_name": "Bob"})
-    assert "It belongs inside 'assignee'." in violation.message
-    assert not violation.did_you_mean
-    assert violation.fixes[0][-1] == {"op": "move", "from": "/assignee_name", "path": "/assignee/name"}
-
-
 @each_row(
     ("place", "value", "advice"),
     rows(__file__, "a_container_for_a_string_may_be_meant_as_text"),
 )
 def test_a_container_for_a_string_may_be_meant_as_text(place: Json, value: Any, advice: str) -> None:
     """JSON text may be meant by an object or a list that holds one, but not where a date is expected."""
-    (violation,) = _violations(closed(x=place), {"x": value})
-    assert violation.message.endswith(f". {advice}")
+    assert _message(place, value).endswith(f". {advice}")
 
 
 @pytest.mark.parametrize("names", [(), ("x",)], ids=["optional", "required"])
@@ -231,8 +217,7 @@ def test_an_empty_text_with_a_least_length_is_asked_for(names: tuple[str, ...]) 
 )
 def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -> None:
     """The limits of one branch are not said to be the only ones."""
-    (violation,) = _violations(closed(x=place), {"x": value})
-    assert violation.message.startswith(f"'x' must {limits}, but got ")
+    assert _message(place, value).startswith(f"'p' must {limits}, but got ")
 
 
 @each_row(
@@ -245,8 +230,7 @@ def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -
 )
 def test_the_sample_is_of_the_nearest_branch(place: Json, sample: str) -> None:
     """For an object, the sample is the list that may hold it."""
-    (violation,) = _violations(closed(x=place), {"x": {"a": 1}})
-    assert violation.message.endswith(f"Write it like {sample}.")
+    assert _message(place, {"a": 1}).endswith(f"Write it like {sample}.")
 
 
 @each_row(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal, NamedTuple
@@ -101,21 +101,14 @@ UNIQUE = "12345678-1234-5678-1234-567812345678"
 TYPES = [
     pytest.param(str, id="str"),
     pytest.param(int, id="int"),
-    pytest.param(float, id="float"),
     pytest.param(bool, id="bool"),
-    pytest.param(type(None), id="null"),
     pytest.param(Any, id="any"),
     pytest.param(datetime, id="datetime"),
-    pytest.param(date, id="date"),
-    pytest.param(timedelta, id="timedelta"),
     pytest.param(UUID, id="uuid"),
-    pytest.param(Decimal, id="decimal"),
     pytest.param(Color, id="enum"),
-    pytest.param(Level, id="int-enum"),
     pytest.param(Literal["red", 1], id="literal"),
     pytest.param(SecretStr, id="secret"),
     pytest.param(StrictInt, id="strict-int"),
-    pytest.param(tuple[int, ...], id="tuple"),
     pytest.param(tuple[int, date], id="fixed-tuple"),
     pytest.param(set[date], id="set"),
     pytest.param(dict[str, datetime], id="dict"),

@@ -52,8 +52,8 @@ def outcome(adapter, value, mode):
     return type(result), repr(result)
 
 
-@pytest.mark.parametrize("mode", ["lax", "lax-json", "strict-json"])
-@pytest.mark.parametrize("kind", TYPES)
+@each_row("mode", ["lax", "lax-json", "strict-json"])
+@each_row("kind", TYPES)
 def test_annotated_type_accepts_the_same(kind, mode):
     """An annotated type accepts the values of the plain one, and refuses others with the same errors."""
     plain = TypeAdapter(kind)
@@ -62,8 +62,8 @@ def test_annotated_type_accepts_the_same(kind, mode):
         assert outcome(marked, value, mode) == outcome(plain, value, mode), value
 
 
-@pytest.mark.parametrize("mode", ["validation", "serialization"])
-@pytest.mark.parametrize("kind", TYPES)
+@each_row("mode", ["validation", "serialization"])
+@each_row("kind", TYPES)
 def test_json_schema_is_unchanged(kind, mode):
     """The JSON schema is the same, byte for byte."""
 
