@@ -13,10 +13,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from calls import Recording
 from fastmcp import Client, FastMCP
-from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
-from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 from strategies import exactly
 from tables import each_row
@@ -110,16 +110,6 @@ def test_normalizing_twice_changes_nothing(name):
             result = normalize(row.schema, row.expected, Policy(destructive=row.destructive))
             assert not result.repairs, row
             assert result.arguments is row.expected, row
-
-
-class Recording(Tool):
-    """A custom tool that records its arguments."""
-
-    _received: list[Any] = PrivateAttr(default_factory=list)
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        self._received.append(arguments)
-        return ToolResult(content="ran")
 
 
 async def _outcome(client: Client[Any], tool: str, sent: dict[str, Any], received: list[Any]) -> Any:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from attack.recording import records_of
 from calls import lenient
 from exported_spans import exported_spans
 from fastmcp import Client
@@ -42,23 +41,10 @@ _VALUES = [
 ]
 
 
-async def _recorded(log: list[str], *calls: tuple[str, dict[str, Any]], **client: Any) -> tuple[str, str]:
-    """Return everything recorded of these calls, and all answers."""
-    answers = ""
-    with exported_spans() as spans:
-        async with Client(lenient(sign_in), **client) as own:
-            for name, arguments in calls:
-                answers += (await own.call_tool_mcp(name, arguments)).model_dump_json()
-        served = [span for span in spans.get_finished_spans() if span.kind is not SpanKind.CLIENT]
-    assert served
-    assert all(len(line) < 2_000 and "\n" not in line for line in log)
-    return "".join(log) + "".join(span.to_json() for span in served), answers
-
-
 @pytest.mark.parametrize("form", _VALUES)
 async def test_the_name_of_an_unknown_tool(form, log):
     """A tool name that contains a value is not in a log, a span or the envelope."""
-    recorded, reported = await _recorded(log, (form.format(SECRET), {}))
+    recorded, reported = await records_of(log, lenient(sign_in), (form.format(SECRET), {}))
     assert "UNKNOWN_TOOL" in recorded
     assert SECRET not in recorded
     assert SECRET not in reported
@@ -68,8 +54,9 @@ async def test_the_name_of_an_unknown_tool(form, log):
 async def test_an_undeclared_key(form, log):
     """A key that contains a value is not in a log or a span, at any depth."""
     key = form.format(SECRET)
-    recorded, _ = await _recorded(
+    recorded, _ = await records_of(
         log,
+        lenient(sign_in),
         ("sign_in", {key: 1}),
         ("sign_in", {"rows": [{key: "x"}]}),
         ("sign_in", {"rows": [{key: "5"}]}),
@@ -83,7 +70,7 @@ async def test_an_undeclared_key(form, log):
 async def test_the_client_information(form, log):
     """A client name or version that contains a value is masked."""
     info = Implementation(name=form.format(SECRET), version=form.format(SECRET))
-    recorded, _ = await _recorded(log, ("sign_in", {"count": []}), client_info=info)
+    recorded, _ = await records_of(log, lenient(sign_in), ("sign_in", {"count": []}), client_info=info)
     assert "client_name" in recorded
     assert SECRET not in recorded
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
+from attack.recording import records_of
 from calls import lenient, published
-from exported_spans import exported_spans
 from fastmcp import Client, FastMCP
-from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.trace import SpanKind
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
 from tables import each_row
 
@@ -45,26 +42,6 @@ def sign_in(
 ) -> str:
     """Return parameters of every kind."""
     return "done" if (account, password, api_key, tags, rows, count, mode) else ""
-
-
-@pytest.fixture
-def exporter() -> Iterator[InMemorySpanExporter]:
-    with exported_spans() as spans:
-        yield spans
-
-
-async def _everything(
-    tool: Any, name: str, arguments: Any, log: list[str], exporter: InMemorySpanExporter
-) -> tuple[str, str]:
-    """Return everything recorded of a call, and the raw text of its answer."""
-    exporter.clear()
-    async with Client(lenient(tool)) as client:
-        answer = await client.call_tool_mcp(name, arguments)
-    # FastMCP's client writes the whole answer to its own span. It stands for another process here.
-    finished = [span for span in exporter.get_finished_spans() if span.kind is not SpanKind.CLIENT]
-    assert finished
-    spans = "".join(span.to_json() for span in finished)
-    return "".join(log) + spans, answer.model_dump_json()
 
 
 # Neither a log nor the caller may see these again.
@@ -103,34 +80,34 @@ CALLER_ONLY = [
 
 
 @pytest.mark.parametrize("arguments", NOWHERE)
-async def test_the_secret_appears_nowhere(arguments, log, exporter):
+async def test_the_secret_appears_nowhere(arguments, log):
     """A secret, undeclared or long value, or text for a container, is not in a log, a span or the answer."""
-    recorded, reported = await _everything(sign_in, "sign_in", arguments, log, exporter)
+    recorded, reported = await records_of(log, lenient(sign_in), ("sign_in", arguments))
     assert "sign_in" in recorded
     assert SECRET not in recorded
     assert SECRET not in reported
 
 
 @pytest.mark.parametrize("arguments", CALLER_ONLY)
-async def test_the_value_appears_only_in_the_answer(arguments, log, exporter):
+async def test_the_value_appears_only_in_the_answer(arguments, log):
     """A short scalar of a declared parameter may be in the answer, but not in a log or a span."""
-    recorded, _ = await _everything(sign_in, "sign_in", arguments, log, exporter)
+    recorded, _ = await records_of(log, lenient(sign_in), ("sign_in", arguments))
     assert log
     assert SECRET not in recorded
 
 
 @pytest.mark.parametrize("arguments", [*NOWHERE, *CALLER_ONLY])
-async def test_the_published_schema_leaks_no_more(arguments, log, exporter):
+async def test_the_published_schema_leaks_no_more(arguments, log):
     """If only a schema is known, the log and the spans do not show the secret either."""
     schema = {"password": {"type": "integer"}, "count": {"type": "integer"}, "tags": {"type": "array"}}
-    recorded, _ = await _everything(published(**schema), "own", arguments, log, exporter)
+    recorded, _ = await records_of(log, lenient(published(**schema)), ("own", arguments))
     assert log
     assert SECRET not in recorded
 
 
-async def test_arguments_as_json_text(log, exporter):
+async def test_arguments_as_json_text(log):
     """Text sent in place of an object is not in a log, a span or the answer."""
-    recorded, reported = await _everything(sign_in, "sign_in", {"arguments": f"[{SECRET}"}, log, exporter)
+    recorded, reported = await records_of(log, lenient(sign_in), ("sign_in", {"arguments": f"[{SECRET}"}))
     assert SECRET not in recorded + reported
 
 
@@ -144,9 +121,9 @@ def tool(count: Annotated[int, from_function(_refuse)]) -> int:
     return count
 
 
-async def test_normalizer_errors_are_not_logged(log, exporter):
+async def test_normalizer_errors_are_not_logged(log):
     """A normalizer's own error, which repeats the value, is not in a log or a span."""
-    recorded, _ = await _everything(tool, "tool", {"count": SECRET}, log, exporter)
+    recorded, _ = await records_of(log, lenient(tool), ("tool", {"count": SECRET}))
     assert SECRET not in recorded
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from calls import Recording
 from fastmcp import Client, FastMCP
-from fastmcp.tools import Tool, ToolResult
 from mcp.types import ToolAnnotations
-from pydantic import PrivateAttr
 from pydantic.json_schema import PydanticJsonSchemaWarning
 from strategies import same_json
 
@@ -25,16 +24,6 @@ CASES = [
 FILES = sorted({case.id.partition("/")[0] for case in CASES})
 
 each_file = pytest.mark.parametrize("file", FILES)
-
-
-class Recording(Tool):
-    """A custom tool that publishes a schema and records its arguments."""
-
-    _received: list[Any] = PrivateAttr(default_factory=list)
-
-    async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        self._received.append(arguments)
-        return ToolResult(content="ran")
 
 
 def _named(file: str) -> dict[str, Case]:

@@ -162,10 +162,7 @@ async def test_a_note_of_repairs_is_translated():
         Repair("null_to_absent", "/a", "null", "absent"),
         Repair("rename_case", "/aB", "string", "string"),
         Repair("fold_enum", "/a", "string", "string"),
-        *(
-            Repair("of_an_author", "/a", "string", after)
-            for after in ("integer", "number", "boolean", "null", "object")
-        ),
+        Repair("of_an_author", "/a", "string", "integer"),
     ],
 )
 def test_each_note_is_translated(repair):

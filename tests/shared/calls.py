@@ -11,6 +11,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool, ToolResult
 from mcp.types import CallToolRequestParams, CallToolResult, TextContent
+from pydantic import PrivateAttr
 
 from mcp_lenient import LenientMiddleware, Policy
 
@@ -49,6 +50,16 @@ class Published(Tool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         return ToolResult(structured_content={"got": arguments})
+
+
+class Recording(Tool):
+    """A custom tool that publishes a schema, accepts any arguments and records them."""
+
+    _received: list[Any] = PrivateAttr(default_factory=list)
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        self._received.append(arguments)
+        return ToolResult(content="ran")
 
 
 def published(name: str = "own", *, closed: bool = True, **properties: Any) -> Published:

@@ -45,12 +45,6 @@ class Color(Enum):
     RED = "red"
 
 
-class Level(int, Enum):
-    """An enum of integers."""
-
-    LOW = 1
-
-
 class Point(BaseModel):
     """A model with a date, which JSON represents as text."""
 
