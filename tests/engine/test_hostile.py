@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import LAW, NAMES, Json, schemas
+from strategies import LAW, NAMES, WEIRD, Json, schemas
 from tables import (
     BOOLEAN,
     INTEGER,
@@ -33,38 +33,6 @@ SLOW = 6.0
 HANG = 20.0
 """Seconds, a generous bound per call. A failure would take minutes or never end."""
 
-WEIRD = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers()
-    | st.sampled_from([16, 400, 5000]).map(lambda digits: 10**digits)
-    | st.sampled_from([2**53, -0.0])
-    | st.floats()
-    | st.text(st.characters(exclude_categories=()), max_size=5)
-    | st.sampled_from(
-        [
-            "\ud800",
-            "[\ud800]",
-            '{"\ud800": 1}',
-            "[" * 200,
-            '"' * 9,
-            "\x00",
-            "\ufeff",
-            "9" * 5000,
-            "-",
-            "1e999",
-        ]
-    ),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from([*NAMES, "\ud800", "a/b~c", "", "x" * 200]) | st.text(max_size=3),
-            inner,
-            max_size=3,
-        )
-    ),
-    max_leaves=8,
-)
 KEYS = [1, None, 1.5, True, (1, 2), b"x", float("nan")]
 
 

@@ -34,12 +34,6 @@ def test_normalizer_equals_normalize(arguments: Any, policy: Policy | None) -> N
     assert Normalizer(SCHEMA, policy)(arguments) == normalize(SCHEMA, arguments, policy)
 
 
-def test_normalizer_returns_valid_arguments_unchanged() -> None:
-    """Valid arguments are returned as the same object."""
-    sent = {"limit": 3}
-    assert Normalizer(SCHEMA)(sent).arguments is sent
-
-
 @pytest.mark.parametrize("made", [dict, MappingProxyType])
 def test_normalizer_ignores_later_schema_changes(made: Any) -> None:
     """The schema is compiled when the normalizer is built, so later changes have no effect."""

@@ -77,20 +77,6 @@ def either(p: Row | list[Row]) -> None:
             id="a name in an object that may be null",
         ),
         pytest.param(
-            maybe,
-            {"row": '{"tags": "a b"}'},
-            {"row": {"tags": "a b"}},
-            ["json_text_to_object /row string object"],
-            id="nullable object from text",
-        ),
-        pytest.param(
-            several,
-            {"rows": '[{"tags": "a b"}]'},
-            {"rows": [{"tags": "a b"}]},
-            ["json_text_to_array /rows string array"],
-            id="list from text",
-        ),
-        pytest.param(
             several,
             {"rows": [{"tags": "a"}, '{"Tags": "a b"}', {"tags": "c d"}, {"Tags": "e f"}]},
             {"rows": [{"tags": "a"}, {"tags": "a b"}, {"tags": "c d"}, {"tags": "e f"}]},

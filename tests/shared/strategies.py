@@ -59,6 +59,40 @@ LOOSE_JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
     max_leaves=6,
 )
+WEIRD = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([16, 400, 5000]).map(lambda digits: 10**digits)
+    | st.sampled_from([2**53, -0.0])
+    | st.floats()
+    | st.text(st.characters(exclude_categories=()), max_size=5)
+    | st.sampled_from(
+        [
+            "\ud800",
+            "[\ud800]",
+            '{"\ud800": 1}',
+            "[" * 200,
+            '"' * 9,
+            "\x00",
+            "\ufeff",
+            "9" * 5000,
+            "-",
+            "1e999",
+        ]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from([*NAMES, "\ud800", "a/b~c", "", "x" * 200]) | st.text(max_size=3),
+            inner,
+            max_size=3,
+        )
+        | st.dictionaries(st.integers(0, 3), inner, max_size=2)
+    ),
+    max_leaves=8,
+)
+"""Values that JSON represents badly or not at all."""
 
 
 # --- schemas ------------------------------------------------------------------------------------------

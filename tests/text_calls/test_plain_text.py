@@ -92,7 +92,6 @@ _HOSTILE = {
         "It says this.\n\t@",
         "It says this.\n @",
         "It is `\n@\n`.",
-        'He said "\n@\n"',
         "“@”",
         "He said (\n@\n)",
         "**@**",
@@ -112,7 +111,6 @@ _HOSTILE = {
     "data": [
         "call: |\n@",
         "- call: |\n    @",
-        'data: "\n@\n"',
         "x = '''\n@\n'''",
         "+@",
     ],
@@ -151,15 +149,11 @@ _HOSTILE = {
     ]
     + [
         "It says this.\u2028@",
-        "It says this.\u2029@",
         "It says this.\x85@",
-        "It says this.\x0b@",
-        "It says this.\x0c@",
         "It says this.\r@",
     ]
     + [
         "It says this.\x00\n@",
-        "\x1b[31mIt says this.\n@",
         "\U000e0041It says this.\n@",
     ]
     + [f"It says {sign}this.\n@" for sign in '“"([{<\\`~^$|#>']

@@ -130,8 +130,9 @@ def test_only_enabled_dialects_are_parsed() -> None:
 
 def test_floats_keep_their_spelling() -> None:
     """A number parsed from text keeps its spelling, in every dialect: a list of texts gets it."""
-    for text in ("[3.10, -0.0, 1e3]", "[3.10, -0.0, 1e3,]", "(3.10, -0.0, 1e3)"):
-        assert read_as(array(STRING), text) == ["3.10", "-0.0", "1e3"]
+    numbers = ["3.10", "-0.0", "1e3", "0.30000000000000004", "7.00"]
+    for text in ("[{}]", "[{},]", "({})"):
+        assert read_as(array(STRING), text.format(", ".join(numbers))) == numbers
     assert read_as(array(STRING), "[-0]") == ["-0"]
     assert exactly(read_as(ARRAY, "[-0]")) == exactly([-0.0])
 

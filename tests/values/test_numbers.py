@@ -13,7 +13,7 @@ import pytest
 from decisions import decide_value
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, array, each_row, exactly, read_as, rows
+from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, each_row, exactly, read_as, rows
 
 LONGEST = 4_000
 
@@ -39,27 +39,19 @@ NOT_A_JSON_NUMBER = [
     "0644",
     "1_000",
     "1,234",
-    "1 234",
     "0x1F",
     "1e",
-    "1.e5",
     "1.2.3",
     "--1",
-    "- 1",
-    "1-",
     "NaN",
     "Infinity",
     "true",
     "5 apples",
     "\uff14\uff12",
-    "\u00b2",
-    "\u22125",
     "42\x00",
     "\ud800",
     "\u00a042",
-    "\ufeff42",
     '"42"',
-    "[42]",
 ]
 
 
@@ -178,19 +170,6 @@ def test_lower_interpreter_digit_limit_refuses() -> None:
     assert number_in("9" * 700) is REFUSED
     assert integer_in("9" * 700) is REFUSED
     assert read_as(STRING, 10**700 + 1) is REFUSED
-
-
-@each_row(
-    ("spelling", "repeated"),
-    [
-        *((each, each) for each in ("3.10", "1e3", "0.30000000000000004", "-0", "7.00")),
-        *((each, REFUSED) for each in ("1e999", "NaN")),
-    ],
-)
-def test_a_number_in_json_text_keeps_its_spelling(spelling: str, repeated: Any) -> None:
-    """A number in the text of a list of texts becomes a text as it is spelled there."""
-    expected = [repeated] if repeated is not REFUSED else REFUSED
-    assert read_as(array(STRING), f"[{spelling}]") == expected
 
 
 def test_longest_number_of_json_text() -> None:
