@@ -87,10 +87,3 @@ def test_text_is_converted_to_the_declared_type(json_type: str, text: str) -> No
     )
     rule = "scalar_to_array" if result == [text] else rule
     check(schema, {"p": text}, {"p": result}, [] if json_type == "string" else [(rule, "/p")])
-
-
-@each_row("text", EVERY_TEXT)
-def test_parameter_without_a_type_stays_unchanged(text: str) -> None:
-    """If every JSON type is allowed, text stays text."""
-    check(closed("p", p={}), {"p": text}, {"p": text}, [])
-    check(closed("p", p={"description": "anything"}), {"p": text}, {"p": text}, [])

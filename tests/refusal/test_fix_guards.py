@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from fastmcp import Client, FastMCP
-from fastmcp.tools import Tool
+from decisions import decide
 from refusal.patches import fixes_of, move
 from tables import (
     BOOLEAN,
@@ -21,7 +18,7 @@ from tables import (
     rows,
 )
 
-from mcp_lenient import LenientMiddleware, Policy, normalize
+from mcp_lenient import normalize
 
 
 def assert_unrelated(sent, declared, **values):
@@ -50,7 +47,7 @@ def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
         assert fixes_of(closed(*required, **{declared: STRING}), {sent: "x"}, disable={"rename_case"}) == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "sent", "declared", "fixed"),
     [
         ("add_note", {"note_text": "x"}, {"text": STRING}, True),
@@ -64,27 +61,29 @@ def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
         ("disable_cache", {"disable_cache": True}, {"cache": STRING}, False),
     ],
 )
-async def test_a_word_of_the_tools_name_adds_nothing_to_a_parameters(tool, sent, declared, fixed):
+def test_a_word_of_the_tools_name_adds_nothing_to_a_parameters(tool, sent, declared, fixed):
     """The only unknown name is offered as the only missing one where the tool's name has the words between them."""
-    mcp = FastMCP("notes")
-    mcp.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
-    mcp.add_tool(Tool(name=tool, parameters=closed(*declared, **declared)))
-    async with Client(mcp) as client:
-        result = await client.call_tool_mcp(tool, sent)
-    told = json.loads(result.content[0].text)["details"]["violations"]
+    found = decide(closed(*declared, **declared), sent, tool=tool).violations
     (key, *_), (name, *_) = sent, declared
-    fix = move(f"/{key}", f"/{name}")
-    assert [each["fixes"] for each in told if each.get("fixes")] == ([[fix]] if fixed else [])
+    fixes = [[[*map(dict, patch)] for patch in each.fixes] for each in found if each.fixes]
+    assert fixes == ([[move(f"/{key}", f"/{name}")]] * len(fixes) if fixed else [])
+    assert bool(fixes) is fixed
 
 
 @each_row(
-    ("sent", "declared"),
-    [("userId", "user_id"), ("userid", "user_id"), ("id", "user_id"), ("ids", "pmids"), ("user", "user_id")],
+    ("kind", "value", "sent", "declared"),
+    [
+        *((STRING, "x", sent, "user_id") for sent in ("userId", "userid", "id", "user")),
+        (STRING, "x", "ids", "pmids"),
+        *((NUMBER, 5, *names) for names in (("size_mb", "SIZE_MB"), ("DELAY_MS", "delayMs"))),
+        *((BOOLEAN, True, *names) for names in (("is_active", "active"), ("active", "is_active"))),
+        (BOOLEAN, True, "recursve", "recursive"),
+    ],
 )
-def test_a_fix_moves_an_identifier_to_its_own_name(sent, declared):
-    """An identifier may be moved to another spelling of its name, and a bare ``id`` to a longer name."""
-    schema = closed(declared, **{declared: STRING})
-    assert move(f"/{sent}", f"/{declared}") in fixes_of(schema, {sent: "x"}, disable={"rename_case"})
+def test_a_value_is_moved_to_another_spelling_of_its_name(kind, value, sent, declared):
+    """The same words in another style are one name or unit, a bare ``id`` may be longer, and ``is`` changes no sense."""
+    schema = closed(declared, **{declared: kind})
+    assert move(f"/{sent}", f"/{declared}") in fixes_of(schema, {sent: value}, disable={"rename_case"})
 
 
 @each_row(("sent", "declared"), rows(__file__, "another_name_is_neither_a_fix_nor_a_suggestion"))
@@ -103,15 +102,6 @@ def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, de
 
 
 @each_row(
-    ("sent", "declared"), [("size_mb", "SIZE_MB"), ("DELAY_MS", "delayMs"), ("timeoutMs", "timeout_ms")]
-)
-def test_the_case_of_a_style_makes_no_other_unit(sent, declared):
-    """A word in the case of its style is the same unit."""
-    schema = closed(declared, **{declared: NUMBER})
-    assert move(f"/{sent}", f"/{declared}") in fixes_of(schema, {sent: 5}, disable={"rename_case"})
-
-
-@each_row(
     ("one", "other"),
     [
         *(("cache", name) for name in ("no_cache", "skip_cache", "cache_disabled", "cacheless")),
@@ -122,12 +112,6 @@ def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(one, other):
     """A word or a prefix more may turn a boolean into its opposite."""
     assert_unrelated(one, other, boolean=True)
     assert_unrelated(other, one, boolean=True)
-
-
-@each_row(("sent", "declared"), [("is_active", "active"), ("active", "is_active"), ("recursve", "recursive")])
-def test_a_boolean_is_offered_under_its_own_name(sent, declared):
-    """An auxiliary verb does not change the sense of a boolean, and a slip is none."""
-    assert move(f"/{sent}", f"/{declared}") in fixes_of(closed(declared, **{declared: BOOLEAN}), {sent: True})
 
 
 @each_row(("sent", "declared"), rows(__file__, "a_number_is_not_moved_to_a_name_with_another_unit"))
@@ -224,21 +208,12 @@ def test_an_identifier_that_may_not_be_moved_is_not_removed():
     assert fixes_of(closed(user=STRING), {"user_id": "x"}) == []
 
 
-def _delete(path: str, mode: str = "soft") -> str:
-    return f"{path}{mode}"
-
-
-@pytest.mark.parametrize("destructive", [True, False], ids=["destructive", "harmless"])
-@pytest.mark.parametrize("sent", [{"paht": "/a"}, {"path": False}])
-async def test_a_destructive_tool_gets_no_fix(sent, destructive):
+@each_row("sent", [{"paht": "/a"}, {"path": False}])
+def test_a_destructive_tool_gets_no_fix(sent):
     """A destructive tool gets no fix for an error that gives one with a harmless tool."""
-    server = FastMCP("server")
-    server.add_tool(Tool.from_function(_delete, name="tool", annotations={"destructiveHint": destructive}))
-    server.add_middleware(LenientMiddleware())
-    async with Client(server) as client:
-        answer = await client.call_tool("tool", sent, raise_on_error=False)
-    violations = json.loads(answer.content[0].text)["details"]["violations"]
-    assert any("fixes" in violation for violation in violations) is not destructive
+    schema = closed("path", path=STRING)
+    assert fixes_of(schema, sent, disable={"number_to_text"})
+    assert fixes_of(schema, sent, destructive=True) == []
 
 
 def test_each_of_several_wrong_parameters_has_its_fix():
