@@ -168,7 +168,6 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         ),
         (_Level, "HIGHEST", "'x' must be one of 1, 2, but got the string \"HIGHEST\"."),
         (_Color, [1, 2], "'x' must be \"red\", but got an array. Send one value."),
-        (bytes, {"a": 1, "b": 2}, "'x' must be a string, but got an object. Send one value."),
         (int, None, "'x' must be an integer, but got null. It cannot be left out: send a value."),
         (
             _Budget,

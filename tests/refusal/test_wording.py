@@ -76,7 +76,6 @@ _EITHER = "has either 'card' (a string) or 'iban' (a string) and 'kind' (\"bank\
     ("schema", "value", "text"),
     [
         (union(_CARD, _BANK), 5, f"It {_EITHER}"),
-        (union(_CARD, _BANK), "bank", f"It {_EITHER}"),
         (union(_CARD, _BANK, {"type": "null"}), 5, f"It {_EITHER}"),
         (array(union(_CARD, _BANK)), 5, f"Each item {_EITHER}"),
     ],
