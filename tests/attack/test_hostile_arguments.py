@@ -16,7 +16,14 @@ from tests.shared.hostile import ARGUMENTS, Hostile
 _ANSWERED_WITHIN = 2.0
 """Seconds of processor time, a generous bound. A failure would take minutes or never end."""
 
-each_case = pytest.mark.parametrize("case", ARGUMENTS, ids=lambda case: case.title[:60])
+_LARGE = ("100,000", "uniqueItems, 100,000", "5 MB")
+each_case = pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.title[:60], marks=[pytest.mark.slow] * case.title.startswith(_LARGE))
+        for case in ARGUMENTS
+    ],
+)
 
 
 class Node(BaseModel):
