@@ -173,7 +173,6 @@ def test_hostile_schemas_are_judged_soon(case):
     assert outcomes == [_outcome(compiled(root), sent) for sent in (case.right, case.wrong)]
 
 
-@pytest.mark.slow
 @each_row("case", ARGUMENTS)
 def test_hostile_arguments_are_judged_soon(case):
     """Each hostile value is refused in bounded time."""

@@ -16,6 +16,7 @@ from tables import INTEGER, STRING, array, closed, each_row, exactly, opened, ro
 
 from mcp_lenient import normalize
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
+from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.drafts import ASSERTIONS, NAMED, NOT_READ, ONE, SEVERAL
 
@@ -207,6 +208,15 @@ def test_unwritable_names_are_skipped() -> None:
 def test_broken_annotations_are_ignored(annotation: Json) -> None:
     """A broken annotation does not disable repairs."""
     assert normalize(opened(n={**INTEGER, **annotation}), {"n": "5"}).arguments == {"n": 5}
+
+
+@each_row("schema", [None, True, 5, "a", []])
+def test_schema_must_be_an_object(schema: Any) -> None:
+    """Only a JSON object can be a tool's schema."""
+    with pytest.raises(SchemaError):
+        normalize(schema, {})
+    with pytest.raises(SchemaError):
+        PublishedSchemaValidator(schema)
 
 
 def test_readable_is_idempotent() -> None:
