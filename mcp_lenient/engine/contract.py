@@ -49,7 +49,7 @@ def own_validator(plan: Plan, validator: Validator) -> Validator:
         validator = validator.correcting_names()
     if plan.policy.closed:
         validator = ClosedValidator(validator, plan.tree.top)
-    return MarkupValidator(validator) if plan.policy.leaked_markup == "refuse" else validator
+    return MarkupValidator(validator, plan.tree.top) if plan.policy.leaked_markup == "refuse" else validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,9 @@ class ToolContract:
         )
         if validator is None:
             judge: Validator = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
-            return cls(plan, MarkupValidator(judge) if policy.leaked_markup == "refuse" else judge, as_texts)
+            if policy.leaked_markup == "refuse":
+                judge = MarkupValidator(judge, plan.top)
+            return cls(plan, judge, as_texts)
         return cls(plan, own_validator(plan, validator), as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:

@@ -12,9 +12,8 @@ from mcp_lenient.engine.ignored import misnamed, unread_paths, wrapped_away
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.types import Fault, Path, Validator
-from mcp_lenient.values.display import shown_key
 from mcp_lenient.values.language import Text
-from mcp_lenient.values.markup import leaked_markup
+from mcp_lenient.values.markup import leaked_markup, names_in_markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,12 @@ class ClosedValidator(WrappedValidator):
 
 @dataclass(frozen=True, slots=True)
 class MarkupValidator(WrappedValidator):
-    """A validator that also refuses texts with the markup of their call."""
+    """A validator that also refuses texts that go on with the markup of their call.
+
+    ``top`` is the node of the arguments.
+    """
+
+    top: Node
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments, and no text of them holds the markup of the call."""
@@ -137,14 +141,16 @@ class MarkupValidator(WrappedValidator):
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return what the tool refuses, and each text that holds markup."""
-        leaked = (Fault((key,), "value", reason=_reason(name)) for key, name in leaked_markup(arguments))
+        leaked = (
+            Fault((key,), "value", reason=self._reason(arguments[key])) for key in leaked_markup(arguments)
+        )
         return (*self.validator.faults(arguments), *leaked)
 
-
-def _reason(swallowed: str | None) -> Text:
-    if swallowed is None:
-        return Text("it ends in the markup of a call; send the text without it")
-    return Text(
-        "it holds the markup of another parameter, '{name}'; send each as a parameter of its own",
-        name=shown_key(swallowed),
-    )
+    def _reason(self, text: str) -> Text:
+        names = [f"'{name}'" for name in dict.fromkeys(names_in_markup(text)) if name in self.top.properties]
+        if not names:
+            return Text("it goes on with the markup of the call; send the text without it")
+        return Text(
+            "it goes on with the markup of {names}; send each as a parameter of its own",
+            names=", ".join(names),
+        )

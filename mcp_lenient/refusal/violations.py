@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import Location, Refused, private
+from mcp_lenient.refusal.locations import Location, Refused, entries, private
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules import likely
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
@@ -18,7 +18,8 @@ from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
 from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
-from mcp_lenient.values.markup import leaked_markup
+from mcp_lenient.values.markup import names_in_markup
+from mcp_lenient.values.names import fold_name
 from mcp_lenient.values.patches import Patch
 
 MAX_VIOLATIONS: Final = 20
@@ -445,12 +446,12 @@ class _Wording:
         holder, held = (None if above.path else likely.wrapper(way, above.value)) or ("", {})
         if name in held:
             return words("It was sent inside {place}: send it at the top.", place=self.where((holder,)))
-        swallowed = {} if above.path else {each: key for key, each in leaked_markup(above.value)}
-        if name in swallowed:
-            place = self.where((swallowed[name],))
-            return words(
-                "It came as markup inside {place}: send each as a parameter of its own.", place=place
-            )
+        for key, text in entries(above.value):
+            if fold_name(name) in map(fold_name, names_in_markup(text)):
+                return words(
+                    "It came as markup inside {place}: send each as a parameter of its own.",
+                    place=self.where((*above.path, key)),
+                )
         found = {} if self.refused.destructive else likely.matches(way, above.value, self.refused.tool)
         meant = [sent for sent, names in found.items() if name in names]
         keys = [key for key in meant if likely.may_rename(way, above.value, key, name)][:_MAX_NEAR]

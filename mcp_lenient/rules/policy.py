@@ -77,9 +77,9 @@ class Policy:
         body_errors: What the caller of a FastMCP tool gets if its function raises an unexpected exception: ``"raise"``,
             what FastMCP makes of it; ``"envelope"``, the code ``TOOL_FAILED`` and an id that the log event has too,
             without the exception's text, which may have paths or values. ``ToolError`` and ``McpError`` are raised.
-        leaked_markup: What happens to a call that the tool accepts, but of which a text holds the markup of the call, as
-            ``tea</text><parameter name="tags">`` without ``tags``: ``"warn"``, it runs as it was sent, and a
-            ``markup_leaked`` line of the log names the parameters; ``"refuse"``, it is answered with the envelope.
+        leaked_markup: What happens to a call that the tool accepts, but of which a text goes on with the markup of the
+            call: ``"warn"``, it runs as it was sent, and a ``markup_leaked`` line of the log names the parameter;
+            ``"refuse"``, it is answered with the envelope.
 
     Raises:
         PolicyError: When a field has an invalid value; names the field and the allowed values.

@@ -119,14 +119,10 @@ class EventLog:
             self.warn_each_time(event, subject, reason)
 
     def warn_of_markup(self, tool: str, arguments: Mapping[str, Any]) -> None:
-        """Warn about texts of a call that runs which hold the markup of the call."""
-        for key, swallowed in leaked_markup(arguments):
-            held = (
-                "of its call" if swallowed is None else f"of {shown_key(swallowed)!r}, which did not arrive"
-            )
-            self.warn_each_time(
-                "markup_leaked", tool, f"the text of {shown_key(key)!r} holds the markup {held}"
-            )
+        """Warn about texts that go on with the markup of their call, which runs."""
+        for key in leaked_markup(arguments):
+            reason = f"the text of {shown_key(key)!r} goes on with the markup of the call"
+            self.warn_each_time("markup_leaked", tool, reason)
 
     def warn_each_time(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Warn about a limitation, each time; the reason is one sentence without values."""

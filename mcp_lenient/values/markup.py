@@ -6,35 +6,38 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-_NEXT: Final = re.compile(
-    r'</([^<>\s]{1,64})>\s*<((?:[\w-]{1,32}:)?parameter)(?: name="|=)([^"<>\n]{1,64})"?>'
+_NAMESPACE: Final = r"[^<>\s/\"'=]{0,32}?"
+_OPENING: Final = (
+    rf"<{_NAMESPACE}parameter(?:\s+name\s*=\s*[\"']|=)(?P<name>[^\"'<>\n]{{1,64}})[\"']?[^<>]{{0,64}}>"
 )
-"""A tag that does not close a parameter, and the next one: github.com/anthropics/claude-code, issues 44826 and 84362."""
-_END: Final = re.compile(r"</([^<>\s]{1,64})>\s*</((?:[\w-]{1,32}:)?)invoke>\s*\Z")
-"""The end of a call: github.com/anthropics/claude-code, issue 48679."""
-_LONGEST_END: Final = 400
+_CLOSING: Final = rf"</{_NAMESPACE}(?:parameter|invoke|function_calls|function|tool_call)\s*>"
+_NEXT: Final = re.compile(rf"</[^<>]{{1,100}}>\s*{_OPENING}")
+_LONGEST_NAME: Final = 64
 
 
-def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[tuple[str, str | None]]:
-    r"""Yield each parameter whose text holds the markup of its call, with the absent parameter that is in there, if any.
+def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
+    r"""Yield each parameter whose text goes on with the markup of its call.
 
-    A text that quotes calls closes each parameter by the tag that opened it, and holds none of the markup of its own.
+    There it is closed by a tag of its own name, which nothing in it has opened:
+    github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.
 
-    >>> [*leaked_markup({"text": 'tea</text>\n<parameter name="tags">["a"]'})]
-    [('text', 'tags')]
-    >>> [*leaked_markup({"text": "tea</text>\n</invoke>"}), *leaked_markup({"text": "<b>tea</b>"})]
-    [('text', None)]
+    >>> [*leaked_markup({"text": 'tea</text>\n<parameter name="tags">["a"]'}), *leaked_markup({"text": "<text>tea</text>"})]
+    ['text']
     """
     for key, text in arguments.items():
-        if not isinstance(text, str) or not isinstance(key, str) or "</" not in text:
-            continue
-        found = _NEXT.finditer(text) if "parameter" in text else ()
-        swallowed = (each[3] for each in found if each[1] != each[2] and each[3] not in arguments)
-        name = next(swallowed, None)
-        if name is not None or _ends_call(text):
-            yield key, name
+        if isinstance(text, str) and isinstance(key, str) and f"</{key}" in text and _is_cut_at(key, text):
+            yield key
 
 
-def _ends_call(text: str) -> bool:
-    found = _END.search(text[-_LONGEST_END:])
-    return found is not None and found[1] != f"{found[2]}parameter" and f"<{found[2]}invoke" not in text
+def _is_cut_at(key: str, text: str) -> bool:
+    own = re.escape(key)
+    goes_on = re.compile(rf"</{own}\s*>\s*(?:{_CLOSING}|{_OPENING})")
+    if len(key) > _LONGEST_NAME or goes_on.search(text) is None:
+        return False
+    return len(re.findall(rf"<{own}[\s>]", text)) < text.count(f"</{key}")
+
+
+def names_in_markup(text: object) -> Iterator[str]:
+    """Yield the names of parameters that begin in a text, each after a tag that closes something."""
+    if isinstance(text, str) and "parameter" in text:
+        yield from (each["name"] for each in _NEXT.finditer(text))

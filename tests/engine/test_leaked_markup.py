@@ -1,10 +1,12 @@
 """Texts that hold the markup of their own call: a client missed where a parameter ends."""
 
+from time import process_time
+
 import pytest
 from fastmcp import Client, FastMCP
 
 from mcp_lenient import LenientMiddleware, Policy, lenient
-from mcp_lenient.values.markup import leaked_markup
+from mcp_lenient.values.markup import leaked_markup, names_in_markup
 
 
 def opening(name, prefix=""):
@@ -23,32 +25,39 @@ QUOTED = f'<invoke name="t">{opening("a")}1{closing("parameter")}\n{opening("tag
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "leaks"),
     [
-        (SWALLOWED, [("text", "tags")]),
-        (f"tea{closing('parameter')}\n{opening('tags', 'ns:')}", [("text", "tags")]),
-        (f"tea{closing('text')}\n<parameter=tags>", [("text", "tags")]),
-        (f"tea{closing('text')}{opening('other')}1", []),
-        (f"tea {opening('tags')}1", []),
-        (f"tea{closing('b')} and {opening('tags')}1", []),
-        (ENDED, [("text", None)]),
-        (f"{ENDED}and more", []),
-        (f"tea{closing('parameter')}{closing('invoke', 'ns:')}", [("text", None)]),
-        (QUOTED, []),
-        (f"<p>tea{closing('p')}", []),
-        ("tea", []),
-        (7, []),
+        (SWALLOWED, True),
+        (f"tea{closing('text')}\n{opening('other')}1", True),  # also if that one arrived
+        (f"tea{closing('text')}{opening('tags', 'ns:')}1", True),
+        (f"tea{closing('text')}\n<parameter=tags>1", True),
+        (f"tea{closing('text')}\n<parameter  name = 'tags' string='false'>1", True),
+        (f"tea{closing('text')}\n{closing('parameter')}\n{opening('tags')}1", True),
+        (f"tea{closing('text')}\n{closing('parameter')}", True),
+        (ENDED, True),
+        (f"tea{closing('text')}\n{closing('invoke')}\n{closing('function_calls')}", True),
+        (f"<text>tea{closing('text')}\n{closing('parameter')}", False),
+        (f"tea{closing('text')} and more", False),
+        (f"tea{closing('description')}\n{opening('ServiceClass')}demo{closing('parameter')}", False),
+        (f"tea {opening('tags')}1", False),
+        (QUOTED, False),
+        ("tea", False),
+        (7, False),
     ],
 )
-def test_markup_of_a_call_is_told_from_a_quotation(text, found):
-    """The tag before another parameter, or before the end of the call, is not the one that closes a parameter."""
-    assert [*leaked_markup({"text": text, "other": 1})] == found
+def test_markup_of_a_call_is_told_from_a_quotation(text, leaks):
+    """A tag of the parameter's own name, which nothing has opened, stands before more markup of the call."""
+    assert [*leaked_markup({"text": text, "other": 1})] == ["text"] * leaks
 
 
 def test_hostile_texts_are_searched_in_linear_time():
     """Neither open tags nor white space makes the search slow."""
-    for part in ("</a>", "</a>\n", " ", "<parameter name=", "</" + "a" * 63):
-        assert [*leaked_markup({"text": part * 200_000 + "parameter"})] == []
+    parts = ("</text>", "</text>\n", "</text" + " " * 50, "<parameter name=", "</" + "a" * 99, "<" + "p" * 31)
+    for part in parts:
+        text = part * 40_000 + "parameter"
+        started = process_time()
+        assert ([*leaked_markup({"text": text})], [*names_in_markup(text)]) == ([], [])
+        assert process_time() - started < 2
 
 
 def served(policy=None):
@@ -66,10 +75,12 @@ def served(policy=None):
     return mcp
 
 
-async def test_missing_parameter_is_found_in_the_markup():
-    """The answer about a required parameter says in which text it came."""
+@pytest.mark.parametrize("name", ["tags", "Tags"])
+async def test_missing_parameter_is_found_in_the_markup(name):
+    """The answer about a required parameter says in which text it came, also behind another and in another case."""
+    text = f"tea{closing('text')}\n{opening('title')}a{closing('parameter')}\n{opening(name)}1"
     async with Client(served()) as client:
-        answer = (await client.call_tool_mcp("need", {"text": SWALLOWED})).content[0].text
+        answer = (await client.call_tool_mcp("need", {"text": text})).content[0].text
     assert "It came as markup inside 'text': send each as a parameter of its own." in answer
 
 
@@ -80,9 +91,8 @@ async def test_valid_call_with_markup_runs_and_is_logged(events):
     assert told == [False, False]
     leaked = [each for each in events if each["event"] == "markup_leaked"]
     assert [(each["subject"], each["reason"]) for each in leaked] == [
-        ("store", "the text of 'text' holds the markup of 'tags', which did not arrive"),
-        ("store", "the text of 'text' holds the markup of its call"),
-    ]
+        ("store", "the text of 'text' goes on with the markup of the call"),
+    ] * 2
 
 
 async def test_repaired_call_with_markup_is_logged(events):
@@ -95,8 +105,9 @@ async def test_repaired_call_with_markup_is_logged(events):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (SWALLOWED, "it holds the markup of another parameter, 'tags'; send each as a parameter of its own"),
-        (ENDED, "it ends in the markup of a call; send the text without it"),
+        (SWALLOWED, "it goes on with the markup of 'tags'; send each as a parameter of its own"),
+        (ENDED, "it goes on with the markup of the call; send the text without it"),
+        (SWALLOWED.replace("tags", "hunter2"), "it goes on with the markup of the call; send the text"),
     ],
 )
 async def test_policy_refuses_markup(text, reason):
