@@ -17,7 +17,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.drafts import subschemas
+from mcp_lenient.schema.drafts import subschemas, with_subschemas
 from mcp_lenient.schema.references import ROOT_URI
 
 _EXACT_COUNT: Final = re.compile(r"\{[0-9]{1,3}\}")
@@ -39,7 +39,7 @@ class FallbackValidator:
     ) -> None:
         try:
             if root is None:  # the parts of a schema are checked with it
-                Draft202012Validator.check_schema(schema)
+                _check_schema(schema)
             for pattern in _patterns_of(schema):
                 _cheap(pattern)
         except (JsonSchemaError, RecursionError, re.error) as error:
@@ -69,6 +69,14 @@ class FallbackValidator:
             _REFERRED.reset(token)
 
 
+def _check_schema(schema: Any) -> None:
+    try:
+        Draft202012Validator.check_schema(schema)
+    except RecursionError:  # each schema in it alone, as jsonschema takes several calls for each level
+        for part in _schemas_in(schema):
+            Draft202012Validator.check_schema(with_subschemas(part, lambda _sub: True))
+
+
 def _check_json(value: Any) -> None:
     waiting = [value]
     for part in waiting:
@@ -91,11 +99,16 @@ def _of_texts(fits: Callable[[str], bool]) -> Callable[[object], bool]:
 
 
 def _patterns_of(schema: Any) -> Iterator[str]:
+    for part in _schemas_in(schema):
+        yield from part.get("patternProperties", ())
+        yield from (part["pattern"],) if "pattern" in part else ()
+
+
+def _schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
     waiting = [schema]
     for part in waiting:
         if isinstance(part, Mapping):
-            yield from part.get("patternProperties", ())
-            yield from (part["pattern"],) if "pattern" in part else ()
+            yield part
             waiting += [sub for _, sub in subschemas(part)]
 
 

@@ -79,11 +79,11 @@ async def test_the_proxy_in_front_repairs_and_refuses(gateway, mode, events):
         Client(gateway, mode=mode) as alone,
         Client(create_lenient_proxy(gateway), mode=mode) as client,
     ):
-        renamed = {"A": 1, "b": 2}
-        before = await alone.call_tool_mcp("upstream-add", renamed)
+        wrapped = {"args": {"a": 1, "b": 2}}
+        before = await alone.call_tool_mcp("upstream-add", wrapped)
         answers = [
             await client.call_tool_mcp("upstream-add", sent)
-            for sent in ({"a": 1, "b": 2}, {"a": "1", "b": 2}, renamed, {"a": [], "b": 2})
+            for sent in ({"a": 1, "b": 2}, {"a": "1", "b": 2}, wrapped, {"a": [], "b": 2})
         ]
         respelled = await client.call_tool_mcp("upstream_add", {"a": 1, "b": 2})
         unknown = await client.call_tool_mcp("upstream-ad", {})

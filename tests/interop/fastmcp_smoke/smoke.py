@@ -40,7 +40,12 @@ CALLS: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "refused INVALID_MAX_SIZE_TYPE",
     ),
     "unknown tool": ("middleware", "stor", {"content": "a"}, "refused UNKNOWN_TOOL"),
-    "decorator, repaired": ("decorator", "store", {"content": "a", "tags": '["b"]'}, "runs"),
+    "decorator, repaired": (
+        "decorator",
+        "store",
+        {"content": "a", "tags": '["b"]'},
+        "runs json_text_to_array",
+    ),
     "decorator, refused": ("decorator", "store", {"content": "a", "tags": 5}, "refused INVALID_TAGS_TYPE"),
     "strict": ("strict", "store", {"content": "a", "tags": '["b"]'}, _STRICT),
 }
