@@ -20,13 +20,17 @@ from typing import Any, Literal
 
 from fastmcp import Client
 from fastmcp.client.transports import PythonStdioTransport
-from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, Request, TextContent
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
 from mcp_lenient.devtools.printing import Output, show
+
+try:
+    from mcp.shared.exceptions import MCPError
+except ImportError:
+    sys.exit("The demo needs FastMCP 4: pip install 'fastmcp>=4'")
 
 SERVER = Path(__file__).with_name("context_store.py")
 META = "mcp_lenient"

@@ -12,9 +12,12 @@ import asyncio
 import sys
 from typing import Any
 
-from mcp import Client
-from mcp.server.mcpserver import MCPServer
-from mcp_types import TextContent
+try:
+    from mcp import Client
+    from mcp.server.mcpserver import MCPServer
+    from mcp_types import TextContent
+except ImportError:
+    sys.exit("This example needs the official SDK 2: pip install 'mcp>=2.2'")
 
 from mcp_lenient import Policy
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware

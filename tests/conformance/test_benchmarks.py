@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from fastmcp_versions import PROXY, not_on_3
 from rich.table import Table
 
 import benchmarks
@@ -24,6 +25,7 @@ def test_the_help_describes_each_script(capsys):
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
+@not_on_3(PROXY)
 def test_each_script_has_a_help(capsys, name):
     """Each script can be imported, and describes its options."""
     app([name, "--help"], result_action="return_value")
@@ -40,6 +42,7 @@ def test_each_script_is_on_the_page_of_its_folder():
         assert f"`{name}`" in overview
 
 
+@not_on_3("the benchmark asks in an era of the protocol")
 async def test_each_answer_to_a_repeated_call_is_another_one():
     """Of the twenty calls, the three answers differ, and the second is shorter than the first."""
     found = await answered()

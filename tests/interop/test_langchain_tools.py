@@ -12,6 +12,7 @@ import pytest
 from fastmcp import Client, FastMCP
 from fastmcp.tools import ToolResult
 from fastmcp.utilities.types import Image
+from fastmcp_versions import not_on_3
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import (
@@ -302,6 +303,7 @@ def _remove(names: list[str]) -> str:
     return ", ".join(names)
 
 
+@not_on_3("the test reads and writes the models of SDK 2")
 async def test_metadata_is_passed_on_and_a_destructive_tool_guarded():
     """Annotations come from the metadata, and a destructive tool gets fewer repairs."""
     metadata = {"destructiveHint": True, "title": "Remove", "owner": "ops", "readOnlyHint": None}
@@ -393,6 +395,7 @@ async def test_an_agent_reads_the_envelope(shop):
     assert json.loads(message.content)["error_code"] == "INVALID_ARGUMENTS"
 
 
+@not_on_3("the test reads and writes the models of SDK 2")
 async def test_images_are_blocks_of_langchain(shop):
     """Several blocks become a list in LangChain's own format."""
     message = await _asked(shop, "photo", {})
@@ -400,6 +403,7 @@ async def test_images_are_blocks_of_langchain(shop):
     assert message.content[1]["mime_type"] == "image/png"
 
 
+@not_on_3("the test reads and writes the models of SDK 2")
 async def test_other_content_is_a_file_of_langchain(shop):
     """LangChain would write all content as one text if a block were of a kind that it does not know."""
     sound = AudioContent(type="audio", data="QUJD", mime_type="audio/wav")

@@ -27,6 +27,7 @@ NOT_THERE = "FastMCP 3 does not have this feature"
 DIRECT = "a call from a tool's body looks like a client's call"
 NO_JSON = "strict validation reads Python values, not JSON, so the result differs"
 META_DROPPED = "ResponseLimitingMiddleware drops the metadata of a cut result"
+OWN_VALIDATION = "a validation error of a tool's body looks like FastMCP's own"
 SPAN = "FastMCP starts its span inside the middleware"
 
 

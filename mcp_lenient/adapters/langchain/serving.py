@@ -176,5 +176,6 @@ def _block(part: str | dict[str, Any]) -> ContentBlock:
     if isinstance(part, str):
         return TextContent(type="text", text=part)
     if part.get("type") == "image" and "base64" in part:
-        return ImageContent(type="image", data=part["base64"], mime_type=part.get("mime_type", "image/png"))
+        kind = part.get("mime_type", "image/png")
+        return ImageContent.model_validate({"type": "image", "data": part["base64"], "mimeType": kind})
     return TextContent(type="text", text=part["text"] if "text" in part else json.dumps(part))
