@@ -84,11 +84,7 @@ HOSTS: Final[Mapping[str, Host]] = {
         "LiteLLM gateway",
         ("litellm_host",),
         ("litellm[proxy]>=1.106", *_engine()),
-        {
-            "optional_name": _LISTED,
-            "whole_text": _FIRST,
-            "unknown_tool": _ITSELF,
-        },
+        {"whole_text": _FIRST, "unknown_tool": _ITSELF},
     ),
     "langchain_mcp": _agent("LangChain MCPAdapter", "langchain_mcp", "langchain[mcp]>=1.4"),
     "langchain_adapters": _agent(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -94,18 +95,23 @@ class Library:
 
     def files(self) -> list[Path]:
         """List the files that are indexed."""
-        tops = [self.root / part for part in self._parts]
-        found = (path for top in tops for path in [top, *sorted(top.rglob("*"))])
-        seen = (path for path in found if path.suffix in KINDS and path.is_file())
-        return [
-            path for path in seen if not any(part[:1] == "." for part in path.relative_to(self.root).parts)
-        ]
+        found = (path for part in self._parts for path in visible_files(self.root / part))
+        return [path for path in found if path.suffix in KINDS]
 
     def close(self) -> None:
         """Drop the index."""
         with self._lock:
             if index := vars(self).pop("_index", None):
                 index.close()
+
+
+def visible_files(top: Path) -> list[Path]:
+    """List a file, or the files of a folder that are not hidden; hidden folders, which may be large, are not entered."""
+    found = [top] if top.is_file() else []
+    for folder, inside, names in os.walk(top):
+        inside[:] = [name for name in inside if name[:1] != "."]
+        found += [Path(folder, name) for name in names if name[:1] != "."]
+    return sorted(path for path in found if path.is_file())
 
 
 def split(source: str, text: str) -> Iterator[Passage]:

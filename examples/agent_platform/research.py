@@ -18,7 +18,7 @@ from fastmcp.exceptions import ToolError
 from pydantic import Field
 
 from agent_platform import Group
-from agent_platform.documents import HAN, Library, Passage, bare, best_sentences, fits, terms
+from agent_platform.documents import HAN, Library, Passage, bare, best_sentences, fits, terms, visible_files
 from agent_platform.microsandbox import install
 from agent_platform.talk import ModelError, complete
 
@@ -149,7 +149,7 @@ class SearchTool(Group):
 
     async def search_file_content(self, file_path: File, regex_pattern: Pattern) -> Report:
         """Find the lines of a file, or of all files in a folder, that match a pattern (搜索文件内容)."""
-        files = map(str, _files(self._path(file_path)))
+        files = map(str, visible_files(self._path(file_path)))
         command = [sys.executable, "-X", "utf8", "-c", SEARCH, regex_pattern, *files]
         try:
             with anyio.fail_after(10):  # a pattern that takes for ever cannot be stopped in a thread
@@ -165,7 +165,7 @@ class SearchTool(Group):
     async def list_code_definitions(self, file_path: Python = None, directory_path: Folder = None) -> Report:
         """List the functions and classes of Python files (列出代码定义)."""
         tops = [self._path(path) for path in (file_path, directory_path) if path] or [self._root]
-        files = [file for top in tops for file in _files(top) if file.suffix == ".py"]
+        files = [file for top in tops for file in visible_files(top) if file.suffix == ".py"]
         read = await asyncio.to_thread(
             lambda: [(file, each) for file in files for each in _definitions(file)]
         )
@@ -203,14 +203,6 @@ class SearchTool(Group):
 
     def _name(self, path: str | Path) -> str:
         return Path(path).relative_to(self._root).as_posix()
-
-
-def _files(top: Path) -> list[Path]:
-    """List a file, or the files of a folder that are not hidden."""
-    if top.is_file():
-        return [top]
-    found = (path for path in sorted(top.rglob("*")) if path.is_file())
-    return [path for path in found if "/." not in f"/{path.relative_to(top).as_posix()}"]
 
 
 def _definitions(file: Path) -> Iterator[Report]:

@@ -92,6 +92,6 @@ async def test_the_proxy_in_front_repairs_and_refuses(gateway, mode, events):
     assert [answer.content[0].text for answer in answers[:3]] == ["3", "3", "3"]
     assert respelled.content[0].text == "3"
     assert answers[3].meta["mcp_lenient"]["error_code"] == "INVALID_A_TYPE"
-    assert unknown.meta["mcp_lenient"]["details"]["did_you_mean"] == ["upstream-add"]
+    assert unknown.meta["mcp_lenient"]["details"]["did_you_mean"][0] == "upstream-add"
     names = [event["event"].removeprefix("call_") for event in events]
     assert names == ["accepted", "repaired", "repaired", "rejected", "repaired", "rejected"]
