@@ -13,6 +13,18 @@ _OPENING: Final = (
 _CLOSING: Final = rf"</{_NAMESPACE}(?:parameter|invoke|function_calls|function|tool_call)\s*>"
 _NEXT: Final = re.compile(rf"</[^<>]{{1,100}}>\s*{_OPENING}")
 _LONGEST_NAME: Final = 64
+_SHORTEST: Final = 10
+"""Characters of two tags: ``</a></tool>``."""
+_LONGEST_REST: Final = 2**15
+"""Characters at the end of a text that are searched: its other parameters are there."""
+
+
+def may_hold_markup(arguments: Mapping[Any, Any]) -> bool:
+    """Return whether a text has a sign of markup; for each accepted call, so it has to be fast."""
+    for text in arguments.values():
+        if type(text) is str and len(text) > _SHORTEST and "<" in text[-_LONGEST_REST:]:
+            return True
+    return False
 
 
 def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
@@ -25,14 +37,16 @@ def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
     ['text']
     """
     for key, text in arguments.items():
-        if isinstance(text, str) and isinstance(key, str) and f"</{key}" in text and _is_cut_at(key, text):
+        if isinstance(text, str) and _is_cut_at(key, text):
             yield key
 
 
-def _is_cut_at(key: str, text: str) -> bool:
+def _is_cut_at(key: object, text: str) -> bool:
+    rest = text[-_LONGEST_REST:]
+    if not isinstance(key, str) or len(key) > _LONGEST_NAME or f"</{key}" not in rest:
+        return False
     own = re.escape(key)
-    goes_on = re.compile(rf"</{own}\s*>\s*(?:{_CLOSING}|{_OPENING})")
-    if len(key) > _LONGEST_NAME or goes_on.search(text) is None:
+    if re.search(rf"</{own}\s*>\s*(?:{_CLOSING}|{_OPENING})", rest) is None:
         return False
     return len(re.findall(rf"<{own}[\s>]", text)) < text.count(f"</{key}")
 
