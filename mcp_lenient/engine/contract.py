@@ -48,8 +48,13 @@ def own_validator(plan: Plan, validator: Validator) -> Validator:
     if plan.corrects_names and isinstance(validator, PublishedSchemaValidator):
         validator = validator.correcting_names()
     if plan.policy.closed:
-        validator = ClosedValidator(validator, plan.tree.top)
-    return MarkupValidator(validator, plan.tree.top) if plan.policy.leaked_markup == "refuse" else validator
+        validator = ClosedValidator(validator, plan.top)
+    return refusing_markup(plan, validator)
+
+
+def refusing_markup(plan: Plan, validator: Validator) -> Validator:
+    """Return a validator that also refuses markup in texts, if the policy does."""
+    return MarkupValidator(validator, plan.top) if plan.policy.leaked_markup == "refuse" else validator
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +115,8 @@ class ToolContract:
             by_schema=validator is None or validator.by_schema,
         )
         if validator is None:
-            judge: Validator = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
-            if policy.leaked_markup == "refuse":
-                judge = MarkupValidator(judge, plan.top)
-            return cls(plan, judge, as_texts)
+            published = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
+            return cls(plan, refusing_markup(plan, published), as_texts)
         return cls(plan, own_validator(plan, validator), as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
