@@ -6,8 +6,7 @@ Pure: no framework, no input or output, no logging.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -28,6 +27,7 @@ from mcp_lenient.rules.rules import (
     Place,
     Rule,
     allows_one_value,
+    lists_values,
     only_values,
     worst_tier,
 )
@@ -40,7 +40,6 @@ from mcp_lenient.values.json_values import (
     has_whole_float,
     json_type,
     plain,
-    plain_type,
     pointer,
     rounds,
     same_json,
@@ -60,8 +59,13 @@ _HOPS: Final = 2
 HOPS_AT_TOP: Final = 4
 """Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
 _NAMES_PER_STEP: Final = 8
-_KINDS: Final[Mapping[type, str]] = {kind: name for kind, name in PYTHON_TYPES.items() if kind is not tuple}
+_KINDS: Final[Mapping[type, str]] = {
+    **{kind: name for kind, name in PYTHON_TYPES.items() if kind is not tuple},
+    **{kind: PYTHON_TYPES[built_in] for kind, built_in in SPELLED.items()},
+}
 """The JSON types of values as a parser makes them; no rule reads any other."""
+_NO_COST: Final = (1 << 160) - 1
+"""More than any reading costs."""
 _COMPARED: Final = 16
 """Readings of a union of which those that ignore a name are left out."""
 
@@ -308,50 +312,50 @@ class Reader:
         """
         if scope is UNTOUCHED or (place.path and scope.full and self.takes(place.node, value)):
             return Reading(value)
+        return self._read(place, value, scope, hops=hops, partly=partly)
+
+    def _read(
+        self, place: Place, value: Any, scope: Scope, *, hops: int = _HOPS, partly: bool = False
+    ) -> Reading:
         self._spend()
         found = self._inside(place, value, scope, partly=partly)
         if scope.full or not place.path or not any(each.whole for each in found):
             if place.path and not scope.full and self.takes(place.node, value):
                 return Reading(value)
             found += self._by_rules(place, value, found, hops=hops, partly=partly)
-        if place.path and not place.branch and place.node.once(allows_one_value):
-            found = [each for each in found if not each.steps]
-        for rival in only_values(place, value) if place.path and not place.branch and found else ():
-            found = [each for each in found if not each.steps or same_json(each.value, rival)]
+        if found and place.path and not place.branch and place.node.once(lists_values):
+            found = _without_only_values(place, value, found)
         whole = [each for each in found if each.whole]
         if whole:
             return _best(place, value, whole)
         return found[0] if found and partly else Reading(value, whole=False)
 
     def _by_rules(
-        self, place: Place, value: Any, found: Iterable[Reading], *, hops: int, partly: bool
-    ) -> Iterator[Reading]:
-        """Yield the readings by the rules, cheapest first, while a further rule may lead to a better one."""
-        best = min((each.cost for each in found if each.whole), default=None)
-        dropped: Sequence[Reading] | None = () if place.path else None
+        self, place: Place, value: Any, found: Sequence[Reading], *, hops: int, partly: bool
+    ) -> list[Reading]:
+        """Return the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         part: Part = "value" if place.path else "arguments"
-        kind = _KINDS.get(plain_type(value), "")
+        kind = _KINDS.get(type(value), "")
         rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
-        for rule in rules if hops else ():
-            if best is not None and worst_tier(best) < rule.tier:
-                return
-            if dropped is None:
-                dropped, value = self._without_injected(place, value)
-            for reading in self._by_rule(rule, place, value, dropped, hops=hops, partly=partly):
-                if reading.whole:
-                    best = reading.cost if best is None else min(best, reading.cost)
-                yield reading
-
-    def _by_rule(
-        self, rule: Rule, place: Place, value: Any, dropped: Iterable[Reading], *, hops: int, partly: bool
-    ) -> Iterator[Reading]:
-        # What is wrong in a text is said of what it holds.
-        partly = partly and isinstance(value, str) and (rule.literal or rule.chains)
-        for new in self._apply(rule, place, value):
-            then = self._after(rule, place, new, hops=hops - 1, partly=partly)
-            if then.whole or partly:
-                made = Reading(new, rule.cost, (ReadingStep(rule.name, place.path, place.to, value, new),))
-                yield _together(then.value, [*dropped, made, then], whole=then.whole)
+        if not (rules and hops):
+            return []
+        best = min([each.cost for each in found if each.whole], default=_NO_COST)
+        before, made = Reading(value), list[Reading]()
+        for at, rule in enumerate(rules):
+            if best < rule.cost:  # by rules of better tiers alone
+                break
+            if at == 0 and not place.path:
+                before = self._without_injected(place, value)
+            # What is wrong in a text is said of what it holds.
+            goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
+            for new in self._apply(rule, place, before.value):
+                then = self._after(rule, place, new, hops=hops - 1, partly=goes_on)
+                if then.whole or goes_on:
+                    step = ReadingStep(rule.name, place.path, place.to, before.value, new)
+                    steps, cost = (*before.steps, step, *then.steps), before.cost + rule.cost + then.cost
+                    made.append(Reading(then.value, cost, steps, then.whole, then.ties))
+                    best = min(best, cost) if then.whole else best
+        return made
 
     def _after(self, rule: Rule, place: Place, new: Any, *, hops: int, partly: bool) -> Reading:
         if new is ABSENT:
@@ -370,16 +374,16 @@ class Reader:
         node = place.node
         if node.is_union:
             return self._of_union(place, value, scope, partly=partly)
-        if node.may_be("object") and isinstance(value, dict):
+        if isinstance(value, dict) and node.may_be("object"):
             found = self._of_object(place, value, scope, partly=partly)
             if not place.path and self.plan.corrects_names and any(wrapped_away(node, found.value or {})):
                 found = found._replace(whole=False)
-        elif node.may_be("array") and isinstance(value, list):
+        elif isinstance(value, list) and node.may_be("array"):
             found = self._of_array(place, value, scope, partly=partly)
         else:
             return []
         # JSON Schema accepts 7.0 as an integer; if the tool does not, only its validator can check a container.
-        is_checked = place.path and scope.full and not (self._exact and found.steps)
+        is_checked = place.path and scope.full and not (node.adds_up or (self._exact and found.steps))
         if found.whole and is_checked and not node.takes(plain(found.value)):
             found = found._replace(whole=False)
         return [found] if found.whole or partly else []
@@ -443,40 +447,52 @@ class Reader:
 
     def _of_object(self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool) -> Reading:
         node = place.node
-        checks_names = scope.full or scope.names
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
-        if checks_names and has_too_many and not partly:
+        if has_too_many and (scope.full or scope.names) and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
         shape = (node, frozenset(value)) if scope.full and self._is_by_keys(place, partly=partly) else None
         if shape in self._misnamed:
             return _NO_READING
-        renames = self._names(place, value, scope)
-        whole = not checks_names or _has_right_names(node, value, renames)
-        if not whole and not partly:
-            if shape is not None:
-                self._misnamed.add(shape)
-            return _NO_READING
+        renames, are_right = self._names(place, value, scope)
+        if are_right or partly:
+            inside = self._of_properties(place, value, scope, renames, partly=partly)
+            return inside if are_right else inside._replace(whole=False)
+        if shape is not None:
+            self._misnamed.add(shape)
+        return _NO_READING
+
+    def _of_properties(
+        self,
+        place: Place,
+        value: dict[str, Any],
+        scope: Scope,
+        renames: Mapping[str, _Rename],
+        *,
+        partly: bool,
+    ) -> Reading:
+        node = place.node
         out: dict[str, Any] = {}
         readings = [each.reading for each in renames.values() if each.name is ABSENT]
         for key, sent in value.items():
-            name = renames[key].name if key in renames else key
-            if name is ABSENT:
-                continue
-            readings += [renames[key].reading] if key in renames else []
-            below = BY_SCHEMA if key in renames else scope.at(key)
+            name, below = key, scope.at(key)
+            if key in renames:
+                name, below = renames[key].name, BY_SCHEMA
+                if name is ABSENT:
+                    continue
+                readings.append(renames[key].reading)
             declared, child = (None, None) if below is UNTOUCHED else self._property(node, name, value, scope)
-            if child is None:
+            if child is None or (below.full and self.takes(child, sent)):
                 out[name] = sent
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
             inner = Place(child, place.call, (*place.path, key), (*place.to, name), declared, optional)
-            reading = self.read(inner, sent, below, partly=partly)
+            reading = self._read(inner, sent, below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        return _unless_emptied(place, value, _together(out, readings, whole=whole))
+        return _unless_emptied(place, value, _together(out, readings, whole=True))
 
     def _is_by_keys(self, place: Place, *, partly: bool) -> bool:
         """Return whether the keys of an object alone decide if a branch may be meant: below the top, and by our rules."""
@@ -499,18 +515,23 @@ class Reader:
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
         return None, found
 
-    def _names(self, place: Place, value: Mapping[str, Any], scope: Scope) -> dict[str, _Rename]:
-        """Return the declared name for each undeclared key of an object whose names are refused; no name gets two keys.
+    def _names(
+        self, place: Place, value: Mapping[str, Any], scope: Scope
+    ) -> tuple[Mapping[str, _Rename], bool]:
+        """Return the declared names of undeclared keys of an object, and whether its names are right with them.
 
         If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
         """
         if not (scope.full or scope.names):
-            return {}
-        unknown = undeclared(place.node, value.keys())
-        if scope.unknown:
-            unknown = [key for key in unknown if key in scope.unknown]
-        if not unknown:
-            return {}
+            return {}, True
+        node, unknown = place.node, undeclared(place.node, value.keys())
+        reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
+        renames = self._renames(place, value, reported) if reported else {}
+        names = {each.name for each in renames.values()} | (value.keys() - renames.keys())
+        return renames, node.required <= names and (not node.closed or len(renames) == len(unknown))
+
+    def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, _Rename]:
+        """Return the declared name for each undeclared key that is said to mean it; no name gets two keys."""
         found: dict[str, _Rename] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
         for rule in self.plan.rules("names", place.node, "object"):
@@ -533,20 +554,19 @@ class Reader:
             if below.full and self.takes(item, value[at]):
                 continue
             inner = Place(item, place.call, (*place.path, at), (*place.to, at), item=True, mixed=mixed)
-            reading = self.read(inner, value[at], below, partly=partly)
+            reading = self._read(inner, value[at], below, partly=partly)
             if not reading.whole and not partly:
                 return _NO_READING
             out[at] = reading.value
             readings.append(reading)
         return _together(out, readings, whole=True)
 
-    def _without_injected(
-        self, place: Place, value: dict[str, Any]
-    ) -> tuple[Sequence[Reading], dict[str, Any]]:
-        """Return the records of dropped keys that clients add, and the other arguments."""
-        renames = self._names(place, value, BY_SCHEMA).items()
-        found = {key: each.reading for key, each in renames if each.name is ABSENT}
-        return [*found.values()], {key: each for key, each in value.items() if key not in found}
+    def _without_injected(self, place: Place, value: dict[str, Any]) -> Reading:
+        """Return the arguments without the keys that clients add."""
+        renames, _ = self._names(place, value, BY_SCHEMA)
+        found = {key: each.reading for key, each in renames.items() if each.name is ABSENT}
+        left = {key: each for key, each in value.items() if key not in found}
+        return _together(left, found.values(), whole=True)
 
 
 class _Rename(NamedTuple):
@@ -554,6 +574,15 @@ class _Rename(NamedTuple):
 
     name: Any
     reading: Reading
+
+
+def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list[Reading]:
+    """Leave out the readings as the only value that a place or a branch allows, which no repair says for the caller."""
+    if place.node.once(allows_one_value):
+        return [each for each in found if not each.steps]
+    for rival in only_values(place, value):
+        found = [each for each in found if not each.steps or same_json(each.value, rival)]
+    return found
 
 
 def _unless_emptied(place: Place, sent: Mapping[str, Any], reading: Reading) -> Reading:
@@ -623,10 +652,3 @@ def _respelled_key(name: str, value: Mapping[str, Any]) -> str | None:
     folded = fold_name(name)
     keys = [key for key in value if isinstance(key, str) and fold_name(key) == folded]
     return keys[0] if len(keys) == 1 else None
-
-
-def _has_right_names(node: Node, value: Mapping[str, Any], renames: Mapping[str, _Rename]) -> bool:
-    names: AbstractSet[Any] = value.keys()
-    if renames:
-        names = {renames[key].name if key in renames else key for key in value} - {ABSENT}
-    return node.required <= names and not (node.closed and undeclared(node, names))

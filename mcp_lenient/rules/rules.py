@@ -319,7 +319,8 @@ def fold_enum(place: Place, text: str) -> Iterable[Any]:
     return found
 
 
-def _lists_values(node: Node) -> bool:
+def lists_values(node: Node) -> bool:
+    """Return whether a branch of a node allows certain values alone."""
     return any(way.enum is not None for way in node.ways)
 
 
@@ -407,10 +408,13 @@ def _takes_words(way: Node) -> bool:
 
 def null_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``"null"`` left out, for an optional property that accepts neither null nor text."""
-    node = place.node
-    takes_text = any(way.types is None or "string" in way.types for way in node.ways)
-    if is_null_text(text) and not (takes_text or node.takes(None) or node.once(_has_none_member)):
+    if is_null_text(text) and not place.node.once(_takes_null_or_text):
         yield ABSENT
+
+
+def _takes_null_or_text(node: Node) -> bool:
+    takes_text = any(way.types is None or "string" in way.types for way in node.ways)
+    return takes_text or node.takes(None) or node.once(_has_none_member)
 
 
 def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
@@ -422,7 +426,7 @@ def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
 def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
     ways = place.node.ways
-    has_default = place.node.once(_lists_values) and any(value is not None for value in place.node.default)
+    has_default = place.node.once(lists_values) and any(value is not None for value in place.node.default)
     if (
         not text
         and not has_default
@@ -966,7 +970,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
     Rule("integer_to_boolean", 4, integer_to_boolean, ("integer",), ("boolean",)),
     Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
-    Rule("fold_enum", 1, fold_enum, _TEXT, asks=_lists_values),
+    Rule("fold_enum", 1, fold_enum, _TEXT, asks=lists_values),
     Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
     _leaving_out("null_text_to_absent", 1, null_text_to_absent, _TEXT),
     _leaving_out("null_to_absent", 2, null_to_absent, ("null",)),

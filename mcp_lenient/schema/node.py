@@ -20,6 +20,7 @@ MAX_WAYS: Final = 2_000
 _MAX_UNIONS: Final = 8
 """Unions that apply to one value together: their ways multiply."""
 _TYPE_ALONE: Final = ANNOTATIONS | {"type"}
+_OF_PARTS: Final = ANNOTATIONS | {"type", "properties", "required", "additionalProperties", "items"}
 _HASHED: Final = (str, int, float, type(None))
 _SCALARS: Final = tuple((name,) for name in ("string", "integer", "number", "boolean", "null"))
 _CONDITIONALS: Final = frozenset("if then else dependentSchemas".split())
@@ -194,6 +195,11 @@ class Node:
         """Whether it describes the contents of a container, itself or in a branch."""
         described = self.properties or self.prefix or self._first("items") or isinstance(self.extra, Mapping)
         return self.is_union or bool(described)
+
+    @cached_property
+    def adds_up(self) -> bool:
+        """Whether it accepts each container of which it accepts all names and all that is in it."""
+        return self.enum is None and all(_OF_PARTS.issuperset(part) for part in self.parts)
 
     # Unions
 

@@ -113,7 +113,7 @@ def measured(arguments: Any, limits: Limits) -> Size:
                 size += len(value)
             elif isinstance(value, (list, tuple)):
                 below += value
-            elif isinstance(value, Mapping):
+            elif isinstance(value, (dict, Mapping)):
                 below += value.values()
                 size += sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
             else:
@@ -203,12 +203,6 @@ SPELLED: Final = {SpelledFloat: float, ParsedInteger: int}
 """The types of numbers parsed from text, and the built-in types of their values."""
 
 
-def plain_type(value: Any) -> type:
-    """Return the type of a value; for a number parsed from text, the built-in type."""
-    kind = type(value)
-    return SPELLED.get(kind, kind)
-
-
 def plain(value: Any) -> Any:
     """Return the value without source spellings; the same object if it has none."""
     if SPELLED.keys().isdisjoint(map(type, _everything_in(value))):
@@ -224,7 +218,7 @@ def _plain(value: Any) -> Any:
         return {key: _plain(each) for key, each in value.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
-    return plain_type(value)(value) if type(value) in SPELLED else value
+    return SPELLED[type(value)](value) if type(value) in SPELLED else value
 
 
 def spelled_integer(spelling: str) -> int | SpelledFloat:
@@ -241,12 +235,16 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
 def _float(spelling: str) -> SpelledFloat:
     if len(spelling) > MAX_SPELLING:
         raise ValueError(spelling)
-    value, digits = float(spelling), _digits(spelling)
-    # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero
-    # differ from both.
-    if digits and digits not in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}")):
+    value = float(spelling)
+    if spelling != repr(value) and not _has_digits(value, _digits(spelling)):
         raise ValueError(spelling)
     return SpelledFloat(value, spelling)
+
+
+def _has_digits(value: float, digits: str) -> bool:
+    # The second form is for "0.10000000000000001", whose shortest form is 0.1. Infinity and underflow to zero differ
+    # from both.
+    return not digits or digits in (_digits(repr(value)), _digits(f"{value:.{len(digits) - 1}e}"))
 
 
 def _digits(spelling: str) -> str:
