@@ -46,9 +46,7 @@ _POLICIES: Final = (
     Policy(destructive=True),
     Policy.strict(),
     Policy(disable=frozenset({"rename_case", "json_text_to_array"})),
-    Policy(
-        aliases={"query": ("q", "data")}, drop=frozenset({"sessionId"}), limits=Limits(readings=2, depth=4)
-    ),
+    Policy(aliases={"query": ("q", "data")}, drop=frozenset({"sessionId"}), limits=Limits(depth=4)),
 )
 
 

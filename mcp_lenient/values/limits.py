@@ -24,7 +24,6 @@ class Limits:
         items: Number of values, containers included.
         text: Characters of one JSON text.
         relaxed_text: Characters of one JSON5 or Python text.
-        readings: Candidates of one call that are compared.
 
     Raises:
         PolicyError: When a bound is not a positive integer.
@@ -35,7 +34,6 @@ class Limits:
     items: int = 1_000_000
     text: int = 8 * 2**20
     relaxed_text: int = 64 * 2**10
-    readings: int = 32
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

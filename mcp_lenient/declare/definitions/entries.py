@@ -135,7 +135,6 @@ class LimitsEntry(_Entry):
     items: Bound = 1
     text: Bound = 1
     relaxed_text: Bound = 1
-    readings: Bound = 1
 
 
 class PolicyEntry(_Entry):
