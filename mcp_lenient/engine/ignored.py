@@ -109,8 +109,8 @@ def ignored_names(
     Raises:
         OutOfSteps: When nested unions need too many visits.
     """
-    by_schema, root, objects = validator.by_schema, top.tree.root, top.tree.objects
-    if not has_open_objects(top.tree) if by_schema else all(each is root for each in objects):
+    by_schema = validator.by_schema
+    if not top.once(_may_ignore_names, by_schema):
         return ()
     search = _NameSearch(open_knows_all=by_schema, changed=changed)
     found = sorted(set(search.names([top], arguments, ())), key=str)
@@ -124,6 +124,12 @@ def ignored_names(
         for path in found
         if path in search.kept or path in unread
     )
+
+
+def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `once` passes it
+    if by_schema:
+        return has_open_objects(top.tree)
+    return any(each is not top.tree.root for each in top.tree.objects)
 
 
 def ignores_names(node: Node, value: Any) -> bool:

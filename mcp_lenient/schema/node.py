@@ -20,7 +20,7 @@ MAX_WAYS: Final = 2_000
 _MAX_UNIONS: Final = 8
 """Unions that apply to one value together: their ways multiply."""
 _TYPE_ALONE: Final = ANNOTATIONS | {"type"}
-_OF_PARTS: Final = ANNOTATIONS | {"type", "properties", "required", "additionalProperties", "items"}
+_OF_PARTS: Final = {"type", "properties", "required", "additionalProperties", "items"}
 _HASHED: Final = (str, int, float, type(None))
 _SCALARS: Final = tuple((name,) for name in ("string", "integer", "number", "boolean", "null"))
 _CONDITIONALS: Final = frozenset("if then else dependentSchemas".split())
@@ -199,7 +199,8 @@ class Node:
     @cached_property
     def adds_up(self) -> bool:
         """Whether it accepts each container of which it accepts all names and all that is in it."""
-        return self.enum is None and all(_OF_PARTS.issuperset(part) for part in self.parts)
+        own = [said for part in self.parts if (said := part.keys() - _NOT_OWN)]
+        return len(own) < 2 and all(said <= _OF_PARTS for said in own)
 
     # Unions
 
