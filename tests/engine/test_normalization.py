@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import each_row
 
 from mcp_lenient import Normalizer, Policy, normalize
 from mcp_lenient.errors import SchemaError
@@ -43,11 +45,12 @@ def test_normalizer_ignores_later_schema_changes(made: Any) -> None:
     assert normalizer({"limit": "3"}).arguments == {"limit": 3}
 
 
-@pytest.mark.parametrize("call", [Normalizer, lambda schema: normalize(schema, {})])
-def test_schema_must_be_an_object(call: Any) -> None:
+@each_row("call", [Normalizer, lambda schema: normalize(schema, {})])
+@each_row("schema", [None, True, 5, "a", []])
+def test_schema_must_be_an_object(call: Any, schema: Any) -> None:
     """A schema that is not a JSON object is refused when the normalizer is built."""
-    with pytest.raises(SchemaError, match=r"a schema must be an object, got \["):
-        call([])
+    with pytest.raises(SchemaError, match=rf"a schema must be an object, got {re.escape(repr(schema))}"):
+        call(schema)
 
 
 @pytest.mark.parametrize("call", [Normalizer, lambda schema, policy: normalize(schema, {}, policy)])
