@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from decisions import contract
 from strategies import same_json
+from tables import closed
 
-from mcp_lenient import Policy
 from mcp_lenient.adapters.published import PublishedContract
-from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.portable import form_named
 
 FILES = sorted((Path(__file__).parents[1] / "cases" / "attack").glob("*.json"))
@@ -36,10 +36,9 @@ PAIR = {"type": "array", "prefixItems": [{"type": "string"}, {"type": "integer"}
 ANY: dict[str, Any] = {"description": "Anything."}
 
 
-def contract(schema: dict[str, Any]) -> ToolContract:
-    """Return the contract of a tool with one parameter, ``x``, in the portable form."""
-    whole = {"type": "object", "properties": {"x": schema}, "required": ["x"], "additionalProperties": False}
-    return PublishedContract.around(ToolContract.of_schema(whole, Policy()), whole, form_named("portable"))
+def published(schema: dict[str, Any], **more: Any) -> Any:
+    """Return the contract of a tool with this schema, in the portable form."""
+    return PublishedContract.around(contract(schema, **more), schema, form_named("portable"))
 
 
 @pytest.mark.parametrize(
@@ -55,7 +54,7 @@ def contract(schema: dict[str, Any]) -> ToolContract:
 )
 def test_json_text_keeps_its_digits(schema: dict[str, Any], sent: Any, read: Any):
     """A number of a JSON text becomes text as it is spelled there; what the tool accepts are plain numbers."""
-    found = contract(schema).decide({"x": sent})
+    found = published(closed("x", x=schema)).decide({"x": sent})
     assert found.arguments == {"x": read}
     value = found.arguments["x"]
     assert {type(each) for each in (value if isinstance(value, list) else [value])} <= {str, int, float, dict}
@@ -71,14 +70,12 @@ def test_json_text_keeps_its_digits(schema: dict[str, Any], sent: Any, read: Any
 )
 def test_json_text_that_cannot_be_read_says_why(sent: str, reason: str):
     """The reason speaks of what is wrong in the text."""
-    found = contract(ANY).decide({"x": {"json": sent}})
+    found = published(closed("x", x=ANY)).decide({"x": {"json": sent}})
     assert found.status == "refused"
     assert reason in found.violations[0].message
 
 
 def decided(row: dict[str, Any]) -> Any:
     """Return the arguments that reach the tool; None if the call is refused."""
-    author = ToolContract.of_schema(row["schema"], Policy(), destructive=row.get("destructive", False))
-    contract = PublishedContract.around(author, row["schema"], form_named("portable"))
-    decision = contract.decide(row["sent"])
+    decision = published(row["schema"], destructive=row.get("destructive", False)).decide(row["sent"])
     return None if decision.status == "refused" else decision.arguments

@@ -11,13 +11,18 @@ from schema_shapes import SHAPES, parameters
 from strategies import LAW, same_json, schemas, values
 from tables import each_row
 
+from mcp_lenient import Policy, normalize
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.portable import FORMS, Form, publish, read_back
 from mcp_lenient.portable.codecs import CannotSayError
 from mcp_lenient.portable.limits import ListedTool, providers, rejections
-from mcp_lenient.schema.node import Tree
 
 Json = dict[str, Any]
+
+
+def accepts(schema: Json, value: Any) -> bool:
+    """Return whether a schema accepts the arguments as they are."""
+    return not normalize(schema, value, Policy.strict()).violations
 
 
 @each_row("schema, authors, said", [pytest.param(*row, id=name) for name, row in SHAPES.items()])
@@ -25,7 +30,7 @@ def test_a_value_is_said_and_read_back(schema: Json, authors: Json, said: Json):
     """The portable form says an author's value in its own words, accepts them, and reads them back."""
     published = publish(schema, "portable")
     assert published.say(authors) == said
-    assert Tree(published.schema).top.takes(said)
+    assert accepts(published.schema, said)
     assert read_back(published, said).arguments == authors
     assert (
         read_back(published, authors).arguments is authors
@@ -58,7 +63,7 @@ def test_every_value_is_expressible_and_read_back(data: st.DataObject):
     form = data.draw(st.sampled_from(sorted(FORMS)))
     published = publish(schema, form)
     value = data.draw(values(schema, schema))
-    if not Tree(schema).top.takes(value):
+    if not accepts(schema, value):
         return
     try:
         said = published.say(value)
@@ -156,5 +161,5 @@ def test_a_deep_optional_in_a_strict_form_may_be_null():
     published = publish(schema, "openai-strict")
     said = published.say(value)
     assert "deep_to_json_text" in {change.name for change in published.changes}
-    assert Tree(published.schema).top.takes(said)
+    assert accepts(published.schema, said)
     assert read_back(published, said).arguments == value
