@@ -5,8 +5,9 @@ from time import process_time
 import pytest
 from fastmcp import Client, FastMCP
 
-from mcp_lenient import LenientMiddleware, Policy, lenient
-from mcp_lenient.values.markup import leaked_markup, names_in_markup
+from mcp_lenient import LenientMiddleware, Policy, lenient, normalize
+
+REFUSE = Policy(leaked_markup="refuse")
 
 
 def opening(name, prefix=""):
@@ -47,7 +48,8 @@ QUOTED = f'<invoke name="t">{opening("a")}1{closing("parameter")}\n{opening("tag
 )
 def test_markup_of_a_call_is_told_from_a_quotation(text, leaks):
     """A tag of the parameter's own name, which nothing has opened, stands before more markup of the call."""
-    assert [*leaked_markup({"text": text, "other": 1})] == ["text"] * leaks
+    found = normalize({}, {"text": text, "other": 1}, REFUSE).violations
+    assert [each.pointer for each in found] == ["/text"] * leaks
 
 
 def test_hostile_texts_are_searched_in_linear_time():
@@ -56,7 +58,9 @@ def test_hostile_texts_are_searched_in_linear_time():
     for part in parts:
         text = part * 40_000 + "parameter"
         started = process_time()
-        assert ([*leaked_markup({"text": text})], [*names_in_markup(text)]) == ([], [])
+        assert not normalize({}, {"text": text}, REFUSE).violations
+        (missing,) = normalize({"required": ["tags"]}, {"text": text}, REFUSE).violations
+        assert "markup" not in missing.message
         assert process_time() - started < 2
 
 
@@ -112,7 +116,7 @@ async def test_repaired_call_with_markup_is_logged(events):
 )
 async def test_policy_refuses_markup(text, reason):
     """With ``leaked_markup="refuse"`` the call is answered, whoever is asked."""
-    async with Client(served(Policy(leaked_markup="refuse"))) as client:
+    async with Client(served(REFUSE)) as client:
         result = await client.call_tool_mcp("store", {"text": text})
     assert (result.is_error, reason in result.content[0].text) == (True, True)
 
@@ -122,7 +126,7 @@ async def test_decorated_tool_refuses_markup():
     mcp = FastMCP("notes")
 
     @mcp.tool
-    @lenient(policy=Policy(leaked_markup="refuse"))
+    @lenient(policy=REFUSE)
     def store(text: str, tags: list[str] | None = None) -> str:
         return f"{text}, {tags}"
 

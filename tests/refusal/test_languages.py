@@ -9,15 +9,27 @@ from datetime import date
 from typing import Annotated, Any, Literal
 
 import pytest
+from calls import call, envelope
+from calls import lenient as lenient_server
 from fastmcp import Client, FastMCP
+from fastmcp.tools import Tool, ToolResult
 from pydantic import BaseModel, ConfigDict, Field, FutureDate, Json
 from tables import each_row
 
 from benchmarks.quality import lengths
-from mcp_lenient import LenientMiddleware, Policy, Repair, dispatch, lenient, lenient_session, normalize
+from mcp_lenient import (
+    LenientMiddleware,
+    Policy,
+    Repair,
+    create_lenient_proxy,
+    dispatch,
+    lenient,
+    lenient_session,
+    normalize,
+)
+from mcp_lenient.adapters.fastmcp.tools import repaired_result
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.normalizers import tags
-from mcp_lenient.refusal.envelope import repairs_note, unknown_tool, upstream_unavailable
 
 ENGLISH = re.compile(r"[A-Za-z]{2,}")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|\{.*?\}|\[.*?\]")
@@ -166,8 +178,9 @@ async def test_a_note_of_repairs_is_translated():
 )
 def test_each_note_is_translated(repair):
     """The note about each kind of repair is translated."""
-    assert english_in(repairs_note([repair], language="zh")) == set()
-    assert english_in(repairs_note([repair] * 5, language="zh")) == set()
+    for repairs in ([repair], [repair] * 5):
+        result = repaired_result(ToolResult(content="ran"), repairs, note_language="zh")
+        assert english_in(result.content[1].text) == set()
 
 
 async def test_the_unknown_tool_message_is_translated():
@@ -178,18 +191,20 @@ async def test_the_unknown_tool_message_is_translated():
         assert result.meta["mcp_lenient"]["message"] == told
 
 
-@each_row(
-    "reported",
-    [
-        unknown_tool("a", language="zh"),
-        unknown_tool("a", ["b", "c"], language="zh"),
-        unknown_tool("a", has_versions=True, language="zh"),
-        upstream_unavailable("a", language="zh"),
-    ],
+@pytest.mark.parametrize(
+    ("names", "version"), [((), None), (("store", "order"), None), (("serch",), "9")], ids=str
 )
-def test_other_envelopes_are_translated(reported):
-    """Envelopes for unknown tools and unavailable servers are in the policy's language."""
-    assert english_in(reported["message"]) == set()
+async def test_other_messages_about_unknown_tools_are_translated(names, version):
+    """So is it where there is no tool, another one, or another version."""
+    tools = [Tool.from_function(lengths.store, name=name, version="1") for name in names]
+    answer = await call(lenient_server(*tools, policy=Policy(language="zh")), "serch", {}, version=version)
+    assert english_in(envelope(answer)["message"]) == set()
+
+
+async def test_the_unavailable_server_message_is_translated():
+    """The answer of a proxy whose server cannot be reached is in the policy's language."""
+    proxy = create_lenient_proxy("http://127.0.0.1:9/mcp", policy=Policy(language="zh"))
+    assert english_in(envelope(await call(proxy, "store", {}))["message"]) == set()
 
 
 @each_row("sent", ["no JSON", [1]])

@@ -10,6 +10,7 @@ import sys
 from typing import Annotated
 
 import pytest
+from decisions import contract
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
 
@@ -17,7 +18,6 @@ from mcp_lenient import LenientMiddleware
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.outcomes import judge, read_calls
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.schema.node import Tree
 from mcp_lenient.telemetry import recording
 from mcp_lenient.telemetry.recording import masked
 from mcp_lenient.testing import stress
@@ -255,14 +255,14 @@ def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
     ],
 )
 def test_values_keep_their_form(sent, expected):
-    top = Tree({"properties": {"max_results": {}}, "additionalProperties": False}).top
-    assert masked(sent, top) == expected
+    schema = {"properties": {"max_results": {}}, "additionalProperties": False}
+    assert masked(sent, contract(schema).plan.top) == expected
 
 
 def test_what_an_answer_hides_is_in_no_recording():
     """A value beside the name of a secret, and a URI with a password, are masked where their names are declared."""
     pair = {"type": "object", "properties": {"name": {}, "value": {}}}
-    top = Tree({"properties": {"headers": {"type": "array", "items": pair}, "url": {}}}).top
+    top = contract({"properties": {"headers": {"type": "array", "items": pair}, "url": {}}}).plan.top
     sent = {
         "headers": [{"name": "Authorization", "value": "Sekrit1"}, {"name": "Accept", "value": "json"}],
         "url": "https://bob:Sekrit2@host/x",
