@@ -1,63 +1,34 @@
-"""Test the OpenTelemetry log records of events, with the SDK in a process of its own."""
+"""Test the OpenTelemetry log records of events, with the SDK's provider."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
+from calls import call, lenient
+from exported_logs import exported_logs
+from exported_spans import exported_spans
 from fastmcp_versions import SPAN, not_on_3
 
-_RUN = """
-import asyncio, json, sys
-from fastmcp import Client, FastMCP
-from mcp_lenient import LenientMiddleware
-from opentelemetry import _logs, trace
-from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
-from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
+REPAIRED = {"tags": '["a"]'}
+REFUSED = {"tags": 5, "password": ["hunter2"]}
 
-trace.set_tracer_provider(TracerProvider())
-mcp = FastMCP("notes", middleware=[LenientMiddleware()])
 
-@mcp.tool
 def store(tags: list[str], password: str = "") -> str:
-    return "stored"
-
-async def main():
-    async with Client(mcp) as client:
-        await client.call_tool("store", {"tags": '["a"]'})  # before there is a provider
-        exporter = InMemoryLogRecordExporter()
-        named = {"service.instance.id": "mine"} if "named" in sys.argv else {}
-        provider = LoggerProvider(Resource(named))
-        provider.add_log_record_processor(SimpleLogRecordProcessor(exporter))
-        _logs.set_logger_provider(provider)
-        await client.call_tool("store", {"tags": '["a"]'})
-        await client.call_tool("store", {"tags": 5, "password": ["hunter2"]}, raise_on_error=False)
-        for each in exporter.get_finished_logs():
-            print(each.to_json(indent=None))
-            print(json.dumps(dict(each.instrumentation_scope.attributes or {})), each.instrumentation_scope.version)
-
-asyncio.run(main())
-"""
-
-
-def records(*arguments):
-    """Return the records of two calls, the scope of each, and the lines on stderr."""
-    ran = subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", _RUN, *arguments], check=True, capture_output=True, text=True
-    )
-    lines = ran.stdout.splitlines()
-    written = [json.loads(line) for line in ran.stderr.splitlines() if '"call_' in line]
-    return [json.loads(line) for line in lines[::2]], [line.split() for line in lines[1::2]], written
+    """Store."""
+    return f"{tags}{password}"
 
 
 @not_on_3(SPAN)
-def test_an_event_is_a_record_with_its_fields_as_attributes_beside_its_line():
-    found, scopes, lines = records()
-    assert len(lines) == 3
-    for record, line in zip(found, lines[1:], strict=True):
+async def test_an_event_is_a_record_with_its_fields_as_attributes_beside_its_line(events):
+    with exported_spans():
+        await call(lenient(store), "store", REPAIRED)  # before there is a provider
+        with exported_logs() as exporter:
+            for sent in (REPAIRED, REFUSED):
+                await call(lenient(store), "store", sent)
+    records = exporter.get_finished_logs()
+    found = [json.loads(each.to_json(indent=None)) for each in records]
+    assert len(events) == 3
+    for record, line in zip(found, events[1:], strict=True):
         fields = dict(record["attributes"])
         fields |= {
             name: json.loads(value) for name, value in fields.items() if name in ("violations", "repairs")
@@ -69,13 +40,15 @@ def test_an_event_is_a_record_with_its_fields_as_attributes_beside_its_line():
         assert record["trace_id"] == f"0x{line['trace_id']}"
     assert [each["severity_number"] for each in found] == [9, 13]
     assert "hunter2" not in json.dumps(found)
-    (instance, version), other = ((json.loads("".join(each[:-1])), each[-1]) for each in scopes)
-    assert (instance, version) == other
-    assert list(instance) == ["service.instance.id"]
-    assert version[0].isdigit()
+    one, other = (each.instrumentation_scope for each in records)
+    assert (one.attributes, one.version) == (other.attributes, other.version)
+    assert list(one.attributes) == ["service.instance.id"]
+    assert one.version[0].isdigit()
 
 
-def test_the_instance_that_the_resource_names_is_kept():
-    found, scopes, _ = records("named")
-    assert [each[0] for each in scopes] == ["{}", "{}"]
-    assert found[0]["resource"]["attributes"]["service.instance.id"] == "mine"
+async def test_the_instance_that_the_resource_names_is_kept():
+    with exported_logs(**{"service.instance.id": "mine"}) as exporter:
+        await call(lenient(store), "store", REPAIRED)
+    (record,) = exporter.get_finished_logs()
+    assert not record.instrumentation_scope.attributes
+    assert record.resource.attributes["service.instance.id"] == "mine"

@@ -2,40 +2,32 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
-import subprocess
-import sys
-
-from mcp_lenient.cli import run
-from mcp_lenient.devtools.report import page, read_report
-
-_RUN = """
-import asyncio, json, sys
 from typing import Annotated
+
+from exported_logs import exported_logs
 from fastmcp import Client, FastMCP
-from mcp_lenient import LenientMiddleware, Policy, configure_logging, lenient
-from mcp_lenient.normalizers import aliases
-from opentelemetry import _logs
-from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from pydantic import BaseModel, Field, SecretStr
 
-logs = InMemoryLogRecordExporter()
-provider = LoggerProvider()
-provider.add_log_record_processor(SimpleLogRecordProcessor(logs))
-_logs.set_logger_provider(provider)
-folder, calls = sys.argv[1], json.load(sys.stdin)
-configure_logging(file=f"{folder}/events.jsonl", accepted=1.0)
-policy = Policy(secret=["own"])
-mcp = FastMCP("notes", middleware=[LenientMiddleware(record=f"{folder}/calls.jsonl", policy=policy)])
+from mcp_lenient import LenientMiddleware, Policy, configure_logging, lenient
+from mcp_lenient.cli import run
+from mcp_lenient.devtools.report import page, read_report
+from mcp_lenient.normalizers import aliases
+from mcp_lenient.telemetry.setup import reset_logging
+
+POLICY = Policy(secret=["own"])
+
 
 class Login(BaseModel):
+    """A model with secret fields."""
+
     user: str = ""
     word: SecretStr = SecretStr("")
     code: Annotated[int, Field(json_schema_extra={"writeOnly": True})] = 0
 
-@mcp.tool
+
 @lenient(key=aliases("kx"), password=aliases("pwx"))
 def login(
     limit: int = 1,
@@ -53,22 +45,32 @@ def login(
     url: str = "",
     note: str = "",
     free: dict | None = None,
-) -> str:
-    return "in"
+) -> None:
+    """Log in."""
 
-@mcp.tool
-def fails(password: str, limit: int = 1) -> str:
-    raise ValueError(f"cannot log in with {password}")
 
-async def main():
-    async with Client(mcp) as client:
-        for call in calls:
-            await client.call_tool(call.pop("tool", "login"), call, raise_on_error=False)
-    with open(f"{folder}/records.json", "w") as file:
-        file.writelines(each.to_json() for each in logs.get_finished_logs())
+def fails(password: str, limit: int = 1) -> None:
+    """Fail with the password in the text of the error."""
+    msg = f"cannot log in with {password}, {limit}"
+    raise ValueError(msg)
 
-asyncio.run(main())
-"""
+
+async def made(calls, folder):
+    """Make the calls of a server that logs, records and exports into this folder."""
+    server = FastMCP("notes", middleware=[LenientMiddleware(record=folder / "calls.jsonl", policy=POLICY)])
+    for tool in (login, fails):
+        server.tool(tool)
+    configure_logging(file=folder / "events.jsonl", accepted=1.0)
+    try:
+        with exported_logs() as exporter:
+            async with Client(server) as client:
+                for call in calls:
+                    sent = dict(call)
+                    await client.call_tool(sent.pop("tool", "login"), sent, raise_on_error=False)
+    finally:
+        reset_logging()
+    records = [each.to_json() for each in exporter.get_finished_logs()]
+    (folder / "records.json").write_text("".join(records), encoding="utf-8")
 
 
 def forms(s):
@@ -162,13 +164,7 @@ def test_no_secret_is_kept_in_whatever_form_it_was_sent(tmp_path, capfd):
         return kind(secrets[-1])
 
     calls = forms(secret)
-    subprocess.run(  # noqa: S603 - our own program
-        [sys.executable, "-c", _RUN, str(tmp_path)],
-        check=True,
-        capture_output=True,
-        text=True,
-        input=json.dumps(calls),
-    )
+    asyncio.run(made(calls, tmp_path))
     recorded, saved = tmp_path / "calls.jsonl", tmp_path / "a.json"
     assert len(recorded.read_text("utf-8").splitlines()) >= len(calls) - 1
     report = read_report([tmp_path / "events.jsonl"], store=tmp_path / "store")
