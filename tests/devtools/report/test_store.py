@@ -72,23 +72,6 @@ def append(file, text):
         opened.write(text)
 
 
-def test_a_second_run_reads_only_what_is_new_and_answers_as_one_run(tmp_path):
-    lines = lines_of(400)
-    file = log(tmp_path, *lines[:250])
-    read_report([file], store=tmp_path / "store")
-    append(file, "".join(f"{each}\n" for each in lines[250:]))
-    read_report([file], store=tmp_path / "store")
-    check_kept(tmp_path, file, lines=400)
-
-
-def test_a_store_in_a_folder_of_logs_is_no_log(tmp_path):
-    """A report of the folder that its store is in reads the logs alone."""
-    log(tmp_path, *lines_of(20))
-    for _ in range(2):
-        _, figures = answers(tmp_path, store=tmp_path / "store")
-        assert (figures.lines, figures.skipped) == (20, ())
-
-
 def test_nothing_is_reported_of_a_folder_that_keeps_nothing(tmp_path):
     """Without logs, a folder that is not a store is an error, and is not made."""
     with pytest.raises(ReportError, match="nothing is kept there yet"):
@@ -122,24 +105,23 @@ def pack(file):
 
 
 def test_a_file_that_is_rotated_is_known_again(tmp_path):
-    """It may be renamed, copied and emptied, or packed."""
-    lines, logs = lines_of(360), tmp_path / "logs"
-    logs.mkdir()
-    rotations = {log(logs, name=f"{each.__name__}.jsonl"): each for each in (rename, copy_and_cut, pack)}
+    """It may be renamed, copied and emptied, or packed; a store in its folder is no log."""
+    lines, store = lines_of(360), tmp_path / "store"
+    rotations = {log(tmp_path, name=f"{each.__name__}.jsonl"): each for each in (rename, copy_and_cut, pack)}
 
     def grow(count):
         for file in rotations:
             append(file, "".join(f"{lines.pop()}\n" for _ in range(count)))
 
     grow(40)
-    read_report([logs], store=tmp_path / "store")
+    read_report([tmp_path], store=store)
     grow(20)
     for file, rotate in rotations.items():
         rotate(file)
     grow(20)
-    read_report([logs], store=tmp_path / "store")
+    assert read_report([tmp_path], store=store).log.skipped == ()
     grow(40)
-    check_kept(tmp_path, logs, lines=360)
+    check_kept(tmp_path, tmp_path, lines=360)
 
 
 def test_a_copy_that_is_still_being_made_is_skipped_and_named(tmp_path):
