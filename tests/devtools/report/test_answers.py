@@ -322,6 +322,16 @@ def test_mistakes_covered_by_other_advice_are_not_repeated(lines, kinds, tmp_pat
     assert [each.kind for each in read_report([log(tmp_path, *lines)]).advice] == kinds
 
 
+def answered(server):
+    """Return what the tool answers to a call under the name that the advice declares."""
+
+    async def call():
+        async with Client(server) as client:
+            return await client.call_tool("search", {"query": "tea"})
+
+    return asyncio.run(call()).data
+
+
 def alias_of(report):
     return next(each for each in report.advice if each.parameter == "task")
 
@@ -330,30 +340,19 @@ def test_an_advised_definition_fixes_the_calls(advised, tmp_path):
     """After the advised line is added to the definitions file, the call works."""
     file = tmp_path / "tools.yaml"
     file.write_text(f"tools:\n  {alias_of(advised).definition}\n", encoding="utf-8")
-    server = FastMCP("advised")
-    server.add_middleware(LenientMiddleware(definitions=file))
+    server = FastMCP("advised", middleware=[LenientMiddleware(definitions=file)])
 
     @server.tool
     def search(task: str) -> str:
         return task
 
-    async def call():
-        async with Client(server) as client:
-            return await client.call_tool("search", {"query": "tea"})
-
-    assert asyncio.run(call()).data == "tea"
+    assert answered(server) == "tea"
 
 
 def test_an_advised_declaration_fixes_the_calls(advised):
     """After the advised line is added to the function, the call works."""
-    server = FastMCP("advised")
-    server.add_middleware(LenientMiddleware())
+    server = FastMCP("advised", middleware=[LenientMiddleware()])
     names = {"lenient": mcp_lenient.lenient, "aliases": mcp_lenient.normalizers.aliases, "server": server}
     source = f"@server.tool\n{alias_of(advised).python}\ndef search(task: str) -> str:\n    return task\n"
     exec(source, names)  # noqa: S102 - the advice is code to run
-
-    async def call():
-        async with Client(server) as client:
-            return await client.call_tool("search", {"query": "tea"})
-
-    assert asyncio.run(call()).data == "tea"
+    assert answered(server) == "tea"

@@ -211,8 +211,7 @@ def test_times_are_human_readable(tmp_path, capsys):
     file = log(tmp_path, line(timestamp=hour_ago), line(timestamp="2026-01-01T08:00:00Z"))
     for arguments, calls in (
         (["--since", "2h"], 1),
-        (["--since", "2026-01-01"], 2),
-        (["--since", "2026-01-01T08:00:00Z", "--until", "2026-01-01T08:00:01+00:00"], 1),
+        (["--since", "2026-01-01", "--until", "2026-01-01T08:00:01+00:00"], 1),
     ):
         assert run(["report", str(file), "--format", "json", *arguments]) == 0
         assert json.loads(capsys.readouterr().out)["calls"] == calls
