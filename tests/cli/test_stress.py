@@ -10,6 +10,7 @@ import pytest
 from fastmcp import FastMCP
 from fastmcp.tools import ToolResult
 from fastmcp_versions import STRICT, not_on_3
+from wire import serving
 
 from mcp_lenient.cli import run
 from mcp_lenient.telemetry.log import EventLog
@@ -241,11 +242,13 @@ def test_a_wrong_file_of_arguments_is_one_line(choosy, capsys, written, says):
     assert err.count("\n") == 1
 
 
-def test_the_exit_code_is_1_if_no_tool_may_be_called(server, capfd):
+def test_the_exit_code_is_1_if_no_tool_may_be_called(capsys):
     """If a server has no read-only tool, nothing is tested and the exit code is 1."""
-    server.write_text(SERVER.replace('annotations={"readOnlyHint": True}', ""), encoding="utf-8")
-    assert run(["stress", "--yes", "--", sys.executable, str(server)]) == 1
-    assert "Left out because they may change something" in capfd.readouterr().out
+    mcp = FastMCP("notes")
+    mcp.tool(lambda content: content, name="store")
+    with serving(mcp) as url:
+        assert run(["stress", "--yes", url]) == 1
+    assert "Left out because they may change something" in capsys.readouterr().out
 
 
 @pytest.mark.slow

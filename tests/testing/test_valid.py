@@ -10,6 +10,7 @@ import pytest
 from decisions import contract
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import examples
 from tables import each_row
 
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
@@ -111,7 +112,7 @@ def test_generated_arguments_are_valid(schema):
     """Generated arguments are valid with any seed, with and without optional parameters."""
     tool = _tool(schema)
     validator = contract(tool).validator
-    for seed in range(10):
+    for seed in range(examples(10)):
         for optional in (0.0, 1.0):
             made = valid_arguments(tool, Random(seed), optional=optional)  # noqa: S311 - nothing is secret
             assert validator.accepts(made)
