@@ -111,6 +111,7 @@ TOOLS = [
             }
         ],
         id="order",
+        marks=pytest.mark.slow,
     ),
     pytest.param(
         _draw,
@@ -121,7 +122,10 @@ TOOLS = [
         id="draw",
     ),
     pytest.param(
-        _shapes, [{"shapes": [{"kind": "circle", "radius": 1}, {"kind": "square", "side": 2}]}], id="shapes"
+        _shapes,
+        [{"shapes": [{"kind": "circle", "radius": 1}, {"kind": "square", "side": 2}]}],
+        id="shapes",
+        marks=pytest.mark.slow,
     ),
     pytest.param(
         _open, [{"what": {"name": "n", "dry_run": True, "more": 1}, "others": [{"name": "m"}]}], id="open"

@@ -144,8 +144,8 @@ def deep(levels: int) -> Json:
     return parameters(top=schema)
 
 
-@pytest.mark.parametrize("schema", [wide(40), deep(150), {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}])
-@pytest.mark.parametrize("form", sorted(FORMS))
+@each_row("schema", [wide(40), deep(150), {"$ref": "#"}, {"allOf": [{"$ref": "#"}]}])
+@each_row("form", sorted(FORMS))
 def test_hostile_schemas_stay_small(schema: Json, form: str):
     """References that double, deep nesting and references to themselves neither stall nor explode."""
     assert len(str(publish(schema, form).schema)) < 4_000_000

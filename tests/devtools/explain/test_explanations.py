@@ -94,7 +94,7 @@ async def explained(server, tool, sent):
     "policy",
     [
         pytest.param(None, id="default"),
-        pytest.param(Policy(unrepairable="refuse"), id="refuse"),
+        pytest.param(Policy(unrepairable="refuse"), id="refuse", marks=pytest.mark.slow),
         pytest.param(Policy.strict(), id="strict", marks=pytest.mark.slow),
     ],
 )
