@@ -61,66 +61,56 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
 @each_row(
     ("kind", "value", "reported"),
     [
-        (Decimal, "1,5", "'x' is not accepted: write a number in digits, like 12.5 or \"12.50\"."),
-        (Decimal, [1, 2], "'x' must be a number or a string, but got an array. Send one value."),
-        (
-            tuple[int, str],
-            "a",
-            "'x' must be an array, but got a string. Write it as JSON, like [1, \"a\"], not as text.",
-        ),
-        (tuple[int, str], {}, "'x' must be an array, but got an object. Write it like [1, \"a\"]."),
-        (tuple[int, str], [1], "'x[1]' is required but was not sent. It must be a string."),
-        (
-            tuple[int, str],
-            ["a", True],
-            "'x[0]' must be an integer, but got the string \"a\". Write it in digits, like 1.",
-        ),
-        (dict[str, int], [1], "'x' must be an object, but got an array. Write it like {\"key\": 1}."),
-        (
-            dict[str, int] | None,
-            [1],
-            "'x' must be an object or null, but got an array. Write it like {\"key\": 1}.",
-        ),
+        (Decimal, [1, 2], "a number or a string, but got an array. Send one value."),
+        (tuple[int, str], "a", 'an array, but got a string. Write it as JSON, like [1, "a"], not as text.'),
+        (tuple[int, str], {}, 'an array, but got an object. Write it like [1, "a"].'),
+        (dict[str, int], [1], 'an object, but got an array. Write it like {"key": 1}.'),
+        (dict[str, int] | None, [1], 'an object or null, but got an array. Write it like {"key": 1}.'),
         (
             dict[str, list[str]] | None,
             5,
-            '\'x\' must be an object or null, but got the integer 5. Write it like {"key": ["a", "b"]}.',
+            'an object or null, but got the integer 5. Write it like {"key": ["a", "b"]}.',
         ),
         (
             dict[str, int] | str | None,
             5,
-            "'x' must be an object, a string or null, but got the integer 5. Write it like {\"key\": 1}.",
+            'an object, a string or null, but got the integer 5. Write it like {"key": 1}.',
         ),
+        (list[int | str] | None, True, "null or an array of integers or strings, but got the boolean true."),
+        (UUID, 5, 'a string (uuid such as "123e4567-e89b-12d3-a456-426614174000"), but got the integer 5.'),
+        (dt.timedelta, [], 'a string (duration such as "PT1H30M"), but got an array. Send one value.'),
+        (dt.date | None, 5.5, 'a string (date such as "2026-01-31") or null, but got the number 5.5.'),
         (
-            list[int | str] | None,
-            True,
-            "'x' must be null or an array of integers or strings, but got the boolean true.",
+            int | bool,
+            "maybe",
+            'an integer or a boolean, but got the string "maybe". Write true or false, without quotes.',
         ),
+        (_Level, "HIGHEST", 'one of 1, 2, but got the string "HIGHEST".'),
+        (_Color, [1, 2], '"red", but got an array. Send one value.'),
+        (int, None, "an integer, but got null. It cannot be left out: send a value."),
         (
-            list[list[int]],
-            [[1.5]],
-            "'x[0][0]' must be an integer, but got the number 1.5. Send a whole number.",
+            _Budget,
+            "cheap",
+            'an object, but got a string. Write it as JSON, like {"low": 1.5, "high": 1.5}, not as text.',
         ),
+        (dict[str, Any], "cheap", "an object, but got a string. Write it as JSON, like {…}, not as text."),
         (
-            dict[str, int],
-            {"count": {"a": 1}},
-            "'x.count' must be an integer, but got an object. Send one value.",
+            Annotated[int, Field(ge=10)],
+            "many",
+            'an integer, but got the string "many". Write it in digits, like 10.',
         ),
-        (
-            UUID,
-            5,
-            "'x' must be a string (uuid such as \"123e4567-e89b-12d3-a456-426614174000\"), but got the integer 5.",
-        ),
-        (
-            dt.timedelta,
-            [],
-            "'x' must be a string (duration such as \"PT1H30M\"), but got an array. Send one value.",
-        ),
-        (
-            dt.date | None,
-            5.5,
-            "'x' must be a string (date such as \"2026-01-31\") or null, but got the number 5.5.",
-        ),
+    ],
+)
+def test_the_message_describes_valid_values(kind, value, reported):
+    """The message describes valid values of each kind, with an example if one helps."""
+    assert decide_value(kind, value).violations[0].message == f"'x' must be {reported}"
+
+
+@each_row(
+    ("kind", "value", "reported"),
+    [
+        (Decimal, "1,5", "'x' is not accepted: write a number in digits, like 12.5 or \"12.50\"."),
+        (tuple[int, str], [1], "'x[1]' is required but was not sent. It must be a string."),
         (PastDate, "2999-01-01", "'x' is not accepted: it must be in the past."),
         (
             dt.date,
@@ -147,42 +137,9 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
             "'x.day' is not accepted by the tool; got the string \"2026-01-31\".",
         ),
         (
-            dict[str, int],
-            {"a": "many"},
-            "'x.a' must be an integer, but got a string. Write it in digits, like 1.",
-        ),
-        (
-            dict[str, int],
-            {"api_key": 1.5},
-            "'x.api_key' must be an integer, but got a number. Send a whole number.",
-        ),
-        (
-            int | bool,
-            "maybe",
-            "'x' must be an integer or a boolean, but got the string \"maybe\". Write true or false, without quotes.",
-        ),
-        (
             AwareDatetime,
             "2026-01-31T09:30:00",
             '\'x\' must have the format date-time such as "2026-01-31T09:30:00Z", but got the string "2026-01-31T09:30:00" (write it with a time zone, such as a final Z).',
-        ),
-        (_Level, "HIGHEST", "'x' must be one of 1, 2, but got the string \"HIGHEST\"."),
-        (_Color, [1, 2], "'x' must be \"red\", but got an array. Send one value."),
-        (int, None, "'x' must be an integer, but got null. It cannot be left out: send a value."),
-        (
-            _Budget,
-            "cheap",
-            '\'x\' must be an object, but got a string. Write it as JSON, like {"low": 1.5, "high": 1.5}, not as text.',
-        ),
-        (
-            dict[str, Any],
-            "cheap",
-            "'x' must be an object, but got a string. Write it as JSON, like {…}, not as text.",
-        ),
-        (
-            Annotated[int, Field(ge=10)],
-            "many",
-            "'x' must be an integer, but got the string \"many\". Write it in digits, like 10.",
         ),
         (
             Annotated[str, Field(pattern="^[A-Z]{3}$")] | None,
@@ -191,9 +148,27 @@ def _tool(kind: Any, *defaults: Any) -> Tool:
         ),
     ],
 )
-def test_the_message_describes_valid_values(kind, value, reported):
-    """The message describes valid values of each kind, with an example if one helps."""
+def test_the_message_says_what_a_value_of_the_right_type_breaks(kind, value, reported):
+    """A value of the right type is not accepted for a limit, a format or the author's own check."""
     assert decide_value(kind, value).violations[0].message == reported
+
+
+@each_row(
+    ("kind", "value", "place", "reported"),
+    [
+        (tuple[int, str], ["a", True], "[0]", 'the string "a". Write it in digits, like 1.'),
+        (list[list[int]], [[1.5]], "[0][0]", "the number 1.5. Send a whole number."),
+        (dict[str, int], {"count": {"a": 1}}, ".count", "an object. Send one value."),
+        (dict[str, int], {"a": "many"}, ".a", "a string. Write it in digits, like 1."),
+        (dict[str, int], {"api_key": 1.5}, ".api_key", "a number. Send a whole number."),
+    ],
+)
+def test_a_wrong_value_inside_another_is_named_by_its_place(kind, value, place, reported):
+    """A value under a map's key, which may be a secret's name, is not repeated."""
+    assert (
+        decide_value(kind, value).violations[0].message
+        == f"'x{place}' must be an integer, but got {reported}"
+    )
 
 
 @each_row(
