@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from calls import Log, call, lenient
+from exported_spans import exported_spans
 from fastmcp import Client
 from fastmcp.client.transports import StreamableHttpTransport
 from fastmcp.server.auth.providers.jwt import StaticTokenVerifier
-from fastmcp_versions import in_era
+from fastmcp_versions import SPAN, in_era, not_on_3
 from mcp.types import Implementation
 from opentelemetry.baggage import set_baggage
 from opentelemetry.context import attach, detach
@@ -102,3 +103,15 @@ async def test_received_values_are_reported_by_type(events: Log):
         {"code": "missing", "pointer": "/tags"},
         {"code": "type", "pointer": "/text", "received": "integer"},
     ]
+
+
+@not_on_3(SPAN)
+async def test_the_span_of_a_refused_call_has_the_ids_of_its_event(events: Log):
+    """The span has an error status with the code, and the refusal as an event."""
+    with exported_spans() as spans:
+        await call(lenient(tool), "tool", {"tags": 5})
+        (span,) = [each for each in spans.get_finished_spans() if "mcp_lenient.outcome" in each.attributes]
+    ids = span.get_span_context()
+    assert (int(events[0]["trace_id"], 16), int(events[0]["span_id"], 16)) == (ids.trace_id, ids.span_id)
+    assert span.status.description == "INVALID_TAGS_TYPE"
+    assert [each.name for each in span.events] == ["mcp_lenient.call_rejected"]

@@ -53,6 +53,12 @@ async def exported(counted):
     }
 
 
+def test_the_added_time_is_in_seconds_with_fine_buckets(exported):
+    """The name that Prometheus sees has the unit, and the first bucket ends at ten microseconds."""
+    assert "mcp_lenient_added_time_seconds_bucket" in exported
+    assert re.search(r'added_time_seconds_bucket\{[^}]*le="1e-05"', generate_latest(REGISTRY).decode())
+
+
 def labels(query):
     """Return the labels that a query selects or groups by."""
     selected = re.findall(r"(\w+)\s*(?:=~|!~|!=|=)\s*\"", query)

@@ -115,19 +115,13 @@ def test_without_a_span():
     assert trace_fields() == {"model": None, "trace_id": None, "span_id": None}
 
 
-def test_a_span_that_is_not_sampled():
-    """A span that is not sampled provides its ids for the log and records nothing."""
-    with TracerProvider(sampler=ALWAYS_OFF).get_tracer("test").start_as_current_span("call") as span:
-        record("call_rejected", error_code="INVALID_LIMIT_TYPE")
-        _, trace_id, span_id = trace_fields().values()
-    assert not span.is_recording()
-    assert (len(trace_id), len(span_id)) == (32, 16)
-
-
 def test_trace_fields(tracer):
-    """The ids are those of the current span, in hexadecimal."""
-    with tracer.start_as_current_span("call") as span:
-        _, trace_id, span_id = trace_fields().values()
-    assert int(trace_id, 16) == span.get_span_context().trace_id
-    assert int(span_id, 16) == span.get_span_context().span_id
-    assert (len(trace_id), len(span_id)) == (32, 16)
+    """The ids are those of the current span in hexadecimal; one that is not sampled has ids and records nothing."""
+    unsampled = TracerProvider(sampler=ALWAYS_OFF).get_tracer("test")
+    for chosen, is_recording in ((tracer, True), (unsampled, False)):
+        with chosen.start_as_current_span("call") as span:
+            record("call_rejected", error_code="INVALID_LIMIT_TYPE")
+            _, trace_id, span_id = trace_fields().values()
+            assert span.is_recording() is is_recording
+        ids = span.get_span_context()
+        assert (trace_id, span_id) == (f"{ids.trace_id:032x}", f"{ids.span_id:016x}")
