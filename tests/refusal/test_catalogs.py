@@ -7,13 +7,10 @@ from gettext import GNUTranslations
 from io import BytesIO
 
 import pytest
-from tables import each_row
 
 pytest.importorskip("babel", reason="catalogs are read by babel, of the development dependencies")
 
 from refusal import catalogs
-
-from mcp_lenient.values.language import JOINTS
 
 
 @pytest.fixture(params=catalogs.names())
@@ -42,11 +39,12 @@ def test_placeholders_are_those_of_the_text(name):
             assert catalogs.placeholders(form) == wanted, message.id
 
 
-@each_row("joint", JOINTS)
-def test_translated_separators_are_between_their_parts(name, joint):
+def test_translated_separators_are_between_their_parts(name):
     """A translated separator starts with the first part and ends with the second."""
-    reported = catalogs.catalog_of(name).get(joint).string
-    assert re.fullmatch(r"\{first\}[^{}]*\{(second|another)\}", reported)
+    joints = [each for each in catalogs.catalog_of(name) if str(each.id).startswith("{first}")]
+    assert len(joints) == 4
+    for joint in joints:
+        assert re.fullmatch(r"\{first\}[^{}]*\{second\}", joint.string)
 
 
 def test_compiled_catalogs_match_their_sources(name):
