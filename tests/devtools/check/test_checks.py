@@ -11,7 +11,7 @@ from fastmcp import FastMCP
 from fastmcp_versions import IS_3
 from mcp.types import Tool, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
-from tables import each_row
+from tables import INTEGER, STRING, array, closed, each_row, opened, union
 from typing_extensions import TypedDict
 
 from mcp_lenient import LenientMiddleware, Policy, lenient
@@ -178,6 +178,9 @@ FOUND = [
 ]
 
 
+OLD_BOUND = {**INTEGER, "minimum": 1, "exclusiveMinimum": True}
+
+
 def findings(server_or_tools):
     return [(finding.code, finding.place, finding.level) for finding in check(server_or_tools)]
 
@@ -202,47 +205,17 @@ def test_each_tool_has_its_one_finding(function, code, place, level):
 
 
 FOREIGN = [
+    pytest.param(closed("a", a={"$ref": "https://x.org/a"}), ("schema_unusable", "", "error"), id="remote"),
+    pytest.param(closed("a"), ("required_undeclared", "a", "error"), id="no valid call"),
+    pytest.param(opened("a"), ("required_undeclared", "a", "warning"), id="required, but not declared"),
+    pytest.param(opened("n", n=OLD_BOUND), ("schema_invalid", "n", "warning"), id="of an older draft"),
     pytest.param(
-        {
-            "type": "object",
-            "properties": {"a": {"$ref": "https://example.com/a.json"}},
-            "required": ["a"],
-            "additionalProperties": False,
-        },
-        ("schema_unusable", "", "error"),
-        id="a remote reference",
-    ),
-    pytest.param(
-        {"type": "object", "properties": {}, "required": ["a"], "additionalProperties": False},
-        ("required_undeclared", "a", "error"),
-        id="no valid call",
-    ),
-    pytest.param(
-        {"type": "object", "properties": {}, "required": ["a"]},
-        ("required_undeclared", "a", "warning"),
-        id="required, but not declared",
-    ),
-    pytest.param(
-        {
-            "type": "object",
-            "properties": {"n": {"type": "integer", "minimum": 1, "exclusiveMinimum": True}},
-            "required": ["n"],
-        },
-        ("schema_invalid", "n", "warning"),
-        id="a keyword of an older draft",
-    ),
-    pytest.param(
-        {
-            "type": "object",
-            "properties": {"a": {"type": "string"}},
-            "required": ["a"],
-            "anyOf": [{"required": ["a"]}],
-        },
+        {**opened("a", a=STRING), "anyOf": [{"required": ["a"]}]},
         ("root_combined", "", "warning"),
         id="a union at the root",
     ),
     pytest.param(
-        {"type": "object", "properties": {"$filter": {"type": "string"}}, "required": ["$filter"]},
+        opened("$filter", **{"$filter": STRING}),
         ("parameter_name_rejected", "$filter", "warning"),
         id="a parameter's name",
     ),
@@ -312,8 +285,7 @@ def test_an_invalid_schema_is_reported_with_place_and_reason(schema, place, reas
 
 def test_a_schema_is_checked_against_its_draft():
     """A keyword of an older draft is valid if the schema declares that draft."""
-    bound = {"minimum": 1, "exclusiveMinimum": True}
-    schema = {"type": "object", "properties": {"n": {"type": "integer", "description": "So many."} | bound}}
+    schema = opened("n", n={**OLD_BOUND, "description": "So many."})
     chosen = {"select": ["schema_invalid"]}
     assert check(foreign({"$schema": "http://json-schema.org/draft-04/schema#"} | schema), **chosen) == ()
     assert len(check(foreign({"$schema": "https://example.com/own"} | schema), **chosen)) == 1
@@ -512,13 +484,9 @@ def test_an_unknown_code_is_an_error():
 
 def test_a_recursive_schema_is_checked_once():
     """Recursion through references, lists and unions ends."""
-    node = {"type": "object", "properties": {}}
-    for name in ("left", "right", "both"):
-        node["properties"][name] = {
-            "anyOf": [{"$ref": "#/$defs/N"}, {"type": "array", "items": {"$ref": "#/$defs/N"}}]
-        }
-    node["properties"]["free"] = {"type": "object"}
-    schema = {"type": "object", "properties": {"root": {"$ref": "#/$defs/N"}}, "$defs": {"N": node}}
+    either = union({"$ref": "#/$defs/N"}, array({"$ref": "#/$defs/N"}))
+    node = opened(left=either, right=either, both=either, free={"type": "object"})
+    schema = {**opened(root={"$ref": "#/$defs/N"}), "$defs": {"N": node}}
     assert findings(foreign(schema)).count(("free_form_object", "root.free", "warning")) == 1
 
 
