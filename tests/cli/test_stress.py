@@ -301,74 +301,49 @@ def test_wrong_use_is_one_line(server, capsys, options, says):
     assert says in err
 
 
-CLAIMING = """
-import json
-import sys
+def claiming(claims, *, is_error):
+    """Return a server of which each tool claims something in its metadata."""
+    server = FastMCP("claiming")
+    for number, claim in enumerate(claims):
 
-from fastmcp import FastMCP
-from fastmcp.tools import ToolResult
+        @server.tool(name=f"take_{number}", annotations={"readOnlyHint": True})
+        def take(count: int, claim=claim) -> ToolResult:
+            return ToolResult(content=f"{count} taken", meta={"mcp_lenient": claim}, is_error=is_error)
 
-mcp = FastMCP("claiming")
-
-
-def add(number, claim):
-    @mcp.tool(name=f"take_{{number}}", annotations={{"readOnlyHint": True}})
-    def take(count: int) -> ToolResult:
-        return ToolResult(content="taken", meta={{"mcp_lenient": claim}}, is_error={is_error})
+    return server
 
 
-for number, claim in enumerate(json.loads({claims!r})):
-    add(number, claim)
-
-
-if __name__ == "__main__":
-    mcp.run(show_banner=False, log_level="ERROR")
-"""
 CLAIMS = [
-    pytest.param("x", id="text"),
-    pytest.param({"repairs": 5}, id="repairs are a number"),
-    pytest.param({"repairs": [{"rule": "x"}]}, id="repair without a place"),
-    pytest.param({"repairs": [dict.fromkeys(Repair._fields, 5)]}, id="repair of numbers"),
-    pytest.param(
-        {"repairs": [dict.fromkeys(Repair._fields, "scalar_to_array")]}, id="pointer is not a pointer"
-    ),
-    pytest.param({"error_code": 5}, id="code is a number"),
-    pytest.param({"error_code": "X", "details": "y"}, id="details are text"),
-    pytest.param({"error_code": "X", "details": {"violations": [1]}}, id="violations are numbers"),
-    pytest.param({"error_code": "X", "details": {}}, id="envelope of our shape"),
-    pytest.param(
-        {"repairs": [Repair("scalar_to_array", "/count", "integer", "array")._asdict()]},
-        id="repair of our shape",
-    ),
+    "x",
+    {"repairs": 5},
+    {"repairs": [{"rule": "x"}]},
+    {"repairs": [dict.fromkeys(Repair._fields, 5)]},
+    {"repairs": [dict.fromkeys(Repair._fields, "scalar_to_array")]},  # the pointer is none
+    {"error_code": 5},
+    {"error_code": "X", "details": "y"},
+    {"error_code": "X", "details": {"violations": [1]}},
+    {"error_code": "X", "details": {}},  # an envelope of our shape
+    {"repairs": [Repair("scalar_to_array", "/count", "integer", "array")._asdict()]},  # a repair of our shape
 ]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_error", [False, True])
-def test_claims_of_a_server_are_not_trusted(tmp_path, capfd, is_error):
+def test_claims_of_a_server_are_not_trusted(capsys, is_error):
     """Only the metadata of our own middleware counts, whatever the server's metadata claims."""
-    claims, reports = [claim.values[0] for claim in CLAIMS], []
-    for number, claimed in enumerate(([None] * len(claims), claims)):
-        file = tmp_path / f"claiming_{number}.py"
-        file.write_text(CLAIMING.format(claims=json.dumps(claimed), is_error=is_error), encoding="utf-8")
-        command = ["--yes", "--per-tool", "1", "--format", "json", "--", sys.executable, str(file)]
-        assert run(["stress", *command]) == 0
-        reports.append(json.loads(capfd.readouterr().out))
-    assert len(reports[0]["tools"]) == len(claims)
+    reports = []
+    for claimed in ([None] * len(CLAIMS), CLAIMS):
+        with serving(claiming(claimed, is_error=is_error)) as url:
+            assert run(["stress", "--yes", "--per-tool", "1", "--format", "json", url]) == 0
+        reports.append(json.loads(capsys.readouterr().out))
+    assert len(reports[0]["tools"]) == len(CLAIMS)
     assert reports[0] == reports[1]
 
 
 def test_only_well_formed_metadata_is_read():
     """Malformed metadata from a tool in this process is ignored."""
-    server = FastMCP("claiming")
-    for claim in CLAIMS[:-2]:
-
-        @server.tool(name=claim.id.replace(" ", "_"))
-        def take(count: int, claim=claim.values[0]) -> ToolResult:
-            return ToolResult(content=f"{count} taken", meta={"mcp_lenient": claim}, is_error=True)
-
-    report = run_stress(server, per_tool=1, run=True)
-    assert {call.tool for call in report.calls} == {claim.id.replace(" ", "_") for claim in CLAIMS[:-2]}
+    report = run_stress(claiming(CLAIMS[:-2], is_error=True), per_tool=1, run=True)
+    assert len({call.tool for call in report.calls}) == len(CLAIMS) - 2
     assert {call.error_code for call in report.calls} <= {None}
 
 
