@@ -176,17 +176,19 @@ async def test_an_unknown_name_is_reported_with_its_pointer(sent, reported):
     assert "parameter of the tool" not in text
 
 
-async def test_a_tie_names_both_candidates():
-    """Two equally likely candidates are named, and neither is used."""
-    schema = {"type": "object", "properties": {"way": {"enum": ["a_b", "a-b"]}}, "required": ["way"]}
+@pytest.mark.parametrize(("name", "is_shown"), [("way", True), ("pin", False)])
+async def test_a_tie_names_both_candidates(name, is_shown):
+    """Two equally likely candidates are named, and neither is used; those of a secret are masked."""
+    schema = {"type": "object", "properties": {name: {"enum": ["a_b", "a-b"]}}, "required": [name]}
     server = FastMCP("ties")
     server.add_tool(Low(name="low", description="Low.", parameters=schema))
     server.add_middleware(LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS], unrepairable="refuse")))
-    said = await explained(server, "low", {"way": "x"})
+    said = await explained(server, "low", {name: "x"})
     assert said.fate == "refused"
-    assert "/way: 2 readings are equally likely, so none is used:" in str(said)
-    assert "/way: one_way (tier 1)" in str(said)
-    assert '     "a_b"\n     "a-b"\n' in str(said)
+    assert f"/{name}: 2 readings are equally likely, so none is used:" in str(said)
+    assert f"/{name}: one_way (tier 1)" in str(said)
+    assert ('     "a_b"\n     "a-b"\n' in str(said)) is is_shown
+    assert ("a_b" in str(said) or "a-b" in str(said)) is is_shown
 
 
 @pytest.mark.parametrize(
@@ -290,17 +292,6 @@ async def test_secrets_are_masked(mode, subtests):
             assert "hunter2" not in f"{said} {said!r}" + json.dumps(said.as_dict())
 
 
-async def test_a_secret_is_masked_in_both_readings_of_a_tie():
-    """What rules make of a secret is masked, also where it is tied."""
-    schema = {"type": "object", "properties": {"pin": {"enum": ["a_b", "a-b"]}}, "required": ["pin"]}
-    server = FastMCP("ties", middleware=[LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS]))])
-    server.add_tool(Low(name="low", description="Low.", parameters=schema))
-    said = await explained(server, "low", {"pin": "x"})
-    assert "/pin: one_way (tier 1)" in str(said)
-    assert "a_b" not in str(said)
-    assert "a-b" not in str(said)
-
-
 async def test_other_values_are_shown():
     """Values next to a secret, in a map, or in a wrapper are shown."""
     sent = {"arguments": {"login": LOGIN, "labels": {"a": 5}}}
@@ -330,11 +321,16 @@ EVENT = {
 }
 
 
-async def test_a_logged_call_is_explained_by_the_schema():
-    """Each place is reported with what the schema expects, and each unknown name with the nearest one."""
+async def explained_event(**changes):
+    """Return what is said of a logged call."""
     server = build()
     async with Client(server):
-        text = str(await explain_event(server, read_event(json.dumps(EVENT))))
+        return str(await explain_event(server, read_event(json.dumps({**EVENT, **changes}))))
+
+
+async def test_a_logged_call_is_explained_by_the_schema():
+    """Each place is reported with what the schema expects, and each unknown name with the nearest one."""
+    text = await explained_event()
     assert "The log lists 1 of 60 repairs." in text
     assert "Wrong at /rows/3/age\n   type. Likely sent: a value of another JSON type" in text
     assert "The schema expects an integer there." in text
@@ -344,10 +340,7 @@ async def test_a_logged_call_is_explained_by_the_schema():
 
 async def test_a_logged_failure_is_found_by_its_id():
     """What the caller was told, the exception's type, the model and the repetitions are said."""
-    server = build()
-    known = {"exception": "KeyError", "error_id": "4f2a", "model": "gpt-5", "repeated": 3, "repairs": []}
-    async with Client(server):
-        text = str(await explain_event(server, read_event(json.dumps({**EVENT, **known}))))
+    text = await explained_event(exception="KeyError", error_id="4f2a", model="gpt-5", repeated=3, repairs=[])
     for line in (
         "The exception: KeyError, whose text is not logged.",
         "The id in the answer to the caller: 4f2a.",
@@ -359,9 +352,7 @@ async def test_a_logged_failure_is_found_by_its_id():
 
 async def test_a_logged_call_of_a_removed_tool_is_partly_explained():
     """Without the tool, an event is explained by its rules and codes."""
-    server = build()
-    async with Client(server):
-        text = str(await explain_event(server, read_event(json.dumps({**EVENT, "tool": "gone"}))))
+    text = await explained_event(tool="gone")
     assert "The server has no tool gone (any more)." in text
     assert "rename_case (tier 1)" in text
 
