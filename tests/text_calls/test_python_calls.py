@@ -12,6 +12,7 @@ from fastmcp import FastMCP
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
+from text_calls.test_tool_calls import assert_no_other_call_of_a_beginning
 
 from mcp_lenient import Limits, dispatch
 from mcp_lenient.errors import ToolCallError
@@ -68,12 +69,7 @@ def test_python_calls_of_known_tools_are_read(text, calls):
 @each_row(("text", "calls"), _READ)
 def test_cut_off_python_calls_are_refused(text, calls):
     """Text cut off before the end of its last call gives no other call."""
-    for at in range(1, len(text)):
-        try:
-            read = list(parse_tool_calls(text[:at], tools=_TOOLS))
-        except ToolCallError:
-            continue
-        assert read == calls[: len(read)]
+    assert_no_other_call_of_a_beginning(text, calls, tools=_TOOLS)
 
 
 @each_row("text", [row.values[0] for row in _READ])

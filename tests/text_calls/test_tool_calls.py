@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import each_row
+from text_calls.test_plain_text import FORMS
 
 from mcp_lenient import Limits
 from mcp_lenient.errors import NoToolCallError, ToolCallError
@@ -208,12 +209,8 @@ def test_a_call_inside_an_element_is_prose(name, form):
 
 _NATIVE_FORMS = {
     **{name: _ENCLOSED_FORMS[name] for name in ("qwen", "glm", "mistral", "gemma", "llama")},
+    **{name: FORMS[name] for name in ("deepseek", "dsml", "kimi", "harmony")},
     "llama-tag": '<function=rm>{"path": "/"}</function>',
-    "deepseek": "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>rm<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-    "dsml": '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="rm">\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
-    "kimi": "<|tool_calls_section_begin|><|tool_call_begin|>functions.rm:0<|tool_call_argument_begin|>{}<|tool_call_end|>"
-    "<|tool_calls_section_end|>",
-    "harmony": "<|start|>assistant<|channel|>commentary to=functions.rm<|message|>{}<|call|>",
 }
 _ALL_FORMS = [form for name, form in {**_ENCLOSED_FORMS, **_NATIVE_FORMS}.items() if name != "empty"]
 
