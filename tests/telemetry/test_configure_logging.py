@@ -75,23 +75,18 @@ async def test_a_file(tmp_path, capsys):
     assert names("\n".join(ours)) == ["call_repaired", "call_rejected"]
 
 
-async def test_a_file_is_rotated(tmp_path):
+@pytest.mark.parametrize(
+    ("largest", "endings"), [(1000, ["", ".1", ".2"]), (0, [""])], ids=["rotated", "never"]
+)
+async def test_a_file_is_rotated(largest, endings, tmp_path):
     """A file is rotated before it exceeds its size, with the given number of backups and no cut line."""
-    configure_logging(file=tmp_path / "events.jsonl", max_bytes=1000, backups=2)
+    configure_logging(file=tmp_path / "events.jsonl", max_bytes=largest, backups=2)
     await called(*[WRONG] * 20)
     files = sorted(tmp_path.iterdir())
-    assert [file.name for file in files] == ["events.jsonl", "events.jsonl.1", "events.jsonl.2"]
-    for file in files:
-        assert file.stat().st_size <= 1000
-        assert set(names(file.read_text())) == {"call_rejected"}
-
-
-async def test_a_file_that_is_never_rotated(tmp_path):
-    """With a size of 0 the file is never rotated."""
-    configure_logging(file=tmp_path / "events.jsonl", max_bytes=0)
-    await called(*[WRONG] * 20)
-    assert [file.name for file in tmp_path.iterdir()] == ["events.jsonl"]
-    assert len(names((tmp_path / "events.jsonl").read_text())) == 20
+    assert [file.name for file in files] == [f"events.jsonl{each}" for each in endings]
+    written = [names(file.read_text()) for file in files]
+    assert {name for each in written for name in each} == {"call_rejected"}
+    assert all(file.stat().st_size <= 1000 for file in files) if largest else len(written[0]) == 20
 
 
 @pytest.mark.parametrize("style", ["console", "text"])
