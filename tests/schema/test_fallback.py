@@ -110,17 +110,7 @@ def test_both_agree_on_numbers_and_tuples(schema, value):
 
 
 CHEAP = ["^[a-z]+$", r"^\d{4}-\d{2}$", "^a", "b$", "abc", r"^\$[A-Z]*$"]
-COSTLY = [
-    "^(a+)+$",
-    "a+$",
-    "^a+b+$",
-    "^(a|a)*$",
-    r"^(a)\1$",
-    "(?=a)a",
-    "^(?:a?){20}a{20}",
-    "^a{1,2}b?",
-    r"\p{L}",
-]
+COSTLY = r"^(a+)+$ a+$ ^a+b+$ ^(a|a)*$ ^(a)\1$ (?=a)a ^(?:a?){20}a{20} ^a{1,2}b? \p{L}".split()
 
 
 @each_row("pattern", CHEAP)
