@@ -9,7 +9,7 @@ from attack.recording import records_of
 from calls import lenient, published
 from fastmcp import Client, FastMCP
 from pydantic import AfterValidator, BaseModel, Field, SecretStr, model_validator
-from tables import each_row
+from tables import INTEGER, STRING, closed, each_row, opened
 
 from mcp_lenient import LenientMiddleware, NormalizationError, Policy, normalize
 from mcp_lenient.normalizers import from_function
@@ -122,12 +122,7 @@ async def test_normalizer_errors_are_not_logged(log):
     assert SECRET not in recorded
 
 
-_SEARCH = {
-    "type": "object",
-    "properties": {"query": {"type": "string"}},
-    "required": ["query"],
-    "additionalProperties": False,
-}
+_SEARCH = closed("query", query=STRING)
 
 
 @each_row("name", ["password", "api_key", "token", "authorization", "x-api-key"])
@@ -139,8 +134,8 @@ def test_no_fix_moves_a_secret_to_an_ordinary_name(name):
 
 def test_no_fix_moves_an_ambiguous_identifier():
     """A bare id may belong to several parameters, so no fix moves it."""
-    names = {"query": {"type": "string"}, "session_id": {"type": "string"}, "user_id": {"type": "string"}}
-    found = normalize({**_SEARCH, "properties": names}, {"query": "x", "id": "7"}).violations
+    schema = closed("query", query=STRING, session_id=STRING, user_id=STRING)
+    found = normalize(schema, {"query": "x", "id": "7"}).violations
     assert all(operation["op"] != "move" for each in found for patch in each.fixes for operation in patch)
 
 
@@ -198,8 +193,5 @@ async def test_a_validators_message_about_an_object_with_a_secret_is_not_repeate
 
 def test_a_map_key_that_contains_a_value_is_not_repeated():
     """A map key that contains a name and a value is not repeated."""
-    schema = {
-        "type": "object",
-        "properties": {"m": {"type": "object", "additionalProperties": {"type": "integer"}}},
-    }
+    schema = opened(m={"type": "object", "additionalProperties": INTEGER})
     assert "hunter2" not in repr(normalize(schema, {"m": {"password:hunter2": "x"}}).violations)

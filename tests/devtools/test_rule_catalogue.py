@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import each_row
+from tables import closed, each_row
 
 from mcp_lenient import DEFAULT_RULES, Policy, normalize
 from mcp_lenient.devtools.rule_catalogue import CATALOGUE
@@ -24,13 +24,7 @@ REFUSED = [
 
 
 def normalized(family, sent):
-    schema = {
-        "type": "object",
-        "properties": family.properties,
-        "required": list(family.required),
-        "additionalProperties": False,
-    }
-    return normalize(schema, sent, policy=DECLARED)
+    return normalize(closed(*family.required, **family.properties), sent, policy=DECLARED)
 
 
 def test_each_rule_is_in_one_family_of_its_tier():

@@ -25,6 +25,7 @@ from strategies import (
     schemas,
     values,
 )
+from tables import INTEGER, opened
 
 from mcp_lenient import Policy, normalize
 from mcp_lenient.types import Normalized
@@ -136,7 +137,7 @@ def test_valid_parameters_stay_beside_a_damaged_one(data: st.DataObject) -> None
     """Law 1 for each parameter: a valid one stays unchanged while another is repaired."""
     schema, arguments = data.draw(valid_calls())
     schema = copy.deepcopy(schema)
-    schema["properties"]["needed_number"] = {"type": "integer"}
+    schema["properties"]["needed_number"] = INTEGER
     assume("needed_number" not in arguments)
     assume(takes(schema, {**arguments, "needed_number": 41}))
     result = normalize(schema, {**arguments, "needed_number": "41"})
@@ -188,16 +189,8 @@ def test_repaired_open_objects_have_no_ignored_names(data: st.DataObject) -> Non
         st.lists(_WORDS.map("_".join), min_size=1, max_size=4, unique_by=lambda name: name.replace("_", ""))
     )
     required = [name for name in names if data.draw(st.booleans())]
-    inner = {
-        "type": "object",
-        "properties": {name: {"type": "integer"} for name in names},
-        "required": required,
-    }
-    schema = {
-        "type": "object",
-        "properties": {"o": inner, "needed_number": {"type": "integer"}},
-        "required": ["o", "needed_number"],
-    }
+    inner = opened(*required, **dict.fromkeys(names, INTEGER))
+    schema = opened("o", "needed_number", o=inner, needed_number=INTEGER)
     meant = {"o": {name: index for index, name in enumerate(names)}, "needed_number": 41}
     restyled = {
         (name.replace("_", "-").upper() if data.draw(st.booleans()) else name): index

@@ -11,17 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each_row
+from tables import INTEGER, STRING, array, closed, each_row
 
 from mcp_lenient import Normalizer, Policy, normalize
 from mcp_lenient.errors import SchemaError
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"tags": {"type": "array", "items": {"type": "string"}}, "limit": {"type": "integer"}},
-    "required": ["limit"],
-    "additionalProperties": False,
-}
+SCHEMA: dict[str, Any] = closed("limit", tags=array(STRING), limit=INTEGER)
 VALUES = st.sampled_from([1, "1", 1.0, None, ["a"], '["a"]', "a", {"limit": "2"}])
 POLICIES = [None, Policy(), Policy.strict(), Policy(mode="observe"), Policy(mode="off")]
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 from decisions import contract
+from tables import INTEGER, STRING, array, closed
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"limit": {"type": "integer"}, "tags": {"type": "array", "items": {"type": "string"}}},
-    "additionalProperties": False,
-}
+SCHEMA = closed(limit=INTEGER, tags=array(STRING))
 
 
 class Notes:

@@ -10,20 +10,12 @@ from calls import envelope as envelope_of
 from fastmcp.tools import ToolResult
 from fastmcp_versions import NOT_THERE, not_on_3
 from mcp.types import CallToolResult, TextContent
-from tables import rows
+from tables import STRING, array, closed, nullable, rows
 
 from mcp_lenient import Limits, Policy, Repair
 from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "content": {"type": "string"},
-        "tags": {"anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]},
-    },
-    "required": ["content"],
-    "additionalProperties": False,
-}
+SCHEMA = closed("content", content=STRING, tags=nullable(array(STRING)))
 REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
 
 
@@ -94,15 +86,13 @@ async def test_error_code_of_a_name(sent, expected):
     assert (await refused(sent))["error_code"] == expected
 
 
-LARGE = {
-    "type": "object",
-    "properties": {
+LARGE = closed(
+    *(f"parameter_{n}" for n in range(500)),
+    **{
         f"parameter_{n}": {"enum": [f"é value {n} {k}" for k in range(50)], "description": "é" * 500}
         for n in range(1_000)
     },
-    "required": [f"parameter_{n}" for n in range(500)],
-    "additionalProperties": False,
-}
+)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, Json, closed, each_row, opened, rows
+from tables import INTEGER, STRING, Json, array, closed, each_row, opened, rows
 
 from mcp_lenient import Normalizer, Policy, normalize
 
@@ -60,9 +60,8 @@ def test_reference_by_own_id_is_resolved(own, reference):
     reference = reference.format(own=f"{own.removesuffix('#')}#")
     schema = {
         "$id": own,
-        "type": "object",
-        "properties": {"n": {"type": "array", "items": {"type": "integer"}}, "p": {"$ref": reference}},
-        "$defs": {"o": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+        **opened(n=array(INTEGER), p={"$ref": reference}),
+        "$defs": {"o": opened(a=INTEGER)},
     }
     assert normalize(schema, {"n": "[5]", "p": {"a": "5"}}).arguments == {"n": [5], "p": {"a": 5}}
 
@@ -73,7 +72,7 @@ def test_reference_by_own_id_is_resolved(own, reference):
 )
 def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[str]) -> None:
     """Text that is not a date or time is refused by a schema with that format."""
-    schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
+    schema = opened(at={**STRING, "format": name})
     strict = Normalizer(schema, Policy.strict())
     assert [text for text in right if strict({"at": text}).violations] == []
     assert [text for text in wrong if not strict({"at": text}).violations] == []
@@ -86,5 +85,5 @@ def test_dates_and_times_are_checked(name: str, right: list[str], wrong: list[st
 )
 def test_other_formats_are_annotations(name: str) -> None:
     """Other formats are not checked, because the server may accept other spellings."""
-    schema = {"type": "object", "properties": {"at": {"type": "string", "format": name}}}
+    schema = opened(at={**STRING, "format": name})
     assert not normalize(schema, {"at": "no such thing ("}).violations

@@ -11,7 +11,7 @@ from decisions import contract
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import examples
-from tables import each_row
+from tables import INTEGER, STRING, array, closed, each_row, nullable, opened
 
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 
@@ -81,30 +81,13 @@ _SCHEMAS = [
     pytest.param(True, id="true"),
 ]
 _DEFS: dict[str, Any] = {
-    "tree": {
-        "type": "object",
-        "properties": {
-            "value": {"type": "integer"},
-            "children": {"type": "array", "items": {"$ref": "#/$defs/tree"}},
-        },
-        "required": ["value", "children"],
-    },
-    "chain": {
-        "type": "object",
-        "properties": {"next": {"anyOf": [{"$ref": "#/$defs/chain"}, {"type": "null"}]}},
-        "required": ["next"],
-    },
+    "tree": opened("value", "children", value=INTEGER, children=array({"$ref": "#/$defs/tree"})),
+    "chain": opened("next", next=nullable({"$ref": "#/$defs/chain"})),
 }
 
 
 def _tool(value: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"value": value, "other": {"type": "string"}},
-        "required": ["value"],
-        "additionalProperties": False,
-        "$defs": _DEFS,
-    }
+    return {**closed("value", value=value, other=STRING), "$defs": _DEFS}
 
 
 @each_row("schema", _SCHEMAS)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each_row
+from tables import BOOLEAN, INTEGER, OBJECT, STRING, closed, each_row, nullable, opened
 from text_calls.test_plain_text import FORMS
 
 from mcp_lenient import Limits
@@ -341,13 +341,10 @@ def test_ambiguous_native_call_is_refused(text, what):
 
 
 _KNOWN = {
-    "find": {
-        "type": "object",
-        "properties": {"q": {"type": "string"}, "n": {"type": "integer"}, "where": {"type": "object"}},
-    },
-    "web": {"type": "object", "properties": {"find": {"type": "string"}}, "additionalProperties": False},
-    "now": {"type": "object", "properties": {}},
-    "open_object": {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": True},
+    "find": opened(q=STRING, n=INTEGER, where=OBJECT),
+    "web": closed(find=STRING),
+    "now": opened(),
+    "open_object": {**opened(a=STRING), "additionalProperties": True},
     "any": {},
 }
 _CLINE = _rows("cline")
@@ -424,15 +421,8 @@ def test_each_form_is_read_in_its_own_dialect_alone(name, form):
 
 
 _SCHEMA = {
-    "type": "object",
-    "properties": {
-        "n": {"type": "integer"},
-        "s": {"type": "string"},
-        "t": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        "b": {"$ref": "#/$defs/flag"},
-        "o": {"type": "object"},
-    },
-    "$defs": {"flag": {"type": "boolean"}},
+    **opened(n=INTEGER, s=STRING, t=nullable(STRING), b={"$ref": "#/$defs/flag"}, o=OBJECT),
+    "$defs": {"flag": BOOLEAN},
 }
 _DEFINED = [
     pytest.param([{"type": "function", "function": {"name": "f", "parameters": _SCHEMA}}], id="openai"),
@@ -597,7 +587,7 @@ _PIECES = st.sampled_from(
 @given(st.text(max_size=60) | st.lists(_PIECES, max_size=30).map("".join))
 def test_any_text_gives_calls_or_a_tool_call_error(text):
     """Any text gives calls or a ToolCallError."""
-    for tools in (None, ["a"], {"a": {"type": "object", "properties": {"b": {"type": "string"}}}}):
+    for tools in (None, ["a"], {"a": opened(b=STRING)}):
         try:
             calls = parse_tool_calls(text, tools=tools)
         except ToolCallError:

@@ -11,6 +11,7 @@ from fastmcp import Client, FastMCP
 from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
 from pydantic import AfterValidator, BaseModel, Field, SecretStr
+from tables import ARRAY, BOOLEAN, INTEGER, closed, enum, opened, union
 
 from mcp_lenient import DEFAULT_RULES, LenientMiddleware, Policy, Rule, lenient
 from mcp_lenient.devtools.explain import explain, explain_event
@@ -43,15 +44,7 @@ TWO_WAYS = (
     Rule("one_way", 1, lambda _place, _value: ("a_b",), ("string",)),
     Rule("other_way", 1, lambda _place, _value: ("a-b",), ("string",)),
 )
-LOW = {
-    "type": "object",
-    "properties": {
-        "value": {"anyOf": [{"type": "integer"}, {"type": "boolean"}]},
-        "names": {"type": "array"},
-    },
-    "required": ["value"],
-    "additionalProperties": False,
-}
+LOW = closed("value", value=union(INTEGER, BOOLEAN), names=ARRAY)
 
 
 def build(policy=None, *, middleware=True):
@@ -162,8 +155,7 @@ async def test_skipped_rules_are_named_with_their_guards():
 )
 async def test_an_unknown_name_is_reported_with_its_pointer(sent, reported):
     """An undeclared name is reported with its pointer, and a map key with the allowed keys."""
-    server = FastMCP("names", strict_input_validation=True)
-    server.add_middleware(LenientMiddleware())
+    server = FastMCP("names", strict_input_validation=True, middleware=[LenientMiddleware()])
 
     @server.tool
     def keep(
@@ -179,9 +171,8 @@ async def test_an_unknown_name_is_reported_with_its_pointer(sent, reported):
 @pytest.mark.parametrize(("name", "is_shown"), [("way", True), ("pin", False)])
 async def test_a_tie_names_both_candidates(name, is_shown):
     """Two equally likely candidates are named, and neither is used; those of a secret are masked."""
-    schema = {"type": "object", "properties": {name: {"enum": ["a_b", "a-b"]}}, "required": [name]}
     server = FastMCP("ties")
-    server.add_tool(Low(name="low", description="Low.", parameters=schema))
+    server.add_tool(Low(name="low", parameters=opened(name, **{name: enum("a_b", "a-b")})))
     server.add_middleware(LenientMiddleware(Policy(rules=[*DEFAULT_RULES, *TWO_WAYS], unrepairable="refuse")))
     said = await explained(server, "low", {name: "x"})
     assert said.fate == "refused"
@@ -372,8 +363,7 @@ async def test_a_logged_call_of_a_removed_tool_is_partly_explained():
 )
 async def test_a_policy_without_rules_is_named(policy, says):
     """If no rule applies because of the policy, the explanation says so."""
-    server = FastMCP("s")
-    server.add_middleware(LenientMiddleware(policy))
+    server = FastMCP("s", middleware=[LenientMiddleware(policy)])
 
     @server.tool
     def take(row: Person) -> None:
@@ -384,13 +374,8 @@ async def test_a_policy_without_rules_is_named(policy, says):
 
 async def test_unvalidated_places_are_named():
     """Parts of the schema that cannot be read are listed with their place and the reason."""
-    schema = {
-        "type": "object",
-        "properties": {"a": {"$ref": "https://x.example/y"}, "b": {"type": "integer"}},
-    }
-    server = FastMCP("s")
-    server.add_tool(Low(name="take", parameters=schema))
-    server.add_middleware(LenientMiddleware())
+    server = FastMCP("s", middleware=[LenientMiddleware()])
+    server.add_tool(Low(name="take", parameters=opened(a={"$ref": "https://x.example/y"}, b=INTEGER)))
     text = str(await explained(server, "take", {"b": "5"}))
     assert "Parts of the schema that are not validated or repaired\n   /properties/a: " in text
 

@@ -13,6 +13,7 @@ import pytest
 from decisions import contract
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
+from tables import INTEGER, STRING, array, closed, opened
 
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.cli import run
@@ -22,11 +23,7 @@ from mcp_lenient.telemetry import recording
 from mcp_lenient.telemetry.recording import masked
 from mcp_lenient.testing import stress
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"tags": {"type": "array", "items": {"type": "string"}}, "limit": {"type": "integer"}},
-    "additionalProperties": False,
-}
+_SCHEMA = closed(tags=array(STRING), limit=INTEGER)
 _SECRETS = ("hunter2x", "Tr0ub4dor", "sesame99", "73318", "open-Says-me", "kYe77abc")
 
 
@@ -255,14 +252,12 @@ def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):
     ],
 )
 def test_values_keep_their_form(sent, expected):
-    schema = {"properties": {"max_results": {}}, "additionalProperties": False}
-    assert masked(sent, contract(schema).plan.top) == expected
+    assert masked(sent, contract(closed(max_results={})).plan.top) == expected
 
 
 def test_what_an_answer_hides_is_in_no_recording():
     """A value beside the name of a secret, and a URI with a password, are masked where their names are declared."""
-    pair = {"type": "object", "properties": {"name": {}, "value": {}}}
-    top = contract({"properties": {"headers": {"type": "array", "items": pair}, "url": {}}}).plan.top
+    top = contract(closed(headers=array(opened(name={}, value={})), url={})).plan.top
     sent = {
         "headers": [{"name": "Authorization", "value": "Sekrit1"}, {"name": "Accept", "value": "json"}],
         "url": "https://bob:Sekrit2@host/x",
