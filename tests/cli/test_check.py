@@ -112,9 +112,7 @@ MAP = "dict[str, int]"
     [
         pytest.param("anthropic", 0, "anthropic: rejects none of 1 tool\n", id="taken"),
         pytest.param("gemini", 1, "store /properties/content/additionalProperties", id="rejected"),
-        pytest.param(
-            "anthropic,ollama", 0, "ollama: rejects none of 1 tool, and ignores parts", id="ignored"
-        ),
+        pytest.param("anthropic,ollama", 0, "rejects none of 1 tool, and ignores parts", id="ignored"),
         pytest.param("all", 1, 'publish="portable"', id="all"),
         pytest.param("gemini --format json", 1, '"gemini": "rejects 1 of 1 tool"', id="as JSON"),
     ],

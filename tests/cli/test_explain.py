@@ -6,6 +6,7 @@ import io
 import json
 
 import pytest
+from refused import refused
 
 from mcp_lenient.cli import run
 
@@ -43,15 +44,11 @@ def server(tmp_path):
     ("arguments", "code", "says"),
     [
         pytest.param('{"content": "a"}', 0, "the tool accepts the arguments as sent", id="right"),
-        pytest.param(
-            '{"content": "a", "tags": "b"}', 0, "/tags: scalar_to_array (tier 8) reads", id="repaired"
-        ),
+        pytest.param('{"content": "a", "tags": "b"}', 0, "/tags: scalar_to_array (tier 8)", id="repaired"),
         pytest.param('{"content": "a", "tags": "b, c"}', 1, "INVALID_TAGS_TYPE", id="refused"),
         pytest.param('{"content": "a"', 1, "The arguments are not an object", id="cut off"),
         pytest.param("-1", 1, "got an integer", id="a number"),
-        pytest.param(
-            '"{\\"content\\": \\"a\\"}"', 0, "json_text_to_object (tier 1) reads it", id="JSON text"
-        ),
+        pytest.param('"{\\"content\\": \\"a\\"}"', 0, "json_text_to_object (tier 1) reads it", id="JSON"),
     ],
 )
 def test_a_call_is_explained_and_not_run(server, capsys, arguments, code, says):
@@ -109,10 +106,7 @@ def test_lines_are_read_from_stdin(server, capsys, monkeypatch):
 )
 def test_wrong_use_is_one_line(server, capsys, words, says):
     """The exit code is 2, and one line on stderr names the error."""
-    assert run(["explain", server, *words]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("error: ")
-    assert says in err
+    assert says in refused(["explain", server, *words], capsys)
 
 
 def test_an_unknown_tool_is_refused_with_similar_names(server, capsys):

@@ -13,6 +13,7 @@ import pytest
 from decisions import contract
 from fastmcp import Client, FastMCP
 from pydantic import Field, SecretStr
+from refused import refused
 from tables import INTEGER, STRING, array, closed, opened
 
 from mcp_lenient import LenientMiddleware
@@ -64,8 +65,8 @@ def test_it_says_what_another_policy_changes(tmp_path, capsys, first, second, se
 
 def test_a_folder_that_is_not_there_is_named_before_any_call_is_judged(tmp_path, capsys):
     file = calls(tmp_path, {"limit": 1})
-    assert run(["outcomes", str(file), "--save", str(tmp_path / "no" / "a.json")]) == 2
-    assert f"the folder does not exist: {tmp_path / 'no'}" in capsys.readouterr().err
+    told = refused(["outcomes", str(file), "--save", str(tmp_path / "no" / "a.json")], capsys)
+    assert f"the folder does not exist: {tmp_path / 'no'}" in told
 
 
 def test_another_value_is_found_by_its_type_too(tmp_path, capsys):
@@ -153,14 +154,12 @@ def test_a_file_without_calls_is_an_error(tmp_path, capsys, text, reason):
     file = tmp_path / "calls.json"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    assert run(["outcomes", str(file)]) == 2
-    assert reason in capsys.readouterr().err
+    assert reason in refused(["outcomes", str(file)], capsys)
 
 
 def test_another_file_is_not_taken_for_outcomes(tmp_path, capsys):
     file = calls(tmp_path, {})
-    assert run(["outcomes", str(file), "--against", str(file)]) == 2
-    assert "was not written by --save" in capsys.readouterr().err
+    assert "was not written by --save" in refused(["outcomes", str(file), "--against", str(file)], capsys)
 
 
 def server(**settings):
@@ -231,8 +230,7 @@ async def test_invented_calls_are_not_recorded(tmp_path):
 )
 def test_a_missing_definitions_file_is_named(command, tmp_path, capsys):
     for missing, said in ((tmp_path / "no.yaml", "no such file"), (tmp_path, "this is not a file")):
-        assert run([*command, "--config", str(missing)]) == 2
-        assert capsys.readouterr().err == f"error: --config {missing}: {said}\n"
+        assert refused([*command, "--config", str(missing)], capsys) == f"error: --config {missing}: {said}\n"
 
 
 def test_a_recording_that_cannot_be_written_is_an_error(tmp_path):

@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from devtools.report.logs import line, log, repair, wrong
+from refused import refused
 
 from mcp_lenient.cli import run
 from mcp_lenient.devtools.report import ReportError, read_report
@@ -180,17 +181,7 @@ def test_other_files_are_skipped_and_named(tmp_path, capsys):
 def test_a_named_file_that_is_not_a_log_is_an_error(name, tmp_path, capsys):
     """An unreadable file that is named gives one line on stderr and exit code 2."""
     beside(tmp_path)
-    check_refused(["report", str(tmp_path / name)], capsys)
-
-
-def check_refused(command, capsys):
-    """Check that a command gives one line on stderr and exit code 2, and return the line."""
-    assert run(command) == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("error: ")
-    assert said.err.count("\n") == 1
-    return said.err
+    refused(["report", str(tmp_path / name)], capsys)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
@@ -213,14 +204,14 @@ def test_a_log_of_only_foreign_lines_is_an_error(lines, says, options, tmp_path,
     """If no line is an event, one line says so and the exit code is 2."""
     page = tmp_path / "page.html"
     command = ["report", str(log(tmp_path, *lines)), "--html", str(page), *options]
-    assert says in check_refused(command, capsys)
+    assert says in refused(command, capsys)
     assert not page.exists()
 
 
 def test_a_parquet_file_of_only_foreign_rows_is_an_error(tmp_path, capsys):
     """A Parquet file of another program is named, and the exit code is 2."""
     other = parquet(tmp_path / "other.parquet", ['{"id": 1}'])
-    assert "other.parquet" in check_refused(["report", str(other)], capsys)
+    assert "other.parquet" in refused(["report", str(other)], capsys)
 
 
 def test_an_empty_log_is_reported_as_empty(tmp_path, capsys):
@@ -235,4 +226,4 @@ def test_tail_names_unsupported_sources(tmp_path, capsys):
     (tmp_path / "folder").mkdir()
     parquet(tmp_path / "events.parquet", EVENTS)
     for name in ("self", "nowhere", "a\0b", "folder", "events.parquet"):
-        check_refused(["tail", str(tmp_path / name), "--no-follow"], capsys)
+        refused(["tail", str(tmp_path / name), "--no-follow"], capsys)
