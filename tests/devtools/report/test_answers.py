@@ -19,23 +19,13 @@ from mcp_lenient.types import ViolationCode
 
 def test_outcomes_are_grouped_by_tool_client_and_time(tmp_path):
     """Calls are counted by outcome: in total, by tool, by client and by period."""
-    report = read_report(
-        [
-            log(
-                tmp_path,
-                line("call_repaired", "a", repairs=[repair("fold_enum", "/x")]),
-                line(
-                    "call_rejected",
-                    "a",
-                    minute=1,
-                    error_code="INVALID_X_TYPE",
-                    violations=[wrong("type", "/x", "null")],
-                ),
-                line("call_observed", "b", minute=9, error_code="INVALID_X_TYPE", client_version="2.0"),
-                line("call_observed", "b", minute=9, client_version="2.0"),
-            )
-        ]
-    )
+    lines = [
+        line("call_repaired", "a", repairs=[repair("fold_enum", "/x")]),
+        line(tool="a", minute=1, error_code="INVALID_X_TYPE", violations=[wrong("type", "/x", "null")]),
+        line("call_observed", "b", minute=9, error_code="INVALID_X_TYPE", client_version="2.0"),
+        line("call_observed", "b", minute=9, client_version="2.0"),
+    ]
+    report = read_report([log(tmp_path, *lines)])
     assert report.outcomes == {"call_observed": 2, "call_rejected": 1, "call_repaired": 1}
     assert [(each.tool, each.calls, each.failed) for each in report.tools] == [("a", 2, 1), ("b", 2, 1)]
     assert [(each.version, each.calls, each.failed) for each in report.clients] == [
