@@ -43,15 +43,9 @@ def _container(text: str) -> Any:
     return parsed if isinstance(parsed, (list, dict)) else None
 
 
-_WORDS = {
-    "yes": "true",
-    "on": "true",
-    "1": "true",
-    "no": "false",
-    "off": "false",
-    "0": "false",
-    "none": "null",
-}
+_WORDS = (
+    dict.fromkeys(("yes", "on", "1"), "true") | dict.fromkeys(("no", "off", "0"), "false") | {"none": "null"}
+)
 
 
 def _spelled(word: str) -> str:

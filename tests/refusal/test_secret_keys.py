@@ -7,7 +7,7 @@ import time
 from typing import Any
 
 import pytest
-from tables import INTEGER, STRING, array, closed, each_row, rows
+from tables import INTEGER, OBJECT, STRING, array, closed, each_row, enum, rows
 
 from mcp_lenient import LenientCalls, Policy
 
@@ -22,7 +22,7 @@ def refusal_of(properties: Any, sent: Any, **policy: Any) -> str:
     return answer.refusal
 
 
-INTEGERS = {"type": "object", "additionalProperties": INTEGER}
+INTEGERS = {**OBJECT, "additionalProperties": INTEGER}
 ROWS = [
     pytest.param({"credentials": closed(user=STRING)}, {KEY: "x"}, id="unknown"),
     pytest.param({"credentials": closed(user=STRING)}, {"user": [], KEY: "x"}, id="with another"),
@@ -33,16 +33,12 @@ ROWS = [
     pytest.param({"pin_": closed(a=STRING)}, {KEY: 1}, id="secret by policy"),
     pytest.param({"login": {**closed(a=STRING), "writeOnly": True}}, {KEY: 1}, id="write-only"),
     pytest.param({"credentials": INTEGERS}, {KEY: "x"}, id="the value of a map's key"),
+    pytest.param({"credentials": {**OBJECT, "propertyNames": enum("a")}}, {KEY: 1}, id="the key of a map"),
     pytest.param(
-        {"credentials": {"type": "object", "propertyNames": {"enum": ["a"]}}}, {KEY: 1}, id="the key of a map"
-    ),
-    pytest.param(
-        {"credentials": {"type": "object", "propertyNames": {"pattern": "^[0-9]$"}}}, {KEY: 1}, id="a pattern"
+        {"credentials": {**OBJECT, "propertyNames": {"pattern": "^[0-9]$"}}}, {KEY: 1}, id="a pattern"
     ),
     pytest.param({"credentials": {**INTEGERS, "maxProperties": 1}}, {KEY: 1, "b": 2}, id="too many keys"),
-    pytest.param(
-        {"credentials": {"type": "object", "dependentRequired": {KEY: ["b"]}}}, {KEY: 1}, id="a condition"
-    ),
+    pytest.param({"credentials": {**OBJECT, "dependentRequired": {KEY: ["b"]}}}, {KEY: 1}, id="a condition"),
     pytest.param(
         {"credentials": {"type": "object", "additionalProperties": array(INTEGER)}},
         {KEY: "[1]", "other": "x"},

@@ -37,9 +37,7 @@ def injected_keys(unknown, declared, also=(), *, destructive=False):
             id="n8n-all",
         ),
         pytest.param(["sessionId", "action", "chatInput"], ["query"], [], id="n8n-without-call-id"),
-        pytest.param(
-            ["toolCallId", "sessionId"], ["session_id"], ["toolCallId", "sessionId"], id="never-renamed"
-        ),
+        pytest.param(["toolCallId", "sessionId"], ["session_id"], ["toolCallId", "sessionId"], id="declared"),
         pytest.param(["tool_call_id", "action"], [], [], id="other-spelling"),
         pytest.param(
             ["wait_for_previous", "task_progress"],
@@ -47,9 +45,7 @@ def injected_keys(unknown, declared, also=(), *, destructive=False):
             ["wait_for_previous", "task_progress"],
             id="alone",
         ),
-        pytest.param(
-            ["wait_for_previous", "action"], ["query"], ["wait_for_previous"], id="not-beside-these"
-        ),
+        pytest.param(["wait_for_previous", "action"], ["query"], ["wait_for_previous"], id="beside-action"),
         pytest.param(["waitForPreviousTools"], ["query"], ["waitForPreviousTools"], id="windsurf"),
         pytest.param(["_meta"], ["query"], ["_meta"], id="meta"),
         pytest.param(["_meta"], ["meta"], [], id="meta-declared"),

@@ -20,9 +20,7 @@ _FLAGS = ("echo_values", "tell_model", "closed", "publish_statements")
     [
         pytest.param({"mode": "on"}, ["mode", "repair", "observe", "off", "'on'"], id="mode"),
         pytest.param({"unrepairable": "drop"}, ["unrepairable", "forward", "refuse"], id="unrepairable"),
-        pytest.param(
-            {"disable": {"rename_cases"}}, ["disable", "rename_case", "rename_cases"], id="unknown rule"
-        ),
+        pytest.param({"disable": {"rename_cases"}}, ["disable", "rename_case", "rename_cases"], id="unknown"),
         pytest.param({"disable": "rename_case"}, ["disable", "collection"], id="names as text"),
         pytest.param({"drop": ["", "a"]}, ["drop", "non-empty"], id="empty name"),
         pytest.param({"drop": [1]}, ["drop", "names"], id="no name"),
@@ -38,9 +36,7 @@ _FLAGS = ("echo_values", "tell_model", "closed", "publish_statements")
         pytest.param({"destructive": 1}, ["destructive", "True", "got 1"], id="destructive as a number"),
         *(({flag: "yes"}, [f"Policy.{flag} must be a bool, got 'yes'"]) for flag in _FLAGS),
         pytest.param({"aliases": ["a"]}, ["aliases", "map"], id="aliases"),
-        pytest.param(
-            {"aliases": {"a": ("q",), "b": ("q",)}}, ["aliases", "'q'", "'a'", "'b'"], id="alias of two"
-        ),
+        pytest.param({"aliases": {"a": ["q"], "b": ["q"]}}, ["aliases", "'q'", "'a'", "'b'"], id="of two"),
         pytest.param({"aliases": {"a": "q"}}, ["aliases", "collection"], id="alias as text"),
         pytest.param({"aliases": {1: ("q",)}}, ["aliases", "map"], id="alias of a number"),
         pytest.param({"aliases": {"": ("q",)}}, ["aliases", "map"], id="alias of an empty name"),

@@ -17,6 +17,7 @@ from mcp_lenient.telemetry.events import LEVELS, LISTED, CallEvent, event_fields
 from mcp_lenient.telemetry.sinks import json_line
 from mcp_lenient.types import Repair, Violation
 
+UTC = timezone.utc
 PRIVATE = "sk-live-4242424242"
 CALLER = {
     "server": "context store",
@@ -273,9 +274,7 @@ def _violation(code, own=None):
             for code in ("enum", "value", "range", "length", "pattern", "format", "ambiguous")
         ),
         pytest.param("call_observed", {"violations": [_violation("size")]}, "too_large", id="too large"),
-        pytest.param(
-            "call_rejected", {"violations": [_violation("type", "CUT_OFF")]}, "cut_off", id="cut off"
-        ),
+        pytest.param("call_rejected", {"violations": [_violation("type", "CUT_OFF")]}, "cut_off", id="cut"),
         pytest.param(
             "call_forwarded",
             {"violations": [_violation("missing"), _violation("unknown")]},
@@ -316,13 +315,9 @@ def test_the_schema_describes_every_field():
 @each_row(
     ("written", "instant"),
     [
-        pytest.param(
-            "2026-11-21T21:46:00.123456Z", datetime(2026, 11, 21, 21, 46, 0, 123456, timezone.utc), id="ISO"
-        ),
-        pytest.param(
-            "2026-11-21T23:46:00+02:00", datetime(2026, 11, 21, 21, 46, tzinfo=timezone.utc), id="offset"
-        ),
-        pytest.param(1795297560.0, datetime(2026, 11, 21, 21, 46, tzinfo=timezone.utc), id="Unix time"),
+        pytest.param("2026-11-21T21:46:00.123456Z", datetime(2026, 11, 21, 21, 46, 0, 123456, UTC), id="ISO"),
+        pytest.param("2026-11-21T23:46:00+02:00", datetime(2026, 11, 21, 21, 46, tzinfo=UTC), id="offset"),
+        pytest.param(1795297560.0, datetime(2026, 11, 21, 21, 46, tzinfo=UTC), id="Unix time"),
         pytest.param("2026-11-21 21:46:00", datetime(2026, 11, 21, 21, 46).astimezone(), id="local"),
         pytest.param("21/Nov/2026", None, id="unreadable"),
         pytest.param("0001-01-01T00:00:00", None, id="before all time zones"),

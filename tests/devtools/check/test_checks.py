@@ -153,16 +153,12 @@ FOUND = [
     pytest.param(untyped, "untyped_parameter", "content", "warning", id="untyped"),
     pytest.param(untyped_but_described, "untyped_parameter", "content", "note", id="untyped, described"),
     pytest.param(untyped_items, "untyped_parameter", "rows[]", "note", id="items"),
-    pytest.param(
-        untyped_within_a_tree, "untyped_parameter", "tree.data", "warning", id="in a recursive model"
-    ),
+    pytest.param(untyped_within_a_tree, "untyped_parameter", "tree.data", "warning", id="in a tree"),
     pytest.param(text_or_list, "text_or_container", "tags", "warning", id="text or list"),
     pytest.param(text_or_object, "text_or_container", "entry", "warning", id="text or object"),
     pytest.param(text_with_json, "json_in_text", "config", "note", id="JSON in a text"),
     pytest.param(free_form, "free_form_object", "options", "warning", id="free form"),
-    pytest.param(
-        free_form_with_example, "free_form_object", "options", "note", id="free form, with an example"
-    ),
+    pytest.param(free_form_with_example, "free_form_object", "options", "note", id="with an example"),
     pytest.param(bad_default, "default_refused", "tags", "warning", id="default"),
     pytest.param(not_nullable, "optional_not_nullable", "limit", "note", id="not nullable"),
     pytest.param(words, "enum_without_description", "order", "note", id="words"),
