@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from decisions import decide, records, refusals
 from pydantic import BeforeValidator
 from strategies import exactly
-from tables import BOOLEAN, INTEGER, closed, each_row, rows, union
+from tables import BOOLEAN, INTEGER, closed, each_row, union
 
 from mcp_lenient import Decision
 
@@ -23,10 +23,7 @@ def _refused(schema: Any, value: Any) -> Decision:
     return outcome
 
 
-@each_row(
-    ("schema", "sent", "expected", "repairs"),
-    rows(__file__, "certain_parts_are_repaired"),
-)
+@each_row(("schema", "sent", "expected", "repairs"))
 def test_certain_parts_are_repaired(schema, sent, expected, repairs):
     """In a value that stays wrong, parts with one candidate are repaired."""
     outcome = _refused(schema, sent)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from decisions import decide
 from fastmcp.tools import Tool
 from pydantic import BaseModel
-from tables import each_row, rows
+from tables import each_row
 
 
 class Item(BaseModel):
@@ -34,10 +34,7 @@ async def search(
     """Take texts that may be left out, and one that may be an object."""
 
 
-@each_row(
-    ("tool", "sent", "meant"),
-    rows(__file__, "function_and_schema_lead_to_the_same_arguments"),
-)
+@each_row(("tool", "sent", "meant"))
 def test_function_and_schema_lead_to_the_same_arguments(tool: str, sent: Any, meant: Any) -> None:
     """A call runs with the same arguments whether the function or its published schema is known."""
     function = {"add": add, "find": find, "search": search}[tool]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import INTEGER, NULL, NUMBER, each_row, opened, rows
+from tables import INTEGER, NULL, NUMBER, each_row, opened
 
 from mcp_lenient import normalize
 
@@ -19,10 +19,7 @@ def published(branches):
     }
 
 
-@each_row(
-    ("branches", "value", "violations"),
-    rows(__file__, "a_refusal_is_about_the_branch_that_is_meant"),
-)
+@each_row(("branches", "value", "violations"))
 def test_a_refusal_is_about_the_branch_that_is_meant(branches, value, violations):
     """A tag or a required name of its own selects a branch; where none does, the union as a whole is wrong."""
     found = normalize(published(branches), {"x": value}).violations
@@ -35,7 +32,7 @@ def test_a_number_is_accepted_by_any_branch_of_numbers(value):
     assert not normalize(published([*BESIDE_NUMBER, INTEGER]), {"x": value}).violations
 
 
-@each_row(("branches", "sent", "message"), rows(__file__, "refusals_describe_the_selected_branch"))
+@each_row(("branches", "sent", "message"))
 def test_refusals_describe_the_selected_branch(branches, sent, message):
     """A refusal describes the selected branch and the errors that its repairs leave."""
     found = normalize(published(branches), {"x": sent}).violations

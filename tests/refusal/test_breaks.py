@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonpatch
 import pytest
-from tables import ARRAY, INTEGER, NUMBER, OBJECT, STRING, array, closed, each_row, enum, rows, union
+from tables import ARRAY, INTEGER, NUMBER, OBJECT, STRING, array, closed, each_row, enum, union
 
 from mcp_lenient import Policy, normalize
 
@@ -18,7 +18,7 @@ def _only(schema: Any, sent: Any, policy: Policy | None = None) -> Any:
     return violation
 
 
-@each_row(("text", "where"), rows(__file__, "text_that_breaks_off_is_cut_off"))
+@each_row(("text", "where"))
 def test_text_that_breaks_off_is_cut_off(text, where):
     """A text that ends inside a string or bracket may have been cut off, and its end is not made up."""
     violation = _only(closed(commands=STRINGS), {"commands": text})
@@ -94,7 +94,7 @@ def test_the_sent_items_are_the_example():
     assert 'like ["oslo", "bergen", "moss"]' in message
 
 
-@each_row(("schema", "sent", "meant"), rows(__file__, "the_first_fixes_say_what_was_likely_meant"))
+@each_row(("schema", "sent", "meant"))
 def test_the_first_fixes_say_what_was_likely_meant(schema, sent, meant):
     """Abbreviations, names in pairs, the only list and lists in quotes are offered."""
     patches: list[Any] = []
@@ -132,13 +132,13 @@ def test_half_of_several_values_is_no_fix():
     assert _only(closed(s=enum("open", "closed", "x")), {"s": "open,closed"}).fixes == ()
 
 
-@each_row(("schema", "sent", "expected"), rows(__file__, "more_wrappers_and_flat_fields_are_read"))
+@each_row(("schema", "sent", "expected"))
 def test_more_wrappers_and_flat_fields_are_read(schema, sent, expected):
     """Wrappers, flat fields of the only list and CrewAI's context are read as the arguments that they hold."""
     assert normalize(schema, sent).arguments == expected
 
 
-@each_row(("schema", "sent"), rows(__file__, "what_may_be_another_wrapper_is_refused"))
+@each_row(("schema", "sent"))
 def test_what_may_be_another_wrapper_is_refused(schema, sent):
     """With another key, other content, an open item or two lists, nothing is moved."""
     assert normalize(schema, sent).violations

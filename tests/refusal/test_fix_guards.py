@@ -15,7 +15,6 @@ from tables import (
     closed,
     each_row,
     enum,
-    rows,
 )
 
 from mcp_lenient import normalize
@@ -40,7 +39,7 @@ def assert_no_member_is_meant(sent, *members):
     assert all(f'"{member}"' in violation.message for member in members)
 
 
-@each_row(("sent", "declared"), rows(__file__, "a_fix_never_moves_an_identifier_to_another_name"))
+@each_row(("sent", "declared"))
 def test_a_fix_never_moves_an_identifier_to_another_name(sent, declared):
     """The value of an identifier is never moved to another name, even if that is the only one left."""
     for required in ((declared,), ()):
@@ -86,16 +85,13 @@ def test_a_value_is_moved_to_another_spelling_of_its_name(kind, value, sent, dec
     assert move(f"/{sent}", f"/{declared}") in fixes_of(schema, {sent: value}, disable={"rename_case"})
 
 
-@each_row(("sent", "declared"), rows(__file__, "another_name_is_neither_a_fix_nor_a_suggestion"))
+@each_row(("sent", "declared"))
 def test_another_name_is_neither_a_fix_nor_a_suggestion(sent, declared):
     """An opposite or another unit is not offered, even if it is the only undeclared and the only missing name."""
     assert_unrelated(sent, declared, string="a", integer=5, boolean=True)
 
 
-@each_row(
-    ("sent", "declared"),
-    rows(__file__, "a_name_that_may_be_of_another_unit_is_neither_read_nor_offered"),
-)
+@each_row(("sent", "declared"))
 def test_a_name_that_may_be_of_another_unit_is_neither_read_nor_offered(sent, declared):
     """A number's name with another case may be another unit, whatever begins its last word."""
     assert_unrelated(sent, declared, number=5)
@@ -114,7 +110,7 @@ def test_a_boolean_is_not_offered_under_a_longer_or_shorter_name(one, other):
     assert_unrelated(other, one, boolean=True)
 
 
-@each_row(("sent", "declared"), rows(__file__, "a_number_is_not_moved_to_a_name_with_another_unit"))
+@each_row(("sent", "declared"))
 def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
     """Neither a patch nor following the message would convert the number; the message only names what is accepted."""
     assert_unrelated(sent, declared, integer=5)
@@ -130,7 +126,7 @@ def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
     assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
-@each_row(("sent", "declared"), rows(__file__, "a_word_more_that_the_description_lacks_gives_no_fix"))
+@each_row(("sent", "declared"))
 def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared):
     """A further word may reverse the meaning, also of the only missing name."""
     assert_unrelated(sent, declared, string="x", integer=5)
@@ -185,10 +181,7 @@ def test_a_second_spelling_is_not_moved_elsewhere(sent, extra):
     assert all("'path'?" not in each.message for each in found)
 
 
-@each_row(
-    ("schema", "sent"),
-    rows(__file__, "a_fix_removes_no_value"),
-)
+@each_row(("schema", "sent"))
 def test_a_fix_removes_no_value(schema, sent):
     """An undeclared name with a value that says something is never removed."""
     removed = [each["path"] for patch in fixes_of(schema, sent) for each in patch if each["op"] == "remove"]
@@ -242,7 +235,7 @@ def test_shared_letters_alone_give_no_fix(member, sent):
     assert_no_member_is_meant(sent, member, "other")
 
 
-@each_row(("pairs", "kind"), rows(__file__, "the_only_pairing_of_names_is_offered"))
+@each_row(("pairs", "kind"))
 def test_the_only_pairing_of_names_is_offered(pairs, kind):
     """The first fix of each violation is its part of the pairing, and all of them lead to the right call."""
     for declared in (sorted(pairs.values()), sorted(pairs.values(), reverse=True)):
@@ -312,22 +305,19 @@ def test_a_name_that_may_be_one_of_two_has_both_as_alternatives():
     }
 
 
-@each_row(("sent", "members"), rows(__file__, "another_word_beside_an_allowed_value_gives_no_fix"))
+@each_row(("sent", "members"))
 def test_another_word_beside_an_allowed_value_gives_no_fix(sent, members):
     """Another word may turn the meaning, so the message only lists the allowed values."""
     assert_no_member_is_meant(sent, *members.split())
 
 
-@each_row(("sent", "members"), rows(__file__, "another_word_with_common_letters_gives_no_fix"))
+@each_row(("sent", "members"))
 def test_another_word_with_common_letters_gives_no_fix(sent, members):
     """A word that begins with an allowed value, or differs from it in a letter, is another one."""
     assert_no_member_is_meant(sent, *members.split())
 
 
-@each_row(
-    ("sent", "members", "meant"),
-    rows(__file__, "a_spelling_of_an_allowed_value_gives_a_fix"),
-)
+@each_row(("sent", "members", "meant"))
 def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
     """A typo, an ending, a cut-off word, the parameter's own name and several values lead to the allowed ones."""
     schema = closed(task_priority=enum(*members.split()))
@@ -349,7 +339,7 @@ def test_an_item_of_several_values_gives_no_fix(members, sent):
     assert fixes_of(schema, {"a": sent}) == []
 
 
-@each_row(("member", "sent"), rows(__file__, "a_value_of_another_unit_or_notation_gives_no_fix"))
+@each_row(("member", "sent"))
 def test_a_value_of_another_unit_or_notation_gives_no_fix(member, sent):
     """A text that is another unit, pattern or option is not moved to the allowed one."""
     assert_no_member_is_meant(sent, member, "other")

@@ -111,10 +111,7 @@ OPEN_X = {"type": "object", "properties": {"x": INTEGER, "y": STRING}, "required
 OPEN_Y = {"type": "object", "properties": {"x": STRING, "y": INTEGER}, "required": ["y"]}
 
 
-@each_row(
-    ("text", "is_list"),
-    rows(__file__, "a_text_for_a_list_is_its_parts_or_one_item"),
-)
+@each_row(("text", "is_list"))
 def test_a_text_for_a_list_is_its_parts_or_one_item(text, is_list):
     """Both readings are fixes; the parts come first if they are alike in form."""
     (violation,) = normalize(closed(tags=TEXTS), {"tags": text}).violations
@@ -167,7 +164,7 @@ def test_a_tie_with_a_hidden_part_shows_none_of_it():
     ]
 
 
-@each_row(("sent", "value"), rows(__file__, "an_object_around_one_value_is_replaced_by_it"))
+@each_row(("sent", "value"))
 def test_an_object_around_one_value_is_replaced_by_it(sent, value):
     """The value is moved out of an object that says nothing but its type."""
     found = offered(closed(price=NUMBER), {"price": sent}, disable={"wrapped_value"})
@@ -177,15 +174,13 @@ def test_an_object_around_one_value_is_replaced_by_it(sent, value):
 COLORS = {"type": "array", "items": {"enum": ["RGB", "HEX"]}}
 
 
-@each_row(("sent", "name"), rows(__file__, "a_list_with_the_values_as_a_schema_is_replaced_by_the_values"))
+@each_row(("sent", "name"))
 def test_a_list_with_the_values_as_a_schema_is_replaced_by_the_values(sent, name):
     """The allowed values of the schema that was sent as the only item become the list."""
     assert offered(closed(to=COLORS), {"to": sent}) == ([move(f"/to/0/{name}", "/to")] if name else [])
 
 
-@each_row(
-    ("name", "node", "sent", "is_offered"), rows(__file__, "texts_for_one_text_are_all_offered_or_none")
-)
+@each_row(("name", "node", "sent", "is_offered"))
 def test_texts_for_one_text_are_all_offered_or_none(name, node, sent, is_offered):
     """Each of two or three texts is a call of its own, unless one text may hold them all."""
     found = offered(closed(name, **{name: node}), {name: sent})
@@ -206,7 +201,7 @@ def test_no_values_when_none_may_be_echoed():
     assert sorted(found, key=repr) == [move("/drug", "/drug_name"), replace("/order", "ascending")]
 
 
-@each_row(("sent", "first"), rows(__file__, "a_fix_may_need_a_further_repair"))
+@each_row(("sent", "first"))
 def test_a_fix_may_need_a_further_repair(sent, first):
     """A fix may leave an error that a repair corrects."""
     schema = closed(tags=TEXTS, limit=INTEGER)
@@ -216,10 +211,7 @@ def test_a_fix_may_need_a_further_repair(sent, first):
     assert not normalize(schema, fixed).violations
 
 
-@each_row(
-    ("properties", "sent", "name"),
-    rows(__file__, "an_optional_name_is_offered_by_its_initial_or_description"),
-)
+@each_row(("properties", "sent", "name"))
 def test_an_optional_name_is_offered_by_its_initial_or_description(properties, sent, name):
     """Only if no other declared name fits, the value is a text, and no name is missing."""
     assert offered(closed(**properties), {sent: "x"}) == ([move(f"/{sent}", f"/{name}")] if name else [])
@@ -228,7 +220,7 @@ def test_an_optional_name_is_offered_by_its_initial_or_description(properties, s
         assert offered(closed("body", **(properties | {"body": STRING})), {sent: "x"}) == []
 
 
-@each_row(("properties", "sent", "is_meant"), rows(__file__, "a_name_told_by_its_first_word_is_offered"))
+@each_row(("properties", "sent", "is_meant"))
 def test_a_name_told_by_its_first_word_is_offered(properties, sent, is_meant):
     """Where another declared name has the same last word, the words before it tell the name apart."""
     schema = closed(*properties, **properties)

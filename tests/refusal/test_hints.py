@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, rows, union
+from tables import INTEGER, OBJECT, STRING, Json, array, closed, each_row, enum, union
 
 from mcp_lenient import Policy, Violation, normalize
 
@@ -23,7 +23,7 @@ def _message(place: Json, value: Any) -> str:
     return violation.message
 
 
-@each_row("sent", rows(__file__, "nothing_is_offered_in_a_destructive_tool"))
+@each_row("sent")
 def test_nothing_is_offered_in_a_destructive_tool(sent: Any) -> None:
     """The message describes the error and the accepted names, but does not guess which was meant."""
     schema = closed("path", path=STRING, mode=enum("all", "nothing"), where=closed("city", city=STRING))
@@ -111,10 +111,7 @@ def test_place_counts_are_grammatical(rows: int, said: str) -> None:
 _ONE_NAME = {"properties": {"id": STRING, "name": STRING, "size": INTEGER}, "additionalProperties": False}
 
 
-@each_row(
-    ("conditions", "sent", "message"),
-    rows(__file__, "a_condition_is_named"),
-)
+@each_row(("conditions", "sent", "message"))
 def test_a_condition_is_named(conditions: Json, sent: Any, message: str) -> None:
     """The message describes the condition of the schema that this call breaks."""
     (violation,) = _violations({"type": "object", **_ONE_NAME, **conditions}, sent)
@@ -141,10 +138,7 @@ def test_a_limit_without_words_is_not_said_to_be_another(limits: Json, sent: Any
     assert _message({**array(INTEGER), **limits}, sent) == "'p' is not accepted by the tool; got an array."
 
 
-@each_row(
-    ("limits", "value", "message"),
-    rows(__file__, "a_right_type_is_not_named_as_the_fault"),
-)
+@each_row(("limits", "value", "message"))
 def test_a_right_type_is_not_named_as_the_fault(limits: Json, value: Any, message: str) -> None:
     """The message names the received type only with its value or size."""
     assert _message(limits, value) == message
@@ -175,7 +169,7 @@ def test_a_required_null_is_still_explained_in_a_destructive_tool() -> None:
     assert violation.message.endswith("It cannot be left out: send a value.")
 
 
-@each_row(("place", "says_null"), rows(__file__, "null_is_advised_only_where_it_is_accepted"))
+@each_row(("place", "says_null"))
 def test_null_is_advised_only_where_it_is_accepted(place: Json, says_null: bool) -> None:
     """The offer to send null follows the whole schema of the place, not its types alone."""
     (violation,) = normalize(closed("x", x=place), {"x": "n/a"}).violations
@@ -188,17 +182,14 @@ def test_the_values_of_a_nested_wrapper_are_offered() -> None:
     assert found[0].fixes[0][0] == {"op": "move", "from": "/o/properties/a", "path": "/o/a"}
 
 
-@each_row(("place", "value", "pointer", "message"), rows(__file__, "too_many_items_of_a_tuple_are_counted"))
+@each_row(("place", "value", "pointer", "message"))
 def test_too_many_items_of_a_tuple_are_counted(place: Json, value: Any, pointer: str, message: str) -> None:
     """The message names the list that is too long, not the item that no schema describes."""
     (violation,) = _violations(closed("p", p=place), {"p": value})
     assert (violation.pointer, violation.code, violation.message) == (pointer, "length", message)
 
 
-@each_row(
-    ("place", "value", "advice"),
-    rows(__file__, "a_container_for_a_string_may_be_meant_as_text"),
-)
+@each_row(("place", "value", "advice"))
 def test_a_container_for_a_string_may_be_meant_as_text(place: Json, value: Any, advice: str) -> None:
     """JSON text may be meant by an object or a list that holds one, but not where a date is expected."""
     assert _message(place, value).endswith(f". {advice}")
@@ -211,10 +202,7 @@ def test_an_empty_text_with_a_least_length_is_asked_for(names: tuple[str, ...]) 
     assert violation.message == "'x' must have at least 1 character, but got the string \"\" of 0 characters."
 
 
-@each_row(
-    ("place", "value", "limits"),
-    rows(__file__, "every_range_of_a_union_is_named"),
-)
+@each_row(("place", "value", "limits"))
 def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -> None:
     """The limits of one branch are not said to be the only ones."""
     assert _message(place, value).startswith(f"'p' must {limits}, but got ")

@@ -85,7 +85,7 @@ def test_a_wrapper_in_an_open_object():
     assert jsonpatch.apply_patch(sent, [*violation.fixes[0]]) == {"query": "x"}
 
 
-@each_row(("schema", "reported"), rows(__file__, "the_shape_of_a_missing_value_is_shown"))
+@each_row(("schema", "reported"))
 def test_the_shape_of_a_missing_value_is_shown(schema, reported):
     """A missing object is described by as many of its fields as fit in a line."""
     (violation,) = normalize(opened("x", x=schema), {}).violations

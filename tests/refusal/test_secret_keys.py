@@ -67,7 +67,7 @@ def test_the_hidden_key_is_named_as_in_the_log() -> None:
 ENTRY = closed(name=STRING, value=INTEGER)
 
 
-@each_row(("properties", "sent"), rows(__file__, "a_value_beside_the_name_of_a_secret_is_hidden"))
+@each_row(("properties", "sent"))
 def test_a_value_beside_the_name_of_a_secret_is_hidden(properties: Any, sent: Any) -> None:
     """In an object, a text that names a secret makes its siblings secret; so does the part of a URI before the host."""
     assert "SEK" not in refusal_of(properties, sent, secret={"pin_"})

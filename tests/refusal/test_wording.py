@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tables import STRING, array, each_row, opened, rows, union
+from tables import STRING, array, each_row, opened, union
 
 from mcp_lenient import Policy, normalize
 
@@ -49,19 +49,13 @@ def test_types(schema, words, phrase):
     assert violation.message.startswith(f"'p' must be {phrase}, but got ")
 
 
-@each_row(
-    ("schema", "text"),
-    rows(__file__, "example"),
-)
+@each_row(("schema", "text"))
 def test_example(schema, text):
     """A text in place of another type gets a small example; where none is certain, the brackets alone."""
     assert text in violation_of(schema, "some text").message
 
 
-@each_row(
-    ("schema", "value", "words"),
-    rows(__file__, "limits"),
-)
+@each_row(("schema", "value", "words"))
 def test_limits(schema, value, words):
     """Each limit has a phrase."""
     assert f"'p' must {words}" in violation_of(schema, value).message

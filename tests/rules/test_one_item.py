@@ -6,7 +6,7 @@ import time
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tables import STRING, array, each_row, read_as, rows
+from tables import STRING, array, each_row, read_as
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 PARTING = st.sampled_from(
@@ -69,10 +69,7 @@ def test_long_texts_take_linear_time(text):
     assert time.process_time() - started < 2
 
 
-@each_row(
-    ("text", "is_one"),
-    rows(__file__, "signs_distinguish_one_item_from_several"),
-)
+@each_row(("text", "is_one"))
 def test_signs_distinguish_one_item_from_several(text, is_one):
     """Letters, digits and the signs of names and URIs belong to one item. Other signs may separate items."""
     assert is_one_item(text) is is_one

@@ -13,7 +13,6 @@ from tables import (
     array,
     closed,
     each_row,
-    rows,
     tied_values,
     union,
 )
@@ -38,10 +37,7 @@ def test_tie_reports_both_candidates(schema: Any, sent: Any, readings: list[Any]
     assert all(reading in named for reading in readings)
 
 
-@each_row(
-    ("schema", "sent", "kept"),
-    rows(__file__, "tie_of_whole_values_is_reported_at_the_parameter"),
-)
+@each_row(("schema", "sent", "kept"))
 def test_tie_of_whole_values_is_reported_at_the_parameter(schema: Any, sent: Any, kept: Any) -> None:
     """If the readings tie as a whole, the parameter is ambiguous, and none is offered that the tool refuses."""
     decision = decide(schema, sent)

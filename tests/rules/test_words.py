@@ -20,7 +20,6 @@ from tables import (
     exactly,
     nullable,
     read_as,
-    rows,
     union,
 )
 
@@ -30,10 +29,7 @@ NUMBERS = array(NUMBER)
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=30)
 
 
-@each_row(
-    ("text", "loose", "strict"),
-    rows(__file__, "boolean_words_are_parsed"),
-)
+@each_row(("text", "loose", "strict"))
 def test_boolean_words_are_parsed(text, loose, strict):
     """Eight words are booleans in any case. In unions only true and false are."""
     assert read_as(BOOLEAN, text) is (REFUSED if loose is None else loose)
@@ -76,20 +72,14 @@ def test_spaces_and_other_punctuation_are_not_delimiters(text):
     assert read_as(array(STRING), text) == [text]
 
 
-@each_row(
-    ("text", "numbers"),
-    rows(__file__, "split_numbers_refuses_ambiguous_commas"),
-)
+@each_row(("text", "numbers"))
 def test_split_numbers_refuses_ambiguous_commas(text, numbers):
     """Text is a list of numbers if no comma can be part of a number."""
     expected = REFUSED if numbers is None else numbers
     assert exactly(read_as(NUMBERS, text, "delimited_text_to_array")) == exactly(expected)
 
 
-@each_row(
-    ("text", "members", "parts"),
-    rows(__file__, "split_members_requires_only_members"),
-)
+@each_row(("text", "members", "parts"))
 def test_split_members_requires_only_members(text, members, parts):
     """Text is a list of members if every part is a member and no member contains the delimiter."""
     expected = REFUSED if parts is None else parts

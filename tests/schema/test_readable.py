@@ -14,7 +14,7 @@ from jsonschema import Draft4Validator, Draft202012Validator
 from mcp.types import Tool
 from referencing import Registry
 from strategies import Json, examples, real_schemas
-from tables import INTEGER, STRING, array, closed, each_row, exactly, opened, rows, union
+from tables import INTEGER, STRING, array, closed, each_row, exactly, opened, union
 
 from mcp_lenient import normalize
 from mcp_lenient.devtools.check import check
@@ -40,10 +40,7 @@ def _told(schema: Json) -> str:
     return finding.reason
 
 
-@each_row(
-    ("schema", "accepted", "refused"),
-    rows(__file__, "older_keywords_are_translated"),
-)
+@each_row(("schema", "accepted", "refused"))
 def test_older_keywords_are_translated(schema: Json, accepted: list[Any], refused: list[Any]) -> None:
     """A keyword of an older draft or of OpenAPI 3.0 keeps its meaning in any dialect."""
     root = {
@@ -66,10 +63,7 @@ def test_older_keywords_are_translated(schema: Json, accepted: list[Any], refuse
     assert root == before
 
 
-@each_row(
-    "schema",
-    rows(__file__, "uncommon_keywords_and_references_are_unread"),
-)
+@each_row("schema")
 def test_uncommon_keywords_and_references_are_unread(schema: Json) -> None:
     """A schema with a keyword that no tool was seen to use, or a reference by it, is reported and accepts any value."""
     root = {
@@ -164,10 +158,7 @@ def test_unreadable_parts_accept_any_value(broken: Json) -> None:
     assert repr(schema) == repr(before)
 
 
-@each_row(
-    ("above", "pointer"),
-    rows(__file__, "unreadable_part_is_named"),
-)
+@each_row(("above", "pointer"))
 def test_unreadable_part_is_named(above: Json, pointer: str) -> None:
     """An unreadable part is named by its JSON Pointer in the published schema."""
     schema = {**opened(n=INTEGER, **({} if above else {"p": {"type": "objekt"}})), **above}

@@ -10,7 +10,7 @@ from tables import INTEGER, STRING, Json, array, closed, each_row, opened, rows
 from mcp_lenient import Normalizer, Policy, normalize
 
 
-@each_row(("reference", "target"), rows(__file__, "only_local_references_are_followed"))
+@each_row(("reference", "target"))
 def test_only_local_references_are_followed(reference: str, target: Any) -> None:
     """Only a local reference is followed; any other accepts any value."""
     defs: Json = {"a": INTEGER, "b/c": STRING, "d e": STRING, "list": {"allOf": [INTEGER]}}

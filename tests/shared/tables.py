@@ -67,20 +67,24 @@ def rows(file: str, table: str) -> list[Any]:
 Test = Callable[..., None]
 
 
-def each_row(names: str | tuple[str, ...], rows: Iterable[Any]) -> Callable[[Test], Test]:
+def each_row(names: str | tuple[str, ...], given: Iterable[Any] | None = None) -> Callable[[Test], Test]:
     """Run all rows in one test, and report each failed row under its name.
 
     It accepts the arguments of ``pytest.mark.parametrize`` and is for pure functions, because pytest's
     overhead per test exceeds the time of such a row. Two tables are combined into all pairs of rows.
+    Without rows, the table of the test's name is read from the JSON file beside the test file.
     """
     names = tuple(re.split(r",\s*", names)) if isinstance(names, str) else names
-    rows = [_row(row, names) for row in rows]
-    assert rows, "a table without rows would always pass"
 
     def decorate(test: Test) -> Test:
         assert not inspect.iscoroutinefunction(test), "nothing here awaits the test"
         body, inner = getattr(test, "multiplied", (test, [((), {})]))
-        table = [((*more, *ids), {**others, **values}) for ids, values in rows for more, others in inner]
+        read = (
+            rows(body.__code__.co_filename, body.__name__.removeprefix("test_")) if given is None else given
+        )
+        own = [_row(row, names) for row in read]
+        assert own, "a table without rows would always pass"
+        table = [((*more, *ids), {**others, **values}) for ids, values in own for more, others in inner]
         needed = [name for name in inspect.signature(test).parameters if name not in {*names, "subtests"}]
 
         @wraps(body)

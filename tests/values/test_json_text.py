@@ -212,10 +212,7 @@ def test_hostile_text_is_refused_fast(text: str, max_depth: int) -> None:
     assert parsed is None or (max_depth > 64 and text[-1] in "]}")
 
 
-@each_row(
-    "text",
-    rows(__file__, "looks_like_json_accepts_beginnings_of_json"),
-)
+@each_row("text")
 def test_looks_like_json_accepts_beginnings_of_json(text: str) -> None:
     """Text that begins like JSON looks like it, valid or not."""
     assert read_as(array(STRING), text, "scalar_to_array") is REFUSED
@@ -368,10 +365,7 @@ def test_prefixes_are_refused(value: Any, data: st.DataObject) -> None:
     assert parse(cut) is None
 
 
-@each_row(
-    ("text", "value"),
-    rows(__file__, "an_invalid_escape_in_a_call_is_a_backslash"),
-)
+@each_row(("text", "value"))
 def test_an_invalid_escape_in_a_call_is_a_backslash(text, value):
     """It is, if the text has no valid escape of one letter; elsewhere than in the text of a call it is refused."""
     called = f'<tool_call>{{"name": "t", "arguments": {text}}}</tool_call>'

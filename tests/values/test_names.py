@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import BOOLEAN, STRING, array, closed, each_row, only, rows
+from tables import BOOLEAN, STRING, array, closed, each_row, only
 
 from mcp_lenient import Policy, normalize
 
@@ -23,19 +23,13 @@ def renamed(sent: str, declared: list[str]) -> str | None:
     return name if result.repairs else None
 
 
-@each_row(
-    ("one", "other", "same"),
-    rows(__file__, "names_of_two_case_styles_are_the_same"),
-)
+@each_row(("one", "other", "same"))
 def test_names_of_two_case_styles_are_the_same(one, other, same):
     """A name is renamed to one that differs only in case style."""
     assert (renamed(one, [other]) == other) is same
 
 
-@each_row(
-    ("sent", "declared", "target"),
-    rows(__file__, "a_name_is_renamed_to_the_only_one_of_its_words"),
-)
+@each_row(("sent", "declared", "target"))
 def test_a_name_is_renamed_to_the_only_one_of_its_words(sent, declared, target):
     """A name matches the only declared name of the same words. A leading underscore is never removed."""
     assert renamed(sent, declared) == target
@@ -72,30 +66,21 @@ def suggested(sent: str, *declared: str, required: bool = False) -> tuple[str, .
     return unknown.did_you_mean
 
 
-@each_row(
-    ("sent", "name"),
-    rows(__file__, "a_near_name_is_suggested_and_offered"),
-)
+@each_row(("sent", "name"))
 def test_a_near_name_is_suggested_and_offered(sent, name):
     """A slip, an ending and a unit behind it make a near name."""
     assert suggested(sent, name) == (name,)
     assert suggested(sent, name, required=True) == (name,)
 
 
-@each_row(
-    ("sent", "name"),
-    rows(__file__, "a_name_that_shares_a_word_is_suggested_if_it_is_missing"),
-)
+@each_row(("sent", "name"))
 def test_a_name_that_shares_a_word_is_suggested_if_it_is_missing(sent, name):
     """A word less or another ending may be another parameter, unless the tool requires the name."""
     assert suggested(sent, name) == ()
     assert suggested(sent, name, required=True) == (name,)
 
 
-@each_row(
-    ("sent", "name"),
-    rows(__file__, "another_name_is_not_suggested"),
-)
+@each_row(("sent", "name"))
 def test_another_name_is_not_suggested(sent, name):
     """A name with a word of its own, another digit or begin, or too many letters is another one."""
     assert suggested(sent, name) == ()

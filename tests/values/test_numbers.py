@@ -13,7 +13,7 @@ import pytest
 from decisions import decide_value
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, each_row, exactly, read_as, rows
+from tables import ARRAY, INTEGER, NUMBER, REFUSED, STRING, each_row, exactly, read_as
 
 LONGEST = 4_000
 
@@ -43,10 +43,7 @@ def test_numbers_not_spelled_as_json_are_refused(text: str) -> None:
     assert integer_in(text) is REFUSED or re.fullmatch(r"\+?[0-9]+", text)
 
 
-@each_row(
-    ("text", "number"),
-    rows(__file__, "json_numbers_are_read"),
-)
+@each_row(("text", "number"))
 def test_json_numbers_are_read(text: str, number: float) -> None:
     """A JSON number that loses no digit is parsed, an integer as int and any other number as float."""
     assert exactly(number_in(text)) == exactly(number)
@@ -80,19 +77,13 @@ def test_negative_zero_keeps_its_sign() -> None:
         assert exactly(number_in(text)) == exactly(-0.0)
 
 
-@each_row(
-    ("text", "integer"),
-    rows(__file__, "whole_numbers_are_read_as_integers"),
-)
+@each_row(("text", "integer"))
 def test_whole_numbers_are_read_as_integers(text: str, integer: int | None) -> None:
     """Text is an integer if its number is whole and loses no digit or sign."""
     assert exactly(integer_in(text)) == exactly(REFUSED if integer is None else integer)
 
 
-@each_row(
-    ("value", "integer"),
-    rows(__file__, "whole_floats_become_exact_integers"),
-)
+@each_row(("value", "integer"))
 def test_whole_floats_become_exact_integers(value: float, integer: int | None) -> None:
     """A strict server gets an integer for a float that is whole and at most 2**53."""
     decision = decide_value(int, value, strict=True)

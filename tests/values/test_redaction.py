@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import each_row, rows
+from tables import each_row
 
 from mcp_lenient.values.display import HIDDEN, is_label, secret_name, shown_key, shown_name
 
@@ -95,28 +95,19 @@ def test_valid_tool_names_are_shown(name):
     assert shown_name(name) == name
 
 
-@each_row(
-    "name",
-    rows(__file__, "other_tool_names_are_masked"),
-)
+@each_row("name")
 def test_other_tool_names_are_masked(name):
     """Other text is masked entirely."""
     assert shown_name(name) == HIDDEN
 
 
-@each_row(
-    "key",
-    rows(__file__, "keys_like_parameter_names_are_shown"),
-)
+@each_row("key")
 def test_keys_like_parameter_names_are_shown(key):
     """A key with the form of a parameter name or an index is shown."""
     assert shown_key(key) == key
 
 
-@each_row(
-    "key",
-    rows(__file__, "other_keys_are_masked"),
-)
+@each_row("key")
 def test_other_keys_are_masked(key):
     """Keys with separators, spaces, long numbers and other text are masked entirely."""
     assert shown_key(key) == HIDDEN
