@@ -118,14 +118,6 @@ def test_a_number_is_not_moved_to_a_name_with_another_unit(sent, declared):
     assert any(f"Accepted is '{declared}'." in each.message for each in found)
 
 
-@pytest.mark.parametrize("sent", ["excluded_tags", "without_tags", "old_tags"])
-def test_a_word_in_front_is_not_ignored_for_an_optional_name(sent):
-    """A filter with a word in front is not moved to the filter without it."""
-    schema = closed("query", query=STRING, tags=array(STRING))
-    (violation,) = normalize(schema, {"query": "a", sent: ["b"]}).violations
-    assert (violation.fixes, violation.did_you_mean) == ((), ())
-
-
 @each_row(("sent", "declared"))
 def test_a_word_more_that_the_description_lacks_gives_no_fix(sent, declared):
     """A further word may reverse the meaning, also of the only missing name."""
@@ -145,17 +137,34 @@ def test_the_only_allowed_value_is_not_offered(sent):
     assert_no_member_is_meant(sent, "DELETE")
 
 
+SEARCH = closed("query", query=STRING, tags=array(STRING))
+NOT_ITS_NAME = {**STRING, "description": "The value, not its name"}
+
+
 @each_row(
-    ("declared", "kind", "value"),
+    ("schema", "sent"),
     [
-        ("price", INTEGER, {"id": 5}),
-        ("account_id", STRING, {"name": "bob"}),
-        ("account", STRING, {"type": "savings"}),
+        # A filter with a word in front is not the filter without it.
+        *((SEARCH, {"query": "a", sent: ["b"]}) for sent in ("excluded_tags", "without_tags", "old_tags")),
+        # A name or an identifier says which object it belongs to.
+        (closed("price", price=INTEGER), {"price": {"id": 5}}),
+        (closed("account_id", account_id=STRING), {"account_id": {"name": "bob"}}),
+        (closed("account", account=STRING), {"account": {"type": "savings"}}),
+        # An identifier that may not be moved is not removed.
+        (closed(user=STRING), {"user_id": "x"}),
+        # An object is no text, whatever their names.
+        (closed("input", input=STRING), {"args": {"a": 1}}),
+        # An object of any names may mean the one in it.
+        (closed("tool", "parameters", tool=STRING, parameters=OBJECT), {"parameters": {"tool": "x"}}),
+        # The name of a token is no token, even where the description has both words.
+        (closed("token", token=NOT_ITS_NAME), {"token_name": "x"}),
     ],
 )
-def test_a_name_or_identifier_is_not_taken_out_of_an_object(declared, kind, value):
-    """A name or identifier says which object it belongs to; it is not the parameter's value."""
-    assert fixes_of(closed(declared, **{declared: kind}), {declared: value}) == []
+def test_what_may_be_something_else_is_not_offered(schema, sent):
+    """Nothing is moved, taken out, removed or suggested."""
+    found = normalize(schema, sent).violations
+    assert found
+    assert not any(each.fixes or each.did_you_mean for each in found)
 
 
 def test_an_identifier_is_taken_out_of_an_object():
@@ -194,11 +203,6 @@ def test_a_fix_removes_an_empty_value(nothing):
     assert fixes_of(closed("path", path=STRING), {"path": "x", "filter": nothing}) == [
         [{"op": "remove", "path": "/filter"}]
     ]
-
-
-def test_an_identifier_that_may_not_be_moved_is_not_removed():
-    """If a move is withheld, removing the value is not offered either."""
-    assert fixes_of(closed(user=STRING), {"user_id": "x"}) == []
 
 
 @each_row("sent", [{"paht": "/a"}, {"path": False}])
@@ -325,18 +329,10 @@ def test_a_spelling_of_an_allowed_value_gives_a_fix(sent, members, meant):
     assert [patch[0]["value"] for patch in found] == meant
 
 
-@each_row(
-    ("members", "sent"),
-    [
-        ("en fr", ["en,fr"]),
-        ("Control Shift", ["Control", "Control,Shift"]),
-        ("Control Shift", ["Shift; Control"]),
-    ],
-)
-def test_an_item_of_several_values_gives_no_fix(members, sent):
+@each_row("sent", [["Control,Shift"], ["Control", "Control,Shift"], ["Shift; Control"]])
+def test_an_item_of_several_values_gives_no_fix(sent):
     """A list could hold all of them, so none is left out."""
-    schema = closed(a={"type": "array", "items": enum(*members.split())})
-    assert fixes_of(schema, {"a": sent}) == []
+    assert fixes_of(closed(a=array(enum("Control", "Shift"))), {"a": sent}) == []
 
 
 @each_row(("member", "sent"))
@@ -382,31 +378,11 @@ def test_arguments_under_another_wrapper_are_not_removed(value):
     assert found[1].did_you_mean == ("parameters",)
 
 
-def test_a_wrapper_of_text_is_not_the_missing_one():
-    """An object is not offered for a missing text, whatever their names."""
-    found = normalize(closed("input", input=STRING), {"args": {"a": 1}}).violations
-    assert not any(each.fixes or each.did_you_mean for each in found)
-
-
-def test_a_name_inside_a_declared_wrapper_stays_in_it():
-    """An object that takes any names may mean the one in it."""
-    schema = closed("tool_name", "parameters", tool_name=STRING, parameters=OBJECT)
-    (violation,) = normalize(schema, {"parameters": {"tool_name": "x"}}).violations
-    assert violation.fixes == ()
-
-
 def test_a_name_that_a_declared_wrapper_declares_stays_in_it():
     """A name that the object declares itself is its own."""
     schema = closed("name", "parameters", name=STRING, parameters=closed(name=STRING))
     (violation,) = normalize(schema, {"parameters": {"name": "x"}}).violations
     assert violation.message == "'name' is required but was not sent. It must be a string."
-
-
-def test_what_describes_a_secret_is_not_moved_to_it():
-    """The name of a token is no token, even where the description has both words."""
-    schema = closed("token", token={**STRING, "description": "The value, not its name"})
-    found = normalize(schema, {"token_name": "x"}).violations
-    assert not any(each.fixes or each.did_you_mean for each in found)
 
 
 def test_an_empty_field_that_belongs_elsewhere_is_not_removed():
