@@ -122,9 +122,7 @@ def test_self_containing_list_is_refused() -> None:
 @pytest.mark.parametrize("key", [None, "a", "p"])
 def test_deep_values_are_refused(levels: int, key: str | None) -> None:
     """Many levels of lists or objects for a scalar are refused, even by a recursive schema."""
-    value: Any = "x"
-    for _ in range(levels):
-        value = [value] if key is None else {key: value}
+    value = _chain(levels, key, "x")
     recursive = {
         **closed(p={"$ref": "#/$defs/N"}),
         "$defs": {
@@ -287,13 +285,6 @@ def test_union_of_many_objects_is_decided() -> None:
     assert timed(closed(p=union(*branches)), {"p": {"v": ["1"] * 500}}).violations
 
 
-def _nested(depth: int) -> Json:
-    value: Json = {"leafName": 1}
-    for _ in range(depth):
-        value = {"child": value}
-    return value
-
-
 def _branch(name: str) -> Json:
     return opened(**{name: INTEGER, "child": {"$ref": "#/$defs/any"}})
 
@@ -304,7 +295,7 @@ IGNORED_NAMES = {
             **closed("n", n=INTEGER, u={"$ref": "#/$defs/any"}),
             "$defs": {"any": union(_branch("leaf_name"), _branch("b"), _branch("c"))},
         },
-        {"n": "x", "u": _nested(40)},
+        {"n": "x", "u": _chain(40, "child", {"leafName": 1})},
     ),
     "many keys and many names": (
         opened("n", n=INTEGER, **{f"dry_run_{at}": INTEGER for at in range(1_000)}),

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 import pytest
-from tables import each_row
+from tables import STRING, closed, each_row
 
 from mcp_lenient.portable.limits import ListedTool, address, limits_of, providers, rejections
 
@@ -65,6 +65,7 @@ def one(**properties: Any) -> ListedTool:
 
 
 SELF = {"$ref": "#/$defs/A"}
+URI = {**STRING, "format": "uri"}
 BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
     "tool_name": (ListedTool("a.b", parameters()), "openai", [""]),
     "prefixed_name": (ListedTool("b" * 55, parameters(), server="shop"), "claude-code", [""]),
@@ -85,15 +86,11 @@ BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
     "targets": (one(a=SELF), "llama.cpp", ["/properties/a/$ref"]),
     "local_references": (one(a={"$ref": "#/properties/a"}), "moonshot", ["/properties/a"]),
     "alone": (
-        ListedTool("a", {**parameters(a={**SELF, "title": "A"}), "$defs": {"A": {"type": "string"}}}),
+        ListedTool("a", {**parameters(a={**SELF, "title": "A"}), "$defs": {"A": STRING}}),
         "gemini-jsonschema",
         ["/properties/a"],
     ),
-    "type_beside_any_of": (
-        one(a={"type": "string", "anyOf": [{"type": "string"}]}),
-        "moonshot",
-        ["/properties/a"],
-    ),
+    "type_beside_any_of": (one(a={**STRING, "anyOf": [STRING]}), "moonshot", ["/properties/a"]),
     "one_type": (one(a={"type": ["string"]}), "cursor", ["/properties/a"]),
     "type_list_alone": (one(a={"type": ["string"], "minLength": 1}), "moonshot", ["/properties/a"]),
     "enum_texts": (one(a={"type": "string", "enum": [""]}), "copilot-cli", ["/properties/a"]),
@@ -102,31 +99,12 @@ BROKEN: dict[str, tuple[ListedTool, str, list[str]]] = {
     "typed_items": (one(a={"type": "array", "items": {}}), "gemini", ["/properties/a"]),
     "objects_only": (one(a={"type": "string", "required": []}), "gemini", ["/properties/a"]),
     "required_declared": (ListedTool("a", {**parameters(), "required": ["a"]}), "gemini", [""]),
-    "all_required": (
-        ListedTool("a", {**parameters(a={"type": "string"}), "additionalProperties": False}),
-        "openai-strict",
-        [""],
-    ),
+    "all_required": (ListedTool("a", closed(a=STRING)), "openai-strict", [""]),
     "closed": (one(), "anthropic-strict", [""]),
-    "no_boolean_additional": (
-        ListedTool("a", {**parameters(), "additionalProperties": False}),
-        "google-genai",
-        [""],
-    ),
+    "no_boolean_additional": (ListedTool("a", closed()), "google-genai", [""]),
     "anchored_patterns": (one(a={"pattern": "a"}), "llama.cpp", ["/properties/a"]),
     "bounds_below": (one(a={"maxLength": 2000}), "llama.cpp", ["/properties/a"]),
-    "formats": (
-        ListedTool(
-            "a",
-            {
-                **parameters(a={"type": "string", "format": "uri"}),
-                "required": ["a"],
-                "additionalProperties": False,
-            },
-        ),
-        "openai-strict",
-        ["/properties/a"],
-    ),
+    "formats": (ListedTool("a", closed("a", a=URI)), "openai-strict", ["/properties/a"]),
     "optional_null": (one(a={"type": "string"}), "groq", ["/properties/a"]),
 }
 
