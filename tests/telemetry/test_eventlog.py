@@ -113,20 +113,10 @@ def test_a_line_on_stderr(capsys):
     EventLog().emit(REJECTED)
     out, err = capsys.readouterr()
     assert out == ""
-    assert list(json.loads(err)) == [
-        "timestamp",
-        "level",
-        "event",
-        "tool",
-        "error_code",
-        "fault",
-        "violations",
-        "violation_count",
-        "duration_us",
-        "client_name",
-        "transport",
-        "schema_version",
-    ]
+    assert " ".join(json.loads(err)) == (
+        "timestamp level event tool error_code fault violations violation_count duration_us client_name transport "
+        "schema_version"
+    )
     assert read_event(err) == CallEvent.model_validate(REJECTED)
 
 
