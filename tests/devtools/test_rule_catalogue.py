@@ -11,16 +11,14 @@ from mcp_lenient.devtools.rule_catalogue import CATALOGUE
 TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 DECLARED = Policy(aliases={"query": ("q",)})
 
-REPAIRED = [
-    pytest.param(family, sent, id=f"{next(iter(family.rules))}-{number}")
-    for family in CATALOGUE
-    for number, sent in enumerate(family.repaired)
-]
-REFUSED = [
-    pytest.param(family, sent, id=f"{next(iter(family.rules))}-{number}")
-    for family in CATALOGUE
-    for number, sent in enumerate(family.refused)
-]
+REPAIRED, REFUSED = (
+    [
+        pytest.param(family, sent, id=f"{next(iter(family.rules))}-{number}")
+        for family in CATALOGUE
+        for number, sent in enumerate(getattr(family, kind))
+    ]
+    for kind in ("repaired", "refused")
+)
 
 
 def normalized(family, sent):

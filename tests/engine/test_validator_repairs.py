@@ -194,6 +194,11 @@ class Change(BaseModel):
     mode: Octal
 
 
+ENTRY = {"path": "a", "mode": "755"}
+CHANGE = {"kind": "change", "mode": "755"}
+TAGGED = Annotated[Change | Spoken, Field(discriminator="kind")]
+
+
 @pytest.mark.parametrize(
     ("annotation", "value"),
     [
@@ -241,20 +246,8 @@ def test_object_for_a_list_is_repaired_by_the_schema():
         pytest.param(list[Octal], "755", ["755"], ["scalar_to_array /x"], id="list"),
         pytest.param(list[Octal], {"item": "755"}, ["755"], ["item_wrapper_to_array /x"], id="items"),
         pytest.param(Octal, {"value": "755"}, "755", ["wrapped_value /x"], id="wrapper"),
-        pytest.param(
-            list[Entry],
-            {"path": "a", "mode": "755"},
-            [{"path": "a", "mode": "755"}],
-            ["object_to_array /x"],
-            id="object",
-        ),
-        pytest.param(
-            Annotated[Change | Spoken, Field(discriminator="kind")],
-            {"kind": "CHANGE", "mode": "755"},
-            {"kind": "change", "mode": "755"},
-            ["fold_enum /x/kind"],
-            id="discriminator",
-        ),
+        pytest.param(list[Entry], ENTRY, [ENTRY], ["object_to_array /x"], id="object"),
+        pytest.param(TAGGED, {**CHANGE, "kind": "CHANGE"}, CHANGE, ["fold_enum /x/kind"], id="discriminator"),
     ],
 )
 def test_text_that_the_tool_reads_stays_in_a_changed_container(annotation, sent, expected, repairs):

@@ -329,6 +329,9 @@ def test_hostile_python_is_bounded(text):
     assert time.process_time() - started < 2
 
 
+_ANSWER = '<tool_result>\n{"tool": "look", "result": "/a 2"}\n</tool_result>'
+
+
 def _server() -> tuple[FastMCP[Any], list[str]]:
     mcp: FastMCP[Any] = FastMCP("files")
     done: list[str] = []
@@ -348,14 +351,17 @@ def _server() -> tuple[FastMCP[Any], list[str]]:
     return mcp, done
 
 
-def test_dispatch_answers_python_calls_in_tags():
-    """A call in Python is made, and answered in tags, since no chat template wrote it."""
+@each_row(
+    ("text", "message"),
+    [
+        ("I look.\n```python\n[look(path='/a', limit=+2)]\n```", {"role": "user", "content": _ANSWER}),
+        ("[look(path='/a')]", {"role": "tool", "name": "look", "content": "/a 1"}),
+    ],
+)
+def test_dispatch_answers_python_calls(text, message):
+    """A call in Python is answered in tags, since no chat template wrote it, and a whole list as Llama's writes results."""
     mcp, done = _server()
-    ran = asyncio.run(dispatch(mcp, "I look.\n```python\n[look(path='/a', limit=+2)]\n```"))
-    assert ran.messages[0] == {
-        "role": "user",
-        "content": '<tool_result>\n{"tool": "look", "result": "/a 2"}\n</tool_result>',
-    }
+    assert asyncio.run(dispatch(mcp, text)).messages == [message]
     assert done == ["/a"]
 
 
@@ -375,11 +381,3 @@ def test_dispatch_does_not_run_doubtful_python(text):
     ran = asyncio.run(dispatch(mcp, text))
     assert "error" in ran.messages[0]["content"]
     assert done == []
-
-
-def test_a_whole_list_is_still_that_of_llama():
-    """A list that is the whole text is answered as Llama's chat template writes results."""
-    mcp, done = _server()
-    ran = asyncio.run(dispatch(mcp, "[look(path='/a')]"))
-    assert ran.messages == [{"role": "tool", "name": "look", "content": "/a 1"}]
-    assert done == ["/a"]
