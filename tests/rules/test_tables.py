@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tables import check, records
+from tables import INTEGER, STRING, array, check, closed, records
 
 _TABLES = [
     pytest.param(table, id=f"{file.stem}: {table['says']}")
@@ -34,16 +34,8 @@ def test_each_row_has_its_outcome(table, subtests):
 @pytest.mark.parametrize(
     ("schema", "sent"),
     [
-        pytest.param(
-            {"properties": {"p": {"type": "array", "items": {"type": "integer"}}}},
-            {"p": [{None: 5}]},
-            id="wrapped",
-        ),
-        pytest.param(
-            {"properties": {"query": {"type": "string"}}, "additionalProperties": False},
-            {"Query": "a", 1: 5},
-            id="beside a name in another case",
-        ),
+        pytest.param({"properties": {"p": array(INTEGER)}}, {"p": [{None: 5}]}, id="wrapped"),
+        pytest.param(closed(query=STRING), {"Query": "a", 1: 5}, id="beside a name in another case"),
     ],
 )
 def test_a_call_with_a_key_that_is_not_a_string_is_refused(schema, sent):

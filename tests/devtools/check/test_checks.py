@@ -174,6 +174,8 @@ FOUND = [
 ]
 
 
+EITHER = {**opened("a", a=STRING), "anyOf": [{"required": ["a"]}]}
+FILTER = opened("$filter", **{"$filter": STRING})
 OLD_BOUND = {**INTEGER, "minimum": 1, "exclusiveMinimum": True}
 
 
@@ -205,16 +207,8 @@ FOREIGN = [
     pytest.param(closed("a"), ("required_undeclared", "a", "error"), id="no valid call"),
     pytest.param(opened("a"), ("required_undeclared", "a", "warning"), id="required, but not declared"),
     pytest.param(opened("n", n=OLD_BOUND), ("schema_invalid", "n", "warning"), id="of an older draft"),
-    pytest.param(
-        {**opened("a", a=STRING), "anyOf": [{"required": ["a"]}]},
-        ("root_combined", "", "warning"),
-        id="a union at the root",
-    ),
-    pytest.param(
-        opened("$filter", **{"$filter": STRING}),
-        ("parameter_name_rejected", "$filter", "warning"),
-        id="a parameter's name",
-    ),
+    pytest.param(EITHER, ("root_combined", "", "warning"), id="a union at the root"),
+    pytest.param(FILTER, ("parameter_name_rejected", "$filter", "warning"), id="a parameter's name"),
 ]
 
 
