@@ -15,6 +15,7 @@ from tables import INTEGER, STRING, array, closed, each_row
 
 from mcp_lenient import Normalizer, Policy, normalize
 from mcp_lenient.errors import SchemaError
+from mcp_lenient.portable import publish
 
 SCHEMA: dict[str, Any] = closed("limit", tags=array(STRING), limit=INTEGER)
 VALUES = st.sampled_from([1, "1", 1.0, None, ["a"], '["a"]', "a", {"limit": "2"}])
@@ -40,7 +41,9 @@ def test_normalizer_ignores_later_schema_changes(made: Any) -> None:
     assert normalizer({"limit": "3"}).arguments == {"limit": 3}
 
 
-@each_row("call", [Normalizer, lambda schema: normalize(schema, {})])
+@each_row(
+    "call", [Normalizer, lambda schema: normalize(schema, {}), lambda schema: publish(schema, "portable")]
+)
 @each_row("schema", [None, True, 5, "a", []])
 def test_schema_must_be_an_object(call: Any, schema: Any) -> None:
     """A schema that is not a JSON object is refused when the normalizer is built."""
