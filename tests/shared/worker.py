@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import ssl
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 import pytest
 from application_log import application_log
@@ -28,6 +30,8 @@ def prepare(profile: str) -> None:
     """Load a Hypothesis profile, and make FastMCP readable by the names of SDK 2."""
     settings.load_profile(profile)
     logging.getLogger("fastmcp").handlers[:] = [_Plain()]
+    # Each HTTP client would load the certificates anew, which takes longer than most tests.
+    ssl.create_default_context = cache(ssl.create_default_context)  # type: ignore[assignment]
     read_as_in_sdk_2()
 
 
