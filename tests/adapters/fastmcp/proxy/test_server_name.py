@@ -5,43 +5,54 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from adapters.fastmcp.proxy.fronts import of_process
+from adapters.fastmcp.proxy.fronts import SERVERS, of_process
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import StdioTransport, StreamableHttpTransport
+from mcp_types import SERVER_INFO_META_KEY
 from tables import each_row
+from wire import HANDSHAKE, MODERN
 
 from mcp_lenient import create_lenient_proxy
 
 _KEY = "sk-live-4242424242"
-_PROGRAM = f"""
-KEY = '{_KEY}'
-from fastmcp import FastMCP
-mcp = FastMCP({{name!r}})
-@mcp.tool
-def add(a: int, b: int) -> int:
-    return a + b
-mcp.run(show_banner=False)
-"""
+_PROGRAM = Path(sys.executable).stem
+_SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
+_SERVER = {
+    "tools/list": {"tools": [{"name": "add", "inputSchema": _SCHEMA}]},
+    "tools/call": {"content": []},
+}
 
 
-@pytest.mark.parametrize("mode", ["auto", pytest.param("legacy", marks=pytest.mark.slow)])
+def _answers(name: str, mode: str) -> dict[str, Any]:
+    """Return the answers of a server with this name, of the older or the newer era."""
+    info, own = {"name": name, "version": "1"}, {"capabilities": {"tools": {}}}
+    if mode == "legacy":
+        return {**_SERVER, "initialize": {"protocolVersion": HANDSHAKE, "serverInfo": info, **own}}
+    found = {"supportedVersions": [MODERN], "_meta": {SERVER_INFO_META_KEY: info}, **own}
+    return {
+        **_SERVER,
+        "server/discover": {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **found},
+    }
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
 @pytest.mark.parametrize(
     ("named", "logged"),
     [
-        pytest.param("weather", "weather", id="plain", marks=pytest.mark.slow),
-        pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words", marks=pytest.mark.slow),
-        pytest.param("a\n{'password': 'hunter2'}", Path(sys.executable).stem, id="hostile"),
-        pytest.param("x" * 500, Path(sys.executable).stem, id="long", marks=pytest.mark.slow),
+        pytest.param("The weather (EU), v2", "The weather (EU), v2", id="words"),
+        pytest.param("a\n{'password': 'hunter2'}", _PROGRAM, id="hostile"),
+        pytest.param("x" * 500, _PROGRAM, id="long"),
     ],
 )
 async def test_the_servers_own_name_is_logged(named, logged, mode, events):
     """The server's name from the handshake is logged, unless it does not look like a name."""
-    async with of_process("-c", _PROGRAM.format(name=named), mode=mode) as client:
-        await client.call_tool_mcp("add", {"a": "1", "b": 2})
-        await client.call_tool_mcp("add", {"a": [], "b": 2})
-    assert events
+    answers = json.dumps(_answers(named, mode))
+    async with of_process(str(SERVERS / "by_hand.py"), answers, _KEY, mode=mode) as client:
+        await client.call_tool_mcp("add", {"a": "1"})
+        await client.call_tool_mcp("add", {"a": []})
     assert {event["server"] for event in events} == {logged}
     assert _KEY not in json.dumps(events)
 
