@@ -73,37 +73,36 @@ async def test_a_single_server_gets_the_headers_fastmcp_forwards():
     assert _names(seen["one"]) == _NAMES - {"cookie"}
 
 
-async def test_several_servers_get_no_headers():
-    """By default, a proxy of several servers forwards none of the caller's headers."""
+_OWN = {"forwardHeaders": ["Authorization"]}
+_CHANGED = {"tools": {"add": {"description": "Another description."}}}
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "forward", "expected"),
+    [
+        pytest.param({}, {}, None, [set(), set()], id="by default"),
+        pytest.param(
+            {},
+            {},
+            {"one": ["AUTHORIZATION", "X-Tenant"], "two": ["x-tenant", "Cookie"]},
+            [{"authorization", "x-tenant"}, {"x-tenant", "cookie"}],
+            id="by the argument",
+        ),
+        pytest.param(
+            _OWN, _OWN, {"two": ["X-Tenant"]}, [{"authorization"}, {"x-tenant"}], id="by the configuration"
+        ),
+        pytest.param(_CHANGED, _CHANGED | _OWN, None, [set(), {"authorization"}], id="with tool transforms"),
+    ],
+)
+async def test_a_header_goes_to_the_servers_that_it_is_named_for(one, two, forward, expected):
+    """Each of several servers gets the headers listed for it, in any case, by the argument or else in its entry."""
     with _upstreams("one", "two") as (entries, seen):
-        await _called(create_lenient_proxy({"mcpServers": entries}), "one_add", "two_add")
-    assert {name: _names(each) for name, each in seen.items()} == {"one": set(), "two": set()}
-    assert all(each.messages for each in seen.values())
-
-
-async def test_a_named_header_goes_to_its_server():
-    """Each server gets exactly the headers listed for it, written in any case."""
-    forward = {"one": ["AUTHORIZATION", "X-Tenant"], "two": ["x-tenant", "Cookie"]}
-    with _upstreams("one", "two", "three") as (entries, seen):
+        entries["one"] |= one
+        entries["two"] |= two
         front = create_lenient_proxy({"mcpServers": entries}, forward_headers=forward)
-        await _called(front, "one_add", "two_add", "three_add")
-    assert _names(seen["one"]) == {"authorization", "x-tenant"}
-    assert _names(seen["two"]) == {"x-tenant", "cookie"}
-    assert _names(seen["three"]) == set()
-
-
-async def test_a_configuration_names_headers_by_server():
-    """``forwardHeaders`` in the client configuration lists a server's headers; the argument overrides it."""
-    with _upstreams("one", "two", "three") as (entries, seen):
-        entries["one"]["forwardHeaders"] = ["Authorization"]
-        entries["two"]["forwardHeaders"] = ["Authorization"]
-        config = {"mcpServers": entries}
-        await _called(
-            create_lenient_proxy(config, forward_headers={"two": ["X-Tenant"]}), "one_add", "two_add"
-        )
-    assert _names(seen["one"]) == {"authorization"}
-    assert _names(seen["two"]) == {"x-tenant"}
-    assert _names(seen["three"]) == set()
+        await _called(front, "one_add", "two_add")
+    assert [_names(seen[name]) for name in ("one", "two")] == expected
+    assert all(each.messages for each in seen.values())
 
 
 async def test_headers_of_a_single_server_can_be_restricted():
@@ -119,15 +118,6 @@ async def test_headers_of_a_single_server_can_be_restricted():
             create_lenient_proxy({"mcpServers": {"one": {**entries["one"], "forwardHeaders": []}}}), "add"
         )
         assert _names(seen["one"]) == set()
-
-
-async def test_a_server_with_tool_transforms_gets_no_extra_headers():
-    """An entry with tool transforms is connected through another proxy, which forwards no more headers."""
-    with _upstreams("one", "two") as (entries, seen):
-        entries["one"]["tools"] = {"add": {"description": "Another description."}}
-        entries["two"] |= {"tools": {"add": {"description": "Another."}}, "forwardHeaders": ["X-Tenant"]}
-        await _called(create_lenient_proxy({"mcpServers": entries}), "one_add", "two_add")
-    assert {name: _names(each) for name, each in seen.items()} == {"one": set(), "two": {"x-tenant"}}
 
 
 def test_a_client_of_several_servers_is_an_error():
