@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
-from adapters.fastmcp.proxy.fronts import SERVERS, UPSTREAM, of_process
+from adapters.fastmcp.proxy.fronts import SERVERS, of_process
 from fastmcp import Client, FastMCP
 from mcp.shared.exceptions import MCPError
 from wire import MODERN, serving
@@ -21,6 +21,7 @@ _SILENT = "The server behind this proxy does not answer."
 _REFUSED = "The server behind this proxy answered '{}' with an error."
 _INVALID = "The server behind this proxy answered '{}' with something that is not such a list."
 _DOWN = {"error": {"code": -32603, "message": "database is down at 10.0.0.7"}}
+_ADD = {"tools/list": {"tools": [{"name": "add", "inputSchema": {"type": "object"}}]}}
 _NO_LISTS = dict.fromkeys(("tools", "resources", "resourceTemplates", "prompts"), 5)
 
 _LISTS: dict[str, Callable[[Client[Any]], Awaitable[Any]]] = {
@@ -31,6 +32,10 @@ _LISTS: dict[str, Callable[[Client[Any]], Awaitable[Any]]] = {
 }
 
 
+def _by_hand(answers: dict[str, Any]) -> list[str]:
+    return [sys.executable, str(SERVERS / "by_hand.py"), json.dumps(answers)]
+
+
 def _broken(*claims: str, answer: Any = _DOWN) -> list[str]:
     """Return the command of a server that claims kinds of components, and answers all lists and calls with an error."""
     hello = {
@@ -38,7 +43,7 @@ def _broken(*claims: str, answer: Any = _DOWN) -> list[str]:
         "capabilities": {kind: {} for kind in claims or ("tools", "resources", "prompts")},
         "serverInfo": {"name": "broken", "version": "1"},
     }
-    return [sys.executable, str(SERVERS / "by_hand.py"), json.dumps({"initialize": hello, "*": answer})]
+    return _by_hand({"initialize": hello, "*": answer})
 
 
 async def _error(request: Awaitable[Any]) -> str:
@@ -114,10 +119,9 @@ async def test_an_unknown_prompt_of_a_server_that_answers():
 
 async def test_one_of_two_servers(logged):
     """The tools of the other server are listed, and the log names the one that fails."""
-    there = [sys.executable, UPSTREAM]
-    async with Client(create_lenient_proxy(_config(there=there, gone=_GONE)), mode="legacy") as client:
-        tools = await client.list_tools()
-    assert {tool.name for tool in tools} >= {"there_add"}
+    config = _config(there=_by_hand(_ADD), gone=_GONE)
+    async with Client(create_lenient_proxy(config), mode="legacy") as client:
+        assert [tool.name for tool in await client.list_tools()] == ["there_add"]
     assert [(event["event"], event["subject"]) for event in logged] == [("list_failed", "gone")]
 
 

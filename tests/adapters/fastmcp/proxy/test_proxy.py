@@ -95,27 +95,22 @@ async def test_calls_cost_few_upstream_requests():
     assert recording.count("tools/call") == 5
 
 
-async def test_a_changed_schema_applies_to_the_next_call():
-    """A call that the new schema accepts is not repaired for the old schema."""
-    server, tool, _ = _upstream(schema=_TAGS)
+@pytest.mark.parametrize(
+    ("before", "first", "after", "is_listed", "second"),
+    [(_TAGS, ["a"], _TEXT, False, "a"), (_TEXT, "a", _TAGS, True, ["a"])],
+    ids=["now accepted", "now repaired"],
+)
+async def test_a_changed_schema_applies_to_the_next_call(before, first, after, is_listed, second):
+    """A call is not repaired for an old schema; one that the old schema accepts is repaired for a listed new one."""
+    server, tool, _ = _upstream(schema=before)
     async with Client(create_lenient_proxy(server)) as client:
-        await client.call_tool_mcp("note", {"tags": ["a"]})
+        await client.call_tool_mcp("note", {"tags": first})
         server.local_provider.remove_tool("note")
-        new = server.add_tool(_Custom(name="note", parameters=_TEXT))
+        new = server.add_tool(_Custom(name="note", parameters=after))
+        if is_listed:
+            await client.list_tools()
         await client.call_tool_mcp("note", {"tags": "a"})
-    assert (tool.seen, new.seen) == ([{"tags": ["a"]}], [{"tags": "a"}])
-
-
-async def test_a_newly_listed_schema_applies():
-    """A call that the old schema accepts is repaired for the newly listed schema."""
-    server, tool, _ = _upstream(schema=_TEXT)
-    async with Client(create_lenient_proxy(server)) as client:
-        await client.call_tool_mcp("note", {"tags": "a"})
-        server.local_provider.remove_tool("note")
-        new = server.add_tool(_Custom(name="note", parameters=_TAGS))
-        await client.list_tools()
-        await client.call_tool_mcp("note", {"tags": "a"})
-    assert (tool.seen, new.seen) == ([{"tags": "a"}], [{"tags": ["a"]}])
+    assert (tool.seen, new.seen) == ([{"tags": first}], [{"tags": second}])
 
 
 async def test_a_new_tool_can_be_called():

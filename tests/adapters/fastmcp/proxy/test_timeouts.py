@@ -149,8 +149,10 @@ def test_a_client_keeps_its_own_timeouts():
         create_lenient_proxy(Client("http://localhost:1/mcp"), timeout=5)
 
 
-@each_row("option", ["--timeout", "--connect-timeout"])
-@each_row("given", ["5s", "0", "nan", "1e999", ""])
+@each_row(
+    ("option", "given"),
+    [("--timeout", "5s"), ("--connect-timeout", "0"), ("--timeout", "nan"), ("--connect-timeout", "1e999")],
+)
 def test_the_command_reports_an_invalid_duration(option, given, capsys):
     """The command's error names the option and its value."""
     assert run(["proxy", f"{option}={given}", "https://example.com/mcp"]) == 2

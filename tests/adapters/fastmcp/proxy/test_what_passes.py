@@ -16,7 +16,6 @@ from fastmcp import Client, Context, FastMCP, __version__
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     METHOD_NOT_FOUND,
-    AudioContent,
     CreateMessageRequest,
     CreateMessageRequestParams,
     CreateMessageResult,
@@ -34,7 +33,6 @@ _DATA = base64.b64encode(b"\x00\x01 not text \xff").decode()
 _ANSWERS = {
     "text": TextContent(type="text", text="a word"),
     "image": ImageContent(type="image", data=_DATA, mime_type="image/png"),
-    "audio": AudioContent(type="audio", data=_DATA, mime_type="audio/wav"),
 }
 
 pytestmark = [
