@@ -38,18 +38,17 @@ _WRONG = {"name": "add", "arguments": {"left": [], "right": 2}}
 _RIGHT = {"name": "add", "arguments": {"left": 1, "right": 2}}
 
 
-def _tokens() -> dict[str, dict[str, Any]]:
-    return {
-        "of-ada": {"client_id": "ada", "scopes": ["use"]},
-        "of-root": {"client_id": "root", "scopes": ["use", "admin"]},
-    }
+_TOKENS = {
+    "of-ada": {"client_id": "ada", "scopes": ["use"]},
+    "of-root": {"client_id": "root", "scopes": ["use", "admin"]},
+}
 
 
 class _Guarded:
     """A server that accepts a few tokens, and records the Authorization of each call."""
 
-    def __init__(self, tokens: dict[str, dict[str, Any]] | None = None) -> None:
-        self.tokens = _tokens() if tokens is None else tokens
+    def __init__(self, tokens: dict[str, dict[str, Any]] = _TOKENS) -> None:
+        self.tokens = dict(tokens)
         self.seen: list[str | None] = []
 
     def server(self, address: str) -> FastMCP:
@@ -147,6 +146,10 @@ class _Site:
         """Return a refusal with a challenge."""
         return Response(status_code=status, headers={"www-authenticate": challenge} if challenge else {})
 
+    def challenge(self, text: str) -> None:
+        """Refuse all calls with this challenge, and have no metadata."""
+        self.answer = lambda request: self.refuse(text, 401 if request.method == "POST" else 404)
+
 
 @contextmanager
 def _site() -> Iterator[_Site]:
@@ -155,25 +158,11 @@ def _site() -> Iterator[_Site]:
         yield site
 
 
-@pytest.fixture
-def elsewhere() -> Iterator[_Site]:
-    """Return a server of another host."""
-    with _site() as site:
-        yield site
-
-
-@pytest.fixture
-def site() -> Iterator[_Site]:
-    """Return the server behind ``url``."""
-    with _site() as site:
-        yield site
-
-
-@pytest.fixture
-def url(site) -> Iterator[str]:
-    """Return the URL of a proxy of ``site``."""
-    with serving(create_lenient_proxy(f"{site.address}/mcp")) as url:
-        yield url
+@pytest.fixture(scope="module")
+def sites() -> Iterator[tuple[_Site, str, _Site]]:
+    """Return a server, the URL of a proxy of it, and a server of another host."""
+    with _site() as site, serving(create_lenient_proxy(f"{site.address}/mcp")) as url, _site() as elsewhere:
+        yield site, url, elsewhere
 
 
 @pytest.mark.parametrize(("modern", "token"), [(False, None), (True, "forged")], ids=["older", "newer"])
@@ -274,8 +263,9 @@ def test_a_token_that_expires_in_a_session_gets_401(modern, monkeypatch):
         pytest.param(None, 200, id="for another reason"),
     ],
 )
-def test_insufficient_scope_is_passed_on(challenge, status, site, url):
+def test_insufficient_scope_is_passed_on(challenge, status, sites):
     """A server's 403 reaches the caller as such if it names what the caller lacks; any other one is an error."""
+    site, url, _ = sites
     site.answer = lambda _: site.refuse(challenge, 403)
     answer = _first(url, "of-ada")
     assert (answer.status_code, answer.headers.get("www-authenticate")) == (status, challenge)
@@ -387,8 +377,10 @@ async def test_without_http_a_refused_call_is_an_error(mode):
 
 
 @each_row("status", [302, 303, 307])
-def test_no_token_follows_a_redirect_to_another_host(status, site, url, elsewhere):
+def test_no_token_follows_a_redirect_to_another_host(status, sites):
     """A server that redirects requests to another host gets nothing sent there, whatever is called."""
+    site, url, elsewhere = sites
+    site.requests.clear()
     site.answer = lambda _: RedirectResponse(f"{elsewhere.address}/mcp", status)
     for modern in (False, True):
         _first(url, "of-ada", modern=modern)
@@ -426,14 +418,10 @@ def test_no_token_follows_a_redirect_to_another_host(status, site, url, elsewher
         pytest.param('Basic realm="\xe2\x82\xac"', 'Basic realm="\u20ac"', id="UTF-8"),
     ],
 )
-def test_no_challenge_leads_past_the_proxy(challenge, expected, site, url, elsewhere):
+def test_no_challenge_leads_past_the_proxy(challenge, expected, sites):
     """Metadata that a challenge names anywhere is fetched from the proxy, and by it from the server's own host."""
-
-    def answer(request: Request) -> Response:
-        refused = request.method == "POST"
-        return site.refuse(challenge.format(other=elsewhere.address), 401 if refused else 404)
-
-    site.answer = answer
+    site, url, elsewhere = sites
+    site.challenge(challenge.format(other=elsewhere.address))
     assert _first(url).headers["www-authenticate"] == expected.format(own=_metadata_url(url))
     assert httpx2.get(_metadata_url(url)).status_code == 404
     assert elsewhere.requests == []
@@ -448,8 +436,9 @@ def test_no_challenge_leads_past_the_proxy(challenge, expected, site, url, elsew
         pytest.param("//elsewhere/metadata", id="named like a host"),
     ],
 )
-def test_the_metadata_is_found_where_clients_look(path, site, url):
+def test_the_metadata_is_found_where_clients_look(path, sites):
     """The metadata is where the challenge says, or at one of the two well-known places."""
+    site, url, _ = sites
     named = "" if path.startswith("/.") else f' resource_metadata="http://elsewhere{path}"'
 
     def answer(request: Request) -> Response:
@@ -476,14 +465,16 @@ def test_the_metadata_is_found_where_clients_look(path, site, url):
         pytest.param(b"[" * 100_000, id="too deep"),
     ],
 )
-def test_unusable_metadata_is_none(body, site, url):
+def test_unusable_metadata_is_none(body, sites):
     """A server's document that is not one is answered with 404."""
+    site, url, _ = sites
     site.answer = lambda _: Response(body, media_type="application/json")
     assert httpx2.get(_metadata_url(url)).status_code == 404
 
 
-def test_signed_metadata_is_left_out(site, url):
+def test_signed_metadata_is_left_out(sites):
     """A signature of the server's own metadata would name another resource, and take precedence."""
+    site, url, _ = sites
     metadata = {"resource": "x", "authorization_servers": [_LOGIN]}
     site.answer = lambda _: JSONResponse({**metadata, "signed_metadata": "a.b.c"})
     assert httpx2.get(_metadata_url(url)).json() == {**metadata, "resource": url}
