@@ -11,10 +11,10 @@ from fastmcp import Client, FastMCP
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.caching import ResponseCachingMiddleware
 from fastmcp.server.middleware.error_handling import ErrorHandlingMiddleware, RetryMiddleware
-from fastmcp.server.middleware.logging import LoggingMiddleware, StructuredLoggingMiddleware
+from fastmcp.server.middleware.logging import StructuredLoggingMiddleware
 from fastmcp.server.middleware.rate_limiting import RateLimitingMiddleware
 from fastmcp.server.middleware.response_limiting import ResponseLimitingMiddleware
-from fastmcp.server.middleware.timing import DetailedTimingMiddleware, TimingMiddleware
+from fastmcp.server.middleware.timing import TimingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
 from fastmcp.tools import Tool
 from fastmcp_versions import META_DROPPED, from_version, since
@@ -23,13 +23,11 @@ from mcp_lenient import LenientMiddleware, Policy
 
 OTHERS = {
     "errors": ErrorHandlingMiddleware,
-    "structured_logging": lambda: StructuredLoggingMiddleware(include_payloads=True),
-    "logging": LoggingMiddleware,
+    "logging": lambda: StructuredLoggingMiddleware(include_payloads=True),
     "limiting": ResponseLimitingMiddleware,
     "caching": ResponseCachingMiddleware,
     "retry": RetryMiddleware,
     "timing": TimingMiddleware,
-    "detailed_timing": DetailedTimingMiddleware,
     "rate": lambda: RateLimitingMiddleware(max_requests_per_second=1000),
 }
 BOTH_ORDERS = pytest.mark.parametrize("outside", [True, False], ids=["other_outside", "other_inside"])

@@ -192,14 +192,6 @@ def proxied(**settings: Any) -> FastMCP:
     return create_lenient_proxy(bare(), **settings)
 
 
-async def test_the_proxy_publishes_and_reads_back():
-    """A proxy lists the form, and the server behind it gets its own."""
-    proxy = proxied(policy=Policy(publish="portable"))
-    assert (await listed(proxy))["label"]["properties"]["labels"]["type"] == "array"
-    result = await called(proxy, "label", {"labels": ITEMS, "filter_name": "x"})
-    assert result.structured_content["labels"] == {"a": 1}
-
-
 @pytest.mark.parametrize("child_publishes", [True, False])
 async def test_a_parent_publishes_the_tools_of_mounted_servers(child_publishes):
     """A server that publishes lists and reads the tools of the servers in it, whether they publish or not."""
