@@ -8,10 +8,19 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
 
 _PATIENCE = 60
+
+
+async def failure_of(test: Awaitable[None]) -> str | None:
+    """Return the traceback of a running test, or None if it passes in time."""
+    try:
+        await asyncio.wait_for(test, _PATIENCE)
+    except BaseException:  # noqa: BLE001 - any failure is the result
+        return traceback.format_exc()
+    return None
 
 
 def print_outcomes(names: Mapping[str, Any]) -> None:
@@ -21,9 +30,5 @@ def print_outcomes(names: Mapping[str, Any]) -> None:
     for name, test in names.items():
         if not (name.startswith("test_") and inspect.iscoroutinefunction(test)):
             continue
-        reported[name] = None
-        try:
-            asyncio.run(asyncio.wait_for(test(), _PATIENCE))
-        except BaseException:  # noqa: BLE001 - any failure is the result
-            reported[name] = traceback.format_exc()
+        reported[name] = asyncio.run(failure_of(test()))
     sys.stdout.write(json.dumps(reported) + "\n")

@@ -1,9 +1,8 @@
 """Tests of ``LenientInterceptor``; ``test_agents.py`` runs them separately."""
 
-import asyncio
 import json
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +16,6 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import ToolException
 from langchain_mcp_adapters.client import MultiServerMCPClient
 from langchain_mcp_adapters.tools import load_mcp_tools
-from mcp import ClientSession
 from mcp.shared.memory import create_connected_server_and_client_session
 
 from benchmarks.hosts.agents.notes import started
@@ -65,20 +63,12 @@ def notes(*, page: int | None = None) -> FastMCP:
 class Agent:
     """The tools of a session, with the lenient interceptor between two recording ones."""
 
-    def __init__(
-        self, session: ClientSession, policy: Policy | None, settings: Mapping[str, Any], **options: Any
-    ) -> None:
-        self.outer, self.inner = Seen(), Seen()
-        self._session, self._options = session, options
-        self._lenient = LenientInterceptor(session, policy, **settings)
-        self._tools: dict[str, Any] = {}
+    def __init__(self, outer: Seen, inner: Seen, loaded: Sequence[Any]) -> None:
+        self.outer, self.inner = outer, inner
+        self._tools = {each.name: each for each in loaded}
 
     async def call(self, tool: str = "store", /, **arguments: Any) -> ToolMessage:
         """Return the message that an agent gets for a call."""
-        if not self._tools:
-            between = [self.outer, self._lenient, self.inner]
-            loaded = await load_mcp_tools(self._session, tool_interceptors=between, **self._options)
-            self._tools = {each.name: each for each in loaded}
         message: ToolMessage = await self._tools[tool].ainvoke({**CALL, "name": tool, "args": arguments})
         return message
 
@@ -87,13 +77,15 @@ class Agent:
 async def agent(
     policy: Policy | None = REFUSING,
     server: FastMCP | None = None,
-    settings: Mapping[str, Any] = MappingProxyType({}),
-    **options: Any,
+    load: Mapping[str, Any] = MappingProxyType({}),
+    before: Sequence[Any] = (),
+    **settings: Any,
 ) -> AsyncIterator[Agent]:
     """Connect an agent to a server in the same process."""
-    low = (server or notes())._mcp_server
-    async with create_connected_server_and_client_session(low) as session:
-        yield Agent(session, policy, settings, **options)
+    outer, inner = Seen(), Seen()
+    async with create_connected_server_and_client_session((server or notes())._mcp_server) as session:
+        between = [*before, outer, LenientInterceptor(session, policy, **settings), inner]
+        yield Agent(outer, inner, await load_mcp_tools(session, tool_interceptors=between, **load))
 
 
 def text(message: ToolMessage) -> str:
@@ -118,7 +110,7 @@ async def test_valid_calls_are_passed_as_the_same_request() -> None:
 
 async def test_a_nearly_right_call_is_repaired() -> None:
     """The original request is not modified, and earlier interceptors find the repairs in the result."""
-    async with agent(server_name="files") as own:
+    async with agent(load={"server_name": "files"}) as own:
         with events_of() as events:
             message = await own.call(Content="x", tags="['a']", max_results=None)
     assert text(message) == "x ['a'] 10"
@@ -147,7 +139,7 @@ async def test_a_refused_call_is_an_error_message_with_the_envelope() -> None:
     assert message.status == "error"
     assert own.inner.requests == []
     assert [each["event"] for each in events] == ["call_rejected"]
-    async with agent(handle_tool_errors=False) as own:
+    async with agent(load={"handle_tool_errors": False}) as own:
         raised = "null"
         try:
             await own.call(content="x", tags=5)
@@ -198,29 +190,21 @@ async def test_a_changed_schema_applies_to_the_next_call() -> None:
         assert json.loads(text(await own.call(content="x", tags=5)))["error_code"] == "UNKNOWN_TOOL"
 
 
-async def misnamed(name: str, sent: Mapping[str, Any]) -> tuple[ToolMessage, Seen, Seen]:
-    """Call a tool by a name in another style, as a model does; return what is around the interceptor, too."""
-    outer, inner = Seen(), Seen()
-
-    async def misname(request: Any, handler: Any) -> Any:
-        return await handler(request.override(name=name))
-
-    async with create_connected_server_and_client_session(notes()._mcp_server) as session:
-        between = [misname, outer, LenientInterceptor(session, REFUSING), inner]
-        tools = {each.name: each for each in await load_mcp_tools(session, tool_interceptors=between)}
-        message = await tools[name.lower()].ainvoke({**CALL, "name": name.lower(), "args": sent})
-    return message, outer, inner
+async def misname(request: Any, handler: Any) -> Any:
+    """Call a tool by a name in another style, as a model does."""
+    return await handler(request.override(name=request.name.title()))
 
 
 async def test_a_tools_name_is_repaired() -> None:
     """A call under a tool's name in another style is sent under its own, which the result says; not a destructive one's."""
-    with events_of() as events:
-        message, outer, inner = await misnamed("Store", {"content": "x"})
-    assert (text(message), inner.requests[0].name) == ("x None 10", "store")
-    assert [each["rule"] for each in outer.results[0].meta["mcp_lenient"]["repairs"]] == ["rename_tool"]
+    async with agent(before=[misname]) as own:
+        with events_of() as events:
+            message = await own.call(content="x")
+        refused = await own.call("remove", number=1)
+    assert (text(message), [each.name for each in own.inner.requests]) == ("x None 10", ["store"])
+    assert [each["rule"] for each in own.outer.results[0].meta["mcp_lenient"]["repairs"]] == ["rename_tool"]
     assert [(each["event"], each["tool"]) for each in events] == [("call_repaired", "store")]
-    refused, _, inner = await misnamed("Remove", {"number": 1})
-    assert (json.loads(text(refused))["error_code"], inner.requests) == ("UNKNOWN_TOOL", [])
+    assert json.loads(text(refused))["error_code"] == "UNKNOWN_TOOL"
 
 
 async def test_a_later_interceptor_may_answer() -> None:
@@ -281,19 +265,17 @@ async def test_an_unreachable_tool_list_forwards_the_call_unchanged() -> None:
     assert [each["event"] for each in events] == ["hook_unavailable"]
 
 
-async def test_decisions_are_reported_and_a_changed_file_applies() -> None:
-    """``on_decision``, ``definitions`` and ``reload`` work as on every host."""
+async def test_settings_apply() -> None:
+    """``on_decision`` and ``definitions`` work as on every host."""
     decisions: list[Any] = []
     with tempfile.TemporaryDirectory() as folder, events_of() as events:
         file = Path(folder) / "tools.yaml"
-        file.write_text("tools: {store: {parameters: {content: {aliases: [body]}}}}", encoding="utf-8")
-        settings = {"definitions": file, "reload": True, "on_decision": decisions.append}
-        async with agent(settings=settings) as own:
+        file.write_text(
+            "tools: {stor: {}, store: {parameters: {content: {aliases: [body]}}}}", encoding="utf-8"
+        )
+        async with agent(definitions=file, on_decision=decisions.append) as own:
             assert text(await own.call(body="x")) == "x None 10"
-            file.write_text("tools: {stor: {}}", encoding="utf-8")
-            await asyncio.sleep(1.05)
-            assert (await own.call(body="x")).status == "error"
-    assert [(each.tool, each.status) for each in decisions] == [("store", "repaired"), ("store", "refused")]
+    assert [(each.tool, each.status) for each in decisions] == [("store", "repaired")]
     assert [each["reason"] for each in events if each["event"] == "definition_unused"] == [
         "There is no tool 'stor'; did you mean 'store'?"
     ]
