@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from adapters.fastmcp.hiding import Hiding
 from calls import Log, call, code, envelope, got, lenient, plain, rules, text
 from fastmcp import Client, Context, FastMCP
-from fastmcp.exceptions import NotFoundError
-from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from fastmcp.tools import Tool
 from fastmcp_versions import in_era
 
@@ -46,27 +44,6 @@ async def test_near_names_are_suggested(events: Log):
     assert [(each["event"], each["error_code"]) for each in events] == [("call_rejected", "UNKNOWN_TOOL")] * 2
 
 
-class _Hiding(Middleware):
-    """A middleware that hides all tools whose names begin with ``send``."""
-
-    async def on_list_tools(
-        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Sequence[Tool]]
-    ) -> Sequence[Tool]:
-        return [tool for tool in await call_next(context) if not tool.name.startswith("send")]
-
-    async def on_call_tool(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
-        if context.message.name.startswith("send"):
-            raise NotFoundError(context.message.name)
-        return await call_next(context)
-
-
-def _hidden_by_middleware(*, outside: bool) -> FastMCP:
-    server = plain(send_mail, search_context)
-    for middleware in (_Hiding(), LenientMiddleware()) if outside else (LenientMiddleware(), _Hiding()):
-        server.add_middleware(middleware)
-    return server
-
-
 def _hidden_by_auth() -> FastMCP:
     server = lenient(search_context)
     server.add_tool(Tool.from_function(send_mail, auth=lambda _: False))
@@ -81,19 +58,23 @@ def _disabled_in_child() -> FastMCP:
     return server
 
 
-HIDDEN = {
-    "by_auth": _hidden_by_auth,
-    "disabled_in_child": _disabled_in_child,
-}
+def _hidden_inside() -> FastMCP:
+    server = lenient(send_mail, search_context)
+    server.add_middleware(Hiding("send_mail"))
+    return server
 
 
-BY_MIDDLEWARE = {
-    "by_inner_middleware": lambda: _hidden_by_middleware(outside=False),
-    "by_outer_middleware": lambda: _hidden_by_middleware(outside=True),
-}
+def _hidden_outside() -> FastMCP:
+    server = plain(send_mail, search_context)
+    server.add_middleware(Hiding("send_mail"))
+    server.add_middleware(LenientMiddleware())
+    return server
 
 
-@pytest.mark.parametrize("hidden", [*HIDDEN.values(), *BY_MIDDLEWARE.values()], ids=[*HIDDEN, *BY_MIDDLEWARE])
+UNKNOWN, BY_MIDDLEWARE = [_hidden_by_auth, _disabled_in_child], [_hidden_inside, _hidden_outside]
+
+
+@pytest.mark.parametrize("hidden", [*UNKNOWN, *BY_MIDDLEWARE])
 async def test_hidden_tools_are_not_suggested(hidden):
     """A name similar to a hidden tool's gets no suggestion."""
     result = await call(hidden(), "sned_mail", {"tags": []})
@@ -101,24 +82,24 @@ async def test_hidden_tools_are_not_suggested(hidden):
     assert "send_mail" not in str(result)
 
 
-@pytest.mark.parametrize("hidden", BY_MIDDLEWARE.values(), ids=BY_MIDDLEWARE.keys())
-@pytest.mark.parametrize("tags", [["a"], '["a"]'], ids=["right", "near"])
-async def test_another_middleware_may_hide_a_tool(hidden, tags):
+@pytest.mark.parametrize("hidden", BY_MIDDLEWARE)
+async def test_another_middleware_may_hide_a_tool(hidden):
     """A call that another middleware blocks gets FastMCP's answer."""
-    result = await call(hidden(), "send_mail", {"tags": tags})
-    assert (result.is_error, text(result)) == (True, "Unknown tool: 'send_mail'")
-    assert "mcp_lenient" not in (result.meta or {})
+    for tags in (["a"], '["a"]'):
+        result = await call(hidden(), "send_mail", {"tags": tags})
+        assert (result.is_error, text(result)) == (True, "Unknown tool: 'send_mail'")
+        assert "mcp_lenient" not in (result.meta or {})
 
 
-@pytest.mark.parametrize("hidden", HIDDEN.values(), ids=HIDDEN.keys())
-@pytest.mark.parametrize("tags", [["a"], '["a"]', 5], ids=["right", "near", "wrong"])
-async def test_a_hidden_tool_is_unknown(hidden, tags):
+@pytest.mark.parametrize("hidden", UNKNOWN)
+async def test_a_hidden_tool_is_unknown(hidden):
     """A call of a hidden tool reveals nothing about its parameters."""
-    reported = envelope(await call(hidden(), "send_mail", {"tags": tags}))
-    assert reported["error_code"] == "UNKNOWN_TOOL"
-    assert reported["details"].pop("tool") == "send_mail"
-    assert "send_mail" not in str(reported["details"])
-    assert reported["details"].keys() <= {"tools"}
+    for tags in (["a"], '["a"]', 5):
+        reported = envelope(await call(hidden(), "send_mail", {"tags": tags}))
+        assert reported["error_code"] == "UNKNOWN_TOOL"
+        assert reported["details"].pop("tool") == "send_mail"
+        assert "send_mail" not in str(reported["details"])
+        assert reported["details"].keys() <= {"tools"}
 
 
 async def test_a_tool_may_be_hidden_from_one_client():

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pytest
+from adapters.fastmcp.hiding import Hiding
 from answers import Message, envelope, result, rules, value
 from fastmcp import FastMCP
-from fastmcp.exceptions import NotFoundError
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-from fastmcp.tools import Tool, ToolResult
+from fastmcp.tools import ToolResult
 from fastmcp_versions import RAW, not_on_3
 from mcp.types import INVALID_PARAMS, CallToolRequestParams
 from servers.notes import POLICIES, build
@@ -73,7 +73,6 @@ def test_an_empty_text_means_no_arguments(wire, sent):
     [
         pytest.param([{"text": _SECRET}], "array", id="array-of-an-object"),
         pytest.param(f'["{_SECRET}"]', "string", id="array-in-text"),
-        pytest.param(0, "integer", id="zero"),
         pytest.param(1.5, "number", id="number"),
         pytest.param(False, "boolean", id="false"),
         pytest.param(f"{_SECRET} prose", "string", id="prose"),
@@ -322,25 +321,6 @@ def test_a_nested_call_is_not_recorded_as_text(connect, events):
     ] * 2
 
 
-class _Hiding(Middleware):
-    """An application's middleware that hides a tool."""
-
-    def __init__(self, hidden: str) -> None:
-        self._hidden = hidden
-
-    async def on_list_tools(
-        self, context: MiddlewareContext[Any], call_next: CallNext[Any, Sequence[Tool]]
-    ) -> Sequence[Tool]:
-        return [tool for tool in await call_next(context) if tool.name != self._hidden]
-
-    async def on_call_tool(
-        self, context: MiddlewareContext[CallToolRequestParams], call_next: CallNext[Any, ToolResult]
-    ) -> ToolResult:
-        if context.message.name == self._hidden:
-            raise NotFoundError(self._hidden)
-        return await call_next(context)
-
-
 class _Filling(Middleware):
     async def on_call_tool(
         self, context: MiddlewareContext[CallToolRequestParams], call_next: CallNext[Any, ToolResult]
@@ -365,7 +345,7 @@ def test_what_another_middleware_adds_to_a_text_is_kept(connect):
 def test_a_tool_hidden_by_another_middleware_stays_hidden(connect, sent):
     """A tool hidden by an outer middleware gets the same answer for raw arguments as for an object."""
     server = build(None)
-    server.add_middleware(_Hiding("add_note"))
+    server.add_middleware(Hiding("add_note"))
     server.add_middleware(LenientMiddleware())
     wire = connect(server)
     hidden = result(call(wire, "add_note", {}))["content"]
