@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from calls import call, envelope, got
+from fastmcp import Client
 from fastmcp.tools import Tool, tool
 
 from mcp_lenient import lenient
@@ -62,10 +63,13 @@ METHODS = [
 @pytest.mark.parametrize(("method", "where"), METHODS)
 async def test_methods(method, where, serve):
     """Calls of methods are repaired and refused, and the envelope does not list ``self`` or ``cls``."""
-    server, name = serve(method), method.__name__
-    assert got(await call(server, name, {"content": "a", "tags": ["b"]})) == [where, "a", "b"]
-    assert got(await call(server, name, {"content": "a", "tags": "b"})) == [where, "a", "b"]
-    reported = envelope(await call(server, name, {"content": "a", "tags": 5}))
+    async with Client(serve(method)) as client:
+        right, near, wrong = [
+            await client.call_tool_mcp(method.__name__, {"content": "a", "tags": each})
+            for each in (["b"], "b", 5)
+        ]
+    assert (got(right), got(near)) == ([where, "a", "b"], [where, "a", "b"])
+    reported = envelope(wrong)
     assert reported["error_code"] == "INVALID_TAGS_TYPE"
     assert reported["details"]["parameters"] == {"required": ["content"], "optional": ["tags"]}
 

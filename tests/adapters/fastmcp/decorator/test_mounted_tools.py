@@ -34,12 +34,6 @@ WHERE = pytest.mark.parametrize(
 Way = Callable[[FastMCP, FastMCP], str]
 
 
-def _mounted(parent: FastMCP, child: FastMCP) -> str:
-    child.add_tool(store)
-    parent.mount(child)
-    return "store"
-
-
 def _namespaced(parent: FastMCP, child: FastMCP) -> str:
     child.add_tool(store)
     parent.mount(child, namespace="ns")
@@ -73,14 +67,7 @@ def _transformed_by_the_parent(parent: FastMCP, child: FastMCP) -> str:
     return "keep"
 
 
-WAYS = [
-    _mounted,
-    _namespaced,
-    _deep,
-    _renamed_tool,
-    _transformed_by_the_child,
-    _transformed_by_the_parent,
-]
+WAYS = [_namespaced, _deep, _renamed_tool, _transformed_by_the_child, _transformed_by_the_parent]
 
 
 def _servers(*, on_parent: bool, on_child: bool) -> tuple[FastMCP, FastMCP]:

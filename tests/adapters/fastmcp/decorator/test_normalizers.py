@@ -107,8 +107,9 @@ def _fails_deeply(value: Any) -> Any:
         raise RuntimeError(msg) from error
 
 
-@pytest.mark.parametrize("where", ["decorator", "annotation"])
-@pytest.mark.parametrize("normalize", [_fails_strangely, _fails_deeply])
+@pytest.mark.parametrize(
+    ("normalize", "where"), [(_fails_strangely, "decorator"), (_fails_deeply, "annotation")]
+)
 async def test_errors_raised_by_normalizers(normalize, where, serve, events, caplog, capsys):
     """Any other exception becomes an envelope; envelope and traceback hide its message and the value."""
 

@@ -16,20 +16,14 @@ def store(content: str, tags: list[str] | None = None, limit: int = 5) -> list[s
 
 
 @pytest.mark.parametrize(
-    ("policy", "tags_sent", "ran"),
-    [
-        pytest.param(Policy.strict(), '["a"]', False, id="strict"),
-        pytest.param(Policy(disable={"json_text_to_array"}), '["a"]', False, id="disabled"),
-        pytest.param(Policy(destructive=True), "a", False, id="destructive-eighth-tier"),
-    ],
+    ("policy", "tags_sent"),
+    [(Policy(disable={"json_text_to_array"}), '["a"]'), (Policy(destructive=True), "a")],
+    ids=["disabled", "destructive"],
 )
-async def test_the_tools_own_policy(policy, tags_sent, ran, serve):
+async def test_the_tools_own_policy(policy, tags_sent, serve):
     """A tool's own policy decides which repairs are allowed, with the middleware and without it."""
     result = await call(serve(lenient(policy=policy)(store)), "store", {"content": "a", "tags": tags_sent})
-    if ran:
-        assert got(result) == ["a", "a", "5"]
-    else:
-        assert code(result) == "INVALID_TAGS_TYPE"
+    assert code(result) == "INVALID_TAGS_TYPE"
 
 
 async def test_secrets_are_not_echoed(serve):
