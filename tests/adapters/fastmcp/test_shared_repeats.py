@@ -53,14 +53,6 @@ class _Replica:
         return answer["details"].get("repeated", 1)
 
 
-@pytest.fixture(params=["memory", "disk"])
-def stores(request, tmp_path):
-    """Return the store of each of two replicas."""
-    if request.param == "memory":
-        return [MemoryStore()] * 2
-    return [FileTreeStore(data_directory=tmp_path) for _ in range(2)]
-
-
 @pytest.fixture
 def started():
     """Start servers."""
@@ -74,9 +66,9 @@ def started():
         yield start
 
 
-async def test_replicas_share_what_they_refused(stores, started):
+async def test_replicas_share_what_they_refused(tmp_path, started):
     """A call is counted wherever it is sent; another caller's is not, and a call that runs begins anew."""
-    one, other = started(*map(_Replica, stores))
+    one, other = started(*(_Replica(FileTreeStore(data_directory=tmp_path)) for _ in range(2)))
     assert [await each.repeated(WRONG) for each in (one, other, one, other)] == [1, 2, 3, 4]
     assert await other.repeated(WRONG, "bob") == 1
     assert await other.repeated(RIGHT) == 0
