@@ -258,9 +258,10 @@ async def test_a_transformed_tool_is_validated_like_its_parent(strict):
 
 
 @given(
-    arguments=st.dictionaries(st.sampled_from(["x", "y", 1, None]) | st.text(max_size=2), JSON, max_size=3)
+    arguments=st.dictionaries(st.sampled_from(["x", "y", 1, None]) | st.text(max_size=2), JSON, max_size=3),
+    first=st.integers(0, 4),
 )
-def test_validation_never_raises(arguments):
+def test_validation_never_raises(arguments, first):
     """For any arguments a validator answers, and ``accepts`` agrees with ``faults``."""
-    for validator in VALIDATORS:
+    for validator in VALIDATORS[first::5]:
         assert validator.accepts(arguments) is (validator.faults(arguments) == ())
