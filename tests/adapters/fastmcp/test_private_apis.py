@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from itertools import count
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from calls import on_both_servers
-from fastmcp import Client, Context, FastMCP
+from fastmcp import FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.server import create_proxy, dependencies
 from fastmcp.server.transforms import Namespace, ToolTransform
@@ -136,19 +136,6 @@ async def test_strictness_is_that_of_the_server_that_calls_the_function(changes,
     assert await _disagreements(taken, "changed") == []
     delegated = await _own(_mount(_server(strict=not strict)), strict=strict, **changes)
     assert await _disagreements(delegated, "changed") == []
-
-
-async def test_each_version_has_its_own_validator():
-    """Each version of a tool validates its own calls, also on a mounted server."""
-    child = FastMCP("child")
-    child.tool(name="f", version="1")(lambda x: None)  # noqa: ARG005 - only the signature matters
-    child.add_tool(FunctionTool.from_function(_add, name="f", version="2"))
-    for server in (child, _mount(child)):
-        for version in (None, VersionSpec(eq="1"), VersionSpec(lt="2"), VersionSpec(gte="2")):
-            validator = (await _target(server, "f", version)).validator
-            assert validator is not None
-            for call in ({"x": "q"}, {"left": 1}):
-                assert validator.accepts(call) is await _runs(server, "f", call, version)
 
 
 @pytest.mark.parametrize(
@@ -280,40 +267,3 @@ def test_no_tool_is_found_outside_a_call():
     assert compat.running_tool() is None
     assert compat.registered_function() is None
     assert not host.is_clients_call("add")
-
-
-async def test_the_function_of_a_registration_and_the_tool_of_a_call_are_found():
-    """The function is known while FastMCP reads its schema, and the tool while FastMCP builds its validator."""
-    found: list[Any] = []
-
-    class Marked:
-        def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-            found.append((compat.registered_function(), compat.running_tool()))
-            return handler(source)
-
-    async def marked(x: Any) -> None: ...
-
-    marked.__annotations__ = {"x": Annotated[int, Marked()], "return": None}
-    tool = Tool.from_function(marked)
-    await tool.run({"x": 1})
-    assert found == [(marked, None), (None, tool)]
-
-
-@pytest.mark.parametrize("run_in_thread", [True, False])
-async def test_the_calls_of_a_function_can_be_taken(run_in_thread):
-    """FastMCP keeps the function whose calls it validates, and Pydantic asks that function for its schema."""
-    asked: list[Any] = []
-
-    def schema(source: Any, handler: Any) -> Any:
-        asked.append(source.__name__)
-        return handler(source)
-
-    def add(left: int, ctx: Context) -> int:
-        return left + len(ctx.fastmcp.name)
-
-    server = FastMCP("server")
-    server.tool(add, run_in_thread=run_in_thread)
-    assert compat.take_calls(add, schema)
-    async with Client(server) as client:
-        assert (await client.call_tool("add", {"left": 1})).data == len("server") + 1
-    assert asked == ["add"]

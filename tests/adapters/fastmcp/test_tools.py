@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Annotated
 
-import pytest
 from calls import plain
 from fastmcp.tools import FunctionTool, Tool
 from fastmcp.utilities.versions import VersionSpec
@@ -14,27 +13,16 @@ from pydantic import AfterValidator
 from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import (
-    Call,
     FunctionValidator,
     ServerSource,
-    repaired_result,
     version_asked,
 )
 from mcp_lenient.adapters.gate import Gate
-from mcp_lenient.types import Repair
-
-REPAIR = Repair("text_to_integer", "/n", "string", "integer")
 
 
 def count(n: int, more: list[int] = []) -> int:  # noqa: B006 - never modified
     """Count."""
     return n + len(more)
-
-
-def _tool(**changes) -> FunctionTool:
-    tool = Tool.from_function(count, **changes)
-    assert isinstance(tool, FunctionTool)
-    return tool
 
 
 def _request(version: object) -> CallToolRequestParams:
@@ -91,18 +79,6 @@ async def test_only_a_function_tool_is_reused_without_a_look_up():
     assert not mounted.is_of(server, mounted.target.tool)
 
 
-def test_a_validator_is_kept_for_the_same_function_and_strictness():
-    """A validator no longer applies if the function, its thread or the strictness changes."""
-    tool = _tool()
-    validator = FunctionValidator(tool, strict=False)
-    assert validator.still_validates(tool, strict=False)
-    assert not validator.still_validates(tool, strict=True)
-    assert not validator.still_validates(
-        tool.model_copy(update={"run_in_thread": not tool.run_in_thread}), strict=False
-    )
-    assert not validator.still_validates(tool.model_copy(update={"fn": print}), strict=False)
-
-
 @each_row(
     ("error", "accepted"),
     [(ValueError, False), (AssertionError, False), (RecursionError, False), (KeyError, True), (None, True)],
@@ -125,40 +101,3 @@ def test_only_validation_errors_refuse(error, accepted):
     for arguments in ({"n": 1}, MappingProxyType({"n": 1})):
         assert validator.accepts(arguments) is accepted
         assert (validator.faults(arguments) == ()) is accepted
-
-
-def test_a_result_of_another_kind_is_the_same_object():
-    """A task or a request for input is returned itself, since it cannot list repairs."""
-    other = {"task": 1}
-    assert repaired_result(other, [REPAIR]) is other
-
-
-def _call(**changes) -> Call:
-    return Call(context=None, call_next=None, request=None, parent=None, **changes)  # type: ignore[arg-type]
-
-
-def test_each_hop_of_a_route_counts_once():
-    """A hop matches a server with its tool name, and removes itself and all hops before it from the route."""
-    first, second, third = plain(name="a"), plain(name="b"), plain(name="c")
-    call = _call(route=((first, "x"), (second, "y"), (third, "z")))
-    assert not call.consume_hop(second, "x")
-    assert not call.consume_hop(plain(name="b"), "y")
-    assert call.consume_hop(second, "y")
-    assert not call.consume_hop(first, "x")
-    assert not call.consume_hop(second, "y")
-    assert call.consume_hop(third, "z")
-    assert call.route == ()
-
-
-@pytest.mark.parametrize(
-    ("mode", "other", "handled"),
-    [
-        ("repair", "observe", True),
-        ("repair", "repair", True),
-        ("observe", "observe", True),
-        ("observe", "repair", False),
-    ],
-)
-def test_a_call_is_handled_by_an_equally_active_mode(mode, other, handled):
-    """A repairing server handles every mode, and an observing server only observe mode."""
-    assert _call(mode=mode).handles_mode(other) is handled

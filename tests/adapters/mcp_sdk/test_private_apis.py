@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from mcp.server.extension import Extension
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
@@ -49,20 +48,6 @@ def test_other_objects_have_no_server(foreign):
     assert compat.server_behind(foreign) is None
 
 
-def test_the_server_of_functions_is_found():
-    """The handler is a method of the server, directly or wrapped by the interceptors of extensions."""
-
-    class Watch(Extension):
-        identifier = "com.example/watch"
-
-        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any:
-            assert params.name
-            return await call_next(ctx)
-
-    for server in (MCPServer("a"), MCPServer("b", extensions=[Watch()])):
-        assert compat.function_server(entry(server)) is server
-
-
 def test_a_custom_server_is_not_treated_as_a_function_server():
     """If other code runs the tools, only their published schemas are known."""
 
@@ -77,16 +62,6 @@ def test_a_custom_server_is_not_treated_as_a_function_server():
     assert compat.function_server(low.get_request_handler("tools/call").handler) is None
 
 
-def test_a_function_is_found_with_its_own_model():
-    """The validator validates as the SDK itself does."""
-    server = MCPServer("notes")
-    server.tool()(note)
-    record = compat.function_tool(server, "note")
-    assert record is server._tool_manager.get_tool("note")
-    assert compat.validator(record) is not None
-    assert compat.function_tool(server, "other") is None
-
-
 def test_a_custom_tool_is_validated_by_its_schema():
     """A tool class with its own ``run`` may validate differently, and has no validator."""
 
@@ -95,26 +70,3 @@ def test_a_custom_tool_is_validated_by_its_schema():
 
     own = Own(**dict(Tool.from_function(note)))
     assert compat.validator(own) is None
-
-
-@each_row(
-    "arguments",
-    [
-        {"text": "x"},
-        {"text": 5},
-        {"labels": []},
-        {"text": "x", "labels": "null"},
-        {"text": "x", "labels": "[1]"},
-    ],
-)
-def test_the_validator_agrees_with_the_sdk(arguments):
-    """The validator refuses exactly the arguments for which the SDK raises."""
-    record = Tool.from_function(note)
-    validator = compat.validator(record)
-    try:
-        record.fn_metadata.validate_arguments(arguments)
-        accepted = True
-    except ValueError:
-        accepted = False
-    assert validator.accepts(arguments) is accepted
-    assert bool(validator.faults(arguments)) is not accepted

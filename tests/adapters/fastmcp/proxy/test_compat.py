@@ -7,7 +7,6 @@ from contextlib import AsyncExitStack
 from fastmcp import Client, Context, FastMCP
 from fastmcp.client.transports import stdio
 
-from mcp_lenient import create_lenient_proxy
 from mcp_lenient.adapters.fastmcp.proxy import compat, utf8
 
 
@@ -31,14 +30,6 @@ async def test_a_server_runs_on_streams_that_can_be_wrapped():
     assert len(seen) == 1
 
 
-def test_the_sdk_takes_a_lookup_of_schemas():
-    """The SDK's server has the attribute; ``test_header_parameters.py`` shows that it is used."""
-    server = FastMCP("any")
-    assert hasattr(server._mcp_server, "get_tool_input_schema")
-    compat.compare_headers(server, dict)
-    assert server._mcp_server.get_tool_input_schema is dict
-
-
 async def test_a_connection_is_one_object_that_ends():
     """The requests of a client have one connection, which runs cleanup at its end; those of others have another."""
     server, found, ended = FastMCP("any"), [], []
@@ -56,19 +47,3 @@ async def test_a_connection_is_one_object_that_ends():
     assert [found[0], found[2]] == ended
     assert found[0] is found[1] is not found[2] is found[3]
     assert compat.connection_of(None) is None
-
-
-async def test_the_context_of_a_call_is_found_outside_of_its_task():
-    """What a server asks during a call is forwarded in the context of that call."""
-    upstream = FastMCP("any")
-
-    @upstream.tool
-    async def ask(ctx: Context) -> str:
-        return (await ctx.elicit("Who?", response_type=str)).data
-
-    async def answer(*_):
-        return {"value": "Ada"}
-
-    proxy = create_lenient_proxy(upstream)
-    async with Client(proxy, mode="legacy", elicitation_handler=answer) as client:
-        assert (await client.call_tool("ask")).data == "Ada"
