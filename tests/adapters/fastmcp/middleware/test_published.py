@@ -19,9 +19,7 @@ from mcp_lenient.errors import PolicyError
 
 def server(*, author: Any = ..., **settings: Any) -> FastMCP:
     """Return a server with tools that need a form."""
-    made = FastMCP("shop")
 
-    @made.tool
     def label(
         labels: dict[str, int],
         note: str | None = None,
@@ -30,13 +28,11 @@ def server(*, author: Any = ..., **settings: Any) -> FastMCP:
     ) -> dict[str, Any]:
         return {"labels": labels, "note": note, "size": size, "where": where}
 
-    @made.tool
     @(lenient if author is ... else lenient(publish=author))
     def keep(anything: dict[str, Any], key: SecretStr | None = None) -> str:
         return f"{anything} {key}"
 
-    made.add_middleware(LenientMiddleware(**settings))
-    return made
+    return FastMCP("shop", middleware=[LenientMiddleware(**settings)], tools=[label, keep])
 
 
 def bare() -> FastMCP:
@@ -202,17 +198,19 @@ async def test_a_parent_publishes_the_tools_of_mounted_servers(child_publishes):
     assert result.structured_content["labels"] == {"a": 1}
 
 
+def portable(tool: Callable[..., str]) -> FastMCP:
+    """Return a server that publishes one tool in the portable form."""
+    return FastMCP("one", middleware=[LenientMiddleware(publish="portable")], tools=[tool])
+
+
 async def test_the_only_allowed_value_is_not_made_by_a_repair():
     """A confirmation that the published schema only describes is still not produced from something else."""
-    made = FastMCP("files")
 
-    @made.tool
     def wipe(confirm: Annotated[list[str], Field(json_schema_extra={"const": ["DELETE"]})]) -> str:
         return f"wiped: {confirm}"
 
-    made.add_middleware(LenientMiddleware(publish="portable"))
-    assert (await called(made, "wipe", {"confirm": "DELETE"})).is_error
-    assert not (await called(made, "wipe", {"confirm": ["DELETE"]})).is_error
+    assert (await called(portable(wipe), "wipe", {"confirm": "DELETE"})).is_error
+    assert not (await called(portable(wipe), "wipe", {"confirm": ["DELETE"]})).is_error
 
 
 @pytest.mark.parametrize("front", [server, proxied])
@@ -263,21 +261,14 @@ async def test_a_form_in_a_url_is_plain_and_no_more_than_the_author_allows():
     assert schemas["label"]["properties"]["labels"]["type"] == "array"
 
 
-def orders() -> FastMCP:
-    """Return a server whose tool has allowed values in each kind of place."""
-    made = FastMCP("orders")
-
-    @made.tool
-    def find(
-        order: Annotated[Literal["newest", "oldest"], Field(alias="sort[order]")],
-        weights: dict[str, Literal["low", "high"]],
-        level: Literal[1, 2, 3] = 1,
-        more: dict[str, Any] | None = None,
-    ) -> str:
-        return f"{order} {weights} {level} {more}"
-
-    made.add_middleware(LenientMiddleware(publish="portable"))
-    return made
+def find(
+    order: Annotated[Literal["newest", "oldest"], Field(alias="sort[order]")],
+    weights: dict[str, Literal["low", "high"]],
+    level: Literal[1, 2, 3] = 1,
+    more: dict[str, Any] | None = None,
+) -> str:
+    """Find by allowed values in each kind of place."""
+    return f"{order} {weights} {level} {more}"
 
 
 RIGHT = {"sort_order": "newest", "weights": [{"key": "a", "value": "low"}]}
@@ -305,7 +296,7 @@ async def test_pointers_allowed_values_and_patches_are_those_of_the_published_fo
     changed: dict[str, Any], expected: dict[str, Any], events: Any
 ):
     """What a refusal and its event say of a place can be applied to the call as the model sent it."""
-    result = await called(orders(), "find", {**RIGHT, **changed})
+    result = await called(portable(find), "find", {**RIGHT, **changed})
     (violation,) = violations(result)
     assert {name: violation.get(name) for name in expected} == expected
     assert "sort[order]" not in result.content[0].text
@@ -317,10 +308,10 @@ async def test_pointers_allowed_values_and_patches_are_those_of_the_published_fo
 async def test_a_patch_repairs_the_call_that_was_sent():
     """A fix is a JSON Patch of the call in the published form, which the tool then accepts."""
     sent = {**RIGHT, "sort_order": "newst"}
-    (violation,) = violations(await called(orders(), "find", sent))
+    (violation,) = violations(await called(portable(find), "find", sent))
     assert (violation["pointer"], violation["allowed_values"]) == ("/sort_order", ["newest", "oldest"])
     fixed = jsonpatch.apply_patch(sent, violation["fixes"][0])
-    assert (await called(orders(), "find", fixed)).data == "newest {'a': 'low'} 1 None"
+    assert (await called(portable(find), "find", fixed)).data == "newest {'a': 'low'} 1 None"
 
 
 @pytest.mark.parametrize(
@@ -334,9 +325,7 @@ async def test_a_patch_repairs_the_call_that_was_sent():
 )
 async def test_a_limit_that_the_form_only_describes_is_named(sent: dict[str, Any], message: str):
     """The author's limit is said, although the published schema has it in a description, or holds the value as text."""
-    made = FastMCP("limits", middleware=[LenientMiddleware(publish="portable")])
 
-    @made.tool
     def take(
         size: Annotated[int, Field(ge=1)] = 1,
         pair: tuple[int, int] = (1, 2),
@@ -344,22 +333,20 @@ async def test_a_limit_that_the_form_only_describes_is_named(sent: dict[str, Any
     ) -> str:
         return f"{size} {pair} {sizes}"
 
-    result = await called(made, "take", sent)
-    (violation,) = violations(result)
+    (violation,) = violations(await called(portable(take), "take", sent))
     assert violation["message"] == message
 
 
 @pytest.mark.parametrize("mounted", [False, True])
 async def test_a_tool_that_cannot_have_the_form_is_listed_as_it_is_and_named(events: Any, *, mounted: bool):
     """Where null and leaving out differ, a strict form would lose calls: one log line gives tool and reason."""
-    made = FastMCP("counts")
 
-    @made.tool
     def count(most: int | None = 5) -> str:
         return str(most)
 
-    front = FastMCP("front") if mounted else made
+    made = front = FastMCP("counts", tools=[count])
     if mounted:
+        front = FastMCP("front")
         front.mount(made)
     front.add_middleware(LenientMiddleware(publish="openai-strict"))
     assert (await listed(front))["count"]["properties"]["most"]["default"] == 5

@@ -35,6 +35,11 @@ asyncio.run(main())
 """
 
 
+def store(text: str) -> str:
+    """Store a text."""
+    return text
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("warm", [True, False])
 def test_the_first_wrong_calls_import_nothing(warm):
@@ -51,12 +56,7 @@ def test_the_first_wrong_calls_import_nothing(warm):
 @pytest.mark.parametrize("warm", [True, False])
 async def test_every_tool_is_compiled_at_the_first_message(warm, events):
     """With ``warm``, an unreadable schema is logged when a client connects, before any call."""
-    server = FastMCP("notes", middleware=[LenientMiddleware(warm=warm)])
-
-    @server.tool
-    def store(text: str) -> str:
-        return text
-
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=warm)], tools=[store])
     tool: Any = await server.get_tool("store")
     tool.parameters["properties"]["text"] = {"$ref": "https://example.com/text.json"}
     async with Client(server) as client:
@@ -65,20 +65,10 @@ async def test_every_tool_is_compiled_at_the_first_message(warm, events):
 
 
 async def test_warming_runs_no_code_of_the_author(events):
-    """Tools and declared normalizers do not run before the first call."""
-    ran = []
-    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True)])
-
-    def trimmed(value: object) -> object:
-        ran.append(value)
-        return value
-
-    @server.tool
-    @lenient(text=trimmed)
-    def store(text: str) -> str:
-        ran.append(text)
-        return text
-
+    """Declared normalizers do not run before the first call."""
+    ran: list[object] = []
+    tool = lenient(text=ran.append)(store)
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True)], tools=[tool])
     async with Client(server) as client:
         await client.list_resources()
     assert ran == []
@@ -100,12 +90,7 @@ class _NoList(Middleware):
 async def test_warming_does_not_use_the_tool_list_of_other_middleware(events):
     """The client connects even if another middleware refuses to list tools, since its hook is not called."""
     refusing = _NoList()
-    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True), refusing])
-
-    @server.tool
-    def store(text: str) -> str:
-        return text
-
+    server = FastMCP("notes", middleware=[LenientMiddleware(warm=True), refusing], tools=[store])
     async with Client(server) as client:
         assert await client.list_resources() == []
     assert refusing.asked == 0
