@@ -9,8 +9,6 @@ import pytest
 from adapters.fastmcp.proxy.real_servers import REAL_SERVERS
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
 
 from mcp_lenient import lenient_session
 
@@ -20,12 +18,6 @@ pytestmark = [
 ]
 
 _BINARIES = Path(__file__).parents[1] / "fastmcp" / "proxy" / "node_modules" / ".bin"
-CALLS = [
-    pytest.param("bazi-mcp", "getBaziDetail", {"gender": "1", "solarDatetime": "1990-03-01T13:00:00+08:00"}, "text_to_number", id="bazi"),
-    pytest.param("mcp-server-everything", "get-sum", {"a": "2", "b": "3.5"}, "text_to_number", id="everything"),
-]  # fmt: skip
-
-calls = pytest.mark.parametrize(("server", "tool", "sent", "rule"), CALLS)
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -34,8 +26,15 @@ def installed():
     REAL_SERVERS["everything"].install()
 
 
-@calls
-async def test_a_fastmcp_client_works(tmp_path, server, tool, sent, rule):
+@pytest.mark.parametrize(
+    ("server", "tool", "sent"),
+    [
+        ("bazi-mcp", "getBaziDetail", {"gender": "1", "solarDatetime": "1990-03-01T13:00:00+08:00"}),
+        ("mcp-server-everything", "get-sum", {"a": "2", "b": "3.5"}),
+    ],
+    ids=["bazi", "everything"],
+)
+async def test_a_fastmcp_client_works(tmp_path, server, tool, sent):
     """The server refuses a plain client's call, and accepts it repaired."""
     transport = StdioTransport(
         str(_BINARIES / server), [], log_file=tmp_path / "stderr.log", keep_alive=False
@@ -46,19 +45,6 @@ async def test_a_fastmcp_client_works(tmp_path, server, tool, sent, rule):
         assert "expected number" in bare.content[0].text.lower()
         session = lenient_session(client)
         result = await session.call_tool(tool, sent)
-        assert {repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]} == {rule}
+        assert {repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]} == {"text_to_number"}
         refused = await session.call_tool(tool, dict.fromkeys(sent, "soon"), raise_on_error=False)
     assert json.loads(refused.content[0].text)["status"] == "error"
-
-
-@calls
-async def test_an_sdk_session_works(tmp_path, server, tool, sent, rule):
-    """The same works with the SDK's own session."""
-    parameters = StdioServerParameters(command=str(_BINARIES / server))
-    with (tmp_path / "stderr.log").open("w") as stderr:
-        async with stdio_client(parameters, errlog=stderr) as streams, ClientSession(*streams) as session:
-            await session.initialize()
-            assert (await session.call_tool(tool, sent)).is_error
-            result = await lenient_session(session).call_tool(tool, sent)
-    assert not result.is_error
-    assert {repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]} == {rule}

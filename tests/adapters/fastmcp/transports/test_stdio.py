@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 
 import pytest
 from answers import envelope, rules, value
-from fastmcp import Client
-from fastmcp.client.transports import StdioTransport
 from fastmcp_versions import NOT_THERE, RAW, not_on_3, skip_on_3
-from mcp.types import TextContent
 from wire import HANDSHAKE, MODERN, NOTES, Pipes, call, pipes
 
 _RIGHT = {"text": "kept", "tags": ["a"], "priority": 1}
@@ -94,20 +90,3 @@ def test_an_unknown_tool_gets_the_envelope(spoken, sent):
     reported = envelope(getattr(spoken, sent))
     assert reported["error_code"] == "UNKNOWN_TOOL"
     assert reported["details"]["did_you_mean"][0] == "add_note"
-
-
-@pytest.mark.slow
-async def test_fastmcps_own_client_sees_repairs_and_envelopes(tmp_path):
-    """FastMCP's client over stdio gets the repaired call's value with its repairs, and the envelope."""
-    transport = StdioTransport(
-        sys.executable, [str(NOTES)], env=dict(os.environ), keep_alive=False, log_file=tmp_path / "stderr"
-    )
-    async with Client(transport) as client:
-        repaired = await client.call_tool_mcp("add_note", _NEARLY)
-        refused = await client.call_tool_mcp("add_note", _WRONG)
-    assert repaired.structured_content == _KEPT
-    assert [repair["rule"] for repair in repaired.meta["mcp_lenient"]["repairs"]] == ["json_text_to_array"]
-    assert refused.is_error
-    assert refused.structured_content is None
-    assert isinstance(refused.content[0], TextContent)
-    assert json.loads(refused.content[0].text)["error_code"] == "INVALID_TAGS_TYPE"
