@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
@@ -135,42 +136,33 @@ async def test_a_replaced_tools_body_runs_once():
     assert runs == [[1]]
 
 
-@pytest.mark.parametrize("after", [numbers, more, None], ids=["other", "more", "gone"])
-@pytest.mark.parametrize("error", [ValidationError, NotFoundError, ToolError])
-async def test_a_failed_body_is_not_run_again_as_another_tool(after, error):
-    """A body's error is returned, even if another tool has its name by then."""
-    runs = []
-
-    async def failing(value: list[str]) -> Any:
-        runs.append(value)
-        server.local_provider.remove_tool("tool")
-        if after is not None:
-            server.add_tool(_named(after))
-        raise error("declined")  # noqa: EM101
-
-    server = lenient(_named(failing))
-    result = await call(server, "tool", {"value": ["a"]})
-    assert (result.is_error, "declined" in text(result), runs) == (True, True, [["a"]])
-
-
 @pytest.mark.parametrize("sent", [["a"], '["a"]'], ids=["accepted", "repaired"])
-@pytest.mark.parametrize("change", ["kept", "removed", "replaced"])
-async def test_a_leaked_validation_error_is_the_bodys_own(change, sent):
-    """It is not taken for one of the arguments, and the body runs once, whatever became of its tool."""
+@pytest.mark.parametrize(
+    ("error", "after"),
+    [
+        *product((ValidationError, NotFoundError, ToolError), (more, None)),
+        *((None, after) for after in (..., strings, None)),
+    ],
+)
+async def test_a_failed_body_is_not_run_again_as_another_tool(after, error, sent):
+    """A body's error, or one that it does not catch, is returned as its own, whatever tool has its name by then."""
     runs = []
     inner = plain(Tool.from_function(strings, name="inner"))
 
     async def failing(value: list[str]) -> Any:
         runs.append(value)
-        if change == "replaced":
-            _replace(server, strings)
-        elif change == "removed":
+        if after is not ...:
             server.local_provider.remove_tool("tool")
-        return await inner.call_tool("inner", {"value": 5})
+        if callable(after):
+            server.add_tool(_named(after))
+        if error is None:
+            return await inner.call_tool("inner", {"value": 5})
+        raise error("declined")  # noqa: EM101
 
     server = lenient(_named(failing))
     result = await call(server, "tool", {"value": sent})
-    assert (result.is_error, "1 validation error" in text(result), runs) == (True, True, [["a"]])
+    said = "1 validation error" if error is None else "declined"
+    assert (result.is_error, said in text(result), runs) == (True, True, [["a"]])
 
 
 async def test_a_refusal_follows_a_new_output_schema():
