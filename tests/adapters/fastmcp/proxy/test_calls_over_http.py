@@ -33,10 +33,10 @@ def _upstream() -> tuple[FastMCP, list[str]]:
         return a + b
 
     @server.tool
-    async def slowly(ctx: Context) -> str:
+    async def slowly(steps: int, ctx: Context) -> str:
         """Report progress."""
-        for at in range(3):
-            await ctx.report_progress(at + 1, 3)
+        for at in range(steps):
+            await ctx.report_progress(at + 1, steps)
         return "done"
 
     @server.tool
@@ -160,19 +160,26 @@ async def test_a_proxy_of_the_environment_is_used(monkeypatch):
 
 
 @pytest.mark.parametrize("mode", ERAS)
-async def test_progress_comes_before_the_answer(mode):
-    """What a call reports is there when its answer is."""
+async def test_progress_comes_before_its_answer(mode):
+    """What a call reports is there when its answer is; a call beside it gets only its own."""
     upstream, _ = _upstream()
-    seen: list[float] = []
 
-    async def progress(done: float, _total: float | None, _: str | None) -> None:
-        seen.append(done)
+    async def reported(client: Client[Any], steps: int) -> list[float]:
+        seen: list[float] = []
+
+        async def progress(done: float, _total: float | None, _: str | None) -> None:
+            seen.append(done)
+
+        await client.call_tool_mcp("slowly", {"steps": str(steps)}, progress_handler=progress)
+        return seen
 
     with over_http(upstream) as url:
         async with Client(url, mode=mode) as client:
             for _ in range(5):
-                await client.call_tool_mcp("slowly", {}, progress_handler=progress)
-    assert seen == [1, 2, 3] * 5
+                assert await asyncio.gather(*(reported(client, steps) for steps in (2, 3))) == [
+                    [1, 2],
+                    [1, 2, 3],
+                ]
 
 
 async def _until(runs: list[str], what: str) -> None:

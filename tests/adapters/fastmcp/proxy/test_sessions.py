@@ -41,14 +41,6 @@ def _upstream() -> tuple[FastMCP, Recording]:
         answer = await ctx.elicit("Who are you?", response_type=str)
         return str(answer.data)
 
-    @server.tool
-    async def slowly(steps: int, ctx: Context) -> str:
-        """Report progress."""
-        for at in range(steps):
-            await ctx.report_progress(at + 1, steps)
-            await asyncio.sleep(0.02)
-        return "done"
-
     server.add_middleware(recording)
     return server, recording
 
@@ -89,24 +81,6 @@ async def test_each_client_has_its_own_sessions():
             for _ in range(3):
                 asked = await asyncio.gather(one.call_tool_mcp("ask", {}), two.call_tool_mcp("ask", {}))
                 assert [answer.content[0].text for answer in asked] == ["one", "two"]
-
-
-async def test_progress_goes_to_its_call():
-    """Concurrent calls get only their own progress reports."""
-    upstream, _ = _upstream()
-    seen: dict[int, list[float]] = {3: [], 5: []}
-
-    async def call(client: Client[Any], steps: int) -> None:
-        async def progress(done: float, total: float | None, _: str | None) -> None:
-            assert total == steps
-            seen[steps].append(done)
-
-        await client.call_tool_mcp("slowly", {"steps": str(steps)}, progress_handler=progress)
-
-    with over_http(upstream) as url:
-        async with _client(url) as client:
-            await asyncio.gather(call(client, 3), call(client, 5))
-    assert seen == {3: [1, 2, 3], 5: [1, 2, 3, 4, 5]}
 
 
 async def test_sessions_end_with_the_client():
