@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import pytest
 from fastmcp import FastMCP
-from tables import each_row
+from tables import INTEGER, STRING, array, closed, each_row
 
 from mcp_lenient import LenientCalls, Policy
 from mcp_lenient.errors import SchemaError
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "content": {"type": "string"},
-        "tags": {"type": "array", "items": {"type": "string"}},
-        "limit": {"type": "integer"},
-    },
-    "required": ["content"],
-    "additionalProperties": False,
+STORE = {
+    "name": "store",
+    "inputSchema": closed("content", content=STRING, tags=array(STRING), limit=INTEGER),
 }
-STORE = {"name": "store", "inputSchema": SCHEMA}
 REFUSING = Policy(unrepairable="refuse")
 
 

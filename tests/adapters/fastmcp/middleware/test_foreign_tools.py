@@ -15,18 +15,14 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from tables import STRING, array, opened
 from wire import httpx2
 
 from mcp_lenient import LenientMiddleware, Policy
 
 REFUSE = Policy(unrepairable="refuse")
 
-OBJECT = {"type": "object", "properties": {"title": {"type": "string"}}}
-TAGGED = {
-    "type": "object",
-    "required": ["tags"],
-    "properties": {"tags": {"type": "array", "items": {"type": "string"}}},
-}
+OBJECT, TAGGED = opened(title=STRING), opened("tags", tags=array(STRING))
 KIND = {"name": "kind", "in": "path", "required": True, "schema": {"enum": ["note", "task"]}}
 LIMIT = {"name": "limit", "in": "query", "schema": {"type": "integer"}}
 ID = {"name": "id", "in": "path", "required": True, "schema": {"type": "string"}}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from adapters.fastmcp.proxy.fronts import UPSTREAM, Recording
+from calls import call, rules
 from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy
 from fastmcp.server.middleware import Middleware
@@ -15,16 +16,11 @@ from fastmcp.tools import Tool, ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, ErrorData, TextContent
 from pydantic import Field
+from tables import STRING, array, closed, opened
 
 from mcp_lenient import Policy, create_lenient_proxy
 
-_TAGS = {
-    "type": "object",
-    "properties": {"tags": {"type": "array", "items": {"type": "string"}}, "name": {"type": "string"}},
-    "required": ["tags"],
-    "additionalProperties": False,
-}
-_TEXT = {"type": "object", "properties": {"tags": {"type": "string"}}, "required": ["tags"]}
+_TAGS, _TEXT = closed("tags", tags=array(STRING), name=STRING), opened("tags", tags=STRING)
 _ZOD = "MCP error -32602: Input validation error: Invalid arguments for tool note: expected another tag"
 
 
@@ -51,11 +47,6 @@ def _upstream(answer: Any = None, schema: dict[str, Any] | None = None) -> tuple
     return server, tool, recording
 
 
-async def _call(front: FastMCP, arguments: dict[str, Any], tool: str = "note"):
-    async with Client(front) as client:
-        return await client.call_tool_mcp(tool, arguments)
-
-
 @pytest.mark.parametrize(
     ("policy", "seen", "logged"),
     [
@@ -67,14 +58,14 @@ async def _call(front: FastMCP, arguments: dict[str, Any], tool: str = "note"):
 async def test_an_unrepairable_call_is_forwarded_only_by_policy(policy, seen, logged, events):
     """The upstream server gets a call that its schema forbids only with ``unrepairable="forward"``, unchanged."""
     server, tool, _ = _upstream()
-    result = await _call(create_lenient_proxy(server, policy), {"tags": 5})
+    result = await call(create_lenient_proxy(server, policy), "note", {"tags": 5})
     assert (tool.seen, events.names, result.is_error) == (seen, [logged], not seen)
 
 
 async def test_observe_mode_changes_nothing(events):
     """In observe mode the upstream server gets the call unchanged, and the caller gets its answer."""
     server, tool, _ = _upstream(_ZOD)
-    result = await _call(create_lenient_proxy(server, Policy(mode="observe")), {"tags": '["a"]'})
+    result = await call(create_lenient_proxy(server, Policy(mode="observe")), "note", {"tags": '["a"]'})
     assert result.content[0].text == _ZOD
     assert tool.seen == [{"tags": '["a"]'}]
     assert events.names == ["call_observed", "call_refused_upstream"]
@@ -127,9 +118,8 @@ async def test_a_new_tool_can_be_called():
 async def test_a_respelled_tool_name_is_resolved():
     """A name with the upstream server's prefix runs the tool."""
     server, tool, _ = _upstream()
-    result = await _call(create_lenient_proxy(server), {"tags": "a"}, tool="mcp__upstream__note")
-    repairs = [repair["rule"] for repair in result.meta["mcp_lenient"]["repairs"]]
-    assert repairs == ["rename_tool", "scalar_to_array"]
+    result = await call(create_lenient_proxy(server), "mcp__upstream__note", {"tags": "a"})
+    assert rules(result) == ["rename_tool", "scalar_to_array"]
     assert tool.seen == [{"tags": ["a"]}]
 
 
@@ -142,14 +132,14 @@ async def test_the_prefix_names_one_of_several_servers(sent, answered):
     """With several servers, the prefix selects the server."""
     command = {"command": sys.executable, "args": [UPSTREAM]}
     servers = {name: {**command, "env": {"AT": at}} for name, at in (("one", "1"), ("two", "2"))}
-    result = await _call(create_lenient_proxy({"mcpServers": servers}), {"name": "AT"}, tool=sent)
+    result = await call(create_lenient_proxy({"mcpServers": servers}), sent, {"name": "AT"})
     assert result.structured_content == {"result": answered}
 
 
 async def test_upstream_refusals_become_envelopes(events):
     """The envelope has the server's text and the repairs made; the log has only the code."""
     server, _, _ = _upstream(_ZOD)
-    result = await _call(create_lenient_proxy(server), {"tags": '["a"]'})
+    result = await call(create_lenient_proxy(server), "note", {"tags": '["a"]'})
     reported = json.loads(result.content[0].text)
     assert reported == result.meta["mcp_lenient"] == result.structured_content
     assert reported["error_code"] == "REFUSED_UPSTREAM"
@@ -164,7 +154,7 @@ async def test_upstream_refusals_become_envelopes(events):
 async def test_a_forwarded_call_that_is_refused_names_its_violations():
     """The envelope for a forwarded and refused call has the violations and the server's text."""
     server, _, _ = _upstream(_ZOD)
-    result = await _call(create_lenient_proxy(server, Policy(unrepairable="forward")), {"tags": 5})
+    result = await call(create_lenient_proxy(server, Policy(unrepairable="forward")), "note", {"tags": 5})
     reported = result.meta["mcp_lenient"]
     assert reported["error_code"] == "REFUSED_UPSTREAM"
     assert [entry["pointer"] for entry in reported["details"]["violations"]] == ["/tags"]
@@ -175,7 +165,7 @@ async def test_upstream_text_is_hidden_if_values_are():
     """With ``echo_values=False`` the envelope does not contain the server's text."""
     server, _, _ = _upstream(_ZOD)
     policy = Policy(unrepairable="refuse", echo_values=False)
-    result = await _call(create_lenient_proxy(server, policy), {"tags": ["a"]})
+    result = await call(create_lenient_proxy(server, policy), "note", {"tags": ["a"]})
     assert "another tag" not in result.model_dump_json()
     assert result.meta["mcp_lenient"]["error_code"] == "REFUSED_UPSTREAM"
 
@@ -189,7 +179,7 @@ async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(event
             raise MCPError.from_error_data(ErrorData(code=INVALID_PARAMS, message="tags: too few"))
 
     server.add_middleware(Refusing())
-    result = await _call(create_lenient_proxy(server), {"tags": ["a"]})
+    result = await call(create_lenient_proxy(server), "note", {"tags": ["a"]})
     assert result.is_error
     assert result.meta["mcp_lenient"]["details"]["upstream_message"] == "tags: too few"
     assert events.names == ["call_accepted", "call_refused_upstream"]
@@ -206,8 +196,8 @@ async def test_a_json_rpc_error_for_invalid_parameters_becomes_an_envelope(event
 async def test_other_errors_pass_unchanged(answer, events):
     """Other errors reach the caller as with FastMCP's own proxy."""
     server, _, _ = _upstream(answer)
-    own = await _call(create_proxy(server, name="upstream"), {"tags": ["a"]})
-    result = await _call(create_lenient_proxy(server), {"tags": ["a"]})
+    own = await call(create_proxy(server, name="upstream"), "note", {"tags": ["a"]})
+    result = await call(create_lenient_proxy(server), "note", {"tags": ["a"]})
     assert result.model_dump_json() == own.model_dump_json()
     assert result.is_error
     assert events.names == ["call_accepted"]

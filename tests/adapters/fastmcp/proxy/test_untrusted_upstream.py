@@ -13,15 +13,11 @@ from fastmcp.tools import Tool, ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, TextContent
 from pydantic import Field
+from tables import STRING, array, closed
 
 from mcp_lenient import LenientMiddleware, Policy, create_lenient_proxy
 
-_SCHEMA = {
-    "type": "object",
-    "properties": {"tags": {"type": "array", "items": {"type": "string"}}},
-    "required": ["tags"],
-    "additionalProperties": False,
-}
+_SCHEMA = closed("tags", tags=array(STRING))
 _REFUSED = "Input validation error: expected another tag"
 _FORGED = {"rule": "text_to_integer", "pointer": "/forged", "before": "string", "after": "integer"}
 
