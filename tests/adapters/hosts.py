@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from adapters.raw_calls import raw_call
 from fastmcp import Client, FastMCP
 from fastmcp_versions import IS_3
 from mcp.types import CallToolResult as Result
-from mcp.types import ListToolsResult, Request, TextContent, Tool
+from mcp.types import ListToolsResult, TextContent, Tool
+from tables import STRING, array, closed
 
 from mcp_lenient import LenientCalls, LenientMiddleware, Policy, lenient_session
 
@@ -37,12 +39,7 @@ class Answer:
 Call = Callable[..., Awaitable[Answer]]
 """Takes arguments, an object or text, and the name of the tool, by default ``store``."""
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "tags": {"type": "array", "items": {"type": "string"}}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
+SCHEMA = closed("text", text=STRING, tags=array(STRING))
 REFUSING = Policy(unrepairable="refuse")
 
 
@@ -142,10 +139,7 @@ def _through(call_tool: Callable[..., Awaitable[Any]], client: Any = None) -> Ca
     async def send(tool: str, arguments: Any) -> Any:
         if client is None or isinstance(arguments, dict):
             return await call_tool(tool, arguments)
-        params = {"name": tool, "arguments": arguments}
-        return await client.session.send_request(
-            Request[dict[str, Any], str](method="tools/call", params=params), Result
-        )
+        return await raw_call(client, tool, arguments)
 
     async def call(arguments: Any, tool: str = "store") -> Answer:
         result = await send(tool, arguments)

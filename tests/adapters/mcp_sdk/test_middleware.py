@@ -1,10 +1,11 @@
 """``LenientServerMiddleware`` on servers of the official SDK 2, called by the SDK's client."""
 
 import asyncio
-import json
 from typing import Annotated, Any, Literal
 
 import pytest
+from adapters.raw_calls import raw_call
+from calls import code, envelope, got, rules
 from exported_spans import exported_spans
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,9 +14,10 @@ from mcp.server.extension import Extension
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp_types import CallToolResult, ListToolsResult, Request, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
 from pydantic import AfterValidator, BaseModel, Field
 from strategies import LAW, LOOSE_JSON
+from tables import INTEGER, STRING, closed
 
 from mcp_lenient import Policy, lenient
 from mcp_lenient.adapters.gate import ToolsUnknownError
@@ -23,12 +25,7 @@ from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import LenientServerMiddleware, make_lenient
 from mcp_lenient.normalizers import aliases, tags
 
-SCHEMA = {
-    "type": "object",
-    "properties": {"text": {"type": "string"}, "n": {"type": "integer"}},
-    "required": ["text"],
-    "additionalProperties": False,
-}
+SCHEMA = closed("text", text=STRING, n=INTEGER)
 
 
 def note(text: str, labels: list[str] | None = None, limit: int = 10) -> dict[str, Any]:
@@ -43,11 +40,6 @@ def functions(*tools: Any, middleware: Any = None, **settings: Any) -> MCPServer
     for tool in tools or (note,):
         server.tool()(tool)
     return server
-
-
-def code(result: CallToolResult) -> str:
-    """Return the error code of a refused call."""
-    return refusal(result)["error_code"]
 
 
 class Low:
@@ -74,32 +66,7 @@ class Low:
 async def call(server: Any, tool: str, arguments: Any) -> CallToolResult:
     """Return the result of a call whose arguments are sent unchanged."""
     async with Client(server) as client:
-        return await sent(client, tool, arguments)
-
-
-async def sent(client: Client, tool: str, arguments: Any) -> CallToolResult:
-    request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": arguments})
-    return await client.session.send_request(request, CallToolResult)
-
-
-def got(result: CallToolResult) -> Any:
-    """Return the value that the tool returned."""
-    assert not result.is_error, result
-    return json.loads(result.content[0].text)
-
-
-def rules(result: CallToolResult) -> list[str]:
-    """Return the rules that repaired a call."""
-    return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
-
-
-def refusal(result: CallToolResult) -> dict[str, Any]:
-    """Return the envelope, which must be in the first text block and in ``_meta``."""
-    assert result.is_error
-    reported: dict[str, Any] = json.loads(result.content[0].text)
-    whole: dict[str, Any] = result.meta["mcp_lenient"]
-    assert (reported["error_code"], reported["message"]) == (whole["error_code"], whole["message"])
-    return whole
+        return await raw_call(client, tool, arguments)
 
 
 async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_content():
@@ -117,7 +84,7 @@ async def test_a_refusal_of_a_tool_with_an_output_schema_has_no_structured_conte
     server = functions(keep, reported)
     assert (await call(server, "keep", {})).structured_content is None
     result = await call(server, "reported", {})
-    assert result.structured_content == refusal(result)
+    assert result.structured_content == envelope(result)
 
 
 async def test_repairs_are_merged_into_a_tools_meta():
@@ -154,7 +121,7 @@ async def test_a_wrapped_middleware_repairs_no_tool_name():
     async def wrapped(ctx: Any, call_next: Any) -> Any:
         return await own(ctx, call_next)
 
-    reported = refusal(await call(functions(middleware=[wrapped]), "Note", {"text": "x"}))
+    reported = envelope(await call(functions(middleware=[wrapped]), "Note", {"text": "x"}))
     assert (reported["error_code"], reported["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["note"])
 
 
@@ -170,7 +137,7 @@ async def test_a_destructive_tool_gets_fewer_repairs():
     server = functions(middleware=[LenientServerMiddleware()])
     server.remove_tool("note")
     server.tool(annotations=ToolAnnotations(destructiveHint=True))(note)
-    reported = refusal(await call(server, "Note", {"text": "x"}))
+    reported = envelope(await call(server, "Note", {"text": "x"}))
     assert (reported["error_code"], reported["details"]["did_you_mean"]) == ("UNKNOWN_TOOL", ["note"])
     assert code(await call(server, "note", {"text": "x", "limit": None})) == "INVALID_LIMIT_TYPE"
 
@@ -225,7 +192,7 @@ async def test_a_custom_validator_is_used():
 
     server = functions(keep)
     assert got(await call(server, "keep", {"number": "2"})) == 2
-    assert "send an even number" in refusal(await call(server, "keep", {"number": 3}))["message"]
+    assert "send an even number" in envelope(await call(server, "keep", {"number": 3}))["message"]
     assert (await call(server, "keep", {"number": 5})).content[0].text == "Error executing tool keep"
 
 
@@ -246,7 +213,7 @@ async def test_json_parsing_by_the_sdk_is_reported():
     def keep(text: str | None = None) -> Any:
         return text
 
-    reported = refusal(await call(functions(keep), "keep", {"text": '{"a": 1}'}))
+    reported = envelope(await call(functions(keep), "keep", {"text": '{"a": 1}'}))
     assert "parses a text that is JSON" in reported["message"]
 
 
@@ -273,20 +240,11 @@ async def test_tools_may_change_while_the_server_runs():
         return text
 
     async with Client(server) as client:
-        assert got(await sent(client, "note", {"text": "x"}))["text"] == "x"
+        assert got(await raw_call(client, "note", {"text": "x"}))["text"] == "x"
         server.remove_tool("note")
-        assert code(await sent(client, "note", {"text": "x"})) == "UNKNOWN_TOOL"
+        assert code(await raw_call(client, "note", {"text": "x"})) == "UNKNOWN_TOOL"
         server.add_tool(other, name="note")
-        assert code(await sent(client, "note", {"text": "x"})) == "INVALID_TEXT_TYPE"
-
-
-async def test_concurrent_calls_get_their_own_results():
-    """Concurrent calls do not share state."""
-    async with Client(functions()) as client:
-        results = await asyncio.gather(
-            *(sent(client, "note", {"text": str(n), "labels": f"a{n}"}) for n in range(50))
-        )
-    assert [got(each)["labels"] for each in results] == [[f"a{n}"] for n in range(50)]
+        assert code(await raw_call(client, "note", {"text": "x"})) == "INVALID_TEXT_TYPE"
 
 
 async def test_one_middleware_serves_two_servers():
@@ -339,12 +297,6 @@ async def test_extensions_still_wrap_the_tool():
     assert code(await call(server, "note", {"text": []})) == "INVALID_TEXT_TYPE"
 
 
-async def test_make_lenient_adds_the_middleware():
-    """``make_lenient`` works on servers of SDK 2 as well."""
-    server = make_lenient(functions(middleware=()), Policy(tell_model=True))
-    assert rules(await call(server, "note", {"text": "x", "limit": None})) == ["null_to_absent"]
-
-
 @pytest.mark.parametrize("server", [object(), "notes"])
 def test_make_lenient_accepts_only_servers(server):
     """Any other object raises ``TypeError``."""
@@ -384,7 +336,7 @@ def test_calls_accepted_by_the_sdk_are_unchanged(arguments):
         assert ours.content == alone.content
         assert "mcp_lenient" not in (ours.meta or {})
     elif ours.is_error:
-        refusal(ours)
+        envelope(ours)
     else:
         assert rules(ours)
 
@@ -403,10 +355,10 @@ async def test_the_tools_are_listed_again_before_a_change():
     low = Low()
     async with Client(low.server) as client:
         for _ in range(5):
-            await sent(client, "note", {"text": "x"})
+            await raw_call(client, "note", {"text": "x"})
         assert low.lists == 1
         low.tools = [Tool(name="note", input_schema={"type": "object"})]
-        await sent(client, "note", {"text": "x", "n": "5"})
+        await raw_call(client, "note", {"text": "x", "n": "5"})
     assert (low.lists, low.got[-1]) == (2, {"text": "x", "n": "5"})
 
 
@@ -425,7 +377,7 @@ async def test_a_server_that_cannot_list_tools_is_unaffected(policy, events):
     low.tools = [None]  # type: ignore[list-item]  # gives an invalid answer
     async with Client(low.server) as client:
         for _ in range(2):
-            await sent(client, "note", {"text": 5})
+            await raw_call(client, "note", {"text": 5})
     assert low.got == [{"text": 5}, {"text": 5}]
     assert events.names == ["hook_unavailable"]
 
@@ -446,8 +398,8 @@ async def test_a_server_with_an_empty_tool_list_is_unaffected():
 
 async def test_closed_policy_applies_to_a_name_the_sdk_drops():
     """The SDK ignores unknown names; with ``closed`` they are renamed if possible, and refused otherwise."""
-    for closed, limit in ((False, 10), (True, 3)):
-        server = functions(middleware=[LenientServerMiddleware(Policy(closed=closed))])
+    for is_closed, limit in ((False, 10), (True, 3)):
+        server = functions(middleware=[LenientServerMiddleware(Policy(closed=is_closed))])
         assert got(await call(server, "note", {"text": "x", "Limit": 3}))["limit"] == limit
     assert code(await call(server, "note", {"text": "x", "color": "red"})) == "UNKNOWN_PARAMETER"
 

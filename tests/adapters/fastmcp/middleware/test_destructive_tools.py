@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from adapters.raw_calls import raw_call
 from fastmcp import Client, FastMCP
 from fastmcp_versions import RAW, skip_on_3
-from mcp.types import CallToolResult, Request
 
 from mcp_lenient import LenientMiddleware
 
@@ -39,8 +39,6 @@ async def test_only_repairs_that_keep_every_value_are_made(arguments: Any, expec
         ran.append({"older": older, "ids": ids, "dry_run": dry_run})
 
     async with Client(server) as client:
-        params = {"name": "purge", "arguments": arguments}
-        request = Request[dict[str, Any], str](method="tools/call", params=params)
-        answer = await client.session.send_request(request, CallToolResult)
+        answer = await raw_call(client, "purge", arguments)
     assert answer.is_error is (expected is None)
     assert ran == ([] if expected is None else [{"older": 0, "ids": None, "dry_run": False, **expected}])

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from adapters.raw_calls import raw_call
 from calls import Published, lenient
 from fastmcp import Client, FastMCP
 from fastmcp.server import create_proxy
 from fastmcp.tools import Tool, ToolResult
 from fastmcp.tools.tool_transform import ArgTransform
 from fastmcp_versions import IS_3
-from mcp.types import CallToolResult, Request
 from pydantic import BaseModel
 
 from mcp_lenient import Policy
@@ -85,10 +85,7 @@ async def test_parsed_numbers_keep_their_spelling(kind: str) -> None:
     whole = [(text, {"version": "3.140"}) for text in WHOLE] if has_hook else []
     async with Client(KINDS[kind]()) as client:
         for arguments, expected in (*SENT, *whole):
-            request = Request[dict[str, Any], str](
-                method="tools/call", params={"name": "store", "arguments": arguments}
-            )
-            result = await client.session.send_request(request, CallToolResult)
+            result = await raw_call(client, "store", arguments)
             assert not result.is_error, result
             received = result.structured_content or {}
             assert {name: received[name] for name in expected} == expected

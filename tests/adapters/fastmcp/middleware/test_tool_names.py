@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from adapters.raw_calls import raw_call
 from calls import Log, call, code, envelope, got, lenient, plain, rules, text
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import Tool
 from fastmcp_versions import RAW, not_on_3
-from mcp.types import CallToolResult, Request
 
 from mcp_lenient import LenientMiddleware, Policy
 
@@ -149,9 +149,7 @@ async def test_raw_arguments_keep_their_spelling():
     """Numbers in arguments sent as text keep their spelling if the tool is renamed too."""
     server = lenient(store_context)
     async with Client(server) as client:
-        params = {"name": "storeContext", "arguments": '{"tags": [3.10]}'}
-        request = Request[dict[str, Any], str](method="tools/call", params=params)
-        result = await client.session.send_request(request, CallToolResult)
+        result = await raw_call(client, "storeContext", '{"tags": [3.10]}')
     assert got(result) == {"stored": ["3.10"]}
 
 

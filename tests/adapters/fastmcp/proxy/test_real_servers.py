@@ -14,11 +14,12 @@ from typing import Any
 import jsonschema_rs
 import pytest
 from adapters.fastmcp.proxy.real_servers import REAL_SERVERS, RealServer
+from adapters.raw_calls import raw_call
 from fastmcp import Client
 from fastmcp.client.elicitation import ElicitResult
 from fastmcp.client.transports import StdioTransport
 from fastmcp.server import create_proxy
-from mcp_types import CallToolResult, Request
+from mcp_types import CallToolResult
 
 from mcp_lenient import create_lenient_proxy
 from mcp_lenient.testing.damage import damaged
@@ -74,11 +75,6 @@ async def _logged(_message):
     pass
 
 
-async def _called(client: Client[Any], tool: str, sent: object) -> CallToolResult:
-    request = Request[dict[str, Any], str](method="tools/call", params={"name": tool, "arguments": sent})
-    return await client.session.send_request(request, CallToolResult)
-
-
 def _reported(result: CallToolResult, folder: Path) -> str:
     """Return a result as JSON without ``_meta``, times and the folder's name."""
     reported = result.model_dump_json(exclude={"meta"}).replace(str(folder), "FOLDER")
@@ -99,7 +95,7 @@ async def test_valid_calls_are_answered_as_without_the_proxy(name, tmp_path):
             tools = {tool.name: tool for tool in await client.list_tools()}
             assert set(tools) - server.left_out == {tool for tool, _ in server.calls(folder)}
             calls = server.calls(folder)
-            answers.append([_reported(await _called(client, tool, right), folder) for tool, right in calls])
+            answers.append([_reported(await raw_call(client, tool, right), folder) for tool, right in calls])
         calls = json.loads(json.dumps(_reached(record)).replace(str(folder), "FOLDER"))
         reached.append([(call["name"], call.get("arguments")) for call in calls])
     assert answers[0] == answers[1]
@@ -143,7 +139,7 @@ async def test_calls_that_the_schema_forbids_do_not_reach_the_server(name, tmp_p
 
 async def _outcome(client, tool, damage, record) -> str:
     """Make a damaged call, and return its outcome."""
-    result = await _called(client, tool, damage.sent)
+    result = await raw_call(client, tool, damage.sent)
     noted = (result.meta or {}).get("mcp_lenient", {})
     reached = [call.get("arguments") or {} for call in _reached(record)]
     if noted.get("status") == "error":
