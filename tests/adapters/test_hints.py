@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any
 
 import pytest
 from calls import call, code, got, lenient, plain
-from fastmcp.tools import Tool
 from mcp.types import ToolAnnotations
 from tables import each_row
 
@@ -22,6 +20,7 @@ from mcp_lenient.adapters.gate import is_destructive, is_read_only
         (None, False, False),
         ({}, False, False),
         ({"destructiveHint": True}, True, False),
+        (ToolAnnotations(destructiveHint=True), True, False),
         ({"destructive_hint": True}, True, False),
         ({"destructiveHint": None, "destructive_hint": True}, True, False),
         ({"destructiveHint": False}, False, False),
@@ -37,22 +36,6 @@ def test_hints_in_both_spellings(annotations: Any, destructive: bool, read_only:
     """MCP's spelling and that of SDK 2 are read, and only ``true`` counts; of two that differ, the careful one."""
     assert is_destructive(annotations) is destructive
     assert is_read_only(annotations) is read_only
-
-
-@each_row(("spelling", "as_object"), [("destructiveHint", True), ("destructive_hint", False)])
-def test_a_tool_is_destructive_in_both_spellings(spelling: str, *, as_object: bool) -> None:
-    """A FastMCP tool marked in either spelling gets only the safest repairs, on every version of FastMCP."""
-    marked: Any = {spelling: True}
-
-    def purge(ids: list[int]) -> int:
-        """Purge."""
-        return len(ids)
-
-    server = lenient(
-        Tool.from_function(purge, annotations=ToolAnnotations(**marked) if as_object else marked)
-    )
-    assert asyncio.run(call(server, "purge", {"ids": 5})).is_error
-    assert not asyncio.run(call(server, "purge", {"ids": "[5]"})).is_error
 
 
 READS: Any = {"readOnlyHint": True}

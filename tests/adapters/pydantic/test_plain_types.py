@@ -45,14 +45,9 @@ class Closed(BaseModel):
     number: int
 
 
-class Plain(BaseModel):
+class Plain(Row):
     """A row without a place for any value."""
 
-    number: int
-    text: str
-    ratio: float = 1.0
-    tags: list[str] = []
-    kind: Literal["new", "old"] | None = None
     rest: dict[str, float] | None = None
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from calls import Log, call, code, got, plain, rules
+from calls import Log, call, got, plain
 from fastmcp import Client, Context, FastMCP
 from fastmcp.exceptions import ToolError, ValidationError
 from fastmcp.tools import Tool
@@ -68,28 +68,6 @@ async def test_each_call_ends_as_with_the_middleware(function, decorate, strict,
     helped.add_middleware(LenientMiddleware())
     expected = await _outcomes(helped, function.__name__, events)
     assert await _outcomes(alone, function.__name__, events) == expected
-
-
-async def test_what_becomes_of_each_call(events: Log):
-    """Names, missing and wrapped arguments are repaired or refused, and logged, like values."""
-    server = plain(DECLARED(keep))
-    results = {name: await call(server, "keep", arguments) for name, arguments in CALLS.items()}
-    assert {name: code(result) for name, result in results.items() if result.is_error} == {
-        "nothing": "MISSING_CONTENT",
-        "missing": "MISSING_CONTENT",
-        "unknown": "UNKNOWN_PARAMETER",
-        "wrong": "INVALID_ARGUMENTS",
-    }
-    assert {name: rules(result) for name, result in results.items() if not result.is_error} == {
-        "right": [],
-        "wrapped": ["unwrap_arguments"],
-        "another case": ["rename_case", "rename_case"],
-        "alias": ["rename_alias"],
-        "injected": ["drop_injected"],
-        "text": ["tags"],
-        "normalized": ["tags"],
-    }
-    assert sorted(events.names) == ["call_rejected"] * 4 + ["call_repaired"] * 6
 
 
 @not_on_3(DIRECT)

@@ -7,8 +7,7 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any
 
 import pytest
-from calls import lenient
-from fastmcp import Client
+from calls import call, envelope, lenient
 from fastmcp.tools import Tool
 from pydantic import BeforeValidator
 from tables import each_row
@@ -33,17 +32,10 @@ def _some(numbers: list[int] | None = None) -> str:
     return f"{numbers}"
 
 
-async def _envelope(tool: Tool, sent: dict[str, Any]) -> dict[str, Any]:
-    async with Client(lenient(tool)) as client:
-        answer = await client.call_tool("tool", sent, raise_on_error=False)
-    reported: dict[str, Any] = answer.meta["mcp_lenient"]
-    return reported
-
-
 async def test_omitted_violations_are_counted():
     """Of many violations twenty are listed, and the last one says how many more there are."""
     sent = {f"unknown_{at}": at for at in range(MANY)}
-    details = (await _envelope(Tool.from_function(_some, name="tool"), sent))["details"]
+    details = envelope(await call(lenient(_some), "_some", sent))["details"]
     violations = details["violations"]
     assert len(violations) + details.get("violations_omitted", 0) == 20
     assert f"{MANY - 20} more faults were found." in violations[-1]["message"]
@@ -52,7 +44,9 @@ async def test_omitted_violations_are_counted():
 async def test_very_many_violations_are_grouped_by_parameter():
     """Thousands of wrong items in a list are one violation, listed beside unknown and missing names."""
     tool = _wide(3, list[int])
-    reported = await _envelope(tool, {"field_0": ["many"] * MANY, "field_1": [1] * MANY, "other": 1})
+    reported = envelope(
+        await call(lenient(tool), "tool", {"field_0": ["many"] * MANY, "field_1": [1] * MANY, "other": 1})
+    )
     found = {(each["parameter"], each["code"]) for each in reported["details"]["violations"]}
     assert found == {("field_0", "type"), ("field_2", "missing"), ("other", "unknown")}
 
@@ -77,14 +71,16 @@ async def test_a_large_refusal_leaves_the_event_loop(count, wrong):
     """Many parameters are repaired and reported in a worker thread."""
     noted = _Noted()
     sent = {f"field_{at}": "many" if at < wrong else at for at in range(count)}
-    assert (await _envelope(noted.wide(count), sent))["status"] == "error"
+    assert envelope(await call(lenient(noted.wide(count)), "tool", sent))["status"] == "error"
     assert noted.threads - {threading.get_ident()}
 
 
 async def test_a_small_refusal_stays_on_the_event_loop():
     """Few parameters are handled on the loop: a thread would cost more than the work."""
     noted = _Noted()
-    reported = await _envelope(noted.wide(20), {f"field_{at}": "many" for at in range(20)})
+    reported = envelope(
+        await call(lenient(noted.wide(20)), "tool", {f"field_{at}": "many" for at in range(20)})
+    )
     assert reported["error_code"] == "INVALID_ARGUMENTS"
     assert noted.threads == {threading.get_ident()}
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import pytest
-from fastmcp import Client, FastMCP
+from calls import call, got
+from fastmcp import FastMCP
 from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, Json
 
 from mcp_lenient import LenientMiddleware
@@ -72,11 +73,6 @@ def server():
     return mcp
 
 
-async def _called(server, tool, arguments):
-    async with Client(server) as client:
-        return await client.call_tool(tool, arguments, raise_on_error=False)
-
-
 @pytest.mark.parametrize(
     ("tool", "sent"),
     [
@@ -89,13 +85,13 @@ async def _called(server, tool, arguments):
 )
 async def test_relocated_values_are_read_by_the_tools_validator(server, tool, sent):
     """A value that a repair only moves is read by the tool's own validator, not by the schema."""
-    assert (await _called(server, tool, sent)).data == 0.25
+    assert got(await call(server, tool, sent)) == 0.25
 
 
 async def test_names_that_only_the_validator_knows_are_not_renamed(server):
     """A key that the model accepts as an alias is not unknown, even if the schema does not publish it."""
-    result = await _called(server, "label", {"one": {"ID": 1, "tag": ["x"]}})
-    assert result.data == {"label": ["x"], "tags": []}
+    result = await call(server, "label", {"one": {"ID": 1, "tag": ["x"]}})
+    assert got(result) == {"label": ["x"], "tags": []}
 
 
 @pytest.mark.parametrize(
@@ -107,7 +103,7 @@ async def test_names_that_only_the_validator_knows_are_not_renamed(server):
 )
 async def test_ambiguous_values_are_refused(server, tool, sent):
     """A call does not run if another reading is as likely."""
-    assert (await _called(server, tool, sent)).is_error
+    assert (await call(server, tool, sent)).is_error
 
 
 class Filter(BaseModel):
@@ -135,4 +131,4 @@ async def test_no_object_of_a_function_is_emptied(sent):
 
     mcp = FastMCP("filtered", middleware=[LenientMiddleware()])
     mcp.tool(close)
-    assert (await _called(mcp, "close", sent)).is_error
+    assert (await call(mcp, "close", sent)).is_error

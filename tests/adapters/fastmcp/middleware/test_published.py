@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import jsonpatch
 import pytest
+from calls import call, envelope, got
 from fastmcp import Client, FastMCP
 from fastmcp_versions import PROXY, skip_on_3
 from pydantic import Field, SecretStr
@@ -50,16 +51,9 @@ async def listed(made: FastMCP | str) -> dict[str, Any]:
         }
 
 
-async def called(made: FastMCP, tool: str, arguments: dict[str, Any]) -> Any:
-    """Return the result of a call."""
-    async with Client(made) as client:
-        return await client.call_tool(tool, arguments, raise_on_error=False)
-
-
 def violations(result: Any) -> Any:
     """Return the violations of a refused call."""
-    assert result.is_error
-    return result.meta["mcp_lenient"]["details"]["violations"]
+    return envelope(result)["details"]["violations"]
 
 
 async def test_a_list_stays_as_it_is_unless_a_form_is_asked_for():
@@ -107,7 +101,7 @@ ITEMS = [{"key": "a", "value": 1}]
 )
 async def test_a_call_in_either_form_reaches_the_tool(sent: dict[str, Any], repaired: set[str]):
     """The tool gets its own form; what is nearly right is repaired, with pointers of the published form."""
-    result = await called(server(publish="portable"), "label", sent)
+    result = await call(server(publish="portable"), "label", sent)
     assert result.structured_content == {"labels": {"a": 1}, "note": None, "size": 3, "where": "x"}
     repairs = (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])
     assert {each["pointer"] for each in repairs} == repaired
@@ -116,7 +110,7 @@ async def test_a_call_in_either_form_reaches_the_tool(sent: dict[str, Any], repa
 async def test_the_envelope_speaks_of_the_published_form():
     """Names and pointers in a refusal are those that the model was listed."""
     sent = {"labels": ITEMS, "size": 50, "filter_name": 5.5}
-    result = await called(server(publish="portable"), "label", sent)
+    result = await call(server(publish="portable"), "label", sent)
     assert {each["pointer"] for each in violations(result)} == {"/size", "/filter_name"}
     assert result.meta["mcp_lenient"]["details"]["parameters"] == {
         "required": ["labels"],
@@ -136,13 +130,13 @@ async def test_the_envelope_speaks_of_the_published_form():
 )
 async def test_what_cannot_be_read_back_is_refused(tool: str, sent: dict[str, Any], pointer: str):
     """A key that is there twice, and JSON text that does not parse, are answered with the envelope."""
-    result = await called(server(publish="portable"), tool, sent)
+    result = await call(server(publish="portable"), tool, sent)
     assert [each["pointer"] for each in violations(result)] == [pointer]
 
 
 async def test_a_secret_stays_secret_in_another_form():
     """A parameter whose published schema no longer says that it is secret is never repeated."""
-    result = await called(server(publish="portable"), "keep", {"anything": "{}", "key": 12345678})
+    result = await call(server(publish="portable"), "keep", {"anything": "{}", "key": 12345678})
     assert "12345678" not in str(result)
 
 
@@ -174,9 +168,7 @@ async def test_the_environment_may_ask_for_a_form(monkeypatch: pytest.MonkeyPatc
 
 async def test_observing_reads_back_and_repairs_nothing():
     """With mode ``observe`` a published call still reaches the tool in its own form."""
-    result = await called(
-        server(policy=Policy(mode="observe", publish="portable")), "label", {"labels": ITEMS}
-    )
+    result = await call(server(policy=Policy(mode="observe", publish="portable")), "label", {"labels": ITEMS})
     assert result.structured_content["labels"] == {"a": 1}
 
 
@@ -194,7 +186,7 @@ async def test_a_parent_publishes_the_tools_of_mounted_servers(child_publishes):
     parent = FastMCP("parent", middleware=[LenientMiddleware(publish="portable")])
     parent.mount(server(publish="portable" if child_publishes else None), namespace="sub")
     assert (await listed(parent))["sub_label"]["properties"]["labels"]["type"] == "array"
-    result = await called(parent, "sub_label", {"labels": ITEMS})
+    result = await call(parent, "sub_label", {"labels": ITEMS})
     assert result.structured_content["labels"] == {"a": 1}
 
 
@@ -209,8 +201,8 @@ async def test_the_only_allowed_value_is_not_made_by_a_repair():
     def wipe(confirm: Annotated[list[str], Field(json_schema_extra={"const": ["DELETE"]})]) -> str:
         return f"wiped: {confirm}"
 
-    assert (await called(portable(wipe), "wipe", {"confirm": "DELETE"})).is_error
-    assert not (await called(portable(wipe), "wipe", {"confirm": ["DELETE"]})).is_error
+    assert (await call(portable(wipe), "wipe", {"confirm": "DELETE"})).is_error
+    assert not (await call(portable(wipe), "wipe", {"confirm": ["DELETE"]})).is_error
 
 
 @pytest.mark.parametrize("front", [server, proxied])
@@ -296,7 +288,7 @@ async def test_pointers_allowed_values_and_patches_are_those_of_the_published_fo
     changed: dict[str, Any], expected: dict[str, Any], events: Any
 ):
     """What a refusal and its event say of a place can be applied to the call as the model sent it."""
-    result = await called(portable(find), "find", {**RIGHT, **changed})
+    result = await call(portable(find), "find", {**RIGHT, **changed})
     (violation,) = violations(result)
     assert {name: violation.get(name) for name in expected} == expected
     assert "sort[order]" not in result.content[0].text
@@ -308,10 +300,10 @@ async def test_pointers_allowed_values_and_patches_are_those_of_the_published_fo
 async def test_a_patch_repairs_the_call_that_was_sent():
     """A fix is a JSON Patch of the call in the published form, which the tool then accepts."""
     sent = {**RIGHT, "sort_order": "newst"}
-    (violation,) = violations(await called(portable(find), "find", sent))
+    (violation,) = violations(await call(portable(find), "find", sent))
     assert (violation["pointer"], violation["allowed_values"]) == ("/sort_order", ["newest", "oldest"])
     fixed = jsonpatch.apply_patch(sent, violation["fixes"][0])
-    assert (await called(portable(find), "find", fixed)).data == "newest {'a': 'low'} 1 None"
+    assert got(await call(portable(find), "find", fixed)) == "newest {'a': 'low'} 1 None"
 
 
 @pytest.mark.parametrize(
@@ -333,7 +325,7 @@ async def test_a_limit_that_the_form_only_describes_is_named(sent: dict[str, Any
     ) -> str:
         return f"{size} {pair} {sizes}"
 
-    (violation,) = violations(await called(portable(take), "take", sent))
+    (violation,) = violations(await call(portable(take), "take", sent))
     assert violation["message"] == message
 
 
@@ -350,7 +342,7 @@ async def test_a_tool_that_cannot_have_the_form_is_listed_as_it_is_and_named(eve
         front.mount(made)
     front.add_middleware(LenientMiddleware(publish="openai-strict"))
     assert (await listed(front))["count"]["properties"]["most"]["default"] == 5
-    assert (await called(front, "count", {"most": None})).data == "None"
+    assert got(await call(front, "count", {"most": None})) == "None"
     (warning,) = [each for each in events if each["event"] == "form_unavailable"]
     assert warning["subject"] == "count"
     assert warning["reason"] == "at /properties/most, null and leaving it out mean different things"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Literal
 
 import pytest
-from fastmcp import Client, FastMCP
+from calls import call, got, lenient, rules
 
-from mcp_lenient import LenientMiddleware, Policy
+from mcp_lenient import Policy
 
 _CASES = [
     pytest.param(
@@ -32,35 +32,26 @@ def search(
     return f"{limit} {max_results} {tags} {level}"
 
 
-def _server(policy):
-    server = FastMCP("notes", middleware=[LenientMiddleware(policy=policy)])
-    server.tool(search)
-    return server
-
-
 @pytest.mark.parametrize(("sent", "said"), _CASES)
 async def test_a_repaired_result_names_its_repairs(sent, said):
     """One more text block says which argument was repaired and how to send it; the rest stays unchanged."""
-    async with Client(_server(Policy(tell_model=True))) as client:
-        result = await client.call_tool("search", sent)
-    assert [block.text for block in result.content] == [result.data, f"Note: {said}"]
-    assert result.structured_content == {"result": result.data}
-    assert result.meta["mcp_lenient"]["repairs"]
+    result = await call(lenient(search, policy=Policy(tell_model=True)), "search", sent)
+    assert [block.text for block in result.content] == [got(result), f"Note: {said}"]
+    assert rules(result)
 
 
 async def test_many_repairs_are_counted():
     """The note describes three repairs and counts the others."""
     sent = {"limit": [1], "max_results": [2], "tags": '["a"]', "level": "LOW"}
-    async with Client(_server(Policy(tell_model=True))) as client:
-        result = await client.call_tool("search", sent)
+    result = await call(lenient(search, policy=Policy(tell_model=True)), "search", sent)
     assert result.content[-1].text.endswith(" 1 more value was corrected.")
 
 
-@pytest.mark.parametrize("policy", [Policy(), Policy(tell_model=True, mode="observe")])
-async def test_no_note_without_the_option(policy):
+@pytest.mark.parametrize(
+    ("policy", "limit"),
+    [(Policy(), [1]), (Policy(tell_model=True), 1), (Policy(tell_model=True, mode="observe"), 1)],
+)
+async def test_no_note_without_the_option(policy, limit):
     """By default, and if nothing is repaired, the content is the tool's own."""
-    async with Client(_server(policy)) as client:
-        result = await client.call_tool("search", {"limit": 1})
+    result = await call(lenient(search, policy=policy), "search", {"limit": limit})
     assert len(result.content) == 1
-    async with Client(_server(Policy())) as client:
-        assert len((await client.call_tool("search", {"limit": [1]})).content) == 1

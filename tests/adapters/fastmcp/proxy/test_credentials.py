@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from adapters.fastmcp.proxy.fronts import over_http, web
+from answers import envelope
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import SSETransport, StreamableHttpTransport
 from fastmcp.server.auth import RemoteAuthProvider, require_scopes
@@ -118,10 +119,6 @@ def _metadata_url(url: str) -> str:
     return url.replace("/mcp", f"{_WELL_KNOWN}/mcp")
 
 
-def _envelope(message: dict[str, Any]) -> dict[str, Any]:
-    return json.loads(message["result"]["content"][0]["text"])
-
-
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[tuple[str, str]]:
     """Return the URLs of a proxy and of the guarded server behind it, for tests that change neither."""
@@ -204,7 +201,7 @@ def test_a_caller_without_token_learns_nothing_after_one_with_token(modern, guar
     """Valid, nearly right, wrong and unknown calls and lists get 401 without a word about the tools."""
     with _calling(guarded[0], "of-root", modern=modern) as caller:
         assert len(caller.request("tools/list", {})["result"]["tools"]) == 2
-        assert _envelope(caller.request("tools/call", _WRONG))["error_code"] == "INVALID_LEFT_TYPE"
+        assert envelope(caller.request("tools/call", _WRONG))["error_code"] == "INVALID_LEFT_TYPE"
         for token in (None, "forged"):
             caller.present(token)
             answers = [
@@ -227,16 +224,16 @@ def test_each_caller_has_its_own_list(modern, guarded):
     with _calling(url, "of-root", modern=modern) as root, _calling(url, "of-ada", modern=modern) as ada:
         names = {tool["name"] for tool in root.request("tools/list", {})["result"]["tools"]}
         assert names == {"add", "wipe"}
-        assert _envelope(root.request("tools/call", wrong))["error_code"] == "INVALID_CONFIDENTIAL_DISK_TYPE"
+        assert envelope(root.request("tools/call", wrong))["error_code"] == "INVALID_CONFIDENTIAL_DISK_TYPE"
         answers = [
             ada.request("tools/call", wrong),
             ada.request("tools/call", {"name": "wipes", "arguments": {}}),
             ada.request("tools/list", {}),
         ]
-        assert _envelope(answers[0])["error_code"] == "UNKNOWN_TOOL"
+        assert envelope(answers[0])["error_code"] == "UNKNOWN_TOOL"
         assert "confidential_disk" not in json.dumps(answers)
         assert [tool["name"] for tool in answers[2]["result"]["tools"]] == ["add"]
-        assert _envelope(root.request("tools/call", wrong))["error_code"] == "INVALID_CONFIDENTIAL_DISK_TYPE"
+        assert envelope(root.request("tools/call", wrong))["error_code"] == "INVALID_CONFIDENTIAL_DISK_TYPE"
 
 
 @_ERAS

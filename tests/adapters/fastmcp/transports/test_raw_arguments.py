@@ -94,13 +94,6 @@ def test_other_values_get_the_envelope(wire, sent, kind, events):
     assert _SECRET not in json.dumps([events, answer if kind == "string" else None], default=str)
 
 
-def test_structured_content_is_the_envelope_only_without_an_output_schema(wire):
-    """The structured content has the envelope only if the tool has no output schema."""
-    assert "structuredContent" not in result(call(wire, "add_note", []))
-    refused = call(wire, "count_words", [])
-    assert result(refused)["structuredContent"] == envelope(refused)
-
-
 @each_row("sent", [None, ABSENT, {}])
 def test_no_arguments_stay_no_arguments(wire, sent, events):
     """Missing arguments are an empty object, as in the protocol, and nothing is repaired."""
@@ -202,16 +195,6 @@ def test_the_first_call_is_handled_like_later_ones(fresh, events):
         assert rules(call(wire, "add_note", json.loads(_JSON))) == []
         name = "call_rejected" if isinstance(outcome, str) else "call_repaired"
         assert events.names == [name, name, "call_accepted"]
-
-
-@_RAW
-def test_the_strict_policy_refuses_raw_arguments(connect, sent, events):
-    """Without repairs, raw arguments get an envelope even if the text is an object."""
-    events.clear()
-    wire = connect(build(POLICIES["strict"]))
-    for _ in range(2):
-        assert envelope(call(wire, "add_note", sent))["error_code"] == "INVALID_ARGUMENTS"
-    assert events.names == ["call_rejected"] * 2
 
 
 @_RAW
