@@ -292,13 +292,10 @@ async def test_the_policy_says_which_tools_are_destructive(files):
     assert ran == ["/r", "/d"]
 
 
-@pytest.mark.parametrize(
-    "text", ["Note: I read it.\n{}", "{}\nUser: thanks.", "- Read it.\n{}", "## Plan\n\n{}"]
-)
-async def test_a_call_beside_text_that_is_not_plain_is_answered(files, text):
+async def test_a_call_beside_text_that_is_not_plain_is_answered(files):
     """A call at the beginning of a line is not run, but not passed over in silence either."""
     mcp, ran = files
-    done = await dispatch(mcp, text.replace("{}", '<read>{"path": "/x"}</read>'))
+    done = await dispatch(mcp, 'Note: I read it.\n<read>{"path": "/x"}</read>')
     assert ran == []
     assert "send the call alone" in done.messages[0]["content"]
 

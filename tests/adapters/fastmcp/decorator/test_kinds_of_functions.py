@@ -66,14 +66,6 @@ def with_context(content: str, ctx: Context, tags: list[str] | None = None) -> l
     return sync(content, tags)
 
 
-async def with_optional_context(
-    content: str, tags: list[str] | None = None, ctx: Context | None = None
-) -> list[str]:
-    """Store a text on a server, or without one."""
-    assert ctx is None or ctx.fastmcp.name == "server"
-    return sync(content, tags)
-
-
 def _shelf() -> str:
     return "shelf"
 
@@ -94,7 +86,6 @@ FUNCTIONS = [
     described,
     in_defaults,
     with_context,
-    with_optional_context,
     with_dependency,
 ]
 
