@@ -14,6 +14,12 @@ from typing import Any
 _PATIENCE = 60
 
 
+def rules(result: Any) -> list[str]:
+    """Return the rules that repaired a call."""
+    assert not result.isError, result
+    return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
+
+
 async def failure_of(test: Awaitable[None]) -> str | None:
     """Return the traceback of a running test, or None if it passes in time."""
     try:

@@ -75,6 +75,7 @@ async def test_an_unknown_tool_is_refused_with_a_suggestion(host, events: Log):
     [
         ("policy", "observe", ["call_observed"]),
         ("environment", "observe", ["call_observed"]),
+        ("setting", "observe", ["call_observed"]),
         ("policy", "off", []),
     ],
 )
@@ -82,7 +83,8 @@ async def test_other_modes_change_nothing(host, by, mode, logged, events: Log, m
     """In observe and off mode the call is passed on as it is; the environment overrides every policy."""
     if by == "environment":
         monkeypatch.setenv("MCP_LENIENT_MODE", mode)
-    async with host(tools={"*": Policy(mode=mode) if by == "policy" else Policy()}) as call:
+    patterns = {"tools": {"*": Policy(mode=mode) if by == "policy" else Policy()}}
+    async with host(**({"mode": mode} if by == "setting" else patterns)) as call:
         answer = await call(NEAR)
     assert (answer.noted.get("error_code"), answer.rules) == (None, [])
     # Without the server's own refusal behind a proxy.

@@ -216,16 +216,6 @@ def _unused(events: Log) -> list[str]:
     return [each["reason"] for each in events if each["event"] == "definition_unused"]
 
 
-@EACH
-async def test_a_host_may_observe(host):
-    """``mode="observe"`` overrides the policy."""
-    decisions = []
-    async with host(mode="observe", on_decision=decisions.append) as call:
-        with suppress(Exception):
-            await call({"text": "a", "tags": 5})
-    assert (decisions[0].status, decisions[0].mode) == ("refused", "observe")
-
-
 @pytest.mark.parametrize(
     "function",
     [Gate, LenientCalls, LenientMiddleware, lenient_session],

@@ -14,7 +14,7 @@ from mcp.shared.memory import create_connected_server_and_client_session
 from benchmarks.hosts.log import events_of
 from mcp_lenient import Policy, dispatch, lenient_session
 from mcp_lenient.results import LenientSession
-from tests.adapters.running import print_outcomes
+from tests.adapters.running import print_outcomes, rules
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 MANY = 5
@@ -39,12 +39,6 @@ async def connected(server: Any = None) -> AsyncIterator[ClientSession]:
         server.tool()(picture)
     async with create_connected_server_and_client_session(getattr(server, "_mcp_server", server)) as session:
         yield session
-
-
-def rules(result: Any) -> list[str]:
-    """Return the rules that repaired a call."""
-    assert not result.isError, result
-    return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
 async def test_no_fastmcp_is_needed() -> None:

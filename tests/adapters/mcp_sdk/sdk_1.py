@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from benchmarks.hosts.log import events_of
 from mcp_lenient import Policy
 from mcp_lenient.adapters.mcp_sdk import make_lenient
-from tests.adapters.running import print_outcomes
+from tests.adapters.running import print_outcomes, rules
 
 SCHEMA = {
     "type": "object",
@@ -76,12 +76,6 @@ async def call(server: Any, tool: str, arguments: Any) -> Any:
     """Return the result of a call by the SDK's own client."""
     async with connected(server) as session:
         return await session.call_tool(tool, arguments)
-
-
-def rules(result: Any) -> list[str]:
-    """Return the rules that repaired a call."""
-    assert not result.isError, result
-    return [each["rule"] for each in (result.meta or {}).get("mcp_lenient", {}).get("repairs", [])]
 
 
 def refusal(result: Any) -> dict[str, Any]:
