@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from calls import Log, call, code, got, lenient, plain, rules
 from fastmcp import FastMCP
+from fastmcp.tools import Tool
 
 from mcp_lenient import LenientMiddleware, Policy
 
@@ -65,6 +66,14 @@ async def test_observing_servers_observe_once(sent, events: Log):
     assert events.names == ["call_observed"]
 
 
+async def test_a_child_need_not_observe_what_its_parent_repairs(events: Log):
+    """A repaired call of a child that observes is one event, that of the parent."""
+    parent = lenient(name="parent")
+    parent.mount(lenient(add, name="child", policy=Policy(mode="observe")))
+    assert rules(await call(parent, "add", {"numbers": "[1]"})) == ["json_text_to_array"]
+    assert events.names == ["call_repaired"]
+
+
 async def test_the_event_names_both_servers(events: Log):
     """The event names the called server and the path of the mounted server with the tool."""
     server, name = _chain((True, False, True), "ns")
@@ -109,12 +118,9 @@ async def test_one_middleware_may_serve_two_servers():
         return {"value": value}
 
     middleware = LenientMiddleware()
-    servers = []
-    for function in (first, second):
-        server = FastMCP("server")
-        server.tool(function, name="tool")
+    servers = [plain(Tool.from_function(function, name="tool")) for function in (first, second)]
+    for server in servers:
         server.add_middleware(middleware)
-        servers.append(server)
     for _ in range(2):
         assert got(await servers[0].call_tool("tool", {"value": "[1]"})) == {"value": [1]}
         assert got(await servers[1].call_tool("tool", {"value": "[1]"})) == {"value": "[1]"}
