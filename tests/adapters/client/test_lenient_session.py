@@ -19,12 +19,12 @@ from mcp_lenient.normalizers import aliases
 @pytest.fixture
 def server():
     """Return a server without mcp-lenient, strict if the SDK does not validate already."""
-    mcp = FastMCP("bare", strict_input_validation=not IS_3)
 
-    @mcp.tool
     def bazi(year: int, gender: float, *, solar: bool = False, parts: list[int] | None = None) -> str:
         """Compute."""
         return f"{year}, {gender}, {solar}, {parts}"
+
+    mcp = FastMCP("bare", strict_input_validation=not IS_3, tools=[bazi])
 
     @mcp.tool(annotations={"destructiveHint": True})
     def erase(names: list[str]) -> str:
@@ -177,11 +177,11 @@ async def test_all_pages_of_tools_are_read():
 async def test_observe_mode_passes_non_object_arguments_on(events, arguments):
     """Non-object arguments are not dropped: the session refuses them as it does without mcp-lenient."""
     ran = []
-    mcp = FastMCP("bare")
 
-    @mcp.tool
     def erase(everything: bool = True) -> None:  # noqa: FBT002
         ran.append(everything)
+
+    mcp = FastMCP("bare", tools=[erase])
 
     async with Client(mcp) as client:
         with pytest.raises(ValidationError):

@@ -47,14 +47,12 @@ def served(tmp_path):
 
 def platform():
     """Create a server with the tool that the file describes."""
-    mcp = FastMCP("platform")
 
-    @mcp.tool
     def browser_use_execute_task(task: str, max_steps: int, *, use_vision: bool = True) -> str:
         """Execute a task."""
         return f"{task}, {max_steps}, {use_vision}"
 
-    return mcp
+    return FastMCP("platform", tools=[browser_use_execute_task])
 
 
 async def call(server, **arguments):
@@ -177,12 +175,12 @@ async def test_a_server_with_a_wrong_file_lists_no_tools(served, tmp_path, caplo
 
 async def test_a_narrower_type_is_not_a_contradiction(served):
     """The file may declare fewer types than the function accepts; an integer is a number."""
-    mcp = FastMCP("platform")
 
-    @mcp.tool
     def browser_use_execute_task(task: str | None, max_steps: float, *, use_vision: bool = True) -> str:
         """Execute a task."""
         return f"{task}, {max_steps}, {use_vision}"
+
+    mcp = FastMCP("platform", tools=[browser_use_execute_task])
 
     assert (await call(served(server=mcp), task="tea")).data == "tea, 20.0, True"
 
@@ -207,11 +205,13 @@ async def test_a_reloaded_contradiction_changes_nothing(tmp_path, later, events)
     """A changed file that contradicts the function is not used, and one event names its parameter."""
     file = tmp_path / "tools.yaml"
     file.write_text("tools: {add: {parameters: {n: {aliases: [number]}}}}", encoding="utf-8")
-    server: FastMCP = FastMCP("edited", middleware=[LenientMiddleware(definitions=file, reload=True)])
 
-    @server.tool
     def add(n: int) -> int:
         return n + 1
+
+    server: FastMCP = FastMCP(
+        "edited", middleware=[LenientMiddleware(definitions=file, reload=True)], tools=[add]
+    )
 
     file.write_text("tools: {add: {parameters: {n: {type: string}}}}", encoding="utf-8")
     async with Client(server) as client:

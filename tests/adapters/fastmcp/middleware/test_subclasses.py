@@ -26,11 +26,11 @@ async def test_a_hook_of_a_subclass_sees_each_call_once(hook):
     """The hook of the subclass is called once, and the call is repaired."""
     middleware: Any = _hearing(hook)()
     middleware.heard = []
-    server = FastMCP("notes", middleware=[middleware])
 
-    @server.tool
     def double(number: int) -> int:
         return 2 * number
+
+    server = FastMCP("notes", middleware=[middleware], tools=[double])
 
     async with Client(server) as client:
         result = await client.call_tool("double", {"number": "4.0"})

@@ -56,12 +56,12 @@ class _Guarded:
         """Return the server for its address."""
         verifier = StaticTokenVerifier(self.tokens, required_scopes=["use"])
         auth = RemoteAuthProvider(verifier, authorization_servers=[_LOGIN], base_url=address)
-        server = FastMCP("guarded", auth=auth)
 
-        @server.tool
         def add(left: int, right: int) -> int:
             self.seen.append(get_http_headers(include={"authorization"}).get("authorization"))
             return left + right
+
+        server = FastMCP("guarded", auth=auth, tools=[add])
 
         @server.tool(auth=require_scopes("admin"))
         def wipe(confidential_disk: int) -> str:

@@ -59,11 +59,11 @@ async def test_the_servers_own_name_is_logged(named, logged, mode, events):
 
 async def test_the_operators_name_wins(events):
     """The name that the operator gives the proxy is logged."""
-    server = FastMCP("upstream")
 
-    @server.tool
     def add(a: int) -> int:
         return a
+
+    server = FastMCP("upstream", tools=[add])
 
     async with Client(create_lenient_proxy(server, name="front")) as client:
         await client.call_tool_mcp("add", {"a": []})

@@ -21,17 +21,16 @@ from mcp_lenient.cli import run
 
 
 def _slow() -> FastMCP:
-    server = FastMCP("upstream")
 
-    @server.tool
     async def wait(seconds: float) -> str:
         await asyncio.sleep(seconds)
         return "awake"
 
-    @server.tool
     async def ask(ctx: Context) -> str:
         answer = await ctx.elicit("Which?", response_type=str)
         return str(answer.data)
+
+    server = FastMCP("upstream", tools=[wait, ask])
 
     @server.resource("note://slow")
     async def note() -> str:

@@ -87,11 +87,11 @@ async def test_only_this_proxys_repairs_are_reported(given, events):
 
 async def test_the_envelope_of_a_lenient_upstream_passes_unchanged(events):
     """The client gets the envelope of a lenient upstream unchanged."""
-    server = FastMCP("upstream")
 
-    @server.tool
     def note(tags: list[str]) -> int:
         return len(tags)
+
+    server = FastMCP("upstream", tools=[note])
 
     server.add_middleware(LenientMiddleware())
     policy = Policy(unrepairable="forward")

@@ -42,9 +42,7 @@ pytestmark = [
 
 
 def _sampling() -> FastMCP:
-    server = FastMCP("upstream")
 
-    @server.tool
     async def sample(ctx: Context) -> dict[str, Any]:
         """Ask the client's model, and return its whole answer."""
         params = CreateMessageRequestParams(
@@ -56,7 +54,7 @@ def _sampling() -> FastMCP:
         answer = await ctx.session.send_request(CreateMessageRequest(params=params), CreateMessageResult)
         return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
 
-    return server
+    return FastMCP("upstream", tools=[sample])
 
 
 async def _sampled(front: FastMCP | str, kind: str) -> tuple[Any, list[Any]]:
