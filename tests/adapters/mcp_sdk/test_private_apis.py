@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
+from mcp.server.extension import Extension
 from mcp.server.lowlevel import Server
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool
@@ -46,6 +47,21 @@ async def test_a_middleware_finds_the_server_that_calls_it(inner):
 def test_other_objects_have_no_server(foreign):
     """No server is found behind other objects."""
     assert compat.server_behind(foreign) is None
+
+
+def test_the_functions_of_a_server_are_found():
+    """The handler leads to the server, also through the interceptors of extensions, and the server to each function's model."""
+
+    class Watch(Extension):
+        identifier = "com.example/watch"
+
+        async def intercept_tool_call(self, params: Any, ctx: Any, call_next: Any) -> Any: ...
+
+    for server in (MCPServer("a"), MCPServer("b", extensions=[Watch()])):
+        server.tool()(note)
+        assert compat.function_server(entry(server)) is server
+        assert compat.validator(compat.function_tool(server, "note")) is not None
+        assert compat.function_tool(server, "other") is None
 
 
 def test_a_custom_server_is_not_treated_as_a_function_server():
