@@ -118,7 +118,8 @@ CHANGES: dict[str, Build] = {
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 async def test_a_transformed_tool_runs_what_fastmcp_runs(change, strict):
     """The whole chain of transforms decides: renamed, hidden, required, with a default, transformed twice."""
-    assert await differences(change, calls_of("z", "x", "n")[strict::2], strict=strict) == []
+    half = calls_of("z", "x", "n")[strict::2]  # the other half on servers of the other strictness
+    assert await differences(change, half, strict=strict) == []
 
 
 @given(
