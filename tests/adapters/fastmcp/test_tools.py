@@ -13,6 +13,7 @@ from pydantic import AfterValidator
 from tables import each_row
 
 from mcp_lenient.adapters.fastmcp.tools import (
+    Call,
     FunctionValidator,
     ServerSource,
     version_asked,
@@ -101,3 +102,24 @@ def test_only_validation_errors_refuse(error, accepted):
     for arguments in ({"n": 1}, MappingProxyType({"n": 1})):
         assert validator.accepts(arguments) is accepted
         assert (validator.faults(arguments) == ()) is accepted
+
+
+def test_a_validator_is_not_kept_for_another_thread():
+    """A validator no longer applies if the function is to run in another thread."""
+    tool = Tool.from_function(count)
+    assert isinstance(tool, FunctionTool)
+    moved = tool.model_copy(update={"run_in_thread": not tool.run_in_thread})
+    assert not FunctionValidator(tool, strict=False).still_validates(moved, strict=False)
+
+
+def test_each_hop_of_a_route_counts_once():
+    """A hop matches a server with its tool name, and removes itself and all hops before it from the route."""
+    first, second, third = plain(name="a"), plain(name="b"), plain(name="c")
+    route = ((first, "x"), (second, "y"), (third, "z"))
+    call = Call(context=None, call_next=None, request=None, parent=None, route=route)  # type: ignore[arg-type]
+    assert not call.consume_hop(second, "x")
+    assert not call.consume_hop(plain(name="b"), "y")
+    assert call.consume_hop(second, "y")
+    assert not call.consume_hop(first, "x")
+    assert not call.consume_hop(second, "y")
+    assert call.route == ((third, "z"),)
