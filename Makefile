@@ -18,6 +18,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
+# Container images often set it. Without bytecode each test process would compile all test files again in each run.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test test-all lint types format catalogs docs bench clean
 
 help: ## Say what can be made
