@@ -563,35 +563,27 @@ async def test_search_lists_unreadable_files(clients, path, pattern, said):
         )
 
 
+MISSING = [
+    ("browser_switch_tab", {"page_id": 9}, "There is no tab 9"),
+    ("browser_get_dropdown_options", {"index": 0}, "Element 0 is no drop-down"),
+    ("browser_select_dropdown_option", {"index": 3, "text": "No"}, "There is no option 'No'"),
+    ("browser_drag_drop", {"coord_source_x": 1}, "A drag needs a source"),
+    ("browser_navigate", {"url": "file:///etc/passwd"}, "'file:///etc/passwd' is"),
+    ("browser_get_content", {"selector": "#no"}, "There is no '#no' on this"),
+    ("browser_get_content", {"selector": "p["}, "This is no CSS selector"),
+    ("browser_send_keys", {"keys": "F99"}, "There is no key 'F99'."),
+    ("browser_scroll_to_text", {"text": "Coffee"}, "There is no 'Coffee'"),
+]
+
+
 @with_the_servers
 @needs_chromium
-@pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
-    [
-        pytest.param("browser_switch_tab", {"page_id": 9}, "There is no tab 9", id="tab"),
-        pytest.param("browser_get_dropdown_options", {"index": 0}, "Element 0 is no drop-down", id="menu"),
-        pytest.param(
-            "browser_select_dropdown_option", {"index": 3, "text": "No"}, "There is no opt", id="option"
-        ),
-        pytest.param("browser_drag_drop", {"coord_source_x": 1}, "A drag needs a source", id="drag"),
-        pytest.param("browser_navigate", {"url": "file:///etc/passwd"}, "'file:///etc/passwd' is", id="file"),
-        pytest.param("browser_get_content", {"selector": "#no"}, "There is no '#no' on this", id="selector"),
-        pytest.param("browser_get_content", {"selector": "p["}, "This is no CSS selector", id="syntax"),
-        pytest.param("browser_send_keys", {"keys": "F99"}, "There is no key 'F99'.", id="key"),
-        pytest.param("browser_scroll_to_text", {"text": "Coffee"}, "There is no 'Coffee'", id="text"),
-        pytest.param(
-            "browser_navigate", {"url": "/nope.html"}, "/nope.html is no page: the server", id="404"
-        ),
-        pytest.param(
-            "browser_navigate", {"url": "http://127.0.0.1:9/?a=1"}, "http://127.0.0.1:9/ cannot", id="refused"
-        ),
-    ],
-)
-async def test_the_browser_reports_missing_elements(clients, tool, arguments, said):
+async def test_the_browser_reports_missing_elements(clients):
     """What a page does not have is an error in one line."""
-    await clients[tool].call_tool(*SHOP)
-    with pytest.raises(ToolError, match=f"^{re.escape(said)}.*$"):
-        await clients[tool].call_tool(tool, arguments)
+    await clients["browser_navigate"].call_tool(*SHOP)
+    for tool, arguments, said in MISSING:
+        with pytest.raises(ToolError, match=f"^{re.escape(said)}.*$"):
+            await clients[tool].call_tool(tool, arguments)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -615,11 +607,11 @@ async def test_a_failed_navigation_leaves_the_browser_as_it_was(browser):
     """After an address that cannot be opened, the previous page and its history are still there."""
     await browser["browser_navigate"]("/")
     await browser["browser_navigate"]("/about.html")
+    with pytest.raises(ToolError, match="cannot be opened"):
+        await browser["browser_open_tab"]("http://127.0.0.1:9/")
     for _ in range(2):
-        with pytest.raises(ToolError, match="cannot be opened"):
-            await browser["browser_navigate"]("http://127.0.0.1:9/")
-        with pytest.raises(ToolError, match="cannot be opened"):
-            await browser["browser_open_tab"]("http://127.0.0.1:9/")
+        with pytest.raises(ToolError, match=r"^http://127\.0\.0\.1:9/ cannot be opened"):
+            await browser["browser_navigate"]("http://127.0.0.1:9/?a=1")
         assert (await browser["browser_get_current_url"]()).endswith("/about.html")
     assert (await browser["browser_go_back"]())["title"] == "Tea shop"
     assert (await browser["browser_navigate"]("/about.html"))["page_id"] == 0
@@ -674,8 +666,9 @@ async def test_a_missing_element_is_named_with_those_there_are(browser, page, in
         pytest.param(
             "搜索李文倩目前工作地点", "Nothing was found for '李文倩目前工作地点'", id="nothing-found"
         ),
-        pytest.param("open /nope.html", "/nope.html is no page: the server answers 404.", id="404"),
-        pytest.param("open /../../../etc/passwd", "/etc/passwd is no page", id="passwd"),
+        pytest.param(
+            "open /../../../etc/passwd", "/etc/passwd is no page: the server answers 404.", id="passwd"
+        ),
     ],
 )
 async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
@@ -690,17 +683,13 @@ async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
 @pytest.mark.parametrize(
     ("task", "said"),
     [
-        pytest.param("click Tea shop", "There is no link or button 'Tea shop'", id="heading"),
-        pytest.param("click everything", "'everything' on this page. There are: 'About us'", id="all"),
+        pytest.param("click Tea shop", "'Tea shop' on this page. There are: 'About us'", id="heading"),
         pytest.param("type Li into Surname", "There is no field 'Surname'", id="field"),
         pytest.param("open the first result", "This page has no results", id="result"),
-        pytest.param("type Li into Name, press F99", "There is no key 'F99'.", id="key"),
         pytest.param("press Tab", None, id="focus"),
         pytest.param("open /about.html, press Tab", "No element of this page has the focus", id="no-focus"),
-        pytest.param("scroll down; scroll down; scroll down; scroll down", "not scroll further", id="end"),
-        pytest.param("open /about.html, scroll down", "Step 3, scroll, failed: This page does", id="short"),
+        pytest.param("open /about.html, scroll down", "Step 3, scroll, failed: This page does", id="end"),
         pytest.param("click about", None, id="one-match"),
-        pytest.param("click ORDER", None, id="case"),
     ],
 )
 async def test_a_step_counts_on_what_it_names(browser, task, said):
@@ -708,6 +697,7 @@ async def test_a_step_counts_on_what_it_names(browser, task, said):
     got = await browser["browser_use_execute_task"](f"open /; {task}", use_vision=False)
     assert (got["success"], got["error"] is None) == (said is None, said is None), got
     assert said is None or said in got["error"]
+    assert got["steps"][0]["action"] == "open"
 
 
 @needs_chromium
@@ -863,17 +853,6 @@ async def test_packages_are_installed_where_their_names_are_all_that_is_said(tmp
         got = (await client.call_tool("search_and_install_tools", {"task_description": task})).data
     assert got["installed"] == installed
     assert not (got["installed"] and got["would_run"])
-
-
-@pytest.mark.slow
-@needs_chromium
-@with_the_servers
-async def test_a_task_reports_its_failed_step(clients):
-    """A step that fails ends the task; what was done before it is in the answer."""
-    task = {"task": "open /, click Buy, scroll down", "use_vision": False}
-    got = (await clients["browser_use_execute_task"].call_tool("browser_use_execute_task", task)).data
-    assert (got["success"], [step["action"] for step in got["steps"]]) == (False, ["open"])
-    assert "Buy" in got["error"]
 
 
 @with_the_servers
