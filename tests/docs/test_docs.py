@@ -243,7 +243,7 @@ def test_generated_tables_are_those_of_the_code(page, monkeypatch):
     assert "[[[cog" in text
     cog = Cog()
     cog.options.verbosity = 0
-    assert cog.process_string(text) == text
+    assert cog.process_string(text) == text, "Bring the table up to the code: make format"
 
 
 def test_each_family_of_rules_has_a_page():
