@@ -16,20 +16,6 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 import sdk_2
 from benchmarks.hosts.matrix import HOSTS
 
-every_sdk = pytest.mark.parametrize(
-    ("example", "needs"),
-    [
-        pytest.param("sdk_2.py", (), id="sdk 2"),
-        pytest.param("sdk_1.py", HOSTS["sdk_1"].needs, id="sdk 1", marks=pytest.mark.slow),
-    ],
-)
-
-
-def python(needs):
-    """The interpreter that an example needs."""
-    return environment(*needs) if needs else sys.executable
-
-
 @pytest.mark.slow
 def test_an_example_prints_its_results_on_sdk_1():
     """Three calls run, two are refused with the envelope."""
@@ -76,11 +62,12 @@ def quiet():
         yield nowhere
 
 
-@every_sdk
+@pytest.mark.slow
+@pytest.mark.parametrize(("example", "needs"), [("sdk_2.py", ()), ("sdk_1.py", HOSTS["sdk_1"].needs)])
 async def test_an_example_serves_over_stdio(example, needs, quiet):
     """A client of its own process is understood as well, and stdout has the protocol alone."""
     server = StdioServerParameters(
-        command=python(needs),
+        command=environment(*needs) if needs else sys.executable,
         args=[str(ROOT / "examples" / example), "--serve"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
