@@ -45,40 +45,28 @@ def test_a_task_is_read_as_steps(task, steps):
         (task, [task] if unread is None else unread)
         for task, unread in {
             "delete my account": None,
-            "Order green tea for Mei in the tea shop": None,
-            "天气": None,
             "open /about.html, then delete my account": ["delete my account"],
             "search for bread and butter": ["butter"],
             "search for tea or coffee": None,
             "search for tea if it rains": None,
             "search for tea?": None,
-            'search for "tea" or "milk"': None,
             'search for "tea" and "milk"': ['"milk"'],
-            "click Order unless it is dear": None,
             "click Order, but only once": ["but only once"],
-            "do not click Order": None,
             "never open /about.html": None,
             "press Enter three times": None,
             "scroll down twice": None,
-            "scroll down to the prices": None,
             "scroll down and delete everything": ["delete everything"],
-            "open /about.html twice": None,
             "open the second result": None,
-            "open the first thing that I like": None,
-            "type Li": None,
             "type Li into Name and Tea": ["Tea"],
             "type Li into Name without pressing Enter": None,
             "wait 1,000 seconds": ["wait 1", "000 seconds"],
-            "could you click Order": None,
             "click": None,
             "点击订单如果便宜": None,
             "搜索茶和咖啡": None,
-            "搜索茶并删除我的账户": None,
             "别点击 Order": None,
             "点击 Order 吗": None,
             "打开第二个结果": None,
             "在Name中输入李和王": None,
-            "向下滚动三次": None,
         }.items()
     ],
 )
@@ -91,13 +79,10 @@ def test_what_cannot_be_read_is_named(task, unread):
     ("task", "package"),
     [
         ("需要处理PDF文件", "pypdf"),
-        ("draw a chart of the sales", "matplotlib"),
-        ("sing a song", None),
         ("a virus on my computer", None),  # a part of a word
         ("read my mind", None),  # one word of two
         ("charts", "matplotlib"),
         ("把数据画成图表", "matplotlib"),
-        ("读取 我的 心", None),  # one word of three
         ("pypdf", "pypdf"),
     ],
 )

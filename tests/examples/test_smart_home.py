@@ -75,14 +75,11 @@ def envelope(result):
         pytest.param("客厅灯", ["abc123", "air001"], id="one-word"),
         pytest.param("打开客厅的灯", ["abc123", "air001"], id="sentence"),
         pytest.param("turn on the living room light", ["abc123", "air001"], id="english-sentence"),
-        pytest.param("the Living Room lights", ["abc123", "air001"], id="english-plural"),
         pytest.param("灯光", ["abc123", "bed001"], id="one-of-two-characters"),
         pytest.param("灯", ["abc123", "bed001"], id="one-character"),
         pytest.param("AC", ["air001"], id="short-name"),
         pytest.param("studio lamp", ["std001", "abc123"], id="english-name"),
-        pytest.param("书房 灯", ["std001", "abc123"], id="chinese-for-an-english-name"),
         pytest.param("kitchen 窗帘", ["bld001"], id="both-languages"),
-        pytest.param("front door", ["dor001"], id="lock"),
         pytest.param("大门锁", ["dor001"], id="a-name"),
         pytest.param("thermostat", ["air001"], id="a-type"),
         pytest.param("厨房的窗帘", ["bld001"], id="no-single-character"),
@@ -301,33 +298,23 @@ REPAIRED = [
     ("search_devices", {"query": 1}, {"query": "1"}, "str-number"),
     # int
     ("search_devices", {"query": "light", "limit": "1"}, {"query": "light", "limit": 1}, "int-text"),
-    ("search_devices", {"query": "light", "limit": 1.0}, {"query": "light", "limit": 1}, "int-float"),
     ("search_devices", {"query": "light", "limit": None}, {"query": "light"}, "int-null"),
     # float
     ("set_climate", CLIMATE | {"temperature": "24.5"}, CLIMATE, "float-text"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "true"}, CLIMATE | {"quiet": True}, "bool-text"),
-    ("set_climate", CLIMATE | {"quiet": "Yes"}, CLIMATE | {"quiet": True}, "bool-yes"),
     # Literal
     ("set_climate", CLIMATE | {"power": "Off"}, CLIMATE | {"power": "off"}, "literal-case"),
     # a string or null
     ("set_climate", CLIMATE | {"until": 22}, CLIMATE | {"until": "22"}, "optional-str-number"),
     # a list of objects
     ("execute_commands", LIGHT | {"commands": json.dumps([ON])}, LIGHT | {"commands": [ON]}, "dicts-json"),
-    ("execute_commands", LIGHT | {"commands": str([ON, DIM])}, LIGHT | {"commands": [ON, DIM]}, "dicts-python"),
-    ("execute_commands", LIGHT | {"commands": [json.dumps(DIM)]}, LIGHT | {"commands": [DIM]}, "dicts-json-inside"),
-    ("execute_commands", LIGHT | {"commands": f"```json\n{json.dumps([DIM])}\n```"}, LIGHT | {"commands": [DIM]}, "dicts-fenced"),
-    ("execute_commands", LIGHT | {"commands": {"item": [ON]}}, LIGHT | {"commands": [ON]}, "dicts-item"),
     ("execute_commands", LIGHT | {"commands": ON}, LIGHT | {"commands": [ON]}, "dicts-one"),
-    ("execute_commands", LIGHT | {"commands": [DIM | {"arguments": "[30]"}]}, LIGHT | {"commands": [DIM]}, "dicts-arguments"),
     ("execute_commands", LIGHT | {"commands": [{"Capability": "switch", "Command": "on"}]}, LIGHT | {"commands": [ON]}, "dicts-names"),
-    ("execute_commands", LIGHT | {"commands": [ON | {"arguments": None}]}, LIGHT | {"commands": [ON]}, "dicts-null"),
     # a list of str
     ("interpret_command", SAID | {"device_capabilities": '["switch", "switchLevel"]'}, SAID, "list-json"),
-    ("interpret_command", SAID | {"device_capabilities": "switchLevel"}, SAID, "list-one"),
     # dict and Optional
     ("interpret_command", SAID | {"current_state": '{"level": 80}'}, SAID | {"current_state": {"level": 80}}, "dict-json"),
-    ("interpret_command", SAID | {"current_state": "{'level': 80, 'on': True}"}, SAID | {"current_state": {"level": 80}}, "dict-python"),
     ("interpret_command", SAID | {"current_state": ""}, SAID, "optional-empty"),
     # names and the whole
     ("interpret_command", {"userInput": "关灯", "deviceCapabilities": ["switch"]}, {"user_input": "关灯", "device_capabilities": ["switch"]}, "names-camel"),
@@ -337,30 +324,22 @@ REPAIRED = [
 REFUSED = [
     # str
     ("search_devices", {"query": ["客厅"]}, "INVALID_QUERY_TYPE", "Send one value.", "str-list"),
-    ("search_devices", {"query": None}, "INVALID_QUERY_TYPE", "must be a string, but got null", "str-null"),
-    ("search_devices", {"query": {"text": "客厅"}}, "INVALID_QUERY_TYPE", "but got an object", "str-object"),
     ("search_devices", {}, "MISSING_QUERY", "'query' is required", "str-missing"),
     # int
-    ("search_devices", {"query": "灯", "limit": "两"}, "INVALID_LIMIT_TYPE", "must be an integer", "int-chinese"),
     ("search_devices", {"query": "灯", "limit": "２"}, "INVALID_LIMIT_TYPE", "must be an integer", "int-full-width"),  # noqa: RUF001 - that is the point
     # float
     ("set_climate", CLIMATE | {"temperature": "21.5°C"}, "INVALID_TEMPERATURE_TYPE", "must be a number", "float-unit"),
-    ("set_climate", CLIMATE | {"temperature": 50}, "INVALID_TEMPERATURE_VALUE", "at most 35", "float-range"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "是"}, "INVALID_QUIET_TYPE", "must be a boolean", "bool-chinese"),
     # Literal
     ("set_climate", CLIMATE | {"power": "关"}, "INVALID_POWER_VALUE", '"on", "off"', "literal-chinese"),
     # a string or null
-    ("set_climate", CLIMATE | {"until": {"at": "22:00"}}, "INVALID_UNTIL_TYPE", "must be a string or null", "optional-str-object"),
     ("set_climate", CLIMATE | {"until": "banana"}, "INVALID_UNTIL_VALUE", "until", "optional-str-pattern"),
     # a list of objects
     ("execute_commands", LIGHT | {"commands": "开灯"}, "INVALID_COMMANDS_TYPE", "must be an array of objects", "dicts-words"),
-    ("execute_commands", LIGHT | {"commands": '[{"command": "on"'}, "CUT_OFF", "must be an array", "dicts-cut-off"),
     ("execute_commands", LIGHT | {"commands": [{"set": "power", "to": "on"}]}, "INVALID_ARGUMENTS", "'commands[0].capability' is required", "dicts-names"),
-    ("execute_commands", LIGHT | {"commands": [ON | {"component": None}]}, "INVALID_COMMANDS_TYPE", 'must be "main"', "dicts-only-value"),
     # a list of str
     ("interpret_command", SAID | {"device_capabilities": "switch,lock"}, "INVALID_DEVICE_CAPABILITIES_TYPE", "Write it as JSON", "list-commas"),
-    ("interpret_command", SAID | {"device_capabilities": ["switch", 1]}, "INVALID_DEVICE_CAPABILITIES_TYPE", "'device_capabilities[1]'", "list-mixed"),
     # dict and Optional
     ("interpret_command", SAID | {"current_state": "关着"}, "INVALID_CURRENT_STATE_TYPE", "must be an object or null", "dict-words"),
     # names
@@ -399,11 +378,7 @@ EXECUTE = {"device_id": "uuid-abc123", "commands": [ON]}
 FORMS = [
     pytest.param(SEARCH, EXECUTE, id="right"),
     pytest.param({"Query": "客厅 灯"}, EXECUTE | {"toolCallId": "7"}, id="str"),
-    pytest.param(SEARCH | {"limit": "5"}, EXECUTE, id="int"),
-    pytest.param(SEARCH | {"limit": None}, EXECUTE, id="optional"),
     pytest.param(SEARCH, EXECUTE | {"commands": json.dumps([ON])}, id="list"),
-    pytest.param(SEARCH, EXECUTE | {"commands": [str(ON)]}, id="dict"),
-    pytest.param(SEARCH, EXECUTE | {"commands": ON}, id="one-dict"),
     pytest.param({"arguments": SEARCH}, {"deviceId": "uuid-abc123", "commands": [ON]}, id="names"),
     pytest.param(json.dumps(SEARCH, ensure_ascii=False), json.dumps(EXECUTE), id="whole-text"),
 ]
