@@ -174,8 +174,6 @@ def typed_ctrl_c(delay, *words):
     [
         ("smart_home.py", None),
         ("smart_home.py", 0.5),
-        ("context_store.py", None),
-        ("type_conversion.py", None),
         ("langchain_agent/agent.py", None),
         ("agent_platform/server.py", None),
     ],

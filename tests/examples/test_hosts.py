@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 import sdk_2
 from benchmarks.hosts.matrix import HOSTS
 
+
 @pytest.mark.slow
 def test_an_example_prints_its_results_on_sdk_1():
     """Three calls run, two are refused with the envelope."""

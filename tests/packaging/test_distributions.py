@@ -160,17 +160,7 @@ def test_the_demo_runs_from_the_wheel(installed, tmp_path):
 )
 def test_an_extra_installs_a_compatible_fastmcp(extra, fastmcp, wheel):
     """An extra for the official SDK 1 installs FastMCP 3, which is built on it."""
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--dry-run",
-        "--ignore-installed",
-        "--quiet",
-        "--report",
-        "-",
-    ]
+    pip = [sys.executable, *"-m pip install --dry-run --ignore-installed --quiet --report -".split()]
     reported = json.loads(run(*pip, f"{wheel}[{extra}]", cwd=ROOT).stdout)
     versions = {each["metadata"]["name"]: each["metadata"]["version"] for each in reported["install"]}
     assert versions["fastmcp"].startswith(fastmcp)

@@ -67,16 +67,7 @@ def test_copied_files_build_the_package(tmp_path):
         target.parent.mkdir(parents=True, exist_ok=True)
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         copy(ROOT / name, target)
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        "--no-deps",
-        "--wheel-dir",
-        str(tmp_path / "out"),
-        str(source),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own
+    pip = [sys.executable, *"-m pip wheel --no-deps --wheel-dir".split()]
+    done = subprocess.run([*pip, tmp_path / "out", source], capture_output=True, text=True, check=False)  # noqa: S603 - our own
     assert done.returncode == 0, done.stderr[-2000:]
     assert [wheel.suffix for wheel in (tmp_path / "out").iterdir()] == [".whl"]
