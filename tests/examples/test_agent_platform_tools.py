@@ -44,6 +44,12 @@ needs_chromium = pytest.mark.skipif(
     browser_use.missing() is not None, reason="Playwright or Chromium is not installed"
 )
 
+
+def in_the_browser(test):
+    """Run a test where there is Chromium, which all of them share."""
+    return needs_chromium(with_the_servers(test))
+
+
 # The calls before; for the browser, after that of the shop.
 BEFORE = {
     "microsandbox_execute": [SESSION],
@@ -565,8 +571,7 @@ MISSING = [
 ]
 
 
-@with_the_servers
-@needs_chromium
+@in_the_browser
 async def test_the_browser_reports_missing_elements(clients):
     """What a page does not have is an error in one line."""
     await clients["browser_navigate"].call_tool(*SHOP)
@@ -590,8 +595,7 @@ async def browser(one_browser):
         await page.close()
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 async def test_a_failed_navigation_leaves_the_browser_as_it_was(browser):
     """After an address that cannot be opened, the previous page and its history are still there."""
     await browser["browser_navigate"]("/")
@@ -607,8 +611,7 @@ async def test_a_failed_navigation_leaves_the_browser_as_it_was(browser):
     assert len((await browser["browser_get_page_info"]())["tabs"]) == 1
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 async def test_after_an_error_page_the_browser_goes_on(browser):
     """A page that a server has answered with an error is no success; the page before it is one again."""
     await browser["browser_navigate"]("/about.html")
@@ -618,8 +621,7 @@ async def test_after_an_error_page_the_browser_goes_on(browser):
     assert (await browser["browser_navigate"]("/"))["title"] == "Tea shop"
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 async def test_there_may_be_no_page_to_go_back_to(browser):
     """Where there is no page before, this is an error; the blank page that a browser begins with is none."""
     await browser["browser_open_tab"]("/")
@@ -627,8 +629,7 @@ async def test_there_may_be_no_page_to_go_back_to(browser):
         await browser["browser_go_back"]()
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 @pytest.mark.parametrize(
     ("page", "index", "said"),
     [
@@ -644,8 +645,7 @@ async def test_a_missing_element_is_named_with_those_there_are(browser, page, in
         await browser["browser_click_element"](index)
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 @pytest.mark.parametrize(
     ("task", "said"),
     [
@@ -667,8 +667,7 @@ async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
     assert said in got["error"]
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 @pytest.mark.parametrize(
     ("task", "said"),
     [
@@ -689,16 +688,14 @@ async def test_a_step_counts_on_what_it_names(browser, task, said):
     assert got["steps"][0]["action"] == "open"
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 async def test_a_task_of_too_many_steps_is_no_success(browser):
     """Where the steps run out, the answer says how far it came."""
     got = await browser["browser_use_execute_task"]("open /, scroll down", 1, use_vision=False)
     assert (got["success"], len(got["steps"]), got["error"]) == (False, 1, "Stopped after 1 of 2 steps.")
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 @pytest.mark.parametrize(("query", "found"), [("blockchain trends", True), ("xyzzy", False)])
 async def test_a_search_engine_has_found_what_its_links_name(browser, monkeypatch, query, found):
     """With another engine a search is a success where a link names what was searched for."""
@@ -719,8 +716,7 @@ PLANS = {
 """What a model answers, and whether that is a plan that can be done."""
 
 
-@needs_chromium
-@with_the_servers
+@in_the_browser
 async def test_a_model_plans_over_the_same_steps(one_browser, browser, monkeypatch):
     """With a model, the steps are those that it writes; an answer without a plan fails."""
     monkeypatch.setattr(one_browser, "_model", "loopback-1")

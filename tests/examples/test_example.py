@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -182,32 +180,6 @@ async def test_the_first_call_creates_the_file(client, store):
     assert not store.exists()
     await client.call_tool("search_context", {"query": ""})
     assert store.exists()
-
-
-@pytest.mark.slow
-def test_a_started_server_has_loaded_the_repair_modules(tmp_path):
-    """All that a repair or a refusal needs is loaded when the server starts."""
-    script = tmp_path / "loaded.py"
-    script.write_text(LOADED)
-    loaded = run(script, cwd=tmp_path, PYTHONPATH=os.pathsep.join(sys.path))
-    assert (loaded.returncode, loaded.stdout.split()) == (0, []), loaded.stderr
-
-
-LOADED = """
-import asyncio, pathlib, sys
-from fastmcp import Client
-from context_store import build_server
-
-async def main():
-    async with Client(build_server(pathlib.Path("x.db"))) as client:
-        await client.call_tool_mcp("search_context", {"query": ""})
-        before = set(sys.modules)
-        for tags in ('["a"]', 1):
-            await client.call_tool_mcp("search_context", {"query": "", "tags": tags})
-        print(*(name for name in set(sys.modules) - before if name.startswith("mcp_lenient")))
-
-asyncio.run(main())
-"""
 
 
 async def test_delete_returns_the_deleted_context(client):

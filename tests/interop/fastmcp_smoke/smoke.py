@@ -60,12 +60,7 @@ COMMANDS = {
     "stress": ("stress", str(SERVER), "--per-tool", "1", "--summary"),
     "stress over stdio": (
         "stress",
-        "--yes",
-        "--all",
-        "--per-tool",
-        "1",
-        "--summary",
-        "--",
+        *"--yes --all --per-tool 1 --summary --".split(),
         sys.executable,
         str(SERVER),
     ),
