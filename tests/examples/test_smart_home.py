@@ -74,12 +74,10 @@ def envelope(result):
         pytest.param("客厅 灯", ["abc123", "air001"], id="words"),
         pytest.param("客厅灯", ["abc123", "air001"], id="one-word"),
         pytest.param("打开客厅的灯", ["abc123", "air001"], id="sentence"),
-        pytest.param("turn on the living room light", ["abc123", "air001"], id="english-sentence"),
         pytest.param("灯光", ["abc123", "bed001"], id="one-of-two-characters"),
         pytest.param("灯", ["abc123", "bed001"], id="one-character"),
         pytest.param("AC", ["air001"], id="short-name"),
         pytest.param("studio lamp", ["std001", "abc123"], id="english-name"),
-        pytest.param("kitchen 窗帘", ["bld001"], id="both-languages"),
         pytest.param("大门锁", ["dor001"], id="a-name"),
         pytest.param("thermostat", ["air001"], id="a-type"),
         pytest.param("厨房的窗帘", ["bld001"], id="no-single-character"),
@@ -97,8 +95,6 @@ async def test_devices_are_found_by_any_of_their_words(home, query, found):
     [
         pytest.param("the rear door", {"dor001": ["rear"]}, id="another-door"),
         pytest.param("front door bell", {"dor001": ["bell"]}, id="another-thing"),
-        pytest.param("卧室吊灯", {"bed001": ["吊灯"]}, id="another-lamp"),
-        pytest.param("bedroom heater", {"bed001": ["heater"], "air001": ["bedroom"]}, id="two-devices"),
         pytest.param(
             "厨房 灯", {"bld001": ["灯"], "abc123": ["厨房"], "bed001": ["厨房"], "std001": ["厨房"]}, id="none"
         ),
@@ -184,7 +180,6 @@ async def test_a_device_has_the_form_of_smartthings(home):
         ("客厅的 Ceiling lights", ["客厅", "ceiling light"]),
         ("看不清书", []),
         ("灯塔", []),
-        ("大门开关", ["大门"]),
         ("the lampshade", []),
         ("厨房的窗帘", ["厨房", "窗帘"]),
     ],

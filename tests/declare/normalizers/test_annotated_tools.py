@@ -7,7 +7,6 @@ import json
 from datetime import date, datetime
 from enum import Enum
 from typing import Annotated, Any
-from uuid import UUID
 
 import pytest
 from calls import on_both_servers
@@ -102,8 +101,6 @@ class State(Enum):
     ("kind", "sent", "got"),
     [
         pytest.param(Annotated[list[str] | None, tags()], "a", ["a"], id="tags"),
-        pytest.param(Annotated[str | list[str], parse_json()], '["a"]', ["a"], id="parse-json"),
-        pytest.param(Annotated[UUID, strip()], f" {UUID(int=1)} ", UUID(int=1), id="strip"),
         pytest.param(
             Annotated[State, strip(), synonyms({"open": "Active"})], "Open", State.ACTIVE, id="synonyms"
         ),
