@@ -24,6 +24,7 @@ _REFUSED = Reply(ran=False, envelope={"error_code": "INVALID_N_TYPE", "details":
     [
         (_RAN, None),
         (_REFUSED, "newly refused"),
+        (Reply(ran=False, error="FastMCP refused"), "newly refused"),
         (Reply(ran=True, arguments={"n": 1.0}, records=_RAN.records), "another value"),
         (Reply(ran=True, arguments={"n": True}, records=_RAN.records), "another value"),
         (Reply(ran=True, arguments={"n": 1}), "another reason"),
@@ -66,6 +67,7 @@ def test_a_fingerprint_ignores_the_spelling_of_whole_floats():
         pytest.param(
             {"type": "object", "oneOf": [{"properties": {"a": {}}}]}, False, id="union-of-arguments"
         ),
+        pytest.param({"type": "object", "properties": {"a": {"items": [{}]}}}, False, id="items-as-a-list"),
         pytest.param({"type": "object", "properties": {"a": {"anyOf": [True]}}}, False, id="boolean-schema"),
     ],
 )

@@ -53,15 +53,7 @@ ANSWERS = [
     for file in DOCUMENTS
     for found in SHOWN.findall(file.read_text(encoding="utf-8"))
 ]
-VARYING = (
-    "timestamp",
-    "duration_us",
-    "client_name",
-    "client_version",
-    "session_id",
-    "request_id",
-    "transport",
-)
+VARYING = "timestamp duration_us client_name client_version session_id request_id transport".split()
 """What differs from call to call or between versions of FastMCP."""
 
 

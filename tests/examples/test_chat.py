@@ -19,7 +19,6 @@ from agent_platform.talk import YES
 CHATS = {
     "smart_home.py": [
         ("打开客厅的灯", "已成功打开客厅吸顶灯"),
-        ("太暗了", "已将客厅吸顶灯的亮度调到90%"),
         ("turn the studio lamp on", "Studio lamp (studio) is on now."),
         ("unlock the front door", ("n", "You did not allow it.")),
         (
@@ -30,27 +29,20 @@ CHATS = {
             ),
         ),
         ("unlock the front door", ("y", "大门锁 (玄关) is unlocked now.")),
-        ("唱首歌", "I am not sure what to do. I could not read '唱首歌'."),
     ],
     "context_store.py": [
         ("hello", "I could not read 'hello'. I understand: remember TEXT"),
         ("remember that the release is on Friday #work", "Noted as 1: the release is on Friday #work"),
-        ("记住 牛奶 #家", "Noted as 2: 牛奶 #家"),
         ("what do I have for Friday?", "1: the release is on Friday #work"),
         ("delete 1", ("yes, but 2", "You did not allow it.")),
         ("delete 1", ("Yes, please", "Deleted: 1.")),
-        ("find Friday", "No note has 'Friday'."),
-        ("list", "2: 牛奶 #家"),
     ],
     "type_conversion.py": [
-        ("hello", "I understand: born"),
         ("born 1990-03-01 at 12:30, a man", "庚午年 戊寅月 乙丑日 壬午时, 属马, 男"),
         ("born 1990-02-31, a woman", "There is no day 31 in month 2 of 1990."),
-        ("1987年属什么", "1987: 兔"),
     ],
     "langchain_agent/agent.py": [
         ("6 times 7", "42"),
-        ("what time is it in Nowhere/Land", "There is no time zone"),
         ("keep Tea: green is best", "Tea is kept."),
         ("remove Tea", ("n", "You did not allow it.")),
         ("remove Tea", ("y", "1 removed.")),
@@ -58,12 +50,8 @@ CHATS = {
     ],
     "agent_platform/server.py": [
         ("when was the shop founded?", "# when was the shop founded?"),
-        ("who wrote Hamlet?", "Nothing in the folder agent_platform holds most of the words that were asked"),
         ("packages: merging PDF files", "pypdf: "),
-        ("find: two sisters", "1 line holds 'two sisters' as it is written."),
-        ("run the tests", "I could not read 'run the tests', so I did nothing"),
         ("run: the tests", "'the tests' is not Python, so nothing was run."),
-        ("唱首歌", "I could not read '唱首歌', so I did nothing (我没有理解"),
     ],
 }
 SANDBOX = [

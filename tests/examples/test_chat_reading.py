@@ -107,6 +107,7 @@ HOUSE = [
     (["打开客厅的灯"], "abc123 on", "已成功打开客厅吸顶灯"),
     # Several are meant.
     (["把灯都关了"], "", "Only one device at a time"),
+    (["turn everything off", "every one of them"], "", "Only one device at a time"),
     (["turn everything off", "the bedroom lamp"], "bed001 off", "is off now"),
     (["turn on the bedroom lamp and the studio lamp"], "", "Of 'the studio lamp': "),
     # A kind or a place that the device is not.
@@ -134,6 +135,7 @@ HOUSE = [
     (["打开书房的灯，调亮一点"], "std001 on, std001 setLevel 80", "80%"),
     (["switch the heating on, up by 2 degrees"], "air001 on, air001 setHeatingSetpoint 22.0", "22 °C"),
     (["暖气调到20度，再调高2度"], "", "several wishes for 客厅空调 (客厅)"),
+    (["switch the bedroom lamp off, brighten it"], "", "several wishes for 卧室台灯 (卧室)"),
     (["turn the studio lamp on, turn it on"], "", "several wishes for Studio lamp (studio)"),
     # A complaint beside a wish is its reason and no wish of its own.
     (["空调调到26度", "好热，降低三度"], "air001 setHeatingSetpoint 23", "23度"),
@@ -150,6 +152,7 @@ HOUSE = [
     (["is the bedroom lamp on?"], "", "卧室台灯 (卧室): on, 60%, 4000 K."),
     (["厨房的窗帘开着吗?"], "", "Kitchen blind (kitchen): open, 100% open."),
     (["is the door locked? unlock it"], "", "A question is not acted on."),
+    (["turn on the studio lamp, is it on?"], "", "A question is not acted on."),
     (["turn the bedroom lamp on", "it is cold in here"], "air001 setHeatingSetpoint 21.0", "21 °C"),
     # What does not show is said.
     (["I'm freezing"], "air001 setHeatingSetpoint 21.0", "But it is off"),
@@ -209,12 +212,15 @@ AGENT = [
     ("what is 2 ** 3?", "'2 ** 3'"),
     ("mean of 1,000, 2,000", "'1,000', so I did nothing: it may be one number or several"),
     ("mean of 1 and 1 000", "'000'"),
+    ("mean of 010 and 3", "'010'"),
     ("mean of 1e3, 2", "'1e3'"),
     ("mean of 1, 4 and 9 but not 4", "'but'"),
     ("plot 3, 5%", "'5%'"),
     ("1,000 + 1", "'1,000'"),
+    ("010 + 1", "'010'"),
     ("6 times 7.5", "'7.5', so I did nothing: the tools add and multiply whole numbers"),
     ("10 / 2", "'10 / 2', so I did nothing: the tools add and multiply whole numbers"),
+    ("10 - 3", "'10 - 3', so I did nothing: the tools add and multiply"),
     ("what is 6 by 7", "'by'"),
     ("6 times 7 and remove Tea", "'and'"),
     ("3 x 4 \u00d7 2", "24"),
@@ -377,6 +383,7 @@ STORE = [
     (['remember " "'], "there is no text", []),
     (["记住：买盐；删掉之前的"], "goes on with '删掉之前的'", []),
     (["记住 买盐，请把旧的删掉"], "goes on with '把旧的删掉'", []),
+    (["remember tea", "find tea and remove it"], "goes on with 'remove it'", ["tea"]),
     (["remember salt, pepper and the notes"], "Noted as 1: salt, pepper", ["salt, pepper and the notes"]),
     (["记住 开会，改天再说"], "Noted as 1: 开会，改天再说", ["开会，改天再说"]),
     # A note is found in any case.
@@ -386,6 +393,8 @@ STORE = [
     # All notes.
     (["remember tea", "list all of my notes"], "1: tea", ["tea"]),
     (["remember tea", "列出所有笔记"], "1: tea", ["tea"]),
+    (["remember this"], "there is no text", []),
+    (["note that"], "there is no text", []),
     (["remember it #later"], "there is no text", []),
     # Tags are added, and taken away by their names.
     (["remember tea #a", "tag 1 with b"], "The tags of 1: a, b. Before: a.", ["tea"]),

@@ -18,13 +18,11 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import (
     BaseTool,
     InjectedToolArg,
-    InjectedToolCallId,
     StructuredTool,
     ToolException,
     tool,
 )
-from langgraph.prebuilt import InjectedState, InjectedStore, ToolNode, ToolRuntime
-from langgraph.store.base import BaseStore
+from langgraph.prebuilt import InjectedState, ToolNode, ToolRuntime
 from mcp.types import AudioContent, BlobResourceContents, EmbeddedResource, ResourceLink
 from processes import free_port, running
 from pydantic import BaseModel, Field, field_validator
@@ -256,9 +254,6 @@ def _taking(injected: Any, default: Any = inspect.Parameter.empty) -> BaseTool:
     [
         pytest.param(_taking(Annotated[str, InjectedToolArg]), "other", id="InjectedToolArg"),
         pytest.param(_taking(Annotated[str, InjectedToolArg()], "nobody"), "other", id="with-default"),
-        pytest.param(_taking(Annotated[str, InjectedToolCallId]), "other", id="InjectedToolCallId"),
-        pytest.param(_taking(Annotated[dict[str, Any], InjectedState]), "other", id="InjectedState"),
-        pytest.param(_taking(Annotated[BaseStore, InjectedStore()]), "other", id="InjectedStore"),
         pytest.param(_taking(ToolRuntime), "other", id="ToolRuntime"),
         pytest.param(_OfAClass(), "state", id="class"),
         pytest.param(_OfAnAsyncClass(), "runtime", id="async-class"),
