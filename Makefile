@@ -68,9 +68,15 @@ format: $(READY) ## Put the code into shape
 catalogs: $(READY) ## Bring the message catalogs up to the code, and compile them
 	$(BIN)/python tests/refusal/catalogs.py
 
-docs: $(READY) ## Build the documentation site into site/, strictly
-	@if test -x $(BIN)/zensical; then PYTHONPATH=docs $(BIN)/zensical build --clean --strict; \
+docs: .cache/.code ## Build the documentation site into site/, strictly
+	@if test -x $(BIN)/zensical; then PYTHONPATH=docs $(BIN)/zensical build --strict; \
 		else echo "The site is not built: its generator needs Python 3.11 or newer."; fi
+
+# The generator keeps each page whose text is the same, but the pages of the reference are made from the code, too.
+.cache/.code: $(READY) mkdocs.yml $(wildcard docs/*.py) $(shell find mcp_lenient -name '*.py')
+	@rm -rf .cache site
+	@mkdir .cache
+	@touch $@
 
 bench: $(READY) ## Measure what the middleware and a repair cost
 	@for part in $(BENCH); do $(BIN)/python -m benchmarks $$part || exit 1; done
