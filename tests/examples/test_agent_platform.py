@@ -219,17 +219,6 @@ async def test_the_introductory_call_runs(client):
     assert rules == ["rename_alias"]
 
 
-async def test_the_introductory_call_without_its_alias_names_both():
-    """Without the definitions, the envelope names the missing, the unknown and the accepted names, and guesses nothing."""
-    async with Client(echo_server(LenientMiddleware())) as client:
-        envelope = await refused(client, "browser_use_execute_task", {"query": "查找天气"})
-    assert envelope["error_code"] == "INVALID_ARGUMENTS"
-    assert "'task' is required but was not sent" in envelope["message"]
-    assert "unknown parameter 'query'." in envelope["message"]
-    assert "Accepted are 'task', 'max_steps', 'use_vision'." in envelope["message"]
-    assert not any("fixes" in violation for violation in envelope["details"]["violations"])
-
-
 @pytest.mark.parametrize(
     ("sent", "steps"),
     [
