@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from inspect import signature
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -14,7 +15,6 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainValidator,
-    ValidationError,
     model_validator,
 )
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -22,8 +22,6 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
 from mcp_lenient.declare.definitions.document import DefinitionFault
 from mcp_lenient.declare.normalizers import annotation, lists, scalars
-from mcp_lenient.portable.forms import FORMS
-from mcp_lenient.rules import DEFAULT_RULES
 from mcp_lenient.rules.policy import (
     BodyErrors,
     Destructive,
@@ -36,7 +34,6 @@ from mcp_lenient.rules.policy import (
 from mcp_lenient.types import JsonType, Path
 from mcp_lenient.values.display import cut, in_json, short_scalar, shown
 from mcp_lenient.values.json_values import json_type
-from mcp_lenient.values.language import ENGLISH, languages, resolved
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import near
 
@@ -99,42 +96,18 @@ Bound = Annotated[int, Field(ge=1)]
 class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
-    def fields_set(self) -> dict[str, Any]:
-        """Return the fields that the file sets."""
-        return {name: value for name, value in self if name in self.model_fields_set}
+
+def _checked_by_policy(field: str) -> AfterValidator:
+    """Return a validator that has :class:`mcp_lenient.Policy` check one of its fields."""
+
+    def check(value: Any) -> Any:
+        Policy(**{field: value})
+        return value
+
+    return AfterValidator(check)
 
 
-def _rule(name: str) -> str:
-    known = [rule.name for rule in DEFAULT_RULES]
-    if name not in known:
-        msg = f"there is no such rule{did_you_mean(name, known)}"
-        raise ValueError(msg)
-    return name
-
-
-def _language(tag: str) -> str:
-    return tag if resolved(tag) is not None else _one_of(tag, languages())
-
-
-def _form(name: str) -> str:
-    return _one_of(name, FORMS)
-
-
-def _one_of(name: str, allowed: Collection[str]) -> str:
-    if name not in allowed:
-        msg = f"must be one of {', '.join(map(repr, allowed))}."
-        raise ValueError(msg)
-    return name
-
-
-class LimitsEntry(_Entry):
-    """The fields of :class:`mcp_lenient.Limits`."""
-
-    bytes: Bound = 1
-    depth: Bound = 1
-    items: Bound = 1
-    text: Bound = 1
-    relaxed_text: Bound = 1
+LimitName = Literal["bytes", "depth", "items", "text", "relaxed_text"]
 
 
 class PolicyEntry(_Entry):
@@ -142,59 +115,42 @@ class PolicyEntry(_Entry):
 
     mode: Mode = "repair"
     unrepairable: Unrepairable = "forward"
-    disable: list[Annotated[str, AfterValidator(_rule)]] = []
+    disable: Annotated[list[Name], _checked_by_policy("disable")] = []
     drop_unknown: list[Name] = []
     secret: list[Name] = []
     echo_values: bool = True
     destructive: Destructive = "if_marked"
     tell_model: bool = False
-    language: Annotated[str, AfterValidator(_language)] = ENGLISH
+    language: Annotated[str, _checked_by_policy("language")] = ""
     closed: bool = False
     publish_statements: bool = False
-    publish: Annotated[str, AfterValidator(_form)] = ""
+    publish: Annotated[str, _checked_by_policy("publish")] = ""
     log_values: LogValues = "none"
     body_errors: BodyErrors = "raise"
     leaked_markup: LeakedMarkup = "warn"
-    limits: LimitsEntry = Field(default_factory=LimitsEntry)
+    limits: dict[LimitName, Bound] = {}
 
     def changes(self, around: Limits) -> dict[str, Any]:
         """Return the fields that the file sets, as arguments of :class:`mcp_lenient.Policy`.
 
         Bounds that the file does not set are those of ``around``.
         """
-        changes = self.fields_set()
+        changes = {name: value for name, value in self if name in self.model_fields_set}
         if "drop_unknown" in changes:
             changes["drop"] = changes.pop("drop_unknown")
         if "limits" in changes:
             changes["limits"] = self.bounds(around)
-        return {
-            name: frozenset(value) if isinstance(value, list) else value for name, value in changes.items()
-        }
+        return changes
 
     def bounds(self, around: Limits) -> Limits:
         """Return the limits of the file, completed by ``around``."""
-        return Limits(**{**asdict(around), **self.limits.fields_set()})
+        return replace(around, **self.limits)
 
 
 class ServerPolicyEntry(PolicyEntry):
     """The fields of :class:`mcp_lenient.Policy` for the whole server."""
 
-    aliases: dict[Name, list[Name]] = {}
-
-    @model_validator(mode="after")
-    def _one_owner(self) -> ServerPolicyEntry:
-        Policy(aliases=self._others())
-        return self
-
-    def _others(self) -> dict[str, tuple[str, ...]]:
-        return {name: tuple(others) for name, others in self.aliases.items()}
-
-    def changes(self, around: Limits) -> dict[str, Any]:
-        """Return the fields that the file sets, with aliases."""
-        changes = super().changes(around)
-        if "aliases" in changes:
-            changes["aliases"] = self._others()
-        return changes
+    aliases: Annotated[dict[Name, list[Name]], _checked_by_policy("aliases")] = {}
 
 
 def _switch(make: Callable[..., Normalize], argument: str | None = None) -> PlainValidator:
@@ -222,33 +178,17 @@ def _aliases(names: list[str]) -> list[str]:
     return list(annotation.aliases(*names).names)
 
 
-def _tags_options(value: Any) -> Any:
-    if not isinstance(value, (bool, dict)):
+def _tags(value: Any) -> Normalize | None:
+    if isinstance(value, bool):
+        return lists.tags() if value else None
+    if not isinstance(value, dict):
         msg = "must be true, or a mapping of its options."
         raise ValueError(msg)  # noqa: TRY004 - as above
-    if isinstance(value, dict):
-        return value
-    return {} if value else None
-
-
-class TagsEntry(_Entry):
-    """The options of :func:`mcp_lenient.normalizers.tags`."""
-
-    separator: str = ","
-    trim: bool = False
-    lower: bool = False
-    unique: bool = False
-    max_count: Bound = 1
-    max_length: Bound = 1
-
-    @model_validator(mode="after")
-    def _allowed(self) -> TagsEntry:
-        self.build()
-        return self
-
-    def build(self) -> Normalize:
-        """Return the normalizer."""
-        return lists.tags(**self.fields_set())
+    options = signature(lists.tags).parameters
+    for name in value.keys() - options.keys():
+        msg = f"there is no such option as {name!r}{did_you_mean(name, options)}"
+        raise ValueError(msg)
+    return lists.tags(**value)
 
 
 def _one_or_more(value: Any) -> Any:
@@ -269,7 +209,7 @@ class ParameterEntry(_Entry):
     strip: Annotated[Normalize | None, _switch(scalars.strip)] = None
     parse_json: Annotated[Normalize | None, _switch(lists.parse_json, "'array' or 'object'")] = None
     split: Annotated[Normalize | None, _switch(lists.split, "the text between the parts")] = None
-    tags: Annotated[TagsEntry | None, BeforeValidator(_tags_options)] = None
+    tags: Annotated[Normalize | None, PlainValidator(_tags)] = None
     lower: Annotated[Normalize | None, _switch(scalars.lower)] = None
     upper: Annotated[Normalize | None, _switch(scalars.upper)] = None
     synonyms: Annotated[Normalize | None, PlainValidator(scalars.synonyms)] = None
@@ -303,7 +243,7 @@ class ParameterEntry(_Entry):
     def build(self) -> tuple[Normalize, ...]:
         """Return the normalizers, in the order of the fields above, whatever their order in the file."""
         made = (getattr(self, name) for name in type(self).model_fields if name not in ("aliases", *_STATED))
-        return tuple(one.build() if isinstance(one, TagsEntry) else one for one in made if one is not None)
+        return tuple(one for one in made if one is not None)
 
 
 class ToolEntry(_Entry):
@@ -376,12 +316,9 @@ _NO_FIELD = "extra_forbidden"
 _FIELDS: Mapping[Path, type[BaseModel]] = {
     (): FileEntry,
     ("policy",): ServerPolicyEntry,
-    ("policy", "limits"): LimitsEntry,
     (_ANY,): ToolEntry,
     (_ANY, "policy"): PolicyEntry,
-    (_ANY, "policy", "limits"): LimitsEntry,
     (_ANY, "parameters", _ANY): ParameterEntry,
-    (_ANY, "parameters", _ANY, "tags"): TagsEntry,
 }
 _EXPECTED: Mapping[str, str] = {
     "string_type": "must be a string",
@@ -394,26 +331,9 @@ _EXPECTED: Mapping[str, str] = {
 _QUOTABLE = (bool, int, float)
 
 
-def place_of(details: ErrorDetails) -> Path:
-    """Return the place of an error in the file."""
-    return tuple(part for part in details["loc"] if part != "[key]")
-
-
-def errors_beside(error: ValidationError, known: Sequence[DefinitionFault]) -> list[ErrorDetails]:
-    """Return the errors of a validation, without those about values that could not be parsed."""
-    unread = {fault.path for fault in known if not fault.read}
-    around = {path[:end] for path in unread for end in range(len(path))}
-    return [
-        details
-        for details in error.errors(include_url=False)
-        if (path := place_of(details)) not in around
-        and unread.isdisjoint(path[:end] for end in range(len(path) + 1))
-    ]
-
-
 def fault_of(details: ErrorDetails) -> DefinitionFault:
     """Return a Pydantic error as a fault."""
-    path = place_of(details)
+    path = tuple(part for part in details["loc"] if part != "[key]")
     return DefinitionFault(path, _words(details, path))
 
 

@@ -10,24 +10,14 @@ from time import monotonic
 from typing import Final
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions.document import Document, read_document
-from mcp_lenient.declare.definitions.entries import (
-    Definitions,
-    FileEntry,
-    ToolEntry,
-    errors_beside,
-    fault_of,
-    place_of,
-)
+from mcp_lenient.declare.definitions.entries import Definitions, FileEntry, ToolEntry, fault_of
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.types import Path
-from mcp_lenient.values.display import place
 from mcp_lenient.values.limits import Limits
 
-MAX_FAULTS = 20
 _PAUSE: Final = 1.0
 """Seconds between two looks at a file."""
 _NO_FILE: Final = "this is not a file"
@@ -49,9 +39,7 @@ def load_definitions(path: str | PathLike[str]) -> Definitions:
     try:
         entry = FileEntry.model_validate({} if document.value is None else document.value)
     except ValidationError as error:
-        raise _refusal(document, errors_beside(error, document.faults)) from None
-    if document.faults:
-        raise _refusal(document, [])
+        raise document.refusal(list(map(fault_of, error.errors(include_url=False)))) from None
     return _definitions(entry, document)
 
 
@@ -124,22 +112,6 @@ class WatchedDefinitions:
 def _stamp(found: stat_result) -> tuple[int, ...]:
     # The time of its inode changes with its permissions as well: a file that could not be read may be readable now.
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
-
-
-def _refusal(document: Document, errors: list[ErrorDetails]) -> DefinitionError:
-    """Return an error with the first faults in the order of their lines; there may be thousands."""
-
-    def order(path: Path) -> tuple[int, str]:
-        return document.line(path) or 0, place(path)
-
-    first = sorted(errors, key=lambda details: order(place_of(details)))[:MAX_FAULTS]
-    faults = sorted((*document.faults, *map(fault_of, first)), key=lambda fault: order(fault.path))
-    sentences = [
-        f"{document.where(fault.path)}: {place(fault.path) or 'the whole file'}: {fault.words}"
-        for fault in faults[:MAX_FAULTS]
-    ]
-    more = len(document.faults) + len(errors) - len(sentences)
-    return DefinitionError("\n".join([*sentences, *([f"… and {more} more."] if more else [])]))
 
 
 def _definitions(entry: FileEntry, document: Document) -> Definitions:
