@@ -362,11 +362,6 @@ class Property:
     null_is_absent: bool = False
     must_be_said: bool = False
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether only the codec may change something."""
-        return not (self.drops_null or self.null_is_absent)
-
 
 @dataclass(frozen=True, slots=True)
 class Rest:
@@ -393,7 +388,8 @@ class Fields(Codec):
         """Whether names or nulls differ, besides the values."""
         is_named = self.rest is not None and self.rest.name is not None
         return is_named or any(
-            name != each.name or not each.is_plain for name, each in self.properties.items()
+            name != each.name or each.drops_null or each.null_is_absent
+            for name, each in self.properties.items()
         )
 
     def parts(self) -> Sequence[Codec]:
@@ -485,29 +481,6 @@ class Fields(Codec):
 
 
 @dataclass(slots=True)
-class Nullable(Codec):
-    """A value that may also be null, which stays null."""
-
-    codec: Codec
-
-    def parts(self) -> Sequence[Codec]:
-        """Return the codec of other values."""
-        return (self.codec,)
-
-    def encode(self, value: Any) -> Any:
-        """Return null, or the value said."""
-        return None if value is None else self.codec.encode(value)
-
-    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
-        """Return null, or the value read."""
-        return None if value is None else self.codec.decode(value, path, faults)
-
-    def published_path(self, path: Path, sent: Any) -> Path:
-        """Return the path of the value."""
-        return self.codec.published_path(path, sent)
-
-
-@dataclass(slots=True)
 class Later(Codec):
     """The codec of a definition, which may contain itself."""
 
@@ -528,3 +501,17 @@ class Later(Codec):
     def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path in the definition."""
         return self.codec.published_path(path, sent)
+
+
+class Nullable(Later):
+    """A value that may also be null, which stays null."""
+
+    __slots__ = ()
+
+    def encode(self, value: Any) -> Any:
+        """Return null, or the value said."""
+        return None if value is None else self.codec.encode(value)
+
+    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
+        """Return null, or the value read."""
+        return None if value is None else self.codec.decode(value, path, faults)

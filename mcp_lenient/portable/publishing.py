@@ -50,36 +50,12 @@ _NULL: Final = {"type": "null"}
 _ANY_SCALARS: Final = ("string", "number", "boolean")
 _NEVER: Final[Mapping[str, Any]] = {"not": {}}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
-_TOLD: Final[Mapping[str, str]] = {
-    "minimum": "at least {}",
-    "maximum": "at most {}",
-    "exclusiveMinimum": "more than {}",
-    "exclusiveMaximum": "less than {}",
-    "multipleOf": "a multiple of {}",
-    "minLength": "at least {} characters",
-    "maxLength": "at most {} characters",
-    "minItems": "at least {} items",
-    "maxItems": "at most {} items",
-    "uniqueItems": "no item twice",
-    "minProperties": "at least {} names",
-    "maxProperties": "at most {} names",
-    "pattern": "matches {}",
-    "format": "format: {}",
-    "default": "default: {}",
-    "examples": "for example {}",
-    "example": "for example {}",
-    "enum": "one of {}",
-    "propertyNames": "names: {}",
-    "patternProperties": "names and values: {}",
-    "contains": "contains: {}",
-    "not": "not: {}",
-    "if": "if: {}",
-    "then": "then: {}",
-    "else": "else: {}",
-    "dependentRequired": "needed together: {}",
-    "dependentSchemas": "if present: {}",
-}
-"""How the description tells what the schema cannot."""
+_TOLD: Final = frozenset(
+    "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems"
+    " minProperties maxProperties pattern format default examples example enum propertyNames patternProperties contains"
+    " not if then else dependentRequired dependentSchemas".split()
+)
+"""Keywords that the description has where the schema may not."""
 _PLACES: Final = frozenset("properties items prefixItems anyOf oneOf allOf additionalProperties".split())
 _ABOUT: Final = frozenset("title description default examples example deprecated readOnly writeOnly".split())
 _DEFINITIONS: Final = frozenset({"$defs", "definitions"})
@@ -232,7 +208,7 @@ def _note(schema: Schema, text: str) -> None:
 
 
 def _told(keyword: str, value: Any) -> str:
-    return _TOLD[keyword].format(_short(value))
+    return f"{keyword}: {_short(value)}"
 
 
 class _Conversion:
@@ -369,10 +345,8 @@ class _Conversion:
             return own
         if len(types) == 1:
             return {**own, "type": types[0]}
-        mixes = self._form.closed and {"array", "object"} & set(types)
-        if self._form.type_lists and not mixes and not self._form.items_required:
-            return own
-        if self._form.type_lists and not {"array", "object"} & set(types):
+        has_container = not {"array", "object"}.isdisjoint(types)
+        if self._form.type_lists and not (has_container and (self._form.closed or self._form.items_required)):
             return own
         self._use("type_list_to_any_of", at)
         outside = {name: each for name, each in own.items() if name in _ABOUT}

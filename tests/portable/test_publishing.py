@@ -106,7 +106,7 @@ def test_a_form_of_ones_own():
     assert publish(schema, form).schema["properties"]["code"] == {
         "type": "string",
         "minLength": 1,
-        "description": "(matches ^a+$)",
+        "description": "(pattern: ^a+$)",
     }
 
 

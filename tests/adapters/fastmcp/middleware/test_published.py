@@ -77,7 +77,7 @@ async def test_the_list_has_the_form():
                 },
             },
             "note": {"type": "string"},
-            "size": {"type": "integer", "description": "(default: 3) (at most 10) (at least 1)"},
+            "size": {"type": "integer", "description": "(default: 3) (maximum: 10) (minimum: 1)"},
             "filter_name": {"type": "string", "description": "(default: all) (this is 'filter[name]')"},
         },
         "required": ["labels"],
