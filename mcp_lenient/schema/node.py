@@ -218,6 +218,13 @@ class Node:
         return tuple(self.tree.node(schema) for schema in found)
 
     @cached_property
+    def taken(self) -> frozenset[str] | None:
+        """The JSON types of the ways; None if one of them takes any."""
+        if any(node.kinds is None for node in self.ways):
+            return None
+        return frozenset[str]().union(*(node.kinds or () for node in self.ways))
+
+    @cached_property
     def families(self) -> frozenset[str]:
         """The JSON types of the ways; integers count as numbers, null is left out."""
         kinds = frozenset[str]().union(*(node.kinds or () for node in self.ways))

@@ -6,14 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import ToolCallError
-from mcp_lenient.schema.references import resolve
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_values import json_type
 
-_MAX_BRANCHES: Final = 100
+if TYPE_CHECKING:
+    from mcp_lenient.schema.node import Node
+
 _MORE_NAMES: Final = frozenset("$ref allOf anyOf oneOf patternProperties".split())
 """Keywords that may declare other parameters than ``properties``."""
 PYTHON_NAMES: Final[Mapping[str, str]] = MappingProxyType({"True": "true", "False": "false", "None": "null"})
@@ -33,7 +33,7 @@ class KnownTools:
     schemas: Mapping[str, Mapping[str, Any]] | None = None
     servers: frozenset[str] = frozenset()
     is_open: bool = True
-    _types: dict[tuple[str, str], frozenset[str] | None] = field(default_factory=dict, compare=False)
+    _read: dict[str, Mapping[str, Node]] = field(default_factory=dict, compare=False)
 
     @classmethod
     def of(
@@ -91,36 +91,13 @@ class KnownTools:
 
     def _types_of(self, tool: str, parameter: str) -> frozenset[str] | None:
         """Return the JSON types of a parameter; None if its schema has none."""
-        key = (tool, parameter)
-        if key not in self._types:
-            schema = (self.schemas or {}).get(tool, {})
-            properties = schema.get("properties")
-            own = properties.get(parameter) if isinstance(properties, Mapping) else None
-            self._types[key] = _types(schema, own)
-        return self._types[key]
+        if tool not in self._read:
+            from mcp_lenient.schema.compile import readable
+            from mcp_lenient.schema.node import Tree
 
-
-def _types(root: Mapping[str, Any], schema: Any) -> frozenset[str] | None:
-    found: set[str] = set()
-    waiting = [schema]
-    for at, each in enumerate(waiting):
-        if not isinstance(each, Mapping) or at > _MAX_BRANCHES:
-            return None
-        named, listed = each.get("type"), each.get("enum", [each["const"]] if "const" in each else None)
-        branches = each.get("anyOf") or each.get("oneOf")
-        if each.get("nullable") is True:
-            found.add("null")
-        if named is not None:
-            found.update([named] if isinstance(named, str) else named)
-        elif isinstance(listed, list):
-            found.update(map(json_type, listed))
-        elif isinstance(branches, list):
-            waiting.extend(branches)
-        elif isinstance(each.get("$ref"), str):
-            waiting.append(resolve(root, each["$ref"]))
-        else:
-            return None
-    return frozenset(found)
+            self._read[tool] = Tree(readable((self.schemas or {}).get(tool, {}))).top.property_nodes
+        node = self._read[tool].get(parameter)
+        return None if node is None else node.taken
 
 
 def _is_json(text: str) -> bool:

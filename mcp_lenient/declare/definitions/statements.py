@@ -9,10 +9,10 @@ from mcp_lenient.declare.declared import Declared, Default, Normalize, Stated
 from mcp_lenient.declare.decorator_metadata import combined
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.schema.compile import ReadableSchema, readable
-from mcp_lenient.schema.node import Node, Tree
+from mcp_lenient.schema.node import Tree
 from mcp_lenient.types import Validator
 from mcp_lenient.values.display import shown
-from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.json_values import same_json
 from mcp_lenient.values.language import ONE_OF_A_TYPE
 from mcp_lenient.values.names import fold_name
 
@@ -55,9 +55,11 @@ def contradictions(
         if name not in properties:
             continue  # the log reports unknown names
         called = f"'{shown(name)}' of tool '{shown(tool)}'"
-        taken = _types(properties[name].ways)
-        wrong = [given for given in own.types if taken is not None and given not in taken]
-        if wrong and taken is not None:
+        taken = properties[name].taken or frozenset(own.types)
+        wrong = [
+            each for each in own.types if each not in taken and not (each == "integer" and "number" in taken)
+        ]
+        if wrong:
             yield f"{own.where['type']}: {called} is not {_either(wrong)}: it takes {_either(sorted(taken))}."
         if own.required and name not in required:
             yield f"{own.where['required']}: {called} is not required: the tool may be called without it."
@@ -69,17 +71,6 @@ def contradictions(
 
 def _either(types: Collection[str]) -> str:
     return " or ".join(ONE_OF_A_TYPE[each] for each in types)
-
-
-def _types(ways: Collection[Node]) -> set[str] | None:
-    """Return the JSON types that any branch takes; None where it takes all."""
-    found: set[str] = set()
-    for way in ways:
-        types = way.types if way.enum is None else tuple(map(json_type, way.enum))
-        if types is None:
-            return None
-        found.update(types)
-    return found | {"integer"} if "number" in found else found
 
 
 def refuses(validator: Validator, name: str, value: Any) -> bool:
