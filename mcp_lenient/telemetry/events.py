@@ -7,8 +7,14 @@ from datetime import datetime, timezone
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
-import pydantic_core
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 
 from mcp_lenient.types import JsonType, ViolationCode
 from mcp_lenient.values.display import (
@@ -151,33 +157,32 @@ def event_fields(  # noqa: PLR0913 - one for each part of an event
     Pointers of JSON texts that were kept as text. ``sent`` is the tool's schema and what was sent, if the policy wants
     shapes logged; ``secret`` are names of the policy below which keys are not shown.
     """
-    fields: dict[str, Any] = {"timestamp": timestamp(), "event": event, "tool": shown_name(tool)}
-    fault = fault_of(event, violations, error_code, repeated)
-    reasons = {"error_code": error_code, "exception": exception, "error_id": error_id, "fault": fault}
-    fields |= {name: escaped(text) for name, text in reasons.items() if text is not None}
-    if repeated > 1:
-        fields["repeated"] = repeated
-    if violations:
-        fields["violations"] = [_violation_record(item, secret) for item in violations[:LISTED]]
-        fields["violation_count"] = len(violations)
-    if repairs:
-        fields["repairs"] = [_repair_record(item, secret) for item in repairs[:LISTED]]
-        fields["repair_count"] = len(repairs)
-    if hints:
-        fields["hints"] = [
-            {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
-        ]
+    shapes = None
     if sent is not None and sent[1]:
         from mcp_lenient.telemetry.shapes import shapes_of
 
-        fields["shapes"] = shapes_of(*sent, secret)
-    if duration_us > 0:
-        fields["duration_us"] = duration_us
-    for name, text in caller.items():
-        if text is not None:
-            fields[name] = _FORMS.get(name, escaped)(text)
-    fields["schema_version"] = 1
-    return fields
+        shapes = shapes_of(*sent, secret)
+    reasons = {"error_code": error_code, "exception": exception, "error_id": error_id}
+    fields = {
+        "timestamp": timestamp(),
+        "event": event,
+        "tool": shown_name(tool),
+        **{name: escaped(text) for name, text in reasons.items() if text},
+        "fault": fault_of(event, violations, error_code, repeated),
+        "repeated": repeated if repeated > 1 else None,
+        "violations": [_violation_record(item, secret) for item in violations[:LISTED]],
+        "violation_count": len(violations),
+        "repairs": [_repair_record(item, secret) for item in repairs[:LISTED]],
+        "repair_count": len(repairs),
+        "hints": [
+            {"code": "json_text_kept", "pointer": escaped_pointer(each, secret)} for each in hints[:LISTED]
+        ],
+        "shapes": shapes,
+        "duration_us": max(duration_us, 0),
+        **{name: _FORMS.get(name, escaped)(text) for name, text in caller.items() if text},
+        "schema_version": 1,
+    }
+    return {name: value for name, value in fields.items() if value}
 
 
 def timestamp() -> str:
@@ -261,6 +266,14 @@ class ShapeRecord(_Record):
     characters: tuple[CharacterKind, ...] = Field(default=(), description="What a text was made of.")
 
 
+def _instant(written: Any, parse: ValidatorFunctionWrapHandler) -> datetime | None:
+    try:
+        instant: datetime | None = parse(written)
+        return instant if instant is None or instant.tzinfo is not None else instant.astimezone()
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
 class CallEvent(_Record):
     """The outcome of one call: one line of the log.
 
@@ -268,7 +281,9 @@ class CallEvent(_Record):
     :func:`event_fields` escapes and shortens texts that a client sent.
     """
 
-    timestamp: datetime | None = Field(
+    model_config = ConfigDict(extra="ignore")
+
+    timestamp: Annotated[datetime | None, WrapValidator(_instant)] = Field(
         default=None,
         description="When the event was built; null if the log's own time format cannot be parsed.",
     )
@@ -365,7 +380,6 @@ def line_schema() -> dict[str, Any]:
     ['debug', 'info', 'warning', 'error']
     """
     event = CallEvent.model_json_schema()
-    del event["additionalProperties"]
     level = {
         "description": "The level at which the event was logged.",
         "enum": ["debug", "info", "warning", "error"],
@@ -373,9 +387,6 @@ def line_schema() -> dict[str, Any]:
     }
     properties = {**event["properties"], "level": level}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **event, "properties": properties}
-
-
-_INSTANT: Final = TypeAdapter(datetime)
 
 
 def read_event(line: str) -> CallEvent | None:
@@ -392,21 +403,8 @@ def read_event(line: str) -> CallEvent | None:
         msg = f"read_event: line must be a str, got {type(text).__name__}."
         raise TypeError(msg)
     try:
-        written = pydantic_core.from_json(text.encode())
-        if not isinstance(written, dict):
-            return None
-        fields = {name: value for name, value in written.items() if name in CallEvent.model_fields}
-        fields["timestamp"] = _instant(fields.get("timestamp"))
-        return CallEvent.model_validate(fields)
+        return CallEvent.model_validate_json(text.encode())
     except ValueError:  # not JSON, not UTF-8, or not an event: a ValidationError is a ValueError
-        return None
-
-
-def _instant(written: object) -> datetime | None:
-    try:
-        instant = _INSTANT.validate_python(written)
-        return instant if instant.tzinfo is not None else instant.astimezone()
-    except (ValidationError, ValueError, OverflowError, OSError):
         return None
 
 

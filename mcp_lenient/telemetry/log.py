@@ -13,7 +13,6 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from time import perf_counter_ns
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.engine.contract import Decision
@@ -49,9 +48,6 @@ _OF_TOOLS: Final = frozenset({"tool_not_compiled", "form_unavailable", "markup_l
 
 _LOGGER: Final = "mcp_lenient"
 _STANDARD: Final = logging.getLogger(_LOGGER)
-_METHODS: Final = MappingProxyType(
-    {level: logging.getLevelName(level).lower() for level in (logging.DEBUG, logging.INFO, logging.WARNING)}
-)
 _DEFAULT_LEVEL: Final = logging.INFO
 _MAX_SUBJECTS: Final = 1000
 _MAX_REASON: Final = 512
@@ -109,7 +105,7 @@ class EventLog:
 
     def emit(self, fields: Mapping[str, Any]) -> None:
         """Write one event, as :func:`mcp_lenient.telemetry.events.event_fields` returns it, at its level."""
-        self._write(_METHODS[LEVELS[fields["event"]]], fields)
+        self._write(logging.getLevelName(LEVELS[fields["event"]]).lower(), fields)
 
     def warn_once(self, event: LibraryEventName, subject: str, reason: str) -> None:
         """Warn about a limitation of a tool or feature, once per subject and for at most 1000 subjects."""

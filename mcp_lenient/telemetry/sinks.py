@@ -8,7 +8,6 @@ import select
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from random import random
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -143,6 +142,7 @@ Render = Callable[[Any, str, Fields], str]
 """The last structlog processor of a chain; returns the line of an event."""
 _BOUND: Final = "context"
 """The key of the application's bound variables in an event; no event has a field of this name."""
+_OWN: Final = frozenset({*CallEvent.model_fields, "level", "reason"})
 
 
 class LineLogger:
@@ -176,14 +176,8 @@ def _with_bound(_sink: Any, _level: str, fields: Fields) -> Fields:
     """Add the context variables that the application bound by structlog (a processor)."""
     bound = sys.modules["structlog.contextvars"].get_contextvars()
     if bound:
-        own = _own_fields()
-        fields[_BOUND] = {f"context_{name}" if name in own else name: value for name, value in bound.items()}
+        fields[_BOUND] = {f"context_{name}" if name in _OWN else name: value for name, value in bound.items()}
     return fields
-
-
-@lru_cache(maxsize=1)
-def _own_fields() -> frozenset[str]:
-    return frozenset({*CallEvent.model_fields, "level", "reason"})
 
 
 def json_line(_sink: Any, _level: str, fields: Fields) -> str:

@@ -104,10 +104,10 @@ def requested_calls(
     blocks = _blocks(value)
     if isinstance(blocks, str):
         return _in_text(blocks, known, dialect)
-    for form, read in _BLOCKS.items():
-        calls = tuple(call for block in blocks if (call := read(block)) is not None)
-        if calls:
-            return Requested(form, calls)
+    calls = [call for block in blocks if (call := _call_in(block)) is not None]
+    if calls:
+        first = calls[0][0]
+        return Requested(first, tuple(call for form, call in calls if form == first))
     text = "".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
     return _in_text(text, known, dialect)
 
@@ -136,37 +136,33 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     raise TypeError(msg)
 
 
-def _tool_use(block: Mapping[str, Any]) -> RequestedCall | None:
-    if block.get("type") != "tool_use":
-        return None
-    return RequestedCall(_name(block.get("name")), block.get("input"), block.get("id"))
+_BLOCKS: Final[Mapping[str, tuple[Form, str, str]]] = MappingProxyType(
+    {
+        "tool_use": ("tool_use", "input", "id"),
+        "function_call": ("function_call", "arguments", "call_id"),
+        "tool_call": ("tool_calls", "args", "id"),  # as LangChain writes it
+    }
+)
+"""The form of a block of each type, and its keys of the arguments and the id."""
 
 
-def _tool_call(block: Mapping[str, Any]) -> RequestedCall | None:
+def _call_in(block: Mapping[str, Any]) -> tuple[Form, RequestedCall] | None:
     function = block.get("function")
-    if block.get("type") == "tool_call" and "args" in block:  # as LangChain writes it
-        return RequestedCall(_name(block.get("name")), block["args"], block.get("id"))
-    if not isinstance(function, Mapping):
+    if isinstance(function, Mapping):
+        return "tool_calls", RequestedCall(_name(function), function.get("arguments"), block.get("id"))
+    known = _BLOCKS.get(str(block.get("type")))
+    if known is None:
         return None
-    return RequestedCall(_name(function.get("name")), function.get("arguments"), block.get("id"))
+    form, arguments, id_key = known
+    return form, RequestedCall(_name(block), block.get(arguments), block.get(id_key))
 
 
-def _function_call(block: Mapping[str, Any]) -> RequestedCall | None:
-    if block.get("type") != "function_call":
-        return None
-    return RequestedCall(_name(block.get("name")), block.get("arguments"), block.get("call_id"))
-
-
-def _name(name: object) -> str:
+def _name(called: Mapping[str, Any]) -> str:
+    name = called.get("name")
     if not isinstance(name, str) or not name:
         msg = "A call in the response names no tool."
         raise ToolCallError(msg)
     return name
-
-
-_BLOCKS: Final[Mapping[Form, Callable[[Mapping[str, Any]], RequestedCall | None]]] = MappingProxyType(
-    {"tool_use": _tool_use, "tool_calls": _tool_call, "function_call": _function_call}
-)
 
 
 _WORD: Final = re.compile(r"[\w.-]+")
