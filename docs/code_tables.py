@@ -25,7 +25,12 @@ from mcp_lenient.values.names import tool_target
 
 _DECLARED = Policy(aliases={"query": ("q",)})
 _KINDS: Final[Mapping[Any, str]] = MappingProxyType(
-    {int: "N", str: "TEXT", str | None: "TEXT", tuple[str, ...]: "TEXT", Path: "FILE", Path | None: "FILE"}
+    {
+        int: "N",
+        **dict.fromkeys((str, str | None, tuple[str, ...]), "TEXT"),
+        **dict.fromkeys((Path, Path | None), "FILE"),
+        float | None: "SECONDS",
+    }
 )
 _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 import anyio
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, fail
 from mcp_lenient.cli.files import check_config, check_target
@@ -32,10 +33,10 @@ if TYPE_CHECKING:
 _LONGEST_END: Final = 5.0
 """Seconds that servers have to end."""
 _ADDRESS: Final = re.compile(r"(?:(?P<host>\[[^\]]+\]|[^:\[\]]*):)?(?P<port>\d{1,5})")
-_SECONDS: Final = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 _FORWARDED: Final = re.compile(r"([\w-]+)(?:=(.+))?", re.ASCII)
 _HEADER: Final = re.compile(r"([!#$%&'*+.^_`|~\w-]+):\s*(.*)")
 _Switch = Annotated[bool, Parameter(negative="", show_default=False)]
+_Seconds = Annotated[float | None, Parameter(validator=Number(gt=0, lt=10**9))]
 _Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
 
 
@@ -53,8 +54,8 @@ def proxy(  # noqa: PLR0913 - an option each
     unrepairable: Literal["refuse", "forward"] = "refuse",
     header: _Several = (),
     forward_header: _Several = (),
-    timeout: str | None = None,
-    connect_timeout: str | None = None,
+    timeout: _Seconds = None,
+    connect_timeout: _Seconds = None,
     no_structured_errors: _Switch = False,
     stateless: _Switch = False,
 ) -> int:
@@ -86,7 +87,6 @@ def proxy(  # noqa: PLR0913 - an option each
     """
     check_target(target)
     from mcp_lenient.cli.targets import target_of
-    from mcp_lenient.portable.forms import FORMS
     from mcp_lenient.rules.policy import Policy
 
     check_config(config)
@@ -99,13 +99,11 @@ def proxy(  # noqa: PLR0913 - an option each
         fail("--publish-by-query: only a proxy served with --http has a URL")
     kind = Policy.strict() if policy == "strict" else Policy()
     mode: Mode = "observe" if observe else "repair"
-    if publish is not None and publish not in FORMS:
-        fail(f"--publish {publish}: must be one of {', '.join(FORMS)}")
     chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed, publish=publish)
     given = {
         "forward_headers": _forwarded(forward_header),
-        "timeout": _seconds(timeout, "--timeout"),
-        "connect_timeout": _seconds(connect_timeout, "--connect-timeout"),
+        "timeout": timeout,
+        "connect_timeout": connect_timeout,
         "structured_errors": not no_structured_errors,
         "publish_by_query": publish_by_query,
     }
@@ -222,14 +220,6 @@ def _server(
     add_health(target)
     target.add_middleware(LenientMiddleware(policy, publish_by_query=given["publish_by_query"], **declared))
     return target
-
-
-def _seconds(text: str | None, option: str) -> float | None:
-    if text is None:
-        return None
-    if not _SECONDS.fullmatch(text) or float(text) == 0:
-        fail(f"{option} {text}: must be a number of seconds above 0, such as 30 or 2.5")
-    return float(text)
 
 
 def _forwarded(given: tuple[str, ...]) -> ForwardHeaders | None:

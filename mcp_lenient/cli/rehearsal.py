@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from fastmcp import Client, FastMCP
 from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Column, Table
@@ -24,7 +25,7 @@ from mcp_lenient.cli.errors import fail
 from mcp_lenient.testing.damage import damaged
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress_run import example_calls
-from mcp_lenient.values.display import cut, shown
+from mcp_lenient.values.display import cut, place, shown
 
 Given = Mapping[str, list[dict[str, Any]]]
 """Valid arguments by tool."""
@@ -33,27 +34,24 @@ Given = Mapping[str, list[dict[str, Any]]]
 def given_arguments(file: Path) -> Given:
     """Read a JSON file of valid arguments by tool: an object, or a list of objects."""
     try:
-        written = json.loads(file.read_text(encoding="utf-8"))
+        return _GIVEN.validate_json(file.read_bytes())
     except OSError as error:
         fail(f"--arguments: {file}: {error.strerror or error}")
-    except (ValueError, RecursionError) as error:
-        fail(f"--arguments: {file}: not JSON: {error}")
-    if not isinstance(written, dict) or not written:
+    except ValidationError as error:
+        fault = error.errors(include_url=False)[0]
+        where = f"{file}: {place(fault['loc'][:1])}".removesuffix(": ")
         fail(
-            f'--arguments: {file}: it must be an object with arguments by tool, like {{"search": {{"query": "tea"}}}}'
+            f"--arguments: {where}: {fault['msg']}; write the arguments of one call or several by tool, like"
+            ' {"search": {"query": "tea"}}'
         )
-    return {tool: _calls(file, tool, each) for tool, each in written.items()}
 
 
-def _calls(file: Path, tool: str, written: Any) -> list[dict[str, Any]]:
-    calls = written if isinstance(written, list) else [written]
-    if not calls or not all(isinstance(call, dict) for call in calls):
-        fail(
-            f"--arguments: {file}: {tool!r} must be the arguments of a call as an object, or a list of such objects"
-        )
-    return calls
+def _listed(written: Any) -> Any:
+    return written if isinstance(written, list) else [written]
 
 
+_Calls = Annotated[list[dict[str, Any]], Field(min_length=1), BeforeValidator(_listed)]
+_GIVEN: Final = TypeAdapter(Annotated[dict[str, _Calls], Field(min_length=1)])
 _LONGEST: Final = 60
 
 
@@ -61,7 +59,7 @@ _LONGEST: Final = 60
 class Planned:
     """A tool to call: how often, and the first of its valid calls."""
 
-    name: str
+    tool: str
     calls: int
     first: dict[str, Any] | None
 
@@ -73,34 +71,24 @@ class Rehearsal:
     ``left_out`` are the tools that are not called because they may change something.
     """
 
-    tools: tuple[Planned, ...]
+    reaches_the_tools: bool
+    would_call: tuple[Planned, ...]
     left_out: tuple[str, ...]
-    is_real: bool
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON."""
-        return {
-            "reaches_the_tools": self.is_real,
-            "would_call": [
-                {"tool": each.name, "calls": each.calls, "first": each.first} for each in self.tools
-            ],
-            "left_out": list(self.left_out),
-        }
 
     def __rich__(self) -> RenderableType:
-        total = sum(each.calls for each in self.tools)
-        reaches = "reaching the tools" if self.is_real else "stopped before the tools run"
-        tools = "1 tool" if len(self.tools) == 1 else f"{len(self.tools)} tools"
+        total = sum(each.calls for each in self.would_call)
+        reaches = "reaching the tools" if self.reaches_the_tools else "stopped before the tools run"
+        tools = "1 tool" if len(self.would_call) == 1 else f"{len(self.would_call)} tools"
         parts: list[RenderableType] = [Text(f"{total} calls (valid and damaged) of {tools}, {reaches}")]
-        if self.tools:
+        if self.would_call:
             columns = (
                 Column("tool", overflow="fold"),
                 Column("calls", justify="right"),
                 Column("such as", overflow="fold"),
             )
             table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-            for each in self.tools:
-                table.add_row(Text(shown(each.name)), str(each.calls), Text(_short(each.first)))
+            for each in self.would_call:
+                table.add_row(Text(shown(each.tool)), str(each.calls), Text(_short(each.first)))
             parts.append(table)
         if self.left_out:
             names = ", ".join(map(shown, self.left_out))
@@ -134,7 +122,7 @@ def rehearse(
     called = [tool for tool in matching if everything or not is_real or is_read_only(tool.annotations)]
     left_out = tuple(tool.name for tool in matching if tool not in called)
     planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)
-    return Rehearsal(planned, left_out, is_real)
+    return Rehearsal(is_real, planned, left_out)
 
 
 async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -67,18 +68,18 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     with one_line_errors(" ".join(target)), quiet():
         server = target_of(target)
         plan = rehearse(server, tool, seed, per_tool, everything=everything, given=given)
-        if plan.is_real or (dry_run and output == "text"):
+        if plan.reaches_the_tools or (dry_run and output == "text"):
             show(Output(stderr=True, highlight=False) if output == "json" else console, plan)
-        if dry_run or not plan.tools:
+        if dry_run or not plan.would_call:
             if output == "json":
-                put(json.dumps(plan.as_dict(), indent=2))
+                put(json.dumps(asdict(plan), indent=2))
             return DONE if dry_run else FOUND
-        if plan.is_real and not yes and not _confirmed():
+        if plan.reaches_the_tools and not yes and not _confirmed():
             return DONE
         # A transport belongs to the event loop that first used it, so the calls get a new one.
         subject = server if isinstance(server, FastMCP) else lenient_front(target_of(target))
-        names = [each.name for each in plan.tools]
-        how = {"seed": seed, "per_tool": per_tool, "arguments": given, "run": plan.is_real}
+        names = [each.tool for each in plan.would_call]
+        how = {"seed": seed, "per_tool": per_tool, "arguments": given, "run": plan.reaches_the_tools}
         report, is_whole = _report(subject, only=names, **how)
     if output == "json":
         put(json.dumps(report.as_dict(), indent=2, default=repr))

@@ -224,10 +224,10 @@ def test_invalid_supplied_arguments_make_the_exit_code_1(choosy, capsys):
     ("written", "says"),
     [
         pytest.param(None, "No such file", id="no file"),
-        pytest.param("{", "not JSON: ", id="not JSON"),
-        pytest.param("[]", "it must be an object with arguments by tool", id="a list"),
-        pytest.param('{"take": 5}', "'take' must be the arguments of a call", id="no arguments"),
-        pytest.param('{"take": []}', "'take' must be the arguments of a call", id="no call"),
+        pytest.param("{", "Invalid JSON: ", id="not JSON"),
+        pytest.param("[]", "write the arguments of one call or several by tool", id="a list"),
+        pytest.param('{"take": 5}', "take: Input should be an object", id="no arguments"),
+        pytest.param('{"take": []}', "take: List should have at least 1 item", id="no call"),
         pytest.param('{"give": {}}', "the server has no tool 'give'", id="no tool"),
     ],
 )
