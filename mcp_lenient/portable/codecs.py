@@ -437,16 +437,14 @@ class Fields(Codec):
         if not isinstance(value, dict):
             return value
         read: dict[str, Any] = {}
+        others = SAME if self.rest is None or self.rest.name is not None else self.rest.codec
         for name, each in value.items():
             if self.rest is not None and name == self.rest.name:
                 self._read_rest(each, (*path, name), faults, read, value)
                 continue
             own = self._authors.get(name)
             if own is None or (own != name and own in value):
-                is_other = self.rest is not None and self.rest.name is None and name not in self.properties
-                codec = self.rest.codec if is_other and self.rest is not None else SAME
-                known = self.properties.get(name)
-                codec = codec if known is None else known.codec
+                codec = self.properties[name].codec if name in self.properties else others
                 read[name] = codec.decode(each, (*path, name), faults)
             elif each is not None or not self.properties[own].null_is_absent:
                 read[own] = self.properties[own].codec.decode(each, (*path, name), faults)

@@ -327,10 +327,8 @@ class _Conversion:
             implied = ["object"]
         elif own.keys() & {"items", "prefixItems"}:
             implied = ["array"]
-        elif "const" in own:
-            implied = [json_type(own["const"])]
-        elif isinstance(own.get("enum"), list):
-            implied = list(dict.fromkeys(map(json_type, own["enum"])))
+        elif isinstance(values := [own["const"]] if "const" in own else own.get("enum"), list):
+            implied = list(dict.fromkeys(map(json_type, values)))
         else:
             return
         if {"integer", "number"} <= set(implied):
@@ -708,21 +706,10 @@ class _Conversion:
 
     # Null
 
-    def _takes_null(self, sub: Any, depth: int = 0) -> bool:
+    def _takes_null(self, schema: Any) -> bool:
         """Return whether a schema says that null is accepted."""
-        if not isinstance(sub, Mapping) or depth > 16:
-            return False
-        if "$ref" in sub:
-            return self._takes_null(resolve(self._root, sub["$ref"]), depth + 1)
-        if isinstance(sub.get("enum"), list) and None not in sub["enum"]:
-            return False
-        types = sub.get("type")
-        if types is not None:
-            return types == "null" or (isinstance(types, list) and "null" in types)
-        branches = [each for word in ("anyOf", "oneOf") for each in sub.get(word, ())]
-        if branches:
-            return any(self._takes_null(each, depth + 1) for each in branches)
-        return isinstance(sub.get("enum"), list)
+        node = self._tree.node(schema)
+        return any("null" in (way.kinds or ()) for way in node.ways) and node.takes(None)
 
     def _without_null(self, sub: Mapping[str, Any]) -> Mapping[str, Any] | None:
         """Return a schema without its null; None if null is all it takes, or it is said elsewhere."""
@@ -829,20 +816,14 @@ def _about(schema: Mapping[str, Any]) -> Schema:
 
 
 def _together(schema: Any, beside: Mapping[str, Any], *, is_outside: bool = False) -> Any:
-    """Return a schema with the keywords that stand beside it; one that both have is the schema's if ``is_outside``."""
+    """Return a schema with the keywords beside it, which add what it does not say, and tell what it is about unless ``is_outside``."""
     if not isinstance(schema, Mapping):
         return schema
     own = {name: each for name, each in schema.items() if name not in _DEFINITIONS}
     if "$ref" in own and beside.keys() - _ABOUT:
         return {**beside, "allOf": [*beside.get("allOf", ()), own]}
-    clash = {name for name in own.keys() & beside.keys() - _ABOUT if own[name] != beside[name]}
-    if clash and not is_outside:
-        return {
-            **beside,
-            **{name: own[name] for name in own.keys() - beside.keys()},
-            **{name: own[name] for name in clash},
-        }
-    return {**beside, **own} if is_outside else {**own, **beside}
+    kept = own.keys() if is_outside else own.keys() - _ABOUT
+    return {**own, **beside, **{name: own[name] for name in kept}}
 
 
 def _of_type(inside: Mapping[str, Any], kind: Any) -> Schema | None:
