@@ -320,7 +320,7 @@ class CallTelemetry:
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
         code: str | None = None,
-        kept_in: tuple[Node, Mapping[str, Any]] | None = None,
+        kept_in: Sent | None = None,
         **facts: Any,
     ) -> None:
         """Record a call that was not right.
@@ -342,7 +342,6 @@ class CallTelemetry:
             self._hook(decision, call.secret)
         if kept_in is not None:
             self.log.warn_of_markup(call.name, kept_in[1])
-        fault = fault_of(event, violations, code, facts.get("repeated", 1))
         if self._metrics.live:
             self._metrics.count(
                 event,
@@ -351,19 +350,15 @@ class CallTelemetry:
                 started=call.started,
                 repairs=repairs,
                 violations=violations,
-                fault=fault,
+                fault=fault_of(event, violations, code, facts.get("repeated", 1)),
             )
-        recording, wanted = self._own_spans or spans.recording(), self.log.wants(event)
-        if not recording and not wanted:
+        recording, wanted = spans.recording(), self.log.wants(event)
+        if not (recording or wanted or self._own_spans):
             return
-        code = error_code(violations) if violations else code
-        outcome: dict[str, Any] = {"repairs": repairs, "violations": violations, "error_code": code}
-        with spans.own_span(call.name) if self._own_spans and not spans.recording() else nullcontext():
-            if recording:
-                spans.record(event, tool=call.name, secret=call.secret, fault=fault, **outcome)
-            if wanted:
-                hints = kept_texts(*kept_in) if kept_in is not None else ()
-                self._write(event, call, hints=hints, **outcome, **facts)
+        facts |= {"repairs": repairs, "violations": violations}
+        facts["error_code"] = error_code(violations) if violations else code
+        with nullcontext() if recording or not self._own_spans else spans.own_span(call.name):
+            self._write(event, call, kept_in, wanted=wanted, **facts)
 
     def count_accepted(self, tool: str, started: int, arguments: Mapping[str, Any], mode: Mode) -> bool:
         """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""
@@ -377,16 +372,19 @@ class CallTelemetry:
 
     def write_accepted(self, call: RecordedCall, top: Node, arguments: Mapping[str, Any]) -> None:
         """Log a call that was right; the tool's schema and arguments show which texts were kept."""
-        spans.record("call_accepted", tool=call.name)
-        self._write("call_accepted", call, hints=kept_texts(top, arguments))
+        self._write("call_accepted", call, (top, arguments))
 
-    def _write(self, event: EventName, call: RecordedCall, **outcome: Any) -> None:
+    def _write(
+        self, event: EventName, call: RecordedCall, kept_in: Sent | None, *, wanted: bool = True, **facts: Any
+    ) -> None:
+        hints = kept_texts(*kept_in) if kept_in is not None else ()
         duration = (perf_counter_ns() - call.started) // 1000
         caller = call.caller()
         server = caller.get("server")
         if server in self.names:
             caller["server"] = self.names[server]
-        fields = event_fields(
-            event, call.name, caller, duration_us=duration, sent=call.sent, secret=call.secret, **outcome
-        )
-        self.log.emit(fields)
+        facts |= {"duration_us": duration, "sent": call.sent, "secret": call.secret, "hints": hints}
+        fields = event_fields(event, call.name, caller, **facts)
+        spans.record(fields, call.name)
+        if wanted:
+            self.log.emit(fields)

@@ -18,8 +18,7 @@ from opentelemetry.baggage.propagation import W3CBaggagePropagator
 from opentelemetry.context import get_current
 from opentelemetry.trace import Status, StatusCode
 
-from mcp_lenient.telemetry.events import LISTED
-from mcp_lenient.values.display import HIDDEN, escaped, escaped_pointer, shown_name
+from mcp_lenient.values.display import HIDDEN, shown_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -37,41 +36,43 @@ def recording() -> bool:
     return trace.get_current_span().is_recording()
 
 
-def record(
-    event: EventName,
-    *,
-    repairs: Sequence[Repair] = (),
-    violations: Sequence[Violation] = (),
-    error_code: str | None = None,
-    fault: FaultKind | None = None,
-    tool: str | None = None,
-    secret: frozenset[str] = frozenset(),
-) -> None:
-    """Record the outcome of a call on the current span: attributes to search by, and one span event.
+def record(fields: Mapping[str, Any], tool: str) -> None:
+    """Record an event on the current span: attributes to search by, and one span event.
 
-    A rejected call marks the span as failed, since a result with ``isError`` does not. No argument value is recorded,
-    and text chosen by a client is escaped and shortened as in the log. Of repairs and violations the first 50 are
-    recorded.
+    A rejected call marks the span as failed, since a result with ``isError`` does not. ``fields`` are those of the log,
+    without values; ``tool`` is the name as it was sent, which FastMCP has put into the span.
     """
     span = trace.get_current_span()
     if not span.is_recording():
         return
-    code = None if error_code is None else escaped(error_code)
-    outcome: dict[str, str | list[str]] = {"mcp_lenient.outcome": event.removeprefix("call_")}
-    if repairs:
-        outcome["mcp_lenient.repairs"] = [escaped(item.rule) for item in repairs[:LISTED]]
-    if code is not None:
-        outcome["mcp_lenient.error_code"] = code
-    if fault is not None:
-        outcome["mcp_lenient.fault"] = fault
+
+    def listed(name: str, key: str) -> list[str]:
+        return [each[key] for each in fields.get(name, ())]
+
+    event, code = fields["event"], fields.get("error_code")
+    outcome = _attributes(
+        outcome=event.removeprefix("call_"),
+        repairs=listed("repairs", "rule"),
+        error_code=code,
+        fault=fields.get("fault"),
+    )
+    details = _attributes(
+        repair_pointers=listed("repairs", "pointer"),
+        violations=listed("violations", "code"),
+        violation_pointers=listed("violations", "pointer"),
+    )
     span.set_attributes(outcome)
-    span.add_event(f"mcp_lenient.{event}", {**outcome, **_details(repairs, violations, secret)})
-    if tool and shown_name(tool) != tool:
+    span.add_event(f"mcp_lenient.{event}", {**outcome, **details})
+    if fields["tool"] != tool:
         _mask(span, tool)
     if event == "call_rejected":
-        if tool is not None:  # FastMCP sets the tool name only when it runs the tool
-            span.set_attribute("gen_ai.tool.name", shown_name(tool))
+        # FastMCP sets the tool name only when it runs the tool.
+        span.set_attribute("gen_ai.tool.name", fields["tool"])
         span.set_status(Status(StatusCode.ERROR, code))
+
+
+def _attributes(**values: Any) -> dict[str, Any]:
+    return {f"mcp_lenient.{name}": value for name, value in values.items() if value}
 
 
 def _mask(span: trace.Span, tool: str) -> None:
@@ -82,19 +83,6 @@ def _mask(span: trace.Span, tool: str) -> None:
     for key, value in dict(attributes or {}).items():
         if isinstance(value, str) and tool in value:
             span.set_attribute(key, value.replace(tool, HIDDEN))
-
-
-def _details(
-    repairs: Sequence[Repair], violations: Sequence[Violation], secret: frozenset[str]
-) -> dict[str, list[str]]:
-    listed: dict[str, list[str]] = {
-        "mcp_lenient.repair_pointers": [escaped_pointer(item.pointer, secret) for item in repairs[:LISTED]],
-        "mcp_lenient.violations": [item.code for item in violations[:LISTED]],
-        "mcp_lenient.violation_pointers": [
-            escaped_pointer(item.pointer, secret) for item in violations[:LISTED]
-        ],
-    }
-    return {name: values for name, values in listed.items() if values}
 
 
 def aside() -> AbstractContextManager[trace.Span]:

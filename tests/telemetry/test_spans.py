@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.trace import StatusCode
 
-from mcp_lenient.telemetry.events import LEVELS
+from mcp_lenient.telemetry.events import LEVELS, event_fields
 from mcp_lenient.telemetry.otel import record, trace_fields
 from mcp_lenient.types import Repair, Violation
 
@@ -38,7 +38,7 @@ def tracer(exporter):
 def recorded(tracer, exporter, event, **found):
     """Return the span of one call with these violations."""
     with tracer.start_as_current_span("tools/call store_context"):
-        record(event, **found)
+        record(event_fields(event, "store_context", **found), "store_context")
     (span,) = exporter.get_finished_spans()
     return span
 
@@ -65,9 +65,11 @@ def test_a_rejected_call(tracer, exporter):
     assert dict(span.attributes) == {
         "mcp_lenient.outcome": "rejected",
         "mcp_lenient.error_code": "INVALID_LIMIT_TYPE",
+        "mcp_lenient.fault": "wrong_shape",
+        "gen_ai.tool.name": "store_context",
     }
     (happened,) = span.events
-    assert dict(happened.attributes) == {
+    assert dict(happened.attributes) | {"gen_ai.tool.name": "store_context"} == {
         **span.attributes,
         "mcp_lenient.violations": ("type",),
         "mcp_lenient.violation_pointers": ("/limit",),
@@ -111,7 +113,7 @@ def test_long_lists_are_cut(tracer, exporter):
 
 def test_without_a_span():
     """Without a span there are no ids, and recording does nothing."""
-    record("call_rejected", repairs=REPAIRS, violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE")
+    record(event_fields("call_rejected", "t", violations=VIOLATIONS, error_code="INVALID_LIMIT_TYPE"), "t")
     assert trace_fields() == {"model": None, "trace_id": None, "span_id": None}
 
 
@@ -120,7 +122,7 @@ def test_trace_fields(tracer):
     unsampled = TracerProvider(sampler=ALWAYS_OFF).get_tracer("test")
     for chosen, is_recording in ((tracer, True), (unsampled, False)):
         with chosen.start_as_current_span("call") as span:
-            record("call_rejected", error_code="INVALID_LIMIT_TYPE")
+            record(event_fields("call_rejected", "t", error_code="INVALID_LIMIT_TYPE"), "t")
             _, trace_id, span_id = trace_fields().values()
             assert span.is_recording() is is_recording
         ids = span.get_span_context()
