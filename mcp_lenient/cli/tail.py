@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, fail
 from mcp_lenient.cli.files import files_or_dash
@@ -19,15 +18,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-_PARQUET: Final = b"PAR1"
-"""The bytes that a Parquet file begins with."""
-
-
 def tail(
     file: Annotated[str, files_or_dash("tail")],
     /,
     *,
-    lines: Annotated[int, Parameter(name=("--lines", "-n"))] = 10,
+    lines: Annotated[int, Parameter(name=("--lines", "-n"), validator=Number(gte=0))] = 10,
     follow: bool = True,
     foreign: bool = True,
 ) -> int:
@@ -42,16 +37,14 @@ def tail(
         follow: Wait for more lines.
         foreign: Show lines that are not events, dimmed.
     """
-    if lines < 0:
-        fail(f"--lines must be 0 or more, but is {lines}")
     try:
-        if file != "-":
-            _check(file)
         _show(file, lines, follow=follow, foreign=foreign)
     except KeyboardInterrupt:
         return DONE
     except OSError as error:
-        fail(f"{file}: {error.strerror}")
+        from mcp_lenient.devtools.printing import why_not_opened
+
+        fail(f"{file}: {why_not_opened(error)}")
     return DONE
 
 
@@ -80,23 +73,6 @@ def _is_event(line: str) -> bool:
     from mcp_lenient.telemetry.events import read_event
 
     return read_event(line) is not None
-
-
-def _check(file: str) -> None:
-    from mcp_lenient.devtools.printing import why_not_opened
-
-    try:
-        mode = os.stat(file).st_mode  # noqa: PTH116 - a Path raises for fewer names
-        head = b""
-        if stat.S_ISREG(mode):
-            with open(file, "rb") as opened:  # noqa: PTH123
-                head = opened.read(len(_PARQUET))
-    except (OSError, ValueError) as error:
-        fail(f"{file}: {why_not_opened(error)}")
-    if stat.S_ISDIR(mode):
-        fail(f"{file}: this is a folder; name one log")
-    if head == _PARQUET:
-        fail(f"{file}: a Parquet file cannot be followed; mcp-lenient report reads it")
 
 
 def _line(line: str, now: datetime, *, foreign: bool) -> Text | None:

@@ -137,7 +137,7 @@ def test_a_missing_file_is_named(capsys, tmp_path):
 
 def test_a_wrong_number_of_lines(log, capsys):
     """A negative number of lines is refused in one line."""
-    assert "--lines must be 0 or more" in refused(["tail", str(log), "-n", "-1"], capsys)
+    assert "Must be >= 0" in refused(["tail", str(log), "-n", "-1"], capsys)
 
 
 class Reader:
