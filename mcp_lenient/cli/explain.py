@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from textwrap import wrap
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -92,24 +91,18 @@ def _events(event: str) -> list[CallEvent]:
 
 
 def _print(explanations: list[Explanation]) -> None:
+    from rich.padding import Padding
     from rich.text import Text
 
-    from mcp_lenient.devtools.printing import Output
+    from mcp_lenient.devtools.printing import Output, show
 
     console = Output(highlight=False)
     for each in explanations:
         for number, step in enumerate(each.steps, 1):
-            console.print(Text.assemble((f"{number}. {step.title}", "bold")))
+            show(console, Text(f"{number}. {step.title}", "bold"))
             for line in step.lines:
-                indent = " " * (5 if line.startswith("  ") else 3)
-                wrapped = wrap(
-                    line.strip(),
-                    console.width,
-                    initial_indent=indent,
-                    subsequent_indent=f"{indent}  ",
-                    break_on_hyphens=False,
-                )
-                console.print(Text("\n".join(wrapped)), soft_wrap=True)
+                indent = 5 if line.startswith("  ") else 3
+                show(console, Padding(Text(line.strip()), (0, 0, 0, indent), expand=False))
         if each.envelope is not None:
             console.print(Text("The envelope", "bold"))
             console.print(Text(json.dumps(each.envelope, indent=2)), soft_wrap=True)
