@@ -141,9 +141,9 @@ def answer_in(
 ) -> tuple[Source, AnswerCalls]:
     """Return a text and the calls in it; see :func:`parse_tool_calls`."""
     chosen = _chosen(dialect)
-    source = Source.of(text, limits or Limits())
+    source = Source.of(text, limits or Limits(), tools)
     dialects = [each for name, each in DIALECTS.items() if name in chosen]
-    return source, read_answer(source, tools, dialects, takes_json=JSON in chosen)
+    return source, read_answer(source, dialects, takes_json=JSON in chosen)
 
 
 DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(

@@ -20,10 +20,9 @@ from mcp_lenient.text_calls.call import (
     looks_like_call,
 )
 from mcp_lenient.text_calls.dialects import python
-from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import CLOSED, CLOSING, CONTAINERS, OPENED, TAG_NAME, Dialect
 from mcp_lenient.text_calls.prose import ITEM, ONLY_WORDS, OWN, TEXT_LINE, is_line, is_sentence
 from mcp_lenient.text_calls.source import Source
-from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import same_json
 
@@ -76,14 +75,11 @@ class AnswerCalls(NamedTuple):
     is_alone: bool
 
 
-def read_answer(
-    source: Source, tools: KnownTools, dialects: Collection[Dialect], *, takes_json: bool
-) -> AnswerCalls:
+def read_answer(source: Source, dialects: Collection[Dialect], *, takes_json: bool) -> AnswerCalls:
     """Return the calls in a text, at least one.
 
     Args:
-        source: The text.
-        tools: The known tools and servers.
+        source: The text, with the known tools and servers.
         dialects: The dialects whose calls are read.
         takes_json: Whether JSON is read, also in tags.
     """
@@ -93,7 +89,7 @@ def read_answer(
         raise ToolCallError(msg)
 
     def scan() -> _Scan:
-        return _Scan(source, tools, dialects, takes_json)
+        return _Scan(source, dialects, takes_json)
 
     whole = scan()
     whole.run(_past_reasoning(source, scan()), len(source.text))
@@ -119,7 +115,6 @@ def _past_reasoning(source: Source, scan: _Scan) -> int:
 @dataclass(slots=True)
 class _Scan:
     source: Source
-    tools: KnownTools
     dialects: Collection[Dialect]
     takes_json: bool
     found: list[Found] = field(default_factory=list)
@@ -310,7 +305,7 @@ class _Scan:
         if self.found and self._family(self.found[0].dialect) != self._family(dialect):
             what = f"a call in the form of {dialect} begins here, but this text is in that of {self.found[0].dialect}"
             raise self.source.error(at, what)
-        if not self.tools.has(call.tool):
+        if not self.source.tools.has(call.tool):
             msg = f"At {self.source.where(at)}: the called tool '{shown(call.tool)}' is not among the given tools."
             raise UnknownToolError(msg)
         if len(self.found) == MAX_CALLS:
@@ -326,8 +321,8 @@ class _Scan:
         for dialect in self.dialects if not is_code else {python.DIALECT} & {*self.dialects}:
             for place in {at, start}:
                 opener = dialect.opener.match(self.source.text, place)
-                if opener is not None and dialect.is_call(self.tools, opener):
-                    calls, end = dialect.read(TextReader(self.source, self.tools), opener)
+                if opener is not None and dialect.is_call(self.source.tools, opener):
+                    calls, end = dialect.read(self.source, opener)
                     if not calls:  # a message of Harmony
                         self.has_text = self.has_text or "analysis" not in opener[0]
                         message = self.source.text[opener.end() : end]
@@ -345,7 +340,7 @@ class _Scan:
             return None
         if tag["name"] in CONTAINERS and not tag["attributes"] and not tag["empty"]:
             return self._container(tag, depth)
-        if tag["name"] in self.tools.servers and not tag["empty"] and not self._is_tool(tag):
+        if tag["name"] in self.source.tools.servers and not tag["empty"] and not self._is_tool(tag):
             return self._server(tag)
         begun = self._tool(None, tag)
         return begun and ([begun[0]], begun[1])
@@ -402,7 +397,7 @@ class _Scan:
 
     def _is_tool(self, tag: re.Match[str]) -> bool:
         """Return whether JSON follows the tag of a known tool, which is named like its server."""
-        return self.tools.lists(tag["name"]) and self._content(tag) is not None
+        return self.source.tools.lists(tag["name"]) and self._content(tag) is not None
 
     def _content(self, tag: re.Match[str]) -> re.Match[str] | None:
         return _CONTENT.match(self.source.masked, self.source.past_space(tag.end()))
@@ -415,7 +410,9 @@ class _Scan:
         at = source.past_space(tag.end())
         while (inner := _TAG.match(source.masked, at)) is not None:
             begun = self._tool(name, inner)
-            is_server = inner["name"] in self.tools.servers and not self.tools.lists(inner["name"])
+            is_server = inner["name"] in self.source.tools.servers and not self.source.tools.lists(
+                inner["name"]
+            )
             if begun is None or is_server:
                 raise source.error(at, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
             self._count(at)
@@ -429,21 +426,21 @@ class _Scan:
     def _tool(self, server: str | None, tag: re.Match[str]) -> tuple[Found, int] | None:
         """Read the tag of a tool; None if it is other markup."""
         source, name = self.source, tag["name"]
-        if name in _RESULTS and not self.tools.lists(name):
+        if name in _RESULTS and not self.source.tools.lists(name):
             return None
         found = Found(ToolCall(server, name, {}), tag.start(), JSON)
         content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
-            may_be = self.tools.lists(name) or (
-                not is_pair and self.tools.has(name) and self._may_be_empty(name)
+            may_be = self.source.tools.lists(name) or (
+                not is_pair and self.source.tools.has(name) and self._may_be_empty(name)
             )
             takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
             if not takes_tags or tag["attributes"] or not may_be:
                 return None
             return found, closed.end() if is_pair and closed else tag.end()
         if content is None or not self.takes_json:
-            if self.tools.lists(name):
+            if self.source.tools.lists(name):
                 raise source.error(tag.start(), self._unreadable(tag))
             return None
         self._require_plain(tag)
@@ -468,7 +465,7 @@ class _Scan:
 
     def _require_name(self, tag: re.Match[str], *, is_server: bool = False) -> None:
         """Require that a tag is named like a tool or server, not like a part of a call."""
-        if tag["name"] in PART_NAMES and (is_server or not self.tools.lists(tag["name"])):
+        if tag["name"] in PART_NAMES and (is_server or not self.source.tools.lists(tag["name"])):
             what = f"<{tag['name']}> is a part of a call, not the name of a tool"
             raise self.source.error(tag.start(), what)
 

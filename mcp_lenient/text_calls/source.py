@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, get_args
 
 from mcp_lenient.errors import ToolCallError
+from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import Dialect, DuplicateKeyError, parse_call_text, plain, unique_keys
 from mcp_lenient.values.limits import Limits
@@ -35,21 +36,23 @@ class Source:
         text: The text, decoded if it was sent as a JSON string.
         masked: The text with escapes masked, so that each quote opens or closes a string.
         limits: The limits.
+        tools: The tools that may be called.
     """
 
     text: str
     masked: str
     limits: Limits
+    tools: KnownTools
 
     @classmethod
-    def of(cls, text: str, limits: Limits) -> Source:
+    def of(cls, text: str, limits: Limits, tools: KnownTools) -> Source:
         """Build a source from a text."""
         if len(text) > limits.text:
             msg = f"The text has {len(text):,} characters, more than the limit of {limits.text:,}."
             raise ToolCallError(msg)
         text = without_mark(_unquoted(without_mark(text)))
         masked = text.replace("\\\\", "\0\0").replace('\\"', "\0\0").replace("\\'", "\0\0")
-        return cls(text, masked, limits)
+        return cls(text, masked, limits, tools)
 
     def where(self, at: int) -> str:
         """Return a position as line and column."""
@@ -100,6 +103,92 @@ class Source:
             if depth == 0 and token in _DEPTH:
                 return mark.end()
         raise self.error(at, "what begins here does not end; the text may be cut off")
+
+    # What dialects parse
+
+    def expect(self, pattern: re.Pattern[str], at: int, what: str) -> re.Match[str]:
+        """Match a pattern at a position."""
+        match = pattern.match(self.text, at)
+        if match is None:
+            cut = " (the text ends; it may be cut off)" if at >= len(self.text.rstrip()) else ""
+            raise self.error(at, f"expected {what}{cut}")
+        return match
+
+    def json_object(self, at: int) -> tuple[dict[str, Any], int]:
+        """Parse the JSON object that begins at a position; return it and its end."""
+        value, end = self.json(at)
+        if not isinstance(value, dict):
+            raise self.error(at, "the arguments are an array, but must be an object")
+        return value, end
+
+    def json(self, at: int) -> tuple[Any, int]:
+        """Parse the JSON array or object that begins at a position; return it and its end."""
+        if self.text[at : at + 1] not in ("{", "["):
+            raise self.error(at, "expected JSON")
+        end = self.end(at)[0]
+        value = self.read(at, end)
+        if value is None:
+            raise self.error(at, self.unreadable(at, end))
+        return value, end
+
+    def scalar(self, raw: str, at: int) -> Any:
+        """Parse a JSON value of any type."""
+        value = container(f"[{raw}]", self.limits, frozenset({"json"}))
+        if not isinstance(value, list) or len(value) != 1:
+            raise self.error(at, "a value cannot be parsed as JSON, or would lose digits")
+        return value[0]
+
+    def typed(self, tool: str, parameter: str, raw: str, at: int) -> Any:
+        """Parse a value that is written without a type; see :meth:`KnownTools.is_text`."""
+        try:
+            is_text = self.tools.is_text(tool, parameter, raw)
+        except ToolCallError as error:
+            raise self.error(at, str(error)) from None
+        return raw if is_text else self.scalar(PYTHON_NAMES.get(raw, raw), at)
+
+    def parameters(
+        self,
+        at: int,
+        key: re.Pattern[str],
+        value_end: re.Pattern[str],
+        value_of: Callable[[re.Match[str], str], tuple[str, Any]],
+    ) -> tuple[dict[str, Any], int]:
+        """Parse consecutive parameters; return them and their end.
+
+        ``key`` matches a parameter up to its value, ``value_end`` what follows the value; ``value_of`` returns the
+        name and value from the match of ``key`` and the raw value.
+        """
+        arguments: dict[str, Any] = {}
+        while (begun := key.match(self.text, at)) is not None:
+            end = value_end.search(self.text, begun.end())
+            if end is None:
+                raise self.error(begun.start(), "a value is not closed; the text may be cut off")
+            name, value = value_of(begun, self.text[begun.end() : end.start()])
+            self.put(arguments, name, value, begun.start())
+            at = end.end()
+        return arguments, at
+
+    def enclosed(self, opening: re.Match[str], name: str) -> tuple[str, int]:
+        """Return the text between an opening tag and its closing tag, and the end of the latter."""
+        closing = f"</{name}>"
+        end = self.text.find(closing, opening.end())
+        if end < 0:
+            at = self.past_space(opening.start())
+            raise self.error(at, f"{shown(closing)} is missing; the text may be cut off")
+        return self.text[opening.end() : end], end + len(closing)
+
+    def in_value(self, tool: str, parameter: re.Match[str], tag: re.Match[str]) -> ToolCallError:
+        """Return the error for a tag in a value that may be a part of the call."""
+        named = f"'{shown(parameter['key'])}' of '{shown(tool)}'"
+        what = f"the value of {named} contains {shown(tag[0])}, which may be a part of the call"
+        form = f'<{shown(tool)}>{{"{shown(parameter["key"])}": "..."}}</{shown(tool)}>'
+        return self.error(self.past_space(parameter.start()), f"{what}; write the call as {form}")
+
+    def put(self, arguments: dict[str, Any], name: str, value: Any, at: int) -> None:
+        """Add an argument."""
+        if name in arguments:
+            raise self.error(at, f"the call has the argument '{shown(name)}' twice")
+        arguments[name] = value
 
 
 def container(text: str, limits: Limits, dialects: frozenset[Dialect] = _DIALECTS) -> Any:

@@ -10,7 +10,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(r"<invoke\s+(?P<attributes>name\s*=[^<>]*)>")
 _NAMED: Final = re.compile(rf'name="(?P<name>{NAME})"\s*(?P<empty>/)?')
@@ -20,20 +21,20 @@ _PART: Final = re.compile(rf"</?(?:invoke|parameter|{'|'.join(sorted(CONTAINERS)
 """The tags of the format, which in a value may be parts of the call or of another one."""
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     named = _NAMED.fullmatch(opener["attributes"])
     if named is None:
-        raise reader.source.error(opener.start(), 'expected <invoke name="..."> without other attributes')
+        raise source.error(opener.start(), 'expected <invoke name="..."> without other attributes')
     arguments: dict[str, Any] = {}
     at = opener.end()
-    while not named["empty"] and (parameter := _PARAMETER.match(reader.text, at)) is not None:
-        value, at = reader.enclosed(parameter, "parameter")
+    while not named["empty"] and (parameter := _PARAMETER.match(source.text, at)) is not None:
+        value, at = source.enclosed(parameter, "parameter")
         part = _PART.search(value)
         if part is not None:
-            raise reader.in_value(named["name"], parameter, part)
-        reader.put(arguments, parameter["key"], value, parameter.start())
+            raise source.in_value(named["name"], parameter, part)
+        source.put(arguments, parameter["key"], value, parameter.start())
     if not named["empty"]:
-        at = reader.expect(_CLOSE, at, '<parameter name="..."> or </invoke> and no other text').end()
+        at = source.expect(_CLOSE, at, '<parameter name="..."> or </invoke> and no other text').end()
     return [ToolCall(None, named["name"], arguments)], at
 
 

@@ -11,7 +11,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import TAG_NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import TAG_NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
 from mcp_lenient.values.display import shown
 
@@ -37,42 +38,42 @@ def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     return not (tools.lists(opener["first"]) or opener["text"].strip() or opener["attributes"])
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     tool = opener["tool"]
     if opener["attributes"]:
         what = f"<{shown(tool)}> has attributes; a parameter is written as <key>value</key>"
-        raise reader.source.error(opener.start(), what)
+        raise source.error(opener.start(), what)
     arguments: dict[str, Any] = {}
     at = opener.end()
-    while (parameter := _PARAMETER.match(reader.text, at)) is not None:
-        _require_parameter(reader, tool, parameter)
-        raw, at = reader.enclosed(parameter, parameter["key"])
-        _require_text(reader, tool, parameter, raw)
-        reader.put(arguments, parameter["key"], _LINE_BREAKS.sub("", raw), parameter.start())
+    while (parameter := _PARAMETER.match(source.text, at)) is not None:
+        _require_parameter(source, tool, parameter)
+        raw, at = source.enclosed(parameter, parameter["key"])
+        _require_text(source, tool, parameter, raw)
+        source.put(arguments, parameter["key"], _LINE_BREAKS.sub("", raw), parameter.start())
     what = f"a parameter such as <key>value</key> or </{shown(tool)}> and no other text"
-    end = reader.expect(re.compile(rf"\s*</{re.escape(tool)}>"), at, what).end()
+    end = source.expect(re.compile(rf"\s*</{re.escape(tool)}>"), at, what).end()
     return [ToolCall(None, tool, arguments)], end
 
 
-def _require_parameter(reader: TextReader, tool: str, parameter: re.Match[str]) -> None:
-    names = reader.tools.parameters(tool)
+def _require_parameter(source: Source, tool: str, parameter: re.Match[str]) -> None:
+    names = source.tools.parameters(tool)
     if names is not None and parameter["key"] not in names:
         listed = ", ".join(map(shown, sorted(names)[:_MAX_LISTED])) or "none"
         what = f"<{shown(parameter['key'])}> is not a parameter of '{shown(tool)}', whose parameters are: {listed}"
-        raise reader.source.error(parameter.end("key") - len(parameter["key"]) - 1, what)
+        raise source.error(parameter.end("key") - len(parameter["key"]) - 1, what)
 
 
-def _require_text(reader: TextReader, tool: str, parameter: re.Match[str], raw: str) -> None:
+def _require_text(source: Source, tool: str, parameter: re.Match[str], raw: str) -> None:
     """Require that a value has no tags that may be parts of the call."""
     key = parameter["key"]
-    parts = {tool, key, *(reader.tools.parameters(tool) or ())}
-    is_text = reader.tools.takes_text(tool, key)
+    parts = {tool, key, *(source.tools.parameters(tool) or ())}
+    is_text = source.tools.takes_text(tool, key)
     for tag in _TAG.finditer(raw):
         if not is_text or tag["name"] in parts:
-            raise reader.in_value(tool, parameter, tag)
-    if reader.tools.lists(key) and raw.lstrip().startswith("{"):
+            raise source.in_value(tool, parameter, tag)
+    if source.tools.lists(key) and raw.lstrip().startswith("{"):
         what = f"this may be a call of '{shown(tool)}', or of '{shown(key)}' of the server '{shown(tool)}'"
-        raise reader.source.error(parameter.start(), what)
+        raise source.error(parameter.start(), what)
 
 
 DIALECT: Final = Dialect("cline_xml", _OPENER, _read, is_markup=True, is_call=_is_call)

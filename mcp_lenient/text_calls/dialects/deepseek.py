@@ -6,7 +6,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _D: Final = r"｜DSML｜\s?"
 _OPENER: Final = re.compile(rf"<｜tool▁calls▁begin｜>|<{_D}(?P<group>(?:function_|tool_)?calls)>")
@@ -25,31 +26,31 @@ _INVOKE_END: Final = re.compile(rf"\s*</{_D}invoke>")
 _GROUP_END: Final = re.compile(rf"\s*</{_D}(?:function_|tool_)?calls>")
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    return _dsml(reader, opener.end()) if opener["group"] else _tokens(reader, opener.end())
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    return _dsml(source, opener.end()) if opener["group"] else _tokens(source, opener.end())
 
 
-def _tokens(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
+def _tokens(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls = []
-    while (call := _CALL.match(reader.text, at)) is not None:
-        arguments, end = reader.json_object(call.end())
+    while (call := _CALL.match(source.text, at)) is not None:
+        arguments, end = source.json_object(call.end())
         close = _FENCE_END if call["fenced"] else _CALL_END
-        at = reader.expect(close, end, "the end of the call").end()
+        at = source.expect(close, end, "the end of the call").end()
         calls.append(ToolCall(None, call["fenced"] or call["bare"], arguments))
-    return calls, reader.expect(_END, at, "<｜tool▁calls▁end｜>").end()
+    return calls, source.expect(_END, at, "<｜tool▁calls▁end｜>").end()
 
 
-def _dsml(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
+def _dsml(source: Source, at: int) -> tuple[list[ToolCall], int]:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
-        return key["key"], raw if key["text"] == "true" else reader.scalar(raw, key.start())
+        return key["key"], raw if key["text"] == "true" else source.scalar(raw, key.start())
 
     calls = []
-    while (invoke := _INVOKE.match(reader.text, at)) is not None:
-        arguments, at = reader.parameters(invoke.end(), _PARAMETER, _VALUE_END, value_of)
+    while (invoke := _INVOKE.match(source.text, at)) is not None:
+        arguments, at = source.parameters(invoke.end(), _PARAMETER, _VALUE_END, value_of)
         if not invoke["empty"]:
-            at = reader.expect(_INVOKE_END, at, "the end of the call").end()
+            at = source.expect(_INVOKE_END, at, "the end of the call").end()
         calls.append(ToolCall(None, invoke["name"], arguments))
-    return calls, reader.expect(_GROUP_END, at, "the end of the calls").end()
+    return calls, source.expect(_GROUP_END, at, "the end of the calls").end()
 
 
 DIALECT: Final = Dialect("deepseek", _OPENER, _read)

@@ -6,7 +6,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(r"<\|tool_call>")
 _CALL: Final = re.compile(rf"\s*call:(?P<name>{NAME})\s*(?=\{{)")
@@ -19,50 +20,50 @@ _LITERAL: Final = re.compile(r"(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[
 _NEXT: Final = re.compile(r"\s*(?P<sign>[,}\]])")
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    call = reader.expect(_CALL, opener.end(), "call:name{...}")
-    arguments, end = _container(reader, call.end(), 0)
-    return [ToolCall(None, call["name"], arguments)], reader.expect(_END, end, "<tool_call|>").end()
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    call = source.expect(_CALL, opener.end(), "call:name{...}")
+    arguments, end = _container(source, call.end(), 0)
+    return [ToolCall(None, call["name"], arguments)], source.expect(_END, end, "<tool_call|>").end()
 
 
-def _container(reader: TextReader, at: int, depth: int) -> tuple[Any, int]:
+def _container(source: Source, at: int, depth: int) -> tuple[Any, int]:
     """Parse the object or array that begins at a position; return it and its end."""
-    closing = "}" if reader.text[at] == "{" else "]"
+    closing = "}" if source.text[at] == "{" else "]"
     entries: dict[str, Any] = {}
     items: list[Any] = []
     found = entries if closing == "}" else items
-    at = reader.source.past_space(at + 1)
-    if reader.text[at : at + 1] == closing:
+    at = source.past_space(at + 1)
+    if source.text[at : at + 1] == closing:
         return found, at + 1
     while True:
         if found is items:
-            value, end = _value(reader, at, depth + 1)
+            value, end = _value(source, at, depth + 1)
             items.append(value)
         else:
-            key = reader.expect(_KEY, at, "a name and a colon")
-            value, end = _value(reader, key.end(), depth + 1)
-            reader.put(entries, key["quoted"] or key["bare"], value, at)
-        sign = reader.expect(_NEXT, end, "a comma or a closing bracket")
+            key = source.expect(_KEY, at, "a name and a colon")
+            value, end = _value(source, key.end(), depth + 1)
+            source.put(entries, key["quoted"] or key["bare"], value, at)
+        sign = source.expect(_NEXT, end, "a comma or a closing bracket")
         if sign["sign"] == closing:
             return found, sign.end()
         if sign["sign"] != ",":
-            raise reader.source.error(sign.start(), f"expected {closing}")
+            raise source.error(sign.start(), f"expected {closing}")
         at = sign.end()
 
 
-def _value(reader: TextReader, at: int, depth: int) -> tuple[Any, int]:
-    at = reader.source.past_space(at)
-    if depth > reader.source.limits.depth:
-        raise reader.source.error(at, f"the call nests deeper than {reader.source.limits.depth} levels")
-    if reader.text.startswith(_QUOTE, at):
-        end = reader.text.find(_QUOTE, at + len(_QUOTE))
+def _value(source: Source, at: int, depth: int) -> tuple[Any, int]:
+    at = source.past_space(at)
+    if depth > source.limits.depth:
+        raise source.error(at, f"the call nests deeper than {source.limits.depth} levels")
+    if source.text.startswith(_QUOTE, at):
+        end = source.text.find(_QUOTE, at + len(_QUOTE))
         if end < 0:
-            raise reader.source.error(at, "a string is not closed; the call may be cut off")
-        return reader.text[at + len(_QUOTE) : end], end + len(_QUOTE)
-    if reader.text[at : at + 1] in ("{", "["):
-        return _container(reader, at, depth)
-    literal = reader.expect(_LITERAL, at, "a value")
-    return reader.scalar(literal[0], at), literal.end()
+            raise source.error(at, "a string is not closed; the call may be cut off")
+        return source.text[at + len(_QUOTE) : end], end + len(_QUOTE)
+    if source.text[at : at + 1] in ("{", "["):
+        return _container(source, at, depth)
+    literal = source.expect(_LITERAL, at, "a value")
+    return source.scalar(literal[0], at), literal.end()
 
 
 DIALECT: Final = Dialect("gemma", _OPENER, _read)

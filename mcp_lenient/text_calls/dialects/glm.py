@@ -9,7 +9,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(rf"<tool_call>\s*(?P<name>{NAME})\s*(?=<arg_key>|</tool_call>|\Z)")
 _KEY: Final = re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,256}?)\s*</arg_key>\s*<arg_value>")
@@ -17,14 +18,14 @@ _VALUE_END: Final = re.compile(r"</arg_value>\s*(?=<arg_key>|</tool_call>)")
 _CLOSE: Final = re.compile(r"\s*</tool_call>")
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     name = opener["name"]
 
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
-        return key["key"], reader.typed(name, key["key"], raw, key.start())
+        return key["key"], source.typed(name, key["key"], raw, key.start())
 
-    arguments, at = reader.parameters(opener.end(), _KEY, _VALUE_END, value_of)
-    return [ToolCall(None, name, arguments)], reader.expect(_CLOSE, at, "</tool_call>").end()
+    arguments, at = source.parameters(opener.end(), _KEY, _VALUE_END, value_of)
+    return [ToolCall(None, name, arguments)], source.expect(_CLOSE, at, "</tool_call>").end()
 
 
 DIALECT: Final = Dialect("glm", _OPENER, _read)

@@ -6,7 +6,8 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(
     rf"(?:(?:<\|start\|>|\A\s*)(?:assistant)?(?:\s{{0,9}}to=(?:functions\.)?(?P<role>{NAME}))?\s{{0,9}})?"
@@ -18,17 +19,17 @@ _END: Final = re.compile(r"\s*(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)")
 _MESSAGE_END: Final = re.compile(r"<\|(?:end|return)\|>|(?=<\|start\|>assistant)|\Z")
 
 
-def _read(reader: TextReader, header: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, header: re.Match[str]) -> tuple[list[ToolCall], int]:
     name = header["role"] or header["channel"]
     if header["open"] is None:
-        raise reader.source.error(header.start(), "a message's header has no <|message|>")
+        raise source.error(header.start(), "a message's header has no <|message|>")
     if name is None:
-        closed = _MESSAGE_END.search(reader.text, header.end())
-        return [], len(reader.text) if closed is None else closed.end()
+        closed = _MESSAGE_END.search(source.text, header.end())
+        return [], len(source.text) if closed is None else closed.end()
     if header["role"] and header["channel"] and header["role"] != header["channel"]:
-        raise reader.source.error(header.start(), "a message is addressed to two tools")
-    arguments, end = reader.json_object(reader.source.past_space(header.end()))
-    return [ToolCall(None, name, arguments)], reader.expect(_END, end, "the end of the message").end()
+        raise source.error(header.start(), "a message is addressed to two tools")
+    arguments, end = source.json_object(source.past_space(header.end()))
+    return [ToolCall(None, name, arguments)], source.expect(_END, end, "the end of the message").end()
 
 
 DIALECT: Final = Dialect("harmony", _OPENER, _read)

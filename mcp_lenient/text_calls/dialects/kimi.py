@@ -6,7 +6,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(r"<\|tool_calls_section_begin\|>|(?P<k3><\|open\|>tools<\|sep\|>)")
 _CALL: Final = re.compile(
@@ -25,30 +26,30 @@ _K3_CALL_END: Final = re.compile(r"\s*<\|close\|>call<\|sep\|>")
 _K3_END: Final = re.compile(r"\s*<\|close\|>tools<\|sep\|>")
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    return _k3(reader, opener.end()) if opener["k3"] else _k2(reader, opener.end())
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    return _k3(source, opener.end()) if opener["k3"] else _k2(source, opener.end())
 
 
-def _k2(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
+def _k2(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls = []
-    while (call := _CALL.match(reader.text, at)) is not None:
-        arguments, end = reader.json_object(call.end())
-        at = reader.expect(_CALL_END, end, "<|tool_call_end|>").end()
+    while (call := _CALL.match(source.text, at)) is not None:
+        arguments, end = source.json_object(call.end())
+        at = source.expect(_CALL_END, end, "<|tool_call_end|>").end()
         calls.append(ToolCall(None, call["name"], arguments))
-    return calls, reader.expect(_END, at, "<|tool_calls_section_end|>").end()
+    return calls, source.expect(_END, at, "<|tool_calls_section_end|>").end()
 
 
-def _k3(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
+def _k3(source: Source, at: int) -> tuple[list[ToolCall], int]:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
         name = key["key"].replace("&quot;", '"').replace("&amp;", "&")
-        return name, raw if key["type"] == "string" else reader.scalar(raw, key.start())
+        return name, raw if key["type"] == "string" else source.scalar(raw, key.start())
 
     calls = []
-    while (call := _K3_CALL.match(reader.text, at)) is not None:
-        arguments, at = reader.parameters(call.end(), _ARGUMENT, _ARGUMENT_END, value_of)
-        at = reader.expect(_K3_CALL_END, at, "the end of the call").end()
+    while (call := _K3_CALL.match(source.text, at)) is not None:
+        arguments, at = source.parameters(call.end(), _ARGUMENT, _ARGUMENT_END, value_of)
+        at = source.expect(_K3_CALL_END, at, "the end of the call").end()
         calls.append(ToolCall(None, call["name"], arguments))
-    return calls, reader.expect(_K3_END, at, "the end of the calls").end()
+    return calls, source.expect(_K3_END, at, "the end of the calls").end()
 
 
 DIALECT: Final = Dialect("kimi", _OPENER, _read)

@@ -7,7 +7,8 @@ from typing import Final
 
 from mcp_lenient.text_calls.call import ToolCall, calls_at
 from mcp_lenient.text_calls.dialects import python
-from mcp_lenient.text_calls.native import Dialect, TextReader
+from mcp_lenient.text_calls.native import Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(
     r"<\|python_tag\|>\s*(?=\{)|(?P<python>(?:\A|<\|python_start\|>)\s*(?=\[\s*[^\W\d][\w.]*\())"
@@ -16,31 +17,31 @@ _MORE: Final = re.compile(r"\s*;\s*(?=\{)")
 _PYTHON_END: Final = re.compile(r"\s*<\|python_end\|>\s*|\s*(?:<\|(?:eot|eom)(?:_id)?\|>\s*)?\Z")
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    return _python(reader, opener) if opener["python"] is not None else _json(reader, opener.end())
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    return _python(source, opener) if opener["python"] is not None else _json(source, opener.end())
 
 
-def _json(reader: TextReader, at: int) -> tuple[list[ToolCall], int]:
+def _json(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls: list[ToolCall] = []
     while True:
-        value, end = reader.json_object(at)
-        own = calls_at(reader.source, value, at)
+        value, end = source.json_object(at)
+        own = calls_at(source, value, at)
         if own is None:
-            raise reader.source.error(at, "the object does not have both a tool name and arguments")
+            raise source.error(at, "the object does not have both a tool name and arguments")
         calls += own
-        more = _MORE.match(reader.text, end)
+        more = _MORE.match(source.text, end)
         if more is None:
             return calls, end
         at = more.end()
 
 
-def _python(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
-    known = python.OPENER.match(reader.text, opener.end())
-    if known is not None and not opener["python"].strip() and reader.tools.lists(known["tool"]):
-        return python.DIALECT.read(reader, known)
-    end = reader.source.end(opener.end())[0]
-    calls = python.calls_between(reader, opener.end(), end)
-    return calls, reader.expect(_PYTHON_END, end, "the end of the text").end()
+def _python(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+    known = python.OPENER.match(source.text, opener.end())
+    if known is not None and not opener["python"].strip() and source.tools.lists(known["tool"]):
+        return python.DIALECT.read(source, known)
+    end = source.end(opener.end())[0]
+    calls = python.calls_between(source, opener.end(), end)
+    return calls, source.expect(_PYTHON_END, end, "the end of the text").end()
 
 
 DIALECT: Final = Dialect("llama", _OPENER, _read)

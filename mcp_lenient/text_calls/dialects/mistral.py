@@ -10,36 +10,37 @@ import re
 from typing import Final
 
 from mcp_lenient.text_calls.call import ToolCall, calls_at
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(r"\[TOOL_CALLS\]\s*")
 _NAMED: Final = re.compile(rf"(?P<name>{NAME})(?:\[CALL_ID\]\w{{1,64}})?\[ARGS\]\s*")
 _BARE: Final = re.compile(rf"(?P<name>{NAME})(?=\{{)")
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     at = opener.end()
-    if reader.text[at : at + 1] == "[":
-        value, end = reader.json(at)
-        calls = calls_at(reader.source, value, at)
+    if source.text[at : at + 1] == "[":
+        value, end = source.json(at)
+        calls = calls_at(source, value, at)
         if calls is None:
-            raise reader.source.error(at, "the array contains no tool call")
+            raise source.error(at, "the array contains no tool call")
         return calls, end
-    name, start = _name(reader, at)
-    arguments, end = reader.json_object(start)
+    name, start = _name(source, at)
+    arguments, end = source.json_object(start)
     return [ToolCall(None, name, arguments)], end
 
 
-def _name(reader: TextReader, at: int) -> tuple[str, int]:
+def _name(source: Source, at: int) -> tuple[str, int]:
     """Return the name of the tool at a position, and the position of its arguments."""
-    named = _NAMED.match(reader.text, at)
-    bare = _BARE.match(reader.text, at) if named is None else None
-    if bare is not None and reader.tools.lists(bare["name"]):
+    named = _NAMED.match(source.text, at)
+    bare = _BARE.match(source.text, at) if named is None else None
+    if bare is not None and source.tools.lists(bare["name"]):
         return bare["name"], bare.end()
     if bare is not None:
         what = "expected [ARGS] after the name of the tool, which is not among the given tools"
-        raise reader.source.error(at, what)
-    named = reader.expect(_NAMED, at, "a tool's name and [ARGS]")
+        raise source.error(at, what)
+    named = source.expect(_NAMED, at, "a tool's name and [ARGS]")
     return named["name"], named.end()
 
 

@@ -14,8 +14,8 @@ from itertools import accumulate
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall, UnknownToolError
-from mcp_lenient.text_calls.native import Dialect, TextReader
-from mcp_lenient.text_calls.source import container
+from mcp_lenient.text_calls.native import Dialect
+from mcp_lenient.text_calls.source import Source, container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
 from mcp_lenient.values.display import shown
 
@@ -54,31 +54,31 @@ def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     return tools.lists(opener["tool"])
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     """Read calls that follow each other."""
     calls: list[ToolCall] = []
     begun: re.Match[str] | None = opener
     while begun is not None:
         start = begun.start()
-        end = reader.source.end(start if begun["list"] else begun.end() - 1)[0]
-        calls += calls_between(reader, start, end)
-        after = _GAP.match(reader.text, end)
-        begun = OPENER.match(reader.text, after.end() if after else end)
-        if begun is not None and not _BETWEEN.fullmatch(reader.text, end, begun.start()):
-            raise reader.source.error(begun.start(), "expected a line that begins with the next call")
+        end = source.end(start if begun["list"] else begun.end() - 1)[0]
+        calls += calls_between(source, start, end)
+        after = _GAP.match(source.text, end)
+        begun = OPENER.match(source.text, after.end() if after else end)
+        if begun is not None and not _BETWEEN.fullmatch(source.text, end, begun.start()):
+            raise source.error(begun.start(), "expected a line that begins with the next call")
         if len(calls) > MAX_CALLS:
-            raise reader.source.error(start, f"the text contains more than {MAX_CALLS:,} tool calls")
-    unknown = next((call.tool for call in calls if not reader.tools.lists(call.tool)), None)
+            raise source.error(start, f"the text contains more than {MAX_CALLS:,} tool calls")
+    unknown = next((call.tool for call in calls if not source.tools.lists(call.tool)), None)
     if unknown is not None:
         what = f"the called tool '{shown(unknown)}' is not among the given tools"
-        raise UnknownToolError(str(reader.source.error(opener.start(), what)))
+        raise UnknownToolError(str(source.error(opener.start(), what)))
     return calls, end
 
 
-def calls_between(reader: TextReader, start: int, end: int) -> list[ToolCall]:
+def calls_between(source: Source, start: int, end: int) -> list[ToolCall]:
     """Parse a call or list of calls that is the whole text between two positions."""
-    text = reader.text[start:end]
-    masked = reader.source.masked[start:end]
+    text = source.text[start:end]
+    masked = source.masked[start:end]
     code = _KEYWORD.sub(lambda word: "_" * len(word[0]), masked.replace("\0", "_").replace("\\", "_"))
     bare = _STRING.sub("0", masked)
     is_plain = "\0" not in text and _CHAIN.search(bare) is None and not _CODE.sub("", bare)
@@ -87,11 +87,11 @@ def calls_between(reader: TextReader, start: int, end: int) -> list[ToolCall]:
         parts = _Parts(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         what = "the call that begins here cannot be parsed as Python; it may be cut off"
-        raise reader.source.error(start, what) from None
+        raise source.error(start, what) from None
     nodes = tree.elts if isinstance(tree, ast.List) else [tree]
     if len(nodes) > MAX_CALLS:
-        raise reader.source.error(start, f"the list contains more than {MAX_CALLS:,} calls")
-    return [_call(reader, parts, node, start) for node in nodes]
+        raise source.error(start, f"the list contains more than {MAX_CALLS:,} calls")
+    return [_call(source, parts, node, start) for node in nodes]
 
 
 class _Parts:
@@ -106,23 +106,23 @@ class _Parts:
         return self._bytes[start : self._lines[node.end_lineno - 1] + node.end_col_offset].decode()
 
 
-def _call(reader: TextReader, parts: _Parts, node: ast.expr, at: int) -> ToolCall:
+def _call(source: Source, parts: _Parts, node: ast.expr, at: int) -> ToolCall:
     if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
-        raise reader.source.error(at, "this contains something other than calls with named arguments")
+        raise source.error(at, "this contains something other than calls with named arguments")
     name = parts.of(node.func)
     if not _FULL_NAME.fullmatch(name):
-        raise reader.source.error(at, "what is called is not a tool's name")
+        raise source.error(at, "what is called is not a tool's name")
     values = []
     for word in node.keywords:
         key = parts.of(word).partition("=")[0].strip()
         value = _as_json(parts.of(word.value)) if _is_literal(word.value) else None
         if value is None:
-            raise reader.source.error(at, f"the value of '{shown(key)}' of '{shown(name)}' is not a literal")
+            raise source.error(at, f"the value of '{shown(key)}' of '{shown(name)}' is not a literal")
         values.append(f"{json.dumps(key)}: {value}")
-    arguments = container("{" + ", ".join(values) + "}", reader.source.limits)
+    arguments = container("{" + ", ".join(values) + "}", source.limits)
     if not isinstance(arguments, dict):
         what = f"an argument of '{shown(name)}' is not a plain value, or is there twice"
-        raise reader.source.error(at, what)
+        raise source.error(at, what)
     return ToolCall(None, name, arguments)
 
 

@@ -10,7 +10,8 @@ import re
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import ToolCall
-from mcp_lenient.text_calls.native import NAME, Dialect, TextReader
+from mcp_lenient.text_calls.native import NAME, Dialect
+from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(rf"(?P<outer><tool_call>\s*)?<function=\s*(?P<name>{NAME})\s*>")
 _PARAMETER: Final = re.compile(r"\s*<parameter=\s*(?P<key>[^<>\n]{1,256}?)\s*>")
@@ -25,26 +26,24 @@ _VALUE_END: Final = re.compile(
 )
 
 
-def _read(reader: TextReader, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     name = opener["name"]
 
     def value_of(parameter: re.Match[str], raw: str) -> tuple[str, Any]:
         value = _value(raw)
         if _LINE_OF_A_MARK.search(value):
-            raise reader.source.error(
-                parameter.start(), "a parameter is not closed, or its value contains a tag"
-            )
-        return parameter["key"], reader.typed(name, parameter["key"], value, parameter.start())
+            raise source.error(parameter.start(), "a parameter is not closed, or its value contains a tag")
+        return parameter["key"], source.typed(name, parameter["key"], value, parameter.start())
 
-    json_at = _JSON.match(reader.text, opener.end())
+    json_at = _JSON.match(source.text, opener.end())
     if json_at is None:
-        arguments, at = reader.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
+        arguments, at = source.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
     else:
-        arguments, at = reader.json_object(json_at.end())
-    at = reader.expect(_CLOSE, at, "</function>").end()
-    closed = _OUTER_CLOSE.match(reader.text, at)
+        arguments, at = source.json_object(json_at.end())
+    at = source.expect(_CLOSE, at, "</function>").end()
+    closed = _OUTER_CLOSE.match(source.text, at)
     if opener["outer"] and closed is None:
-        at = reader.expect(_OUTER_CLOSE, at, "</tool_call>").end()
+        at = source.expect(_OUTER_CLOSE, at, "</tool_call>").end()
     return [ToolCall(None, name, arguments)], closed.end() if closed else at
 
 
