@@ -140,10 +140,10 @@ class Source:
 
     def typed(self, tool: str, parameter: str, raw: str, at: int) -> Any:
         """Parse a value that is written without a type; see :meth:`KnownTools.is_text`."""
-        try:
-            is_text = self.tools.is_text(tool, parameter, raw)
-        except ToolCallError as error:
-            raise self.error(at, str(error)) from None
+        is_text = self.tools.is_text(tool, parameter, raw)
+        if is_text is None:
+            what = f"'{shown(parameter)}' of '{shown(tool)}' may be a text or JSON of another type"
+            raise self.error(at, f"{what}; pass the tools' definitions as tools=")
         return raw if is_text else self.scalar(PYTHON_NAMES.get(raw, raw), at)
 
     def parameters(

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from mcp_lenient.errors import ToolCallError
-from mcp_lenient.values.display import shown
-
 if TYPE_CHECKING:
     from mcp_lenient.schema.node import Node
 
@@ -59,22 +56,17 @@ class KnownTools:
         """Return whether a tool of this name is among the given ones."""
         return self.schemas is not None and name in self.schemas
 
-    def is_text(self, tool: str, parameter: str, raw: str) -> bool:
+    def is_text(self, tool: str, parameter: str, raw: str) -> bool | None:
         """Return whether a value is a string, in a dialect that does not mark strings; otherwise it is JSON.
 
-        A value is a string if the schema accepts one. Without a schema, a value that is not JSON is a string.
-
-        An error is raised if the value may be either.
+        A value is a string if the schema accepts one. Without a schema, a value that is not JSON is a string, and what
+        any other is cannot be said: None.
         """
         if not _is_json(raw):
             return True
         types = self._types_of(tool, parameter)
         if types is None:
-            msg = (
-                f"'{shown(parameter)}' of '{shown(tool)}' may be a text or JSON of another type; "
-                "pass the tools' definitions as tools="
-            )
-            raise ToolCallError(msg)
+            return None
         return "string" in types and not (raw.strip() == "null" and "null" in types)
 
     def parameters(self, tool: str) -> frozenset[str] | None:

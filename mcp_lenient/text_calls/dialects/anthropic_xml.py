@@ -7,7 +7,7 @@ breaks, and entities are not decoded: the format is not XML, and its published p
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from mcp_lenient.text_calls.call import ToolCall
 from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect
@@ -16,6 +16,7 @@ from mcp_lenient.text_calls.source import Source
 _OPENER: Final = re.compile(r"<invoke\s+(?P<attributes>name\s*=[^<>]*)>")
 _NAMED: Final = re.compile(rf'name="(?P<name>{NAME})"\s*(?P<empty>/)?')
 _PARAMETER: Final = re.compile(r'\s*<parameter name="(?P<key>[^"\n]{1,256})">')
+_VALUE_END: Final = re.compile("</parameter>")
 _CLOSE: Final = re.compile(r"\s*</invoke>")
 _PART: Final = re.compile(rf"</?(?:invoke|parameter|{'|'.join(sorted(CONTAINERS))})(?:\s[^<>]*)?>")
 """The tags of the format, which in a value may be parts of the call or of another one."""
@@ -25,17 +26,19 @@ def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     named = _NAMED.fullmatch(opener["attributes"])
     if named is None:
         raise source.error(opener.start(), 'expected <invoke name="..."> without other attributes')
-    arguments: dict[str, Any] = {}
-    at = opener.end()
-    while not named["empty"] and (parameter := _PARAMETER.match(source.text, at)) is not None:
-        value, at = source.enclosed(parameter, "parameter")
-        part = _PART.search(value)
+    tool = named["name"]
+    if named["empty"]:
+        return [ToolCall(None, tool, {})], opener.end()
+
+    def value_of(parameter: re.Match[str], raw: str) -> tuple[str, str]:
+        part = _PART.search(raw)
         if part is not None:
-            raise source.in_value(named["name"], parameter, part)
-        source.put(arguments, parameter["key"], value, parameter.start())
-    if not named["empty"]:
-        at = source.expect(_CLOSE, at, '<parameter name="..."> or </invoke> and no other text').end()
-    return [ToolCall(None, named["name"], arguments)], at
+            raise source.in_value(tool, parameter, part)
+        return parameter["key"], raw
+
+    arguments, at = source.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
+    end = source.expect(_CLOSE, at, '<parameter name="..."> or </invoke> and no other text').end()
+    return [ToolCall(None, tool, arguments)], end
 
 
 DIALECT: Final = Dialect("anthropic_xml", _OPENER, _read, is_markup=True)
