@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, update_wrapper
 from types import MethodType
 from typing import Annotated, Any, Final, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -90,17 +90,17 @@ def _without_marks(wrapper: Callable[..., Any]) -> Callable[..., Any]:
 
     def now(*args: Any, **kwargs: Any) -> None: ...
 
-    stand_in: Any = later if inspect.iscoroutinefunction(wrapper) else now
+    # String annotations are resolved in the module of what a function wraps.
+    stand_in: Any = update_wrapper(
+        later if inspect.iscoroutinefunction(wrapper) else now, wrapper, updated=()
+    )
     signature = inspect.signature(wrapper)
     parameters = [
         each.replace(annotation=_unmarked(each.annotation)) for each in signature.parameters.values()
     ]
     annotations: dict[str, Any] = getattr(wrapper, "__annotations__", {})
-    stand_in.__name__ = getattr(wrapper, "__name__", "tool")
-    stand_in.__module__ = wrapper.__module__
     stand_in.__annotations__ = {name: _unmarked(each) for name, each in annotations.items()}
     stand_in.__signature__ = signature.replace(parameters=parameters)
-    stand_in.__wrapped__ = wrapper  # string annotations are resolved in its module
     return cast("Callable[..., Any]", stand_in)
 
 

@@ -259,18 +259,9 @@ def _beside(schema: Schema, asked: Any) -> bool:
 _TYPED: Final = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref"})
 
 
-def _untyped_properties(tool: ListedTool, _: Any) -> Iterator[Path]:
-    return (
-        path
-        for path, each in tool.places
-        if len(path) > 1 and path[-2] == "properties" and _TYPED.isdisjoint(each)
-    )
-
-
 def _untyped(tool: ListedTool, _: Any) -> Iterator[Path]:
-    return (
-        path for path, each in tool.places if path and _TYPED.isdisjoint(each) and "$defs" not in path[-2:-1]
-    )
+    untyped = (path for path, each in tool.places if path and _TYPED.isdisjoint(each))
+    return (path for path in untyped if "$defs" not in path[-2:-1])
 
 
 def _reserved(tool: ListedTool, asked: Any) -> Iterator[Path]:
@@ -349,7 +340,7 @@ _OF_TOOLS: Final[Mapping[str, Find]] = {
     "only": _keywords(lambda word, asked: word not in asked),
     "property_names": _misnamed,
     "reserved_names": _reserved,
-    "property_types": _untyped_properties,
+    "property_types": lambda tool, _: (path for path in _untyped(tool, _) if "properties" in path[-2:-1]),
     "types": _untyped,
     "valid": _invalid,
     "targets": _dangling,

@@ -8,6 +8,7 @@ import select
 import sys
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from random import random
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
@@ -180,24 +181,19 @@ def _with_bound(_sink: Any, _level: str, fields: Fields) -> Fields:
     return fields
 
 
+_encoded: Final[Callable[[Fields], bytes]] = partial(
+    pydantic_core.to_json, inf_nan_mode="null", fallback=repr
+)
+
+
 def json_line(_sink: Any, _level: str, fields: Fields) -> str:
     """Return one line of JSON (a processor); in ASCII, since stderr may use another encoding."""
-    bound = fields.pop(_BOUND, None)
-    if bound is None:
-        return _ascii(_encoded(fields))
+    bound = fields.pop(_BOUND, {})
     try:
         encoded = _encoded({**fields, **bound})
     except pydantic_core.PydanticSerializationError:  # a lone surrogate in a bound variable
         shown = {ascii(name)[1:-1]: ascii(value) for name, value in bound.items()}
         encoded = _encoded({**fields, **shown})
-    return _ascii(encoded)
-
-
-def _encoded(fields: Mapping[str, Any]) -> bytes:
-    return pydantic_core.to_json(fields, inf_nan_mode="null", fallback=repr)
-
-
-def _ascii(encoded: bytes) -> str:
     if encoded.isascii():
         return encoded.decode()
     return json.dumps(pydantic_core.from_json(encoded), separators=(",", ":"))
