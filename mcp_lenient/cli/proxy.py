@@ -86,6 +86,8 @@ def proxy(  # noqa: PLR0913 - an option each
         stateless: Keep no sessions over HTTP, so that any of several such processes can answer any request.
     """
     check_target(target)
+    from mcp.shared.exceptions import MCPDeprecationWarning
+
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.rules.policy import Policy
 
@@ -118,7 +120,10 @@ def proxy(  # noqa: PLR0913 - an option each
         except LoggingError as error:
             reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else error
             fail(f"--log {log}: it cannot be written: {reason}")
-    with _older_features(), suppress(KeyboardInterrupt):
+    with warnings.catch_warnings(), suppress(KeyboardInterrupt):
+        # FastMCP passes on logs and requests of servers by parts of the SDK that are deprecated; an operator of a proxy can
+        # change neither server nor client.
+        warnings.simplefilter("ignore", MCPDeprecationWarning)
         anyio.run(_serve, server, address)
     return DONE
 
@@ -170,24 +175,6 @@ async def _close(server: FastMCP) -> None:
         for middleware in server.middleware:
             if isinstance(middleware, ProxyMiddleware):
                 await middleware.close()
-
-
-@contextmanager
-def _older_features() -> Iterator[None]:
-    """Pass on logs and requests of servers without a warning that this part of the protocol is deprecated.
-
-    FastMCP uses deprecated SDK functions for this; an operator of a proxy can change neither server nor client.
-    """
-    from mcp.shared.exceptions import MCPDeprecationWarning
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore",
-            r"The (logging|roots|sampling) capability is deprecated",
-            MCPDeprecationWarning,
-            r"fastmcp\.",
-        )
-        yield
 
 
 def _server(

@@ -311,15 +311,7 @@ class FileEntry(_Entry):
 
 
 MAX_WORDS = 300
-_ANY = "*"
 _NO_FIELD = "extra_forbidden"
-_FIELDS: Mapping[Path, type[BaseModel]] = {
-    (): FileEntry,
-    ("policy",): ServerPolicyEntry,
-    (_ANY,): ToolEntry,
-    (_ANY, "policy"): PolicyEntry,
-    (_ANY, "parameters", _ANY): ParameterEntry,
-}
 _EXPECTED: Mapping[str, str] = {
     "string_type": "must be a string",
     "bool_type": "must be true or false",
@@ -354,10 +346,8 @@ def _words(details: ErrorDetails, path: Path) -> str:
 
 
 def _fields_at(path: Path) -> list[str]:
-    if path[:1] == ("tools",):
-        path = (_ANY, *path[2:])
-    like = [each for each in _FIELDS if len(each) == len(path)]
-    for pattern in like:
-        if all(want in (_ANY, part) for part, want in zip(path, pattern, strict=True)):
-            return list(_FIELDS[pattern].model_fields)
-    return []
+    """Return the names of the fields that an entry may have."""
+    if path == ("policy",):
+        return list(ServerPolicyEntry.model_fields)
+    depth = len(path) - (path[:1] == ("tools",))
+    return list((FileEntry, ToolEntry, PolicyEntry, ParameterEntry)[depth].model_fields)
