@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from mcp_lenient.cli.errors import fail
-from mcp_lenient.cli.files import check_config, check_target
+from mcp_lenient.cli.files import Config, check_target
 
 
 def definitions(
     *target: str,
     prompt: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
-    config: Annotated[Path | None, Parameter(show_default=False)] = None,
+    config: Config = None,
 ) -> None:
     """Write the tools of a server as a definitions file in YAML, or as text for a prompt. No tool is called.
 
@@ -26,7 +25,6 @@ def definitions(
     """
     if config is not None and not prompt:
         fail("--config is used for a prompt only: add --prompt")
-    check_config(config)
     check_target(target)
 
     import asyncio

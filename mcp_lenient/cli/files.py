@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
-from cyclopts import Parameter, Token, UnknownOptionError
+from cyclopts import Parameter, Token, UnknownOptionError, validators
 
 from mcp_lenient.cli.errors import fail
 
@@ -23,10 +24,10 @@ def files_or_dash(command: str) -> Parameter:
     return Parameter(allow_leading_hyphen=True, validator=check)
 
 
-def check_config(config: Path | None) -> None:
-    """End the command if the definitions file of ``--config`` is not there."""
-    if config is not None and not config.is_file():
-        fail(f"--config {config}: {'this is not a file' if config.exists() else 'no such file'}")
+Config = Annotated[
+    Path | None, Parameter(show_default=False, validator=validators.Path(exists=True, dir_okay=False))
+]
+"""A definitions file."""
 
 
 def check_target(words: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
-from mcp_lenient.cli.files import check_config
+from mcp_lenient.cli.files import Config
 
 if TYPE_CHECKING:
     from mcp_lenient.devtools.outcomes import CallOutcome, Change
@@ -25,7 +25,7 @@ def outcomes(
     *,
     save: Path | None = None,
     against: Path | None = None,
-    config: Annotated[Path | None, Parameter(show_default=False)] = None,
+    config: Config = None,
     jobs: Annotated[int, Parameter(validator=Number(gte=0, lte=64))] = 0,
     top: Annotated[int, Parameter(validator=Number(gte=1, lte=1000))] = 20,
 ) -> int:
@@ -43,7 +43,6 @@ def outcomes(
         jobs: Number of processes; 0 for one on each processor.
         top: Maximum number of calls to print of each change.
     """
-    check_config(config)
     from mcp_lenient.devtools.outcomes import are_saved, read_outcomes
     from mcp_lenient.devtools.outcomes import save as write
 

@@ -18,7 +18,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, fail
-from mcp_lenient.cli.files import check_config, check_target
+from mcp_lenient.cli.files import Config, check_target
 from mcp_lenient.errors import LenientError, LoggingError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)
 def proxy(  # noqa: PLR0913 - an option each
     *target: str,
     http: str | None = None,
-    config: Path | None = None,
+    config: Config = None,
     reload: _Switch = False,
     observe: _Switch = False,
     closed: _Switch = False,
@@ -91,7 +91,6 @@ def proxy(  # noqa: PLR0913 - an option each
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.rules.policy import Policy
 
-    check_config(config)
     if reload and config is None and "MCP_LENIENT_CONFIG" not in os.environ:
         fail("--reload: name the file with --config")
     address = None if http is None else _address(http, stateless=stateless)
