@@ -133,54 +133,14 @@ _KEY_MARK = "[key]"
 _ANY = object()
 
 
-def faults_of(
-    error: ValidationError, arguments: Mapping[str, Any], validate: Callable[[dict[str, Any]], object]
-) -> tuple[Fault, ...]:
+def faults_of(error: ValidationError, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
     """Return the faults of a call; with very many errors, one fault per parameter.
 
-    Pydantic returns either all its errors or none, and hundreds of thousands of them would be slow. So a few parameters
-    at a time are validated again, and the errors of a single parameter with very many are not listed.
+    Pydantic returns either all its errors or none, and hundreds of thousands of them would be slow.
     """
     if error.error_count() <= MOST_FAULTS:
         details = error.errors(include_url=False)
         return ordered([_fault(detail, arguments) for detail in details], arguments)
-    without = _error(validate, {})
-    absent = 0 if without is None else without.error_count()
-    if absent > MOST_FAULTS // 2:
-        return _by_parameter(error, arguments)
-    found: dict[Fault, None] = {}
-    if without is not None:
-        found |= dict.fromkeys(
-            fault for fault in _by_parameter(without, {}) if fault.path[0] not in arguments
-        )
-    waiting = [list(arguments)]
-    for names in waiting:
-        own_names = frozenset(names)
-        own = _error(validate, {name: arguments[name] for name in names})
-        if own is None:
-            continue
-        if own.error_count() <= MOST_FAULTS:
-            found |= dict.fromkeys(
-                fault for fault in _by_parameter(own, arguments) if fault.path[0] in own_names
-            )
-        elif len(names) == 1:
-            found[Fault((step(names[0]),), "type")] = None
-        else:
-            half = len(names) // 2
-            waiting += [names[:half], names[half:]]
-    return ordered(found, arguments)
-
-
-def _error(validate: Callable[[dict[str, Any]], object], arguments: dict[str, Any]) -> ValidationError | None:
-    try:
-        validate(arguments)
-    except ValidationError as error:
-        return error
-    return None
-
-
-def _by_parameter(error: ValidationError, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
-    """Return one fault per parameter, at little more than the cost of counting the errors."""
     found: dict[Fault, None] = {}
     for detail in error.errors(include_url=False, include_input=False, include_context=False):
         loc = detail["loc"]

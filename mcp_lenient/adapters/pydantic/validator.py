@@ -51,7 +51,7 @@ class PydanticValidator:
         try:
             self._validate(dict(arguments))
         except ValidationError as error:
-            return faults_of(error, arguments, self._validate)
+            return faults_of(error, arguments)
         except (ValueError, RecursionError) as error:
             return (unwritable(error, arguments),)
         except Exception:  # noqa: BLE001 - whatever an author's validator raises
