@@ -40,7 +40,7 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault, Repair, Validator
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import holds_many, json_type
+from mcp_lenient.values.json_values import json_type
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -75,7 +75,6 @@ class FunctionValidator(PydanticValidator):
         self._function, self._run_in_thread, self._strict = tool.fn, tool.run_in_thread, strict
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
         super().__init__(probe.validate)
-        self._is_surely_right = probe.is_surely_right
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
 
@@ -83,14 +82,6 @@ class FunctionValidator(PydanticValidator):
         """Return whether this is still a tool's validator: its function and settings can be replaced."""
         same = tool.fn is self._function and tool.run_in_thread is self._run_in_thread
         return same and strict is self._strict
-
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments."""
-        # Pydantic would build an object for each entry, and FastMCP builds them once more.
-        quick = self._is_surely_right
-        if quick is not None and holds_many(arguments) and quick(arguments):
-            return True
-        return super().accepts(arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,6 @@ from pydantic_core import ValidationError as PydanticValidationError
 
 from mcp_lenient.adapters.fastmcp.compat.running import local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
-from mcp_lenient.adapters.pydantic.plain_types import Check, quick_check
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.declare.normalizers.annotation import Chain, Custom
 from mcp_lenient.errors import SchemaError
@@ -66,15 +65,12 @@ class Probe:
         in_thread: Whether FastMCP validates in a worker thread.
         has_validators: Whether validation runs Python code of the tool's author.
         exact_integers: Whether a parameter itself requires strict integers.
-        is_surely_right: A quick check for long lists of plain types: True means that ``validate`` would not raise; or
-            None.
     """
 
     validate: Validate
     in_thread: bool
     has_validators: bool
     exact_integers: bool
-    is_surely_right: Check | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,15 +114,27 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
     nodes = tuple(_nodes(schema))
-    # On a strict server FastMCP checks each value itself; on others Pydantic is slow only where it builds objects.
-    is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
-        validate,
+        _uncollected(validate) if any(map(_builds_many, nodes)) else validate,
         in_thread=run_in_thread and not is_coroutine_function(called),
         has_validators=any(map(_runs_authors_code, nodes)),
         exact_integers=any(map(_is_strict_integer, nodes)),
-        is_surely_right=quick_check(arguments, strict=strict) if is_slow else None,
     )
+
+
+def _uncollected(validate: Validate) -> Validate:
+    """Return a validation without garbage collections, each of which would look at all objects built so far."""
+
+    def validated(arguments: dict[str, Any]) -> object:
+        if not gc.isenabled():
+            return validate(arguments)
+        gc.disable()
+        try:
+            return validate(arguments)
+        finally:
+            gc.enable()
+
+    return validated
 
 
 def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
