@@ -75,8 +75,7 @@ class HostTool:
     Attributes:
         name: The name used by policies and definitions.
         schema: The published input schema.
-        destructive: Whether its annotations say that it is destructive.
-        read_only: Whether they say that it only reads.
+        annotations: Its annotations.
         has_output_schema: Whether clients validate results against a schema.
         validator: The tool's own validator; None if only the published schema is known.
         declared: The author's declarations.
@@ -90,8 +89,7 @@ class HostTool:
 
     name: str
     schema: Mapping[str, Any]
-    destructive: bool = False
-    read_only: bool = False
+    annotations: Annotations = None
     has_output_schema: bool = False
     validator: Validator | None = None
     declared: Declared = field(default_factory=Declared)
@@ -101,6 +99,16 @@ class HostTool:
     key: Any = None
     form: Form | None = None
     record: Any = None
+
+    @property
+    def destructive(self) -> bool:
+        """Whether its annotations say that it is destructive."""
+        return is_destructive(self.annotations)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether its annotations say that it only reads."""
+        return is_read_only(self.annotations)
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -115,8 +123,7 @@ class HostTool:
         return cls(
             tool["name"],
             tool["inputSchema"],
-            destructive=is_destructive(tool.get("annotations")),
-            read_only=is_read_only(tool.get("annotations")),
+            tool.get("annotations"),
             has_output_schema=tool.get("outputSchema") is not None,
             validator=validator,
             record=record,

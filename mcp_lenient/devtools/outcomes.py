@@ -75,7 +75,9 @@ def read_calls(file: Path) -> list[RecordedRow]:
         if isinstance(schema, Mapping):
             destructive = row.get("destructive") is True
             key = digest([name, schema, destructive])
-            tools[name] = known.setdefault(key, HostTool(name, schema, destructive=destructive, key=key))
+            tools[name] = known.setdefault(
+                key, HostTool(name, schema, {"destructiveHint": destructive}, key=key)
+            )
         sent = row.get("sent", row.get("arguments"))
         if name not in tools:
             msg = f"{file}: call {number} has no schema, nor has one before it of the same tool"

@@ -299,7 +299,7 @@ class _Found:
         self, trial: Trial, rights: Sequence[Mapping[str, Any]] | None, per_tool: int
     ) -> AsyncIterator[float]:
         """Try one tool with given arguments, or with generated ones; yield the share that is done."""
-        name = trial.target.tool.name
+        name = trial.target.record.name
         if not trial.is_lenient:
             self.unprotected.append(name)
         try:
@@ -342,7 +342,7 @@ async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> 
 
 async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[Attempt]:
     """Generate arguments that the tool accepts, trying others if it refuses what its schema allows."""
-    tool = trial.target.tool
+    tool = trial.target.record
     attempts = [
         await trial.attempt(each) for each in example_calls(tool.name, tool.parameters, seed, per_tool)
     ]
@@ -403,7 +403,7 @@ def _reason(attempt: Attempt) -> str:
 async def _stress(trial: Trial, right: Attempt) -> AsyncIterator[StressCall]:
     validator = _schema_validator(trial)
     arguments = right.sent if isinstance(right.sent, Mapping) else {}
-    for kind, each in damaged(trial.target.tool.parameters, arguments):
+    for kind, each in damaged(trial.target.record.parameters, arguments):
         # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
         yield await _try(trial, kind, each, validator, always_fails=right.ran and right.is_error)
 
@@ -413,7 +413,7 @@ def _schema_validator(trial: Trial) -> PublishedSchemaValidator | None:
     if trial.target.validator is not None:
         return None
     try:
-        return PublishedSchemaValidator(trial.target.tool.parameters)
+        return PublishedSchemaValidator(trial.target.record.parameters)
     except SchemaError:
         return None
 
@@ -434,7 +434,7 @@ async def _try(
         only_declared = got.repairs and trial.rules.isdisjoint(each.rule for each in got.repairs)
         outcome = "normalized" if only_declared else "corrupted"
     return StressCall(
-        tool=trial.target.tool.name,
+        tool=trial.target.record.name,
         damage=kind,
         outcome=outcome,
         sent=damage.sent,

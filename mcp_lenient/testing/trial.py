@@ -23,7 +23,7 @@ from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import Forwarding, host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
-from mcp_lenient.adapters.fastmcp.tools import Target, find_target
+from mcp_lenient.adapters.fastmcp.tools import ServerTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.envelope import META_KEY
@@ -205,7 +205,7 @@ class Trial:
     ``rules`` are the names of the policy's rules; other repairs come from the author's declarations.
     """
 
-    target: Target
+    target: ServerTool
     client: Client[Any]
     recorder: Recorder
     is_lenient: bool
@@ -214,7 +214,7 @@ class Trial:
     async def attempt(self, sent: Sent) -> Attempt:
         """Send one call."""
         self.recorder.reached = None
-        params = _AnyArguments(name=self.target.tool.name, arguments=sent)
+        params = _AnyArguments(name=self.target.name, arguments=sent)
         try:
             result = await self.client.session.send_request(_AnyCall(params=params), CallToolResult)
             answer = "\n".join(block.text for block in result.content if isinstance(block, TextContent))
@@ -288,7 +288,7 @@ class Connection:
         with self._recorder.installed(innermost):
             yield Trial(target, client, self._recorder, is_lenient=bool(policies), rules=rules)
 
-    async def _target(self, server: FastMCP, name: str) -> Target:
+    async def _target(self, server: FastMCP, name: str) -> ServerTool:
         async with Context(fastmcp=server):
             tool = await server.get_tool(name)
             if tool is not None:
@@ -304,7 +304,7 @@ class Connection:
         return self._clients[server]
 
 
-def _policies(server: FastMCP, target: Target) -> list[Policy]:
+def _policies(server: FastMCP, target: ServerTool) -> list[Policy]:
     return [middleware.policy_for(name) for middleware, _, name in standing_before(server, target)]
 
 

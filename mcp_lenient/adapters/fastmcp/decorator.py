@@ -22,16 +22,15 @@ from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
-from mcp_lenient.adapters.fastmcp.tools import Target, current, reached, refused, repaired_result
-from mcp_lenient.adapters.gate import (
-    CompiledTool,
-    Gate,
-    HostCall,
-    HostTool,
-    Verdict,
-    is_destructive,
-    is_read_only,
+from mcp_lenient.adapters.fastmcp.tools import (
+    ServerTool,
+    as_published,
+    current,
+    reached,
+    refused,
+    repaired_result,
 )
+from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, Verdict
 from mcp_lenient.adapters.settings import settings
 from mcp_lenient.declare.declared import Declared, Normalize
 from mcp_lenient.declare.decorator_metadata import Marks, ParameterMark, declared_of, mark, marks_of
@@ -109,7 +108,7 @@ class _Calls:
     owner: DecoratedFunction
     tool: FunctionTool
     body: Callable[..., Any]
-    _found: dict[bool, Target] = field(default_factory=dict)
+    _found: dict[bool, ServerTool] = field(default_factory=dict)
     _compiled: dict[Any, CompiledTool] = field(default_factory=dict)
 
     def validated(self, sent: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
@@ -153,21 +152,13 @@ class _Calls:
         """Return the tool that is called; in a worker thread, where it cannot be seen, the function's first."""
         return compat.running_tool() or self.tool
 
-    def _host_tool(self) -> HostTool:
+    def _host_tool(self) -> ServerTool:
         tool, context = self._called(), current_context()
         strict = context is not None and host.is_strict(context.fastmcp)
         if strict not in self._found:
             self._found[strict] = reached(tool, strict=strict)
-        found = self._found[strict]
-        return HostTool(
-            tool.name,
-            tool.parameters,
-            destructive=is_destructive(tool.annotations),
-            read_only=is_read_only(tool.annotations),
-            has_output_schema=tool.output_schema is not None,
-            validator=found.validator,
-            declared=found.declared,
-        )
+        # Another tool of the same function has its own name and schema; and FastMCP validates where this runs.
+        return replace(self._found[strict], **as_published(tool), in_thread=False)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run what FastMCP runs, or answer instead; tell of repairs in the result."""

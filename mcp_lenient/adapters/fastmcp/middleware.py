@@ -23,9 +23,10 @@ from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import (
     Call,
+    Contracts,
     EnvelopeError,
     ServerSource,
-    Target,
+    ServerTool,
     as_result,
     current,
     kept_tool,
@@ -250,7 +251,7 @@ class LenientMiddleware(Middleware):
             policy, unrepairable=self.unrepairable, own_spans=own_spans, publishes=True, **settings
         )
         self._telemetry = self._gate.telemetry
-        self._compiled: dict[Any, CompiledTool] = {}
+        self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
         self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
@@ -454,7 +455,7 @@ class LenientMiddleware(Middleware):
             return False, None
         name = context.message.name
         if own is not running.context.fastmcp_context and not running.consume_hop(own.fastmcp, name):
-            return False, None if running.passes_on else running
+            return False, None if running.passes_on() else running
         return running.handles_mode(self.policy_for(name).mode), None
 
     async def _decided(
@@ -527,7 +528,7 @@ class LenientMiddleware(Middleware):
         self, error: Exception, call: Call, compiled: CompiledTool | None, asked: HostCall
     ) -> ToolResult:
         """Record what a function raised, and raise it again, or answer with an envelope if the policy says so."""
-        is_own = compiled is not None and own_tool(compiled).target.function is not None
+        is_own = compiled is not None and own_tool(compiled).function is not None
         if compiled is None or not is_own or compiled.mode == "off" or call.parent is not None:
             raise error
         if compiled.mode == "observe" and isinstance(error, ValidationError):
@@ -576,15 +577,15 @@ async def check_statements(server: FastMCP) -> None:
             await middleware.check_statements(server)
 
 
-def standing_before(server: FastMCP, target: Target) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:
+def standing_before(server: FastMCP, target: ServerTool) -> Iterator[tuple[LenientMiddleware, FastMCP, str]]:
     """Yield each middleware of this package before a tool, outermost first, with its server and its name for the tool."""
-    for below, name in ((server, target.tool.name), *target.route):
+    for below, name in ((server, target.name), *target.route):
         for middleware in below.middleware:
             if isinstance(middleware, LenientMiddleware):
                 yield middleware, below, name
 
 
-async def judged_by(server: FastMCP, target: Target) -> list[CompiledTool]:
+async def judged_by(server: FastMCP, target: ServerTool) -> list[CompiledTool]:
     """Return a tool as each middleware of this package before it validates it, outermost first.
 
     Must run where the tool was looked up, as :func:`mcp_lenient.adapters.fastmcp.tools.find_target`.

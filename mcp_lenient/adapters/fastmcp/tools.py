@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
-from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
-from fastmcp.server.providers import LocalProvider
-from fastmcp.server.transforms.visibility import apply_session_transforms, is_enabled
 from fastmcp.tools import FunctionTool, ToolResult
 from fastmcp.utilities.versions import VersionSpec
 from mcp.types import CallToolRequestParams, TextContent
@@ -25,8 +22,6 @@ from mcp_lenient.adapters.gate import (
     CompiledTool,
     HostTool,
     ToolSource,
-    is_destructive,
-    is_read_only,
     refusal_result,
 )
 from mcp_lenient.adapters.pydantic.faults import ordered, step
@@ -38,7 +33,7 @@ from mcp_lenient.errors import SchemaError, check_code
 from mcp_lenient.refusal.envelope import META_KEY, as_text, error_envelope, repairs_note, repairs_told
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.types import Fault, Repair, Validator
+from mcp_lenient.types import Fault, Repair
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import json_type
 
@@ -72,16 +67,10 @@ class FunctionValidator(PydanticValidator):
     """
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
-        self._function, self._run_in_thread, self._strict = tool.fn, tool.run_in_thread, strict
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
         super().__init__(probe.validate)
         self.exact_integers = strict or probe.exact_integers
         self.has_validators = probe.has_validators and probe.in_thread
-
-    def still_validates(self, tool: FunctionTool, *, strict: bool) -> bool:
-        """Return whether this is still a tool's validator: its function and settings can be replaced."""
-        same = tool.fn is self._function and tool.run_in_thread is self._run_in_thread
-        return same and strict is self._strict
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,82 +219,91 @@ def repaired_result(
     return result.model_copy(update=update)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
-    """What validates a tool's arguments.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTool(HostTool):
+    """A tool of a FastMCP server.
 
     Attributes:
-        tool: The tool as the server that was asked sees it.
-        validator: Its own validator; None if only its published schema is known.
-        has_validators: Whether validation runs Python code of the author that FastMCP runs in a worker thread.
+        record: The tool as the server that was asked sees it.
         function: The function below all mounts and transforms.
         route: The mounted servers that a call is handed down through, with the name it has there.
-        declared: What annotations and ``@lenient`` declare on the function, by the published names.
-        policy: The policy that ``@lenient`` gives the tool.
         settled: Whether a mounted tool still has the schema seen on the parent; it may be replaced in between.
-        schema: The schema of what the tool accepts, if it differs from the published one.
-        drops_names: As for :class:`mcp_lenient.adapters.gate.HostTool`.
     """
 
-    tool: Tool
-    validator: Validator | None = None
-    has_validators: bool = False
+    record: Tool = field(compare=False)
     function: Callable[..., Any] | None = None
     route: tuple[tuple[FastMCP, str], ...] = ()
-    declared: Declared = field(default_factory=Declared)
-    policy: Policy | None = None
     settled: bool = True
-    schema: Mapping[str, Any] | None = None
-    drops_names: bool = False
+
+    @property
+    def mounted(self) -> tuple[str, ...]:
+        """The names of the mounted servers down to the tool's own."""
+        return tuple(server.name for server, _ in self.route)
 
 
-async def find_target(server: FastMCP, tool: Tool) -> Target:
-    """Find the validator of a tool, down through mounted servers and transformed tools.
+def as_published(tool: Tool) -> dict[str, Any]:
+    """Return the fields of a :class:`ServerTool` that its server publishes."""
+    return {
+        "name": tool.name,
+        "schema": tool.parameters,
+        "annotations": tool.annotations,
+        "has_output_schema": tool.output_schema is not None,
+        "record": tool,
+    }
+
+
+async def find_target(server: FastMCP, tool: Tool) -> ServerTool:
+    """Find what validates a tool, down through mounted servers and transformed tools.
 
     Must run where the tool was looked up: mounted servers are asked for what this client may see.
     """
     delegated = compat.delegate(tool)
     if delegated is not None:
-        below = await _target_in(*delegated) or Target(tool)
-        settled = below.settled and below.tool.parameters == tool.parameters
-        return replace(below, tool=tool, route=(delegated[:2], *below.route), settled=settled)
+        below = await _target_in(*delegated)
+        if below is None:
+            return ServerTool(**as_published(tool))
+        settled = below.settled and below.record.parameters == tool.parameters
+        own = {**as_published(tool), "schema": below.schema}
+        return replace(below, **own, route=(delegated[:2], *below.route), settled=settled)
     transformed = compat.transformed(tool)
     if transformed is not None:
         return await _transformed(server, transformed)
     if compat.runs_its_function(tool):
         return reached(tool, strict=host.is_strict(server))
-    return Target(tool, drops_names=compat.drops_names(tool))
+    return ServerTool(**as_published(tool), drops_names=compat.drops_names(tool))
 
 
-async def _transformed(server: FastMCP, tool: TransformedTool) -> Target:
+async def _transformed(server: FastMCP, tool: TransformedTool) -> ServerTool:
     below = await find_target(server, tool.parent_tool)
-    schema = compat.accepted_schema(
-        tool, below.schema or tool.parent_tool.parameters, certain=below.validator is not None
-    )
-    forwarding = compat.forwarding(tool)
+    schema = compat.accepted_schema(tool, below.schema, certain=below.validator is not None)
+    own, forwarding = {**as_published(tool), "schema": schema}, compat.forwarding(tool)
     if forwarding is None:
-        return Target(tool, schema=schema)
+        return ServerTool(**own)
     validator = None if below.validator is None else TransformedValidator(below.validator, forwarding)
-    return replace(
-        below, tool=tool, validator=validator, schema=schema, declared=_renamed(below.declared, forwarding)
-    )
+    return replace(below, **own, validator=validator, declared=_renamed(below.declared, forwarding))
 
 
-async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> Target | None:
+async def _target_in(server: FastMCP, name: str, version: VersionSpec | None) -> ServerTool | None:
     async with Context(fastmcp=server):
         tool = await server.get_tool(name, version)
         return None if tool is None else await find_target(server, tool)
 
 
-def reached(tool: FunctionTool, *, strict: bool) -> Target:
+def reached(tool: FunctionTool, *, strict: bool) -> ServerTool:
     """Return a function tool with its validator on a server of this strictness."""
     try:
         validator = FunctionValidator(tool, strict=strict)
     except SchemaError:
-        return Target(tool)
-    target = Target(tool, validator, has_validators=validator.has_validators, function=tool.fn)
+        return ServerTool(**as_published(tool))
     marks = marks_of(tool.fn)
-    return replace(target, declared=declared_of(tool.fn), policy=marks.policy if marks is not None else None)
+    return ServerTool(
+        **as_published(tool),
+        validator=validator,
+        in_thread=validator.has_validators,
+        function=tool.fn,
+        declared=declared_of(tool.fn),
+        policy=marks.policy if marks is not None else None,
+    )
 
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
@@ -320,45 +318,16 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
 
 _TRIES: Final = 3
 """Look-ups of a tool that changes at each of them."""
-Key = tuple[int, str, str | None, bytes]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServerTool(HostTool):
-    """A tool of a FastMCP server.
-
-    Attributes:
-        route: As for :class:`Target`.
-        target: What validates its arguments.
-        server: The server that has it, as a weak reference.
-        passes_on: Whether its body passes the client's call on to another tool, and the result back.
-    """
-
-    route: tuple[tuple[FastMCP, str], ...]
-    target: Target = field(compare=False)
-    server: weakref.ref[FastMCP] = field(compare=False)
-    passes_on: bool = False
-
-    @property
-    def mounted(self) -> tuple[str, ...]:
-        """The names of the mounted servers down to the tool's own."""
-        return tuple(server.name for server, _ in self.route)
-
-    def is_of(self, server: FastMCP, tool: Tool) -> bool:
-        """Return whether a server's own tool, looked up again, is the same one and is validated as before."""
-        return (
-            tool is self.target.tool
-            and isinstance(tool, FunctionTool)
-            and isinstance(self.validator, FunctionValidator)
-            and self.validator.still_validates(tool, strict=host.is_strict(server))
-        )
+Key = tuple[str, str | None, bytes]
+Contracts = weakref.WeakKeyDictionary[FastMCP, dict[Any, CompiledTool]]
+"""The contracts of each server's tools, kept between calls."""
 
 
 class ServerSource(ToolSource):
     """The tools of a server as the caller of one request sees them.
 
     Args:
-        compiled: The contracts of all servers, kept between calls.
+        compiled: The contracts of all servers.
         server: The server.
         message: The request, which may ask for a version.
         caller: What distinguishes callers for whom the same name may be another tool.
@@ -374,13 +343,13 @@ class ServerSource(ToolSource):
 
     def __init__(
         self,
-        compiled: dict[Any, CompiledTool],
+        compiled: Contracts,
         server: FastMCP,
         message: RequestParams,
         caller: bytes = b"",
         logged_as: str | None = None,
     ) -> None:
-        self.compiled = compiled
+        self.compiled = compiled.setdefault(server, {})
         self.server = server
         self.server_names = {server.name, logged_as or server.name}
         self.is_of_call = isinstance(message, CallToolRequestParams)
@@ -390,67 +359,25 @@ class ServerSource(ToolSource):
 
     def kept(self, name: str) -> CompiledTool | None:
         """Return a tool as it was compiled last; it may have been replaced since."""
-        kept = self.compiled.get(self._key(name))
-        return kept if kept is not None and own_tool(kept).server() is self.server else None
+        return self.compiled.get(self._key(name))
 
     def _key(self, name: str) -> Key:
-        return id(self.server), name, self._version, self._caller
+        return name, self._version, self._caller
 
     async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
         """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
         kept = self.kept(name)
         if kept is not None and not fresh and not kept.normalizers:
             return own_tool(kept)
-        return await self._look_up(name, kept)
-
-    async def _look_up(self, name: str, kept: CompiledTool | None) -> ServerTool | None:
-        known = None if kept is None else own_tool(kept)
-        if known is not None and await self._is_current(known):
-            return known
         for _ in range(_TRIES):
             tool = await self.server.get_tool(name, version_asked(self._message))
             if tool is None:
                 self.compiled.pop(self._key(name), None)
                 return None
-            if known is not None and known.is_of(self.server, tool):
-                return known
             target = await find_target(self.server, tool)
             if target.settled:
                 break
-        return ServerTool(
-            name,
-            target.schema or target.tool.parameters,
-            destructive=is_destructive(target.tool.annotations),
-            read_only=is_read_only(target.tool.annotations),
-            has_output_schema=target.tool.output_schema is not None,
-            validator=target.validator,
-            declared=target.declared,
-            policy=target.policy,
-            in_thread=target.has_validators,
-            drops_names=target.drops_names,
-            key=self._key(name),
-            form=self.form,
-            route=target.route,
-            target=target,
-            server=weakref.ref(self.server),
-            passes_on=compat.passes_on(target.function),
-        )
-
-    async def _is_current(self, known: ServerTool) -> bool:
-        """Return whether a look-up would return a tool that was found before, as far as the server's own tools show.
-
-        FastMCP's look-up starts a task for each provider, at half the cost of a call.
-        """
-        server = self.server
-        provider = server.providers[0]
-        others = server.transforms or len(server.providers) > 1 or known.target.tool.auth is not None
-        injects = any(isinstance(each, ToolInjectionMiddleware) for each in server.middleware)
-        if others or injects or type(server) is not FastMCP or not isinstance(provider, LocalProvider):
-            return False
-        tool = await provider.get_tool(known.name, version_asked(self._message))
-        if tool is None or not known.is_of(server, tool):
-            return False
-        return all(map(is_enabled, await apply_session_transforms([tool])))
+        return replace(target, key=self._key(name), form=self.form)
 
     async def names(self) -> Collection[str]:
         """Return the names of the tools that the client is listed."""
@@ -472,11 +399,11 @@ def own_tool(compiled: CompiledTool) -> ServerTool:
 
 
 def kept_tool(
-    compiled: Mapping[Any, CompiledTool], server: FastMCP, message: CallToolRequestParams, caller: bytes
+    compiled: Contracts, server: FastMCP, message: CallToolRequestParams, caller: bytes
 ) -> CompiledTool | None:
     """Return the tool that a message calls as it was compiled last; it may have been replaced since."""
-    kept: Any = compiled.get((id(server), message.name, _version_key(message), caller))
-    return kept if kept is not None and kept.tool.server() is server else None
+    kept = compiled.get(server)
+    return None if kept is None else kept.get((message.name, _version_key(message), caller))
 
 
 def _version_request(message: RequestParams) -> Any:
@@ -512,7 +439,7 @@ class Call:
         route: The remaining mounted servers, where the call passes this middleware again. Every other call in the
             same request is made by a tool's body.
         leaked: The exception of such a call, which the body may let through.
-        passes_on: Whether the body passes the call on, so that such a call is the client's own.
+        tool: The tool that runs.
     """
 
     context: CallContext
@@ -522,7 +449,7 @@ class Call:
     mode: Mode = "repair"
     route: tuple[tuple[FastMCP, str], ...] = ()
     leaked: BaseException | None = None
-    passes_on: bool = False
+    tool: ServerTool | None = None
 
     def consume_hop(self, server: FastMCP, name: str) -> bool:
         """Return whether this call has arrived at a mounted server on its route; each arrival counts once."""
@@ -539,8 +466,12 @@ class Call:
             What :data:`current` is reset with on the way back.
         """
         tool = own_tool(compiled)
-        self.mode, self.route, self.passes_on = compiled.mode, tool.route, tool.passes_on
+        self.mode, self.route, self.tool = compiled.mode, tool.route, tool
         return current.set(self)
+
+    def passes_on(self) -> bool:
+        """Return whether the body passes the client's call on to another tool, and the result back."""
+        return self.tool is not None and compat.passes_on(self.tool.function)
 
     def handles_mode(self, mode: Mode) -> bool:
         """Return whether a mounted server's own middleware of this mode has nothing left to do."""

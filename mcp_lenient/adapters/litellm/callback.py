@@ -82,8 +82,7 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         if call_type not in _CALLS or not isinstance(name, str) or not isinstance(schema, Mapping):
             return None
         server = data.get("mcp_server_name")
-        destructive, read_only = compat.hints(server, name)
-        tool = HostTool(f"{server or ''}/{name}", schema, destructive=destructive, read_only=read_only)
+        tool = HostTool(f"{server or ''}/{name}", schema, compat.hints(server, name))
         sent = data.get("modified_arguments") or data.get("mcp_arguments")
         call = HostCall(compat.called_name(data, name), sent, perf_counter_ns(), partial(_who, data))
         verdict = await self._gate.verdict(call, _OneTool(tool, self._compiled))

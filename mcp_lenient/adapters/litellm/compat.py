@@ -53,10 +53,13 @@ def called_name(data: Mapping[str, Any], tool: str) -> str:
     return called if called.endswith(tool) else tool
 
 
-def hints(server: str | None, tool: str) -> tuple[bool, bool]:
-    """Return whether a listed tool says that it is destructive, and that it only reads; hooks do not receive this."""
+def hints(server: str | None, tool: str) -> dict[str, bool]:
+    """Return what a listed tool says in its annotations, which hooks do not receive."""
     listed = [getattr(each, "annotations", None) for each in _listed(server, tool)]
-    return any(map(gate.is_destructive, listed)), bool(listed) and all(map(gate.is_read_only, listed))
+    return {
+        "destructiveHint": any(map(gate.is_destructive, listed)),
+        "readOnlyHint": bool(listed) and all(map(gate.is_read_only, listed)),
+    }
 
 
 def _listed(server: str | None, tool: str) -> Iterator[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from mcp_lenient.adapters.gate import HostTool, ToolSource, is_destructive, is_read_only
+from mcp_lenient.adapters.gate import HostTool, ToolSource
 from mcp_lenient.adapters.listed import ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
@@ -37,8 +37,7 @@ class FunctionTools(ToolSource):
         return HostTool(
             record.name,
             record.parameters,
-            destructive=is_destructive(record.annotations),
-            read_only=is_read_only(record.annotations),
+            record.annotations,
             has_output_schema=record.output_schema is not None,
             validator=compat.validator(record),
             declared=declared_of(record.fn),

@@ -225,7 +225,7 @@ class _Explainer:
             yield f"The schema that {_tool_name(self.tool)} publishes; its own validator cannot be reached."
         if not self.is_protected:
             yield "This tool has no LenientMiddleware; this is what it would do."
-            if marks_of(own_tool(known).target.function) is not None:
+            if marks_of(own_tool(known).function) is not None:
                 yield "@lenient on its function repairs only values, not names or wrapped arguments."
         if known.plan.destructive:
             yield "The tool is destructive, so only rules of tiers 1 and 2 may act."

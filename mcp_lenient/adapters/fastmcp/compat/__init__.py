@@ -195,10 +195,8 @@ def forwarding(tool: TransformedTool) -> Forwarding | None:
     )
 
 
-def accepted_schema(
-    tool: TransformedTool, below: Mapping[str, Any], *, certain: bool
-) -> Mapping[str, Any] | None:
-    """Return the schema of what a transformed tool accepts; None if it is the published one.
+def accepted_schema(tool: TransformedTool, below: Mapping[str, Any], *, certain: bool) -> Mapping[str, Any]:
+    """Return the schema of what a transformed tool accepts.
 
     Args:
         tool: The transformed tool.
@@ -209,10 +207,10 @@ def accepted_schema(
     changed = {name for name, change in changes.items() if change.type is not NotSet and not change.hide}
     if tool.fn is not tool.forwarding_fn:
         changed -= _declared_names(tool)
-    elif below is not tool.parent_tool.parameters:
+    elif below != tool.parent_tool.parameters:
         changed = set(below.get("properties", {}))
     if not changed:
-        return None
+        return tool.parameters
     definitions, others = dict(tool.parameters.get("$defs", {})), below.get("$defs", {})
     differ = any(definitions.get(name, each) != each for name, each in others.items())
     merge = _as_parent if certain and tool.fn is tool.forwarding_fn else _as_any if differ else _as_either

@@ -220,7 +220,7 @@ class ProxyMiddleware(LenientMiddleware):
     def schema_of(self, server: FastMCP, tool: str) -> Mapping[str, Any] | None:
         """Return the schema of a tool that has been called, as it was last listed for this caller."""
         cached = kept_tool(self._compiled, server, CallToolRequestParams(name=tool), self._caller())
-        return None if cached is None else own_tool(cached).target.tool.parameters
+        return None if cached is None else own_tool(cached).record.parameters
 
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
