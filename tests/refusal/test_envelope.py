@@ -14,6 +14,7 @@ from tables import STRING, array, closed, nullable, rows
 
 from mcp_lenient import Limits, Policy, Repair
 from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
+from mcp_lenient.adapters.gate import Verdict
 
 SCHEMA = closed("content", content=STRING, tags=nullable(array(STRING)))
 REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
@@ -190,7 +191,7 @@ async def test_on_the_wire(has_output_schema):
 def test_repairs_on_success():
     """Repairs are reported in a copy of the result, which keeps its content and meta."""
     shared = ToolResult(content="ok", structured_content={"result": 1}, meta={"own": 1})
-    reported = repaired_result(shared, [REPAIR] * 60)
+    reported = repaired_result(shared, Verdict(repairs=(REPAIR,) * 60))
     assert shared.meta == {"own": 1}
     assert reported is not shared
     assert reported.content == shared.content
@@ -222,4 +223,4 @@ def _input_required():
 def test_other_results_stay(make):
     """Results of other classes are returned as the same object."""
     result = make()
-    assert repaired_result(result, [REPAIR]) is result
+    assert repaired_result(result, Verdict(repairs=(REPAIR,))) is result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import is_dataclass, replace
+from dataclasses import is_dataclass
 from functools import partial
 from time import perf_counter_ns
 from types import TracebackType
@@ -14,8 +14,9 @@ from typing_extensions import Self
 
 from mcp_lenient.adapters.client import compat
 from mcp_lenient.adapters.client.compat import MCPError
-from mcp_lenient.adapters.gate import Gate, HostCall, ToolsUnknownError, Verdict
+from mcp_lenient.adapters.gate import Gate, HostCall, ToolsUnknownError
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
+from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.telemetry.otel import trace_fields
@@ -143,7 +144,7 @@ class LenientSession:
             return verdict.if_refused()
         if verdict.if_refused is not None and _refuses(answer, name):
             return verdict.if_refused()
-        return _with_repairs(answer, verdict)
+        return with_repairs(answer, verdict) if _is_result(answer) else answer
 
     def is_destructive(self, name: str) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""
@@ -195,14 +196,3 @@ def _text(answer: Answer) -> str:
 def _is_result(answer: object) -> bool:
     """Return whether a call ended with a result, not with a task or a request for input."""
     return isinstance(answer, CallToolResult) or is_dataclass(answer)
-
-
-def _with_repairs(answer: Any, verdict: Verdict) -> Any:
-    """Return the answer with the repairs in ``meta``."""
-    if not verdict.repairs or not _is_result(answer):
-        return answer
-    told = CallToolResult.model_validate(verdict.with_repairs({"content": [], "_meta": answer.meta}))
-    changed = {"content": [*answer.content, *told.content], "meta": told.meta}
-    if isinstance(answer, CallToolResult):
-        return answer.model_copy(update=changed)
-    return replace(answer, **changed)

@@ -190,8 +190,7 @@ class _Calls:
     def _told(self, result: Any, verdict: Verdict) -> Any:
         if host.asks_for_input(result):
             return result
-        converted = self._called().convert_result(result)
-        return repaired_result(converted, verdict.repairs, note_language=verdict.note_language)
+        return repaired_result(self._called().convert_result(result), verdict)
 
 
 F = TypeVar("F", bound=Callable[..., Any])

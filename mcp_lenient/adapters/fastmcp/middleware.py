@@ -484,7 +484,7 @@ class LenientMiddleware(Middleware):
             return await self._not_run(error, call, asked, source, verdict)
         except ToolError as error:
             return self._failed(error, call, verdict.tool, asked)
-        return repaired_result(result, verdict.repairs, note_language=verdict.note_language)
+        return repaired_result(result, verdict)
 
     async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
         """Start a call again under the tool's own name, so that every middleware sees that name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
@@ -22,18 +22,20 @@ from mcp_lenient.adapters.gate import (
     CompiledTool,
     HostTool,
     ToolSource,
+    Verdict,
     refusal_result,
 )
 from mcp_lenient.adapters.pydantic.faults import ordered, step
 from mcp_lenient.adapters.pydantic.validator import PydanticValidator
+from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.decorator_metadata import declared_of, marks_of
 from mcp_lenient.engine.schema_validator import WrappedValidator
 from mcp_lenient.errors import SchemaError, check_code
-from mcp_lenient.refusal.envelope import META_KEY, as_text, error_envelope, repairs_note, repairs_told
+from mcp_lenient.refusal.envelope import as_text, error_envelope
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.types import Fault, Repair
+from mcp_lenient.types import Fault
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import json_type
 
@@ -201,22 +203,11 @@ def _called_tool() -> str | None:
     return None if name is None else shown_name(name)
 
 
-def repaired_result(
-    result: ResultT, repairs: Sequence[Repair], *, note_language: str | None = None
-) -> ResultT:
-    """Return a copy of the result with the repairs in ``meta``; tools may share and cache the original.
-
-    With ``note_language``, a text block in this language says the same to models whose framework drops ``_meta``.
-
-    Other results (a task, a request for input, a protocol result) are returned as they are.
-    """
-    if not repairs or not isinstance(result, ToolResult) or not host.takes_metadata(result):
+def repaired_result(result: ResultT, verdict: Verdict) -> ResultT:
+    """Return the result with its repairs; others (a task, a request for input, a protocol result) as they are."""
+    if not isinstance(result, ToolResult) or not host.takes_metadata(result):
         return result
-    update: dict[str, Any] = {"meta": {**(result.meta or {}), META_KEY: repairs_told(repairs)}}
-    if note_language is not None:
-        note = repairs_note(repairs, language=note_language)
-        update["content"] = [*result.content, TextContent(type="text", text=note)]
-    return result.model_copy(update=update)
+    return with_repairs(result, verdict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

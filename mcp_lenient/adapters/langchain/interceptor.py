@@ -12,6 +12,7 @@ from mcp.types import CallToolResult
 
 from mcp_lenient.adapters.gate import Gate, HostCall
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
+from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.telemetry.otel import trace_fields
 
@@ -69,10 +70,7 @@ class LenientInterceptor:
         if not changed:
             return await handler(request)
         result = await handler(request.override(**changed))
-        if not isinstance(result, CallToolResult):
-            return result
-        told = verdict.with_repairs(result.model_dump(by_alias=True, exclude_none=True, mode="json"))
-        return CallToolResult.model_validate(told)
+        return with_repairs(result, verdict) if isinstance(result, CallToolResult) else result
 
     async def _list(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
         """Return the tools of a server, from all pages."""

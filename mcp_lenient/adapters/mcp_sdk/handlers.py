@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp import types
 
-from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.gate import Gate, HostCall, ToolSource
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.arguments import InputValidator
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
+from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.settings import takes_settings
 
 if TYPE_CHECKING:
@@ -106,7 +107,9 @@ class LenientHandler:
         if not changed:
             return await self._handler(request)
         repaired = params.model_copy(update=changed)
-        return _with_repairs(await self._handler(request.model_copy(update={"params": repaired})), verdict)
+        result = await self._handler(request.model_copy(update={"params": repaired}))
+        is_result = isinstance(result.root, _SDK.CallToolResult)  # and no task
+        return _SDK.ServerResult(with_repairs(result.root, verdict)) if is_result else result
 
     def _who(self) -> dict[str, str | None]:
         return who_called(self._server, _request(self._server))
@@ -120,15 +123,6 @@ class LenientHandler:
         handler = self._handlers[_SDK.ListToolsRequest]
         asked = {"method": "tools/list"} | ({"params": {"cursor": cursor}} if cursor is not None else {})
         return (await handler(_SDK.ListToolsRequest.model_validate(asked))).root
-
-
-def _with_repairs(result: Any, verdict: Verdict) -> Any:
-    """Return a tool result with its repairs; other results, such as a task, are unchanged."""
-    own = result.root
-    if not isinstance(own, _SDK.CallToolResult):
-        return result
-    told = verdict.with_repairs(own.model_dump(by_alias=True, exclude_none=True, mode="json"))
-    return _SDK.ServerResult(_SDK.CallToolResult.model_validate(told))
 
 
 def _request(server: Any) -> Any:

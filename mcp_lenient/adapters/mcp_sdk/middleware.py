@@ -18,6 +18,7 @@ from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.adapters.mcp_sdk.tools import FunctionTools
+from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.types import Repair
 
@@ -84,7 +85,7 @@ class LenientServerMiddleware:
         if not verdict.repairs:
             return await call_next(ctx)
         result = await call_next(replace(ctx, params={**params, **verdict.changed()}))
-        return _with_repairs(result, verdict)
+        return _told(result, verdict)
 
     async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
         """Start a call again under another name at the outermost middleware, so that each sees this name."""
@@ -123,11 +124,10 @@ def complete(ctx: Request, result: Mapping[str, Any], server: Any) -> dict[str, 
     return {**answer, "_meta": {**answer.get("_meta", {}), SERVER_INFO_META_KEY: stamp}}
 
 
-def _with_repairs(result: HandlerResult, verdict: Verdict) -> HandlerResult:
+def _told(result: HandlerResult, verdict: Verdict) -> HandlerResult:
     """Return a tool result with its repairs; other results, such as a request for input, are unchanged."""
     if isinstance(result, CallToolResult):
-        told = verdict.with_repairs(result.model_dump(by_alias=True, exclude_none=True))
-        return CallToolResult.model_validate(told, by_name=False)
+        return with_repairs(result, verdict)
     if isinstance(result, dict) and result.get("resultType") in (None, "complete") and "content" in result:
         return verdict.with_repairs(result)
     return result

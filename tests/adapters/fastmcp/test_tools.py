@@ -96,14 +96,6 @@ def test_only_validation_errors_refuse(error, accepted):
         assert (validator.faults(arguments) == ()) is accepted
 
 
-def test_a_validator_is_not_kept_for_another_thread():
-    """A validator no longer applies if the function is to run in another thread."""
-    tool = Tool.from_function(count)
-    assert isinstance(tool, FunctionTool)
-    moved = tool.model_copy(update={"run_in_thread": not tool.run_in_thread})
-    assert not FunctionValidator(tool, strict=False).still_validates(moved, strict=False)
-
-
 def test_each_hop_of_a_route_counts_once():
     """A hop matches a server with its tool name, and removes itself and all hops before it from the route."""
     first, second, third = plain(name="a"), plain(name="b"), plain(name="c")

@@ -40,7 +40,6 @@ from mcp_lenient.adapters.fastmcp.proxy.upstream import Failure, Reason, is_noti
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, as_result, kept_tool, own_tool
 from mcp_lenient.refusal.envelope import (
     META_KEY,
-    UPSTREAM_KEY,
     envelope,
     upstream_timed_out,
     upstream_unavailable,
@@ -374,15 +373,13 @@ class ProxyMiddleware(LenientMiddleware):
     ) -> ToolResult:
         """Return the result for what the server answered, with an envelope if it refused the call."""
         cached = self._cached(context)
-        if not answer.is_error:
-            return _apart(answer, result)
-        if cached is None or cached.mode == "off":
+        if not answer.is_error or cached is None or cached.mode == "off":
             return result
         name = context.message.name
         route = own_tool(cached).route
         text = refusal_in(answer, route[-1][1] if route else name)
         if text is None:
-            return _apart(answer, result)
+            return result
         self._record_upstream("call_refused_upstream", context, REFUSED_UPSTREAM)
         if cached.mode == "observe":
             return result
@@ -463,14 +460,6 @@ def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:
     if result is answer or result.meta is None:
         return []
     return [Repair(**repair) for repair in result.meta[META_KEY]["repairs"]]
-
-
-def _apart(answer: ToolResult, result: ToolResult) -> ToolResult:
-    """Move the server's own entry to another key if this proxy's repairs use its key."""
-    if result is answer or result.meta is None or META_KEY not in (answer.meta or {}):
-        return result
-    theirs = (answer.meta or {})[META_KEY]
-    return result.model_copy(update={"meta": {**result.meta, UPSTREAM_KEY: theirs}})
 
 
 def _loss(error: ToolError) -> str | None:
