@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from fastmcp.server.dependencies import get_access_token
 
-from mcp_lenient.adapters.mcp_sdk.caller import client_fields, sent_baggage
+from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
@@ -18,14 +18,10 @@ def caller_fields(context: Context | None) -> dict[str, str | None]:
     if context is None:
         return trace_fields()
     request = context.request_context
-    return {
-        "server": context.fastmcp.name,
-        **(client_fields(request.session) if request is not None else {}),
+    return who_called(context.fastmcp, request) | {
         "subject": _subject(),
         "session_id": context.session_id if request else None,
-        "request_id": str(request.request_id) if request and request.request_id is not None else None,
         "transport": context.transport,
-        **trace_fields(sent_baggage(request) if request is not None else None),
     }
 
 

@@ -41,7 +41,7 @@ def who_called(server: Any, request: Any) -> dict[str, str | None]:
         **client_fields(request.session),
         "subject": None if token is None else getattr(token, "subject", None) or token.client_id,
         "session_id": None if over_http is None else over_http.headers.get("mcp-session-id"),
-        "request_id": str(request.request_id),
+        "request_id": None if request.request_id is None else str(request.request_id),
         "transport": None if over_http is None else _transport(over_http),
     }
 
