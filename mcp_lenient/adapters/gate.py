@@ -523,11 +523,7 @@ class Gate:
             if again is not compiled:
                 question = _Question.about(again, call.arguments)
                 decision = await question.decide_aside()
-        if decision.status == "refused" and question.compiled.mode == "repair":
-            caller = caller_of(call.who())
-            if caller is not None:
-                await self._repeats.recall(caller, call.name)
-        return self._outcome(call, question, decision)
+        return await self._shared_outcome(call, question, decision)
 
     def verdict_at_once(self, call: HostCall, tool: HostTool, kept: dict[Any, CompiledTool]) -> Verdict:
         """Decide about a call whose tool is known, in this thread.
@@ -540,7 +536,25 @@ class Gate:
         if self.operator.reloads:
             self.operator.reload_at_once()
         question = _Question.about(self.compiled(tool, kept), call.arguments)
-        return self._outcome(call, question, question.decide())
+        decision = question.decide()
+        if decision.status != "refused":
+            self.forget_refused(call)
+        return self._outcome(call, question, decision)
+
+    async def _shared_outcome(self, call: HostCall, question: _Question, decision: Decision) -> Verdict:
+        """Record a decision and return the verdict, as servers do that share what they have refused."""
+        if decision.status != "refused":
+            await self.ran(call)
+        if decision.status != "refused" or question.compiled.mode != "repair":
+            return self._outcome(call, question, decision)
+        who = call.who()
+        call, caller = replace(call, who=lambda: who), caller_of(who)
+        if caller is None:
+            return self._outcome(call, question, decision)
+        await self._repeats.recall(caller, call.name)
+        verdict = self._outcome(call, question, decision)
+        await self._repeats.save(caller, call.name)
+        return verdict
 
     def _outcome(self, call: HostCall, question: _Question, decision: Decision) -> Verdict:
         """Record a decision and return the verdict."""
@@ -558,7 +572,6 @@ class Gate:
             is_lost = compiled.drops_what_is_missing(decision)
             certain = compiled.certain or sent is None or is_lost
             return self._refused(call, compiled, repairs, decision.violations, certain=certain)
-        self.forget_refused(call)
         final = compiled.settled(decision.arguments)
         arguments, repairs = final.arguments, (*repairs, *final.repairs)
         read = compiled.read_back(sent)
@@ -596,8 +609,6 @@ class Gate:
             if_refused = partial(compiled.refusal, call.name, violations)
             read = compiled.read_back(call.arguments)
             return Verdict(compiled, arguments=read, repairs=call.repairs, if_refused=if_refused)
-        who = call.who()
-        call = replace(call, who=lambda: who)
         again = self._again(call, compiled, violations)
         times = 1 if again is None else again.times
         self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
@@ -607,10 +618,16 @@ class Gate:
         """Return whether a refused call of a tool is remembered."""
         return self._repeats.knows(tool)
 
-    def forget_refused(self, call: HostCall) -> None:
-        """Forget a caller's refused calls of a tool, after a call of it that runs."""
-        if self.remembers(call.name) and (caller := caller_of(call.who())) is not None:
-            self._repeats.forget(caller, call.name)
+    def forget_refused(self, call: HostCall) -> str | None:
+        """Forget a caller's refused calls of a tool, after a call of it that runs; return the caller if there were any."""
+        caller = caller_of(call.who()) if self.remembers(call.name) else None
+        return caller if caller is not None and self._repeats.forget(caller, call.name) else None
+
+    async def ran(self, call: HostCall) -> None:
+        """Forget a caller's refused calls of a tool, on other servers too, after a call of it that runs."""
+        caller = self.forget_refused(call)
+        if caller is not None:
+            await self._repeats.save(caller, call.name)
 
     def _again(
         self, call: HostCall, compiled: CompiledTool, violations: tuple[Violation, ...]
@@ -661,8 +678,6 @@ class Gate:
         if policy.mode == "observe":
             self.record("call_observed", call, None, code=code)
             return None
-        who = call.who()
-        call = replace(call, who=lambda: who)
         times = self._times(call, code)
         self.record("call_rejected", call, None, code=code, repeated=times)
         again = answer if times == 1 else unknown_again(answer, times, policy.language)

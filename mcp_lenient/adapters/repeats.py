@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import blake2b
 from time import monotonic
 from typing import Any, Final, Protocol
@@ -37,6 +37,7 @@ class Repeats:
     >>> [repeats.count("session", "search", "MISSING_QUERY", {}) for _ in range(3)]
     [1, 2, 3]
     >>> repeats.forget("session", "search")
+    True
     >>> repeats.count("session", "search", "MISSING_QUERY", {})
     1
 
@@ -57,7 +58,7 @@ class Repeats:
         counts = self._counts[caller, tool]
         self._counts.move_to_end((caller, tool))
         if len(self._counts) > _MOST:
-            self._drop(*next(iter(self._counts)))
+            self.forget(*next(iter(self._counts)))
         sent = self._hash(code, arguments)
         counts[sent] = counts.pop(sent, 0) + 1
         if len(counts) > _MOST_CALLS:
@@ -67,15 +68,17 @@ class Repeats:
     async def recall(self, caller: str, tool: str) -> None:
         """Learn what others have refused this caller; called before a refusal is counted."""
 
-    def forget(self, caller: str, tool: str) -> None:
-        """Forget the caller's refused calls of a tool, since a later call of it runs."""
-        self._drop(caller, tool)
+    async def save(self, caller: str, tool: str) -> None:
+        """Tell others what is remembered of a caller and a tool; called after a change."""
 
-    def _drop(self, caller: str, tool: str) -> None:
-        if self._counts.pop((caller, tool), None) is not None:
-            self._tools[tool] -= 1
-            if not self._tools[tool]:
-                del self._tools[tool]
+    def forget(self, caller: str, tool: str) -> bool:
+        """Forget the caller's refused calls of a tool, since a later call of it runs; return whether there were any."""
+        if self._counts.pop((caller, tool), None) is None:
+            return False
+        self._tools[tool] -= 1
+        if not self._tools[tool]:
+            del self._tools[tool]
+        return True
 
     def knows(self, tool: str) -> bool:
         """Return whether a refused call of a tool is remembered."""
@@ -108,7 +111,7 @@ class Store(Protocol):
 
 
 class SharedRepeats(Repeats):
-    """The same in a store that other processes have as well. No answer waits for a write.
+    """The same in a store that other processes have as well.
 
     Over stdio a process has its own client, so nothing is shared.
 
@@ -122,77 +125,47 @@ class SharedRepeats(Repeats):
         super().__init__(key)
         self._store = store
         self._warn = warn
-        self._changed: set[tuple[str, str]] = set()
-        self._writers: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._resumes = 0.0
 
-    def count(self, caller: str, tool: str, code: str, arguments: Any) -> int:
-        """Count, and store the count."""
-        times = super().count(caller, tool, code, arguments)
-        self._write(caller, tool)
-        return times
-
-    def forget(self, caller: str, tool: str) -> None:
-        """Forget, in the store too."""
-        super().forget(caller, tool)
-        self._write(caller, tool)
-
     async def recall(self, caller: str, tool: str) -> None:
-        """Read what is stored of a caller and a tool, unless this process has yet to write it."""
-        if caller == _STDIO or (caller, tool) in self._writers or monotonic() < self._resumes:
-            return
+        """Read what is stored of a caller and a tool."""
+        if self._is_used(caller):
+            with self._in_time():
+                found = await self._store.get(self._name(caller, tool), collection=_COLLECTION)
+                counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
+                self.forget(caller, tool)
+                if counts:
+                    self._counts[caller, tool] = counts
+                    self._tools[tool] += 1
+
+    async def save(self, caller: str, tool: str) -> None:
+        """Store what is remembered of a caller and a tool, so that it is there before they call again."""
+        if self._is_used(caller):
+            with self._in_time():
+                name, counts = self._name(caller, tool), self._counts.get((caller, tool), {})
+                value = {call.hex(): times for call, times in counts.items()}
+                if value:
+                    await self._store.put(name, value, collection=_COLLECTION, ttl=_KEPT_SECONDS)
+                else:
+                    await self._store.delete(name, collection=_COLLECTION)
+
+    def _is_used(self, caller: str) -> bool:
+        return caller != _STDIO and monotonic() >= self._resumes
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Limit the time that the store takes, and leave it alone for a while if it fails."""
         try:
             with anyio.fail_after(_LONGEST_ANSWER):
-                found = await self._store.get(self._name(caller, tool), collection=_COLLECTION)
-            counts = {bytes.fromhex(call): int(times) for call, times in (found or {}).items()}
+                yield
         except Exception as error:  # noqa: BLE001 - whatever a store raises
-            self._failed(error)
-            return
-        self._drop(caller, tool)
-        if counts:
-            self._counts[caller, tool] = counts
-            self._tools[tool] += 1
-
-    def _write(self, caller: str, tool: str) -> None:
-        if caller == _STDIO or monotonic() < self._resumes:
-            return
-        self._changed.add((caller, tool))
-        if (caller, tool) not in self._writers:
-            try:
-                task = asyncio.get_running_loop().create_task(self._written(caller, tool))
-            except RuntimeError as error:  # there is no loop of asyncio
-                self._failed(error)
-            else:
-                self._writers[caller, tool] = task
-
-    async def _written(self, caller: str, tool: str) -> None:
-        """Store the counts of a caller and a tool until they are stored as they are now."""
-        try:
-            while (caller, tool) in self._changed:
-                self._changed.discard((caller, tool))
-                with anyio.fail_after(_LONGEST_ANSWER):
-                    await self._put(self._name(caller, tool), self._counts.get((caller, tool)))
-        except Exception as error:  # noqa: BLE001 - whatever a store raises
-            self._changed.discard((caller, tool))
-            self._failed(error)
-        finally:
-            self._writers.pop((caller, tool), None)
-
-    async def _put(self, name: str, counts: Mapping[bytes, int] | None) -> None:
-        if counts:
-            value = {call.hex(): times for call, times in counts.items()}
-            await self._store.put(name, value, collection=_COLLECTION, ttl=_KEPT_SECONDS)
-        else:
-            await self._store.delete(name, collection=_COLLECTION)
+            self._resumes = monotonic() + _PAUSE_SECONDS
+            self._warn(type(error).__name__)
 
     def _name(self, caller: str, tool: str) -> str:
         return blake2b(
             f"{caller}\0{tool}".encode(errors="replace"), key=self._key, digest_size=16
         ).hexdigest()
-
-    def _failed(self, error: Exception) -> None:
-        self._resumes = monotonic() + _PAUSE_SECONDS
-        self._warn(type(error).__name__)
 
 
 def repeats_in(store: Store | None, key: str | bytes | None, warn: Callable[[str], None]) -> Repeats:

@@ -119,7 +119,7 @@ class HostSettings(TypedDict, total=False):
     repeats: Store | None
     """Where refused calls are remembered, to answer the same call differently when it is sent again: a key-value store of
     FastMCP (``AsyncKeyValue``), such as Redis for replicas of a server; by default this process's memory. No call waits
-    longer than half a second for it, and what it raises fails no call."""
+    longer than half a second for an answer of it, and what it raises fails no call."""
     repeats_key: str | bytes | None
     """The key of the hashes in that store, at least 16 characters; by default that in ``MCP_LENIENT_REPEATS_KEY``. A store
     that is not in memory needs one."""

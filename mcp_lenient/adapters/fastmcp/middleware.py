@@ -429,7 +429,7 @@ class LenientMiddleware(Middleware):
         if self._telemetry.count_accepted(message.name, started, arguments, kept.mode):
             self._gate.write_accepted(self._asked(context, raw, started), kept, arguments)
         if self._gate.remembers(message.name):
-            self._gate.forget_refused(self._asked(context, raw, started))
+            await self._gate.ran(self._asked(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
         try:
             token = call.enter(kept)
