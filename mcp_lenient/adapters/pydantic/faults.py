@@ -206,14 +206,6 @@ def _path(arguments: Mapping[str, Any], loc: Path, given: object) -> Path:
     A ``loc`` also contains union branches and validators, whose names may be those of properties; the right path is the
     one that ends at the value of the error.
     """
-    here: Any = arguments
-    for part in loc:
-        if not _holds(here, part):
-            break
-        here = here[part]
-    else:
-        if _same(here, given):
-            return loc
     walks = islice(_walks(arguments, loc), _MAX_WALKS)
     straight, end = next(walks)
     if _same(end, given):
@@ -261,8 +253,6 @@ def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) 
 
 def ordered(faults: Collection[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
     """Return the faults, each once, in the order of the arguments, missing names last."""
-    if len(faults) < 2:
-        return tuple(faults)
     found = dict.fromkeys(faults)
     positions = {step(name): at for at, name in enumerate(arguments)}
 

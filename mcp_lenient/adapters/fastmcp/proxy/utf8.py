@@ -37,16 +37,9 @@ class _Decoder(codecs.IncrementalDecoder):
         if newline:
             lines = b"".join((*self._begun, whole, newline))
             self._begun = [rest]
-            return _text(lines)
+            return "".join(map(_line, lines.splitlines(keepends=True)))
         self._begun.append(data)
-        return _text(b"".join(self._begun)) if final else ""
-
-
-def _text(lines: bytes) -> str:
-    try:
-        return lines.decode()
-    except UnicodeDecodeError:
-        return "".join(map(_line, lines.splitlines(keepends=True)))
+        return _line(b"".join(self._begun)) if final else ""
 
 
 def _line(line: bytes) -> str:
