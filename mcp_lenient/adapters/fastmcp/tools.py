@@ -71,8 +71,7 @@ class FunctionValidator(PydanticValidator):
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
         super().__init__(probe.validate)
-        self.exact_integers = strict or probe.exact_integers
-        self.has_validators = probe.has_validators and probe.in_thread
+        self.exact_integers, self.has_validators = probe.exact_integers, probe.in_thread
 
 
 @dataclass(frozen=True, slots=True)

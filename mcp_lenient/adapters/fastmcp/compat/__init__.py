@@ -62,14 +62,12 @@ class Probe:
 
     Attributes:
         validate: Validates arguments.
-        in_thread: Whether FastMCP validates in a worker thread.
-        has_validators: Whether validation runs Python code of the tool's author.
-        exact_integers: Whether a parameter itself requires strict integers.
+        in_thread: Whether validation runs Python code of the author, which FastMCP runs in a worker thread.
+        exact_integers: Whether ``7.0`` is refused for an integer.
     """
 
     validate: Validate
     in_thread: bool
-    has_validators: bool
     exact_integers: bool
 
 
@@ -113,12 +111,11 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
     except (AttributeError, KeyError, NameError, TypeError, PydanticUserError, CoreSchemaError) as error:
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
-    nodes = tuple(_nodes(schema))
+    nodes, in_thread = tuple(_nodes(schema)), run_in_thread and not is_coroutine_function(called)
     return Probe(
         _uncollected(validate) if any(map(_builds_many, nodes)) else validate,
-        in_thread=run_in_thread and not is_coroutine_function(called),
-        has_validators=any(map(_runs_authors_code, nodes)),
-        exact_integers=any(map(_is_strict_integer, nodes)),
+        in_thread=in_thread and any(map(_runs_authors_code, nodes)),
+        exact_integers=strict or any(map(_is_strict_integer, nodes)),
     )
 
 
@@ -201,7 +198,7 @@ def accepted_schema(tool: TransformedTool, below: Mapping[str, Any], *, certain:
     Args:
         tool: The transformed tool.
         below: The schema of what its parent accepts.
-        certain: Whether the parent's own validator is known. Otherwise both schemas may be right.
+        certain: Whether the parent's own validator is known. Otherwise a parameter whose type differs takes anything.
     """
     changes = tool.transform_args
     changed = {name for name, change in changes.items() if change.type is not NotSet and not change.hide}
@@ -211,9 +208,8 @@ def accepted_schema(tool: TransformedTool, below: Mapping[str, Any], *, certain:
         changed = set(below.get("properties", {}))
     if not changed:
         return tool.parameters
-    definitions, others = dict(tool.parameters.get("$defs", {})), below.get("$defs", {})
-    differ = any(definitions.get(name, each) != each for name, each in others.items())
-    merge = _as_parent if certain and tool.fn is tool.forwarding_fn else _as_any if differ else _as_either
+    definitions = {**tool.parameters.get("$defs", {}), **below.get("$defs", {})}
+    merge = _as_parent if certain and tool.fn is tool.forwarding_fn else _as_any
     published = _properties(tool)
     own = {
         name: merge(published[name], below["properties"][parents])
@@ -221,7 +217,6 @@ def accepted_schema(tool: TransformedTool, below: Mapping[str, Any], *, certain:
         if (name := _published_name(tool, parents)) in published
     }
     schema = {**tool.parameters, "properties": {**published, **own}}
-    definitions |= others
     return {**schema, "$defs": definitions} if definitions else schema
 
 
@@ -234,10 +229,6 @@ def _declared_names(tool: TransformedTool) -> set[str]:
 def _as_parent(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: each for key, each in below.items() if key not in _ANNOTATIONS}
     return kept | _as_any(published, below)
-
-
-def _as_either(published: Mapping[str, Any], below: Mapping[str, Any]) -> dict[str, Any]:
-    return {"anyOf": [dict(published), dict(below)]} | _as_any(published, below)
 
 
 def _as_any(published: Mapping[str, Any], _below: Mapping[str, Any]) -> dict[str, Any]:
