@@ -126,23 +126,13 @@ class RawRequests:
         _raw.set(AS_SENT)
         return raw
 
-    def concern(self, context: MiddlewareContext[Any]) -> bool:
-        """Return whether ``on_message`` must handle a message."""
-        if context.fastmcp_context is None:
-            return False
-        if context.method == "tools/call" and isinstance(context.message, dict):
-            return True
-        return context.fastmcp_context.fastmcp not in self.seen
-
-    async def on_message(self, context: MiddlewareContext[Any]) -> Any:
+    async def on_message(self, context: MiddlewareContext[Any], own: Context) -> Any:
         """Install the hook on a server's first message; answer a call that came before the hook.
 
         Returns:
             The answer, or None if the message is passed on.
         """
-        if context.fastmcp_context is None:
-            return None
-        server = context.fastmcp_context.fastmcp
+        server = own.fastmcp
         hook = partial(self._read_request, weakref.ref(server))
         if server not in self.seen:
             self.seen.add(server)
@@ -154,7 +144,7 @@ class RawRequests:
         if context.method != "tools/call" or not isinstance(context.message, Mapping):
             return None
         # For a call that the SDK refused, FastMCP gives the raw parameters; its handler has not run.
-        request = host.raw_request(context.fastmcp_context)
+        request = host.raw_request(own)
         if request is None or _hooked_session.get() is request.session or server not in self._hooked:
             return None
         return await hook(replace(request, params=context.message), host.handler(server))
@@ -233,6 +223,7 @@ class LenientMiddleware(Middleware):
     """
 
     unrepairable: ClassVar[Unrepairable] = "forward"
+    _tools_of: ClassVar[type[ServerSource]] = ServerSource
 
     @takes_settings
     def __init__(
@@ -276,7 +267,7 @@ class LenientMiddleware(Middleware):
     def _source(self, server: FastMCP, message: RequestParams) -> ServerSource:
         """Return the tools of a server, as the sender of a request sees them."""
         logged_as = self._telemetry.names.get(server.name)
-        source = ServerSource(self._compiled, server, message, self._caller(), logged_as)
+        source = self._tools_of(self._compiled, server, message, self._caller(), logged_as)
         source.form = self._asked_form()
         return source
 
@@ -316,26 +307,25 @@ class LenientMiddleware(Middleware):
 
     async def on_message(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Reload a changed definitions file, and read arguments sent as one text; pass every message on."""
-        if self._gate.operator.reloads and context.fastmcp_context is not None:
-            await self._reload(context.fastmcp_context.fastmcp)
-        if self._raw_requests.concern(context):
-            await self._warm_up(context)
-            answer = await self._raw_requests.on_message(context)
-            if answer is not None:
-                return answer
-        return await call_next(context)
-
-    async def _warm_up(self, context: MiddlewareContext[Any]) -> None:
         own = context.fastmcp_context
-        if self._warm is not None and own is not None and own.fastmcp not in self._warm:
-            self._warm.add(own.fastmcp)
+        if own is None:
+            return await call_next(context)
+        if self._gate.operator.reloads:
+            await self._reload(own.fastmcp)
+        await self._warm_up(own.fastmcp)
+        answer = await self._raw_requests.on_message(context, own)
+        return await call_next(context) if answer is None else answer
+
+    async def _warm_up(self, server: FastMCP) -> None:
+        if self._warm is not None and server not in self._warm:
+            self._warm.add(server)
             self._telemetry.log.warm()
             with spans.aside():
                 # Another middleware may refuse a list, and must not refuse the client's first message.
-                tools = await own.fastmcp.list_tools(run_middleware=False)
+                tools = await server.list_tools(run_middleware=False)
             for tool in tools:
                 with suppress(DefinitionError):  # the first list of tools or call raises it
-                    compiled = await self.known(own.fastmcp, tool.name)
+                    compiled = await self.known(server, tool.name)
                     if compiled is not None and not (compiled.tool.in_thread or compiled.normalizers):
                         await anyio.to_thread.run_sync(compiled.rehearse)
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
 import anyio
 import httpx2
@@ -185,6 +185,7 @@ class ProxyMiddleware(LenientMiddleware):
     """
 
     unrepairable: ClassVar[Unrepairable] = "refuse"
+    _tools_of: ClassVar[type[ServerSource]] = UpstreamSource
 
     def __init__(
         self,
@@ -202,9 +203,8 @@ class ProxyMiddleware(LenientMiddleware):
         self._is_nameless = is_nameless
 
     def _source(self, server: FastMCP, message: RequestParams) -> UpstreamSource:
-        logged_as = self._telemetry.names.get(server.name)
-        source = UpstreamSource(self._compiled, server, message, self._caller(), logged_as)
-        source.proxy, source.form = self, self._asked_form()
+        source = cast("UpstreamSource", super()._source(server, message))
+        source.proxy = self
         return source
 
     def _caller(self) -> bytes:
