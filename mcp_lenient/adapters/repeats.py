@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import blake2b
 from time import monotonic
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 import pydantic_core
 
 from mcp_lenient.errors import PolicyError
+
+if TYPE_CHECKING:
+    from key_value.aio.protocols import AsyncKeyValue
 
 _MOST: Final = 10_000
 """Callers and tools that are remembered; the one that was refused least recently is forgotten first."""
@@ -92,24 +95,6 @@ class Repeats:
         return blake2b(code.encode() + b"\0" + written, key=self._key, digest_size=16).digest()
 
 
-class Store(Protocol):
-    """What is used of a key-value store of FastMCP, an ``AsyncKeyValue`` of ``py-key-value``."""
-
-    async def get(self, key: str, *, collection: str | None = None) -> dict[str, Any] | None:
-        """Return a value; None if there is none."""
-        ...
-
-    async def put(
-        self, key: str, value: Mapping[str, Any], *, collection: str | None = None, ttl: float | None = None
-    ) -> None:
-        """Store a value for some seconds."""
-        ...
-
-    async def delete(self, key: str, *, collection: str | None = None) -> bool:
-        """Delete a value."""
-        ...
-
-
 class SharedRepeats(Repeats):
     """The same in a store that other processes have as well.
 
@@ -121,7 +106,7 @@ class SharedRepeats(Repeats):
         warn: Called with the name of an exception of the store, which otherwise has no effect.
     """
 
-    def __init__(self, store: Store, key: bytes | None, warn: Callable[[str], None]) -> None:
+    def __init__(self, store: AsyncKeyValue, key: bytes | None, warn: Callable[[str], None]) -> None:
         super().__init__(key)
         self._store = store
         self._warn = warn
@@ -168,7 +153,7 @@ class SharedRepeats(Repeats):
         ).hexdigest()
 
 
-def repeats_in(store: Store | None, key: str | bytes | None, warn: Callable[[str], None]) -> Repeats:
+def repeats_in(store: AsyncKeyValue | None, key: str | bytes | None, warn: Callable[[str], None]) -> Repeats:
     """Return the memory of refused calls that an operator asks for.
 
     Raises:

@@ -23,7 +23,8 @@ from mcp_lenient.telemetry.log import CallTelemetry, DecisionHook
 if TYPE_CHECKING:
     from os import PathLike
 
-    from mcp_lenient.adapters.repeats import Store
+    from key_value.aio.protocols import AsyncKeyValue
+
     from mcp_lenient.declare.definitions import Definitions, WatchedDefinitions
     from mcp_lenient.engine.contract import Decision
     from mcp_lenient.rules.policy import Unrepairable
@@ -116,7 +117,7 @@ class HostSettings(TypedDict, total=False):
     block. Its exceptions fail no call."""
     decision_values: bool
     """Whether these decisions contain values: arguments, messages, received values and fixes."""
-    repeats: Store | None
+    repeats: AsyncKeyValue | None
     """Where refused calls are remembered, to answer the same call differently when it is sent again: a key-value store of
     FastMCP (``AsyncKeyValue``), such as Redis for replicas of a server; by default this process's memory. No call waits
     longer than half a second for an answer of it, and what it raises fails no call."""
@@ -180,7 +181,7 @@ class Operator:
         mode: Mode | None = None,
         on_decision: Callable[[Decision], object] | None = None,
         decision_values: bool = False,
-        repeats: Store | None = None,
+        repeats: AsyncKeyValue | None = None,
         repeats_key: str | bytes | None = None,
         record: str | PathLike[str] | None = None,
         unrepairable: Unrepairable = "forward",
