@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Final
@@ -237,18 +237,6 @@ def _holds(here: object, step: str | int) -> bool:
     if isinstance(here, (dict, Mapping)):
         return step in here
     return isinstance(here, list) and isinstance(step, int) and 0 <= step < len(here)
-
-
-def makes_a_difference(validate: Callable[[Any], object], one: Any, other: Any) -> bool:
-    """Return whether validation gives different results for the two, and equal ones for one of them twice.
-
-    What is refused, or cannot be compared, is different.
-    """
-    try:
-        first, second, again = map(validate, (one, other, one))
-        return bool(first != second) and bool(first == again)
-    except Exception:  # noqa: BLE001 - whatever an author's validator raises
-        return True
 
 
 def ordered(faults: Collection[Fault], arguments: Mapping[str, Any]) -> tuple[Fault, ...]:

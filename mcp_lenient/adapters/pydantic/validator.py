@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic_core import ValidationError
 
-from mcp_lenient.adapters.pydantic.faults import faults_of, makes_a_difference, unwritable
+from mcp_lenient.adapters.pydantic.faults import faults_of, unwritable
 from mcp_lenient.types import Fault
 
 
@@ -61,6 +61,11 @@ class PydanticValidator:
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would receive different values from the two, as far as validation shows.
 
-        If validation returns a new value each time (such as the current time), it shows nothing.
+        If validation returns a new value each time (such as the current time), it shows nothing. What is refused, or
+        cannot be compared, is different.
         """
-        return makes_a_difference(self._validate, dict(one), dict(other))
+        try:
+            first, second, again = (self._validate(dict(each)) for each in (one, other, one))
+            return bool(first != second) and bool(first == again)
+        except Exception:  # noqa: BLE001 - whatever an author's validator raises
+            return True
