@@ -101,16 +101,6 @@ class HostTool:
     record: Any = None
 
     @property
-    def destructive(self) -> bool:
-        """Whether its annotations say that it is destructive."""
-        return is_destructive(self.annotations)
-
-    @property
-    def read_only(self) -> bool:
-        """Whether its annotations say that it only reads."""
-        return is_read_only(self.annotations)
-
-    @property
     def mounted(self) -> tuple[str, ...]:
         """The names of the servers below this one that a call is handed down through."""
         return ()
@@ -766,12 +756,12 @@ def contract_of(
     if read.unread:
         warn("tool_not_compiled", tool.name, read.told)
     policy = policies.of(tool.name, tool.policy, declared)
-    destructive = policy.is_destructive(marked=tool.destructive, read_only=tool.read_only)
+    read_only = is_read_only(tool.annotations)
     contract = ToolContract.of_schema(
         read,
         policy,
-        destructive=destructive,
-        read_only=tool.read_only,
+        destructive=policy.is_destructive(marked=is_destructive(tool.annotations), read_only=read_only),
+        read_only=read_only,
         tool=tool.name,
         validator=tool.validator,
     )
