@@ -5,26 +5,27 @@ from __future__ import annotations
 import copy
 import hmac
 import json
-import math
 import re
 import secrets
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import anyio
 import httpx2
 from fastmcp import Client
 from fastmcp.client.transports import SSETransport, StdioTransport, StreamableHttpTransport
 from fastmcp.server.dependencies import get_access_token, get_http_headers, get_http_request
+from pydantic import Field, TypeAdapter, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
 Forwarded = frozenset[str]
 """Names of the caller's headers that are forwarded to one server, in lower case."""
+_SECONDS: Final = TypeAdapter(Annotated[float, Field(strict=True, gt=0, allow_inf_nan=False)])
 _CONNECT: Final = 30.0
 _READ: Final = 300.0
 """The SDK's read timeout; a server may take long to answer."""
@@ -79,13 +80,11 @@ def seconds(given: object, where: str) -> float | None:
     Raises:
         ValueError: When it is not a number above zero.
     """
-    if given is None:
-        return None
-    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
-    if not is_number or not math.isfinite(given) or given <= 0:  # type: ignore[arg-type,operator]
+    try:
+        return None if given is None else _SECONDS.validate_python(given)
+    except ValidationError:
         msg = f"{where}: this must be a number of seconds above 0"
-        raise ValueError(msg)
-    return given  # type: ignore[return-value]
+        raise ValueError(msg) from None
 
 
 def is_refusal(response: httpx2.Response) -> bool:
