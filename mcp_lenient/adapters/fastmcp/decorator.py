@@ -264,8 +264,8 @@ def lenient(
 def _declared(function: Callable[..., Any], declarations: Mapping[str, Declaration]) -> Declared:
     if isinstance(function, Tool) or compat.is_registered(function):
         msg = (
-            f"lenient: {_name(function)} is a tool of a server already, which would not see what is declared; "
-            "write @mcp.tool above @lenient."
+            f"lenient: {_name(function)} is a tool already, which would not see what is declared; "
+            "write @mcp.tool or @tool above @lenient."
         )
         raise TypeError(msg)
     if isinstance(function, (classmethod, staticmethod)) or not inspect.isroutine(function):

@@ -152,17 +152,8 @@ def drops_names(tool: Tool) -> bool:
 
 
 def is_registered(function: Callable[..., Any]) -> bool:
-    """Return whether this function is already a tool of a server.
-
-    ``@mcp.tool`` returns the original function. Its metadata has a task configuration, which that of the standalone
-    ``@tool`` only has if one is given; then only the existing tools show the difference.
-    """
-    meta = get_fastmcp_meta(function)
-    if not isinstance(meta, ToolMeta) or meta.task is None:
-        return False
-    # A tool has its fields in a dictionary or, from Python 3.13 on, inline.
-    holders = (vars(each) if isinstance(each, FunctionTool) else each for each in gc.get_referrers(function))
-    return any(isinstance(each, dict) and each.get("fn") is function for each in holders)
+    """Return whether this is a function that FastMCP's ``@tool``, which returns it, has already seen."""
+    return isinstance(get_fastmcp_meta(function), ToolMeta)
 
 
 def transformed(tool: Tool) -> TransformedTool | None:
