@@ -55,11 +55,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from fastmcp.prompts import PromptResult
-    from fastmcp.resources import ResourceResult
     from fastmcp.server.middleware import CallNext, MiddlewareContext
     from fastmcp.tools import Tool, ToolResult
     from mcp.server.context import ServerRequestContext
-    from mcp.types import GetPromptRequestParams, ListToolsRequest, ReadResourceRequestParams
+    from mcp.types import GetPromptRequestParams, ListToolsRequest
     from typing_extensions import Unpack
 
     from mcp_lenient.adapters.fastmcp.tools import CallContext, Next
@@ -381,22 +380,9 @@ class LenientMiddleware(Middleware):
         call_next: CallNext[GetPromptRequestParams, PromptResult],
     ) -> PromptResult:
         """Repair or refuse the arguments of a prompt, by its function or else by what its server lists."""
-        from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt, serving
+        from mcp_lenient.adapters.fastmcp.prompts import repaired_prompt
 
-        context = await repaired_prompt(context, self.policy_for, self._telemetry)
-        with serving(context):
-            return await call_next(context)
-
-    async def on_read_resource(
-        self,
-        context: MiddlewareContext[ReadResourceRequestParams],
-        call_next: CallNext[ReadResourceRequestParams, ResourceResult],
-    ) -> ResourceResult:
-        """Read a resource; prompts that its function gets are nested requests."""
-        from mcp_lenient.adapters.fastmcp.prompts import serving
-
-        with serving(context):
-            return await call_next(context)
+        return await call_next(await repaired_prompt(context, self.policy_for, self._telemetry))
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Validate one call, repair or refuse it, and log it."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from time import perf_counter_ns
@@ -44,26 +43,12 @@ PolicyFor = Callable[[str], Policy]
 _NOTE: Final = re.compile(r"matching the following (?:JSON )?schema: (?=\{)")
 _PATIENCE: Final = 5.0
 """Seconds for a new list of prompts before the last one is used."""
-_served: ContextVar[tuple[object, object] | None] = ContextVar("mcp_lenient_served", default=None)
-
-
-@contextmanager
-def serving(context: MiddlewareContext[Any]) -> Iterator[None]:
-    """Mark requests made by a prompt or resource function to its own server as nested."""
-    own = context.fastmcp_context
-    token = _served.set(None if own is None else (own.request_context, own.fastmcp))
-    try:
-        yield
-    finally:
-        _served.reset(token)
 
 
 def _is_nested(own: Context) -> bool:
-    """Return whether a tool, prompt or resource body makes this request; FastMCP's exceptions reach it unchanged."""
+    """Return whether a tool's body makes this request; FastMCP's exceptions reach it unchanged."""
     call = current.get()
-    if call is not None and call.request is own.request_context:
-        return True
-    return _served.get() == (own.request_context, own.fastmcp)
+    return call is not None and call.request is own.request_context
 
 
 @dataclass(frozen=True, slots=True)
