@@ -29,12 +29,13 @@ from mcp_lenient.devtools.report.counting import (
 )
 from mcp_lenient.devtools.report.database import (
     DEFAULT_MEMORY,
+    LOWEST_MEMORY,
     Database,
     OutOfMemoryError,
     Progress,
     ReportError,
 )
-from mcp_lenient.devtools.report.intake import enough_memory, read_lists, take_in
+from mcp_lenient.devtools.report.intake import read_lists, take_in
 from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Selection
 from mcp_lenient.devtools.report.page import page
 from mcp_lenient.devtools.report.questions import REPEATED_TIMES, answers, prepare, step
@@ -132,7 +133,7 @@ def _tried(
             ) as database,
         ):
             return report(database, own)
-    msg = f"--memory {memory} is too little for these logs: {enough_memory(logs)}"
+    msg = f"--memory {memory} is too little for these logs: give four times as much, {LOWEST_MEMORY} at least"
     raise ReportError(msg)
 
 

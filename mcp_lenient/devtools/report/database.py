@@ -52,8 +52,9 @@ Progress = Callable[[str, float], None]
 MISSING: Final = "the report needs DuckDB, which is not installed: pip install 'mcp-lenient[report]'"
 DEFAULT_MEMORY: Final = "512MB"
 """What the engine keeps in memory before it writes to its folder."""
-LOWEST_MEMORY: Final = 64_000_000
+LOWEST_MEMORY: Final = "64MB"
 """The lowest limit at which lines of the usual length are read, by one thread."""
+_LOWEST_BYTES: Final = 64_000_000
 # Measured: half is enough for lines of 500 bytes.
 _THREAD_MEMORY: Final = 120_000_000
 _MOST_THREADS: Final = 16
@@ -239,7 +240,7 @@ def _limit(connection: DuckDBPyConnection) -> float:
     ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
     number, unit = shown.split()
     limit: float = float(number) * 1024.0 ** _UNITS[unit]
-    if limit < LOWEST_MEMORY * 0.99:  # the engine rounds what it shows
+    if limit < _LOWEST_BYTES * 0.99:  # the engine rounds what it shows
         connection.close()
         raise OutOfMemoryError
     return limit
