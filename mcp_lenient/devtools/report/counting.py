@@ -35,7 +35,7 @@ class _Counted(NamedTuple):
 TABLES: Final[Mapping[str, _Counted]] = {
     "shapes": _Counted(
         (
-            *("tool", "client_name", "client_version", "model", "event", "failed", "again", "error_code"),
+            *("tool", "client_name", "client_version", "model", "event", "failed", "fault", "error_code"),
             *("violations", "repairs", "hints"),
         ),
         ("times",),
@@ -50,7 +50,7 @@ TABLES: Final[Mapping[str, _Counted]] = {
     "durations": _Counted(("us",), ("times", "total", "most"), of="event <> 'call_failed'"),
 }
 """The tables, by name."""
-_TYPES: Final = {"failed": "BOOLEAN", "again": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
+_TYPES: Final = {"failed": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
     ("day", "start", "us", "times", "earliest", "latest", "most"), "BIGINT"
 )
 _WILD: Final = re.compile(r"\[!?[^\]]+\]|.", re.DOTALL)
@@ -88,7 +88,6 @@ def counting(name: str, selection: Selection, seconds: int, *, kept: bool = Fals
         "day": f"micros - micros % {DAY}",
         "start": f"micros - micros % {step}",
         "us": _ROUNDED,
-        "again": "repeated > 1",
     }
     _, figures, of = TABLES[name]
     shown = [

@@ -40,12 +40,12 @@ _FIELDS: Final = {
 """The lists of an event, and what is kept of their entries."""
 LISTS: Final = tuple(_FIELDS)
 _TEXTS: Final = (
-    *("event", "tool", "error_code", "server", "client_name", "client_version", "model", "subject"),
+    *("event", "tool", "error_code", "fault"),
+    *("server", "client_name", "client_version", "model", "subject"),
 )
-_NUMBERS: Final = ("schema_version", "duration_us", "repeated")
 _WRITTEN: Final = {
     **dict.fromkeys((*_TEXTS, "timestamp"), "VARCHAR"),
-    **dict.fromkeys(_NUMBERS, "BIGINT"),
+    **dict.fromkeys(("schema_version", "duration_us"), "BIGINT"),
     **dict.fromkeys(LISTS, "JSON"),
 }
 """The fields of an event that are read, with their types; what does not fit a type is missing."""
@@ -72,7 +72,7 @@ _YEARS: Final = "BETWEEN -62135596800000000 AND 253402300799999999"
 _CREATE: Final = f"""
     CREATE TABLE read (
         is_event BOOLEAN, micros BIGINT, {", ".join(f"{name} VARCHAR" for name in (*_TEXTS, *LISTS))},
-        duration_us BIGINT, repeated BIGINT
+        duration_us BIGINT
     )
 """
 """One row per line; the other columns are only meaningful for events."""
@@ -110,8 +110,8 @@ def _reading(fields: str) -> str:
     return f"""
         INSERT INTO read
         WITH written AS ({fields}), dated AS (SELECT *, {_MICROS} AS instant FROM written)
-        SELECT {_IS_EVENT}, CASE WHEN instant {_YEARS} THEN instant END, {", ".join((*_TEXTS, *LISTS))},
-            greatest(duration_us, 0), greatest(repeated, 1)
+        SELECT {_IS_EVENT}, CASE WHEN instant {_YEARS} THEN instant END,
+            {", ".join((*_TEXTS, *LISTS))}, greatest(duration_us, 0)
         FROM dated
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, get_args
 
 from pydantic import BaseModel
 
@@ -20,6 +20,7 @@ from mcp_lenient.devtools.report.model import (
     UnknownTool,
     Unrepaired,
 )
+from mcp_lenient.telemetry.events import FaultKind
 
 REPEATED_TIMES: Final = 3
 """How often a caller must send the same wrong call to be listed."""
@@ -52,32 +53,6 @@ _PREPARE: Final = (
     WHERE times >= {REPEATED_TIMES}
     """,
 )
-_WHYS: Final = (
-    """
-    CREATE MACRO why(event, code, kinds, again) AS CASE
-        WHEN event = 'call_failed' THEN 'tool_failed'
-        WHEN event = 'call_refused_upstream' THEN 'server_refused'
-        WHEN event = 'call_unanswered' OR code = 'UPSTREAM_UNAVAILABLE' THEN 'no_answer'
-        WHEN again THEN 'loop'
-        WHEN code = 'CUT_OFF' THEN 'cut_off'
-        WHEN list_contains(kinds, 'size') THEN 'too_large'
-        WHEN code = 'UNKNOWN_TOOL' THEN 'unknown_tool'
-        WHEN list_contains(kinds, 'unknown') THEN 'unknown_name'
-        WHEN list_contains(kinds, 'missing') THEN 'left_out'
-        WHEN list_contains(kinds, 'type') THEN 'wrong_shape'
-        WHEN len(kinds) > 0 THEN 'wrong_value'
-    END
-    """,
-    """
-    CREATE TABLE whys AS
-    SELECT why(event, error_code, kinds, again) AS fault, tool, client_name, model, sum(times) AS times
-    FROM shapes
-    LEFT JOIN (SELECT list, list(DISTINCT code) AS kinds FROM violations GROUP BY list) AS found
-        ON shapes.violations = found.list
-    WHERE failed OR event = 'call_failed' GROUP BY ALL
-    """,
-)
-"""As :func:`mcp_lenient.telemetry.events.fault_of`, for logs that lack the field."""
 _WHOLE: Final = """
     WITH reached AS (
         SELECT us, sum(times) OVER (ORDER BY us) / sum(times) OVER () AS share FROM counted_durations
@@ -94,6 +69,7 @@ _WHOLE: Final = """
         ) AS duration_us
     FROM counted_periods
 """
+_FAULTS: Final = ", ".join(f"'{name}'" for name in get_args(FaultKind))
 _OUTCOMES: Final = "SELECT event, sum(times) FROM shapes GROUP BY event ORDER BY sum(times) DESC, event"
 _PERIODS: Final = """
     SELECT moment(start - start % $step) AS start, map_from_entries(list((event, times) ORDER BY event)) AS outcomes
@@ -164,14 +140,16 @@ _LISTS: Final[Mapping[str, _List]] = {
     ),
     "faults": _List(
         FaultFigures,
-        "SELECT fault, sum(times) AS calls FROM whys WHERE fault IS NOT NULL GROUP BY fault",
+        f"SELECT fault, sum(times) AS calls FROM shapes WHERE fault IN ({_FAULTS}) GROUP BY fault",
         "calls DESC, fault",
         {
-            "tools": _counts("tool", "whys", "one.fault = shown.fault", _MOST_CODES),
+            "tools": _counts("tool", "shapes", "one.fault = shown.fault", _MOST_CODES),
             "clients": _counts(
-                "client_name", "whys", "one.fault = shown.fault AND client_name IS NOT NULL", _MOST_CODES
+                "client_name", "shapes", "one.fault = shown.fault AND client_name IS NOT NULL", _MOST_CODES
             ),
-            "models": _counts("model", "whys", "one.fault = shown.fault AND model IS NOT NULL", _MOST_CODES),
+            "models": _counts(
+                "model", "shapes", "one.fault = shown.fault AND model IS NOT NULL", _MOST_CODES
+            ),
         },
     ),
     "unknown_tools": _List(
@@ -213,7 +191,7 @@ _LISTS: Final[Mapping[str, _List]] = {
         SELECT rule, sum(uses) AS repairs, sum(calls) AS calls, count(DISTINCT tool) AS tools,
             count(DISTINCT who) AS clients
         FROM (
-            SELECT rule, tool, who, model, again, event, error_code, violations, repairs, hints, sum(uses) AS uses,
+            SELECT rule, tool, who, model, fault, event, error_code, violations, repairs, hints, sum(uses) AS uses,
                 any_value(calls) AS calls
             FROM repaired GROUP BY ALL
         ) GROUP BY rule
@@ -249,7 +227,7 @@ _LISTS: Final[Mapping[str, _List]] = {
 
 def prepare(database: Database) -> None:
     """Count equal calls once for all later queries."""
-    for sql in (*_PREPARE, *_WHYS):
+    for sql in _PREPARE:
         database.run(sql)
 
 

@@ -45,7 +45,7 @@ class _Mark(BaseModel):
 class _State(BaseModel):
     """What belongs to the store. It is replaced as a whole, and a file that it does not name counts for nothing."""
 
-    version: Literal[2] = 2
+    version: Literal[3] = 3
     run: int = 0
     days: dict[str, dict[str, int]] = {}
     """For each table and day, the run that wrote it."""

@@ -61,36 +61,29 @@ def test_a_call_counts_once_however_often_it_is_wrong(tmp_path):
 def test_the_reasons_why_calls_came_to_nothing(tmp_path):
     """Each failed call counts for one reason, by tool and client; an exception of a tool's own code is one as well."""
     lines = [
-        *[line(tool="a", violations=[wrong("missing", "/q", "absent")], client_name="n8n")] * 3,
-        line(tool="b", violations=[wrong("missing", "/q", "absent"), wrong("unknown", "/query")]),
-        line(tool="b", violations=[wrong("type", "/x", "null"), wrong("enum", "/y", "string")]),
-        line(tool="b", violations=[wrong("range", "/x", "integer")]),
-        line(tool="b", violations=[wrong("size", "", "object")], error_code="ARGUMENTS_TOO_LARGE"),
-        line(tool="b", violations=[wrong("type", "/x", "string")], error_code="CUT_OFF"),
-        line(tool="c", error_code="UNKNOWN_TOOL"),
-        line("call_refused_upstream", "d", error_code="REFUSED_UPSTREAM"),
-        line("call_unanswered", "d", error_code="CONNECTION_LOST"),
+        *[line(tool="a", fault="left_out", client_name="n8n")] * 3,
+        line(tool="b", fault="wrong_shape", violations=[wrong("type", "/x", "null")]),
+        line("call_observed", "b", fault="too_large", error_code="ARGUMENTS_TOO_LARGE"),
+        line("call_refused_upstream", "d", fault="server_refused", error_code="REFUSED_UPSTREAM"),
         line("call_failed", "e", exception="KeyError", fault="tool_failed"),
+        line(tool="e", fault="of a later version"),
         line("call_repaired", "e", repairs=[repair("fold_enum", "/x")]),
     ]
     report = read_report([log(tmp_path, *lines)])
     assert {each.fault: each.calls for each in report.faults} == {
         "left_out": 3,
-        **dict.fromkeys(
-            "cut_off no_answer server_refused tool_failed too_large unknown_name unknown_tool wrong_shape".split(),
-            1,
-        ),
-        "wrong_value": 1,
+        **dict.fromkeys(("wrong_shape", "too_large", "server_refused", "tool_failed"), 1),
     }
     assert (report.faults[0].tools, report.faults[0].clients) == ({"a": 3}, {"n8n": 3})
 
 
 def test_repeated_calls_are_loops_and_reasons_are_counted_by_model(tmp_path):
-    """The first refusal of a call counts for what is wrong, those after it for the loop; repairs count whole."""
+    """A refusal counts for its reason, by the models that are known; repairs count whole."""
     mistake = {"violations": [wrong("missing", "/q", "absent")], "error_code": "MISSING_Q"}
     fixed = {"repairs": [repair("fold_enum", "/x")]}
-    lines = [line(**mistake, model="small:20b"), *(line(**mistake, repeated=times) for times in (2, 3, 4))]
-    lines += [line(**mistake, model=model) for model in ("small:20b", "large", None, None)]
+    lines = [line(**mistake, fault="loop", repeated=times) for times in (2, 3, 4)]
+    models = ("small:20b", "small:20b", "large", None, None)
+    lines += [line(**mistake, fault="left_out", model=model) for model in models]
     lines += [line("call_repaired", **fixed, model=model) for model in ("small:20b", "large", None)]
     report = read_report([log(tmp_path, *lines)])
     assert [(each.fault, each.calls, each.models) for each in report.faults] == [

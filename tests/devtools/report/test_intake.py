@@ -25,7 +25,7 @@ from mcp_lenient.devtools.report.intake import take_in
 from mcp_lenient.devtools.report.sources import find_logs
 from mcp_lenient.telemetry.events import read_event
 
-KEPT = ("event", "tool", "error_code", "server", "client_name", "client_version", "model", "subject")
+KEPT = ("event", "tool", "error_code", "fault", "server", "client_name", "client_version", "model", "subject")
 LISTS = {
     "violations": "code, place, received",
     "repairs": "rule, place, before, after",
@@ -34,6 +34,7 @@ LISTS = {
 WHOLE = json.loads(
     line(
         error_code="INVALID_X_TYPE",
+        fault="wrong_shape",
         violations=[wrong("type", "/x/y", "string")],
         repairs=[repair("scalar_to_array", "/tags")],
         repair_count=1,
@@ -208,6 +209,7 @@ changes = st.fixed_dictionaries(
     {},
     optional={
         **dict.fromkeys(KEPT, texts),
+        "fault": st.sampled_from([None, "loop"]),
         **dict.fromkeys(LISTS, lists),
         "duration_us": st.sampled_from([0, 1, 10**15]),
         "schema_version": st.sampled_from([None, 1, 2, "x"]),
