@@ -6,6 +6,8 @@ import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import BinaryIO, Final, Literal
 
@@ -69,6 +71,7 @@ class KeptCounts:
             raise ReportError(MISSING) from None
         self._folder = folder.resolve()
         self._state, self._skipped = _State(), list[SkippedFile]()
+        self._numbers = count()
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._lock = duckdb.connect(str(self._folder / _LOCK))
@@ -146,26 +149,26 @@ class KeptCounts:
         marks = self._state.marks
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)
-            hashes = _Hashes(file)
-            known = next((mark for mark in marks if hashes.reaches(mark, size)), None)
-            if (
-                known is None
-                and size >= _ENDS
-                and hashes.head(_ENDS) in (mark.head for mark in marks if mark.length > size)
-            ):
+            head = cache(lambda length: _hash(file, 0, length))
+            alike = [
+                mark for mark in marks if size >= (end := min(mark.length, _ENDS)) and head(end) == mark.head
+            ]
+            known = next(
+                (mark for mark in alike if mark.length <= size and _tail(file, mark.length) == mark.tail),
+                None,
+            )
+            if known is None and any(mark.length > size for mark in alike):
                 reason = "it begins like a longer file that was read before"
                 self._skipped.append(SkippedFile(file=shown, reason=reason))
                 return
             start = known.length if known else 0
-            while (end := _last_line(file, start, size)) > start:
-                piece = folder / f"piece-{len(marks)}-{start}"
-                if not _copied(file, piece, start, end):  # it was cut meanwhile
-                    return
+            piece = folder / f"piece-{next(self._numbers)}"
+            while (end := _copied(file, piece, start, size)) > start:
                 if known is not None:
                     marks.remove(known)
                 marks.append(known := _mark(file, end))
-                start = end
                 yield piece
+                start, piece = end, folder / f"piece-{next(self._numbers)}"
 
     def _keep(self, database: Database, groups: Sequence[LogFiles], folder: Path) -> None:
         """Count the calls in files, add them to their days, and make this the state at one stroke."""
@@ -240,31 +243,12 @@ class KeptCounts:
                 shutil.rmtree(folder)
 
 
-class _Hashes:
-    """The hashes of a file's start, each computed once."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self._heads: dict[int, str] = {}
-
-    def head(self, length: int) -> str:
-        if length not in self._heads:
-            self._heads[length] = _hash(self._file, 0, length)
-        return self._heads[length]
-
-    def reaches(self, mark: _Mark, size: int) -> bool:
-        """Return whether the file has what was read up to a mark."""
-        length = mark.length
-        return (
-            length <= size
-            and self.head(min(length, _ENDS)) == mark.head
-            and _hash(self._file, max(0, length - _ENDS), length) == mark.tail
-        )
-
-
 def _mark(file: BinaryIO, length: int) -> _Mark:
-    head, tail = _hash(file, 0, min(length, _ENDS)), _hash(file, max(0, length - _ENDS), length)
-    return _Mark(length=length, head=head, tail=tail)
+    return _Mark(length=length, head=_hash(file, 0, min(length, _ENDS)), tail=_tail(file, length))
+
+
+def _tail(file: BinaryIO, length: int) -> str:
+    return _hash(file, max(0, length - _ENDS), length)
 
 
 def _hash(file: BinaryIO, start: int, end: int) -> str:
@@ -272,38 +256,24 @@ def _hash(file: BinaryIO, start: int, end: int) -> str:
     return hashlib.sha256(file.read(end - start)).hexdigest()
 
 
-def _last_line(file: BinaryIO, start: int, size: int) -> int:
-    """Return where the last whole line ends that is to be read from a place on."""
-    stop = min(size, start + _TOGETHER)
-    while stop < size and (found := _line_break(file, start, stop)) == start:
-        stop = min(size, stop + _TOGETHER)
-    if stop < size:
-        return found
-    end = _line_break(file, start, size)
-    file.seek(end)
-    is_short = size - end < LONGEST_LINE
-    is_whole = is_short and read_event(file.read(size - end).decode("utf-8", "replace")) is not None
-    return size if is_whole else end
-
-
-def _line_break(file: BinaryIO, start: int, stop: int) -> int:
-    """Return the place after the last line break of a part; its start if there is none."""
-    while stop > start:
-        at = max(start, stop - _BLOCK)
-        file.seek(at)
-        if (found := file.read(stop - at).rfind(b"\n")) >= 0:
-            return at + found + 1
-        stop = at
-    return start
-
-
-def _copied(file: BinaryIO, piece: Path, start: int, end: int) -> bool:
-    """Copy a part of a file; return whether it was there."""
-    file.seek(start)
+def _copied(file: BinaryIO, piece: Path, start: int, size: int) -> int:
+    """Copy whole lines of a file from a place on; return where they end: at the start if the file was cut meanwhile."""
+    at = end = file.seek(start)
     with piece.open("wb") as copy:
-        while (left := end - file.tell()) > 0 and (block := file.read(min(left, _BLOCK))):
+        while (at < start + _TOGETHER or end == start) and (block := file.read(min(_BLOCK, size - at))):
             copy.write(block)
-    return left == 0
+            if (found := block.rfind(b"\n")) >= 0:
+                end = at + found + 1
+            at += len(block)
+        file.seek(end)
+        if (
+            at == size
+            and at - end < LONGEST_LINE
+            and read_event(file.read(size - end).decode("utf-8", "replace"))
+        ):
+            end = size
+        copy.truncate(end - start)
+    return end if file.seek(0, os.SEEK_END) >= end else start
 
 
 def _write(path: Path, content: bytes) -> None:

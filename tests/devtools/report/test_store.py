@@ -29,7 +29,7 @@ def kill(event, arguments):
         if not left:
             os.kill(os.getpid(), signal.SIGKILL)
 sys.addaudithook(kill)
-store._TOGETHER = 50_000
+store._TOGETHER = store._BLOCK = 50_000
 read_report(sys.argv[2:3], store=Path(sys.argv[1]))
 """
 
@@ -71,6 +71,32 @@ def check_kept(folder, *paths, lines):
 def append(file, text):
     with file.open("a", encoding="utf-8") as opened:
         opened.write(text)
+
+
+def test_a_second_run_reads_only_what_is_new_and_answers_as_one_run(tmp_path):
+    lines = lines_of(400)
+    file = log(tmp_path, *lines[:250])
+    read_report([file], store=tmp_path / "store")
+    append(file, "".join(f"{each}\n" for each in lines[250:]))
+    read_report([file], store=tmp_path / "store")
+    check_kept(tmp_path, file, lines=400)
+
+
+def test_logs_of_one_length_may_grow_together(tmp_path):
+    """What two files of the same length have gained is read from each."""
+    files = [log(tmp_path, line(tool=tool), name=f"{tool}.jsonl") for tool in "ab"]
+    read_report(files, store=tmp_path / "store")
+    for file, tool in zip(files, "cd", strict=True):
+        append(file, f"{line(tool=tool)}\n")
+    check_kept(tmp_path, *files, lines=4)
+
+
+def test_a_store_in_a_folder_of_logs_is_no_log(tmp_path):
+    """A report of the folder that its store is in reads the logs alone."""
+    log(tmp_path, *lines_of(20))
+    for _ in range(2):
+        _, figures = answers(tmp_path, store=tmp_path / "store")
+        assert (figures.lines, figures.skipped) == (20, ())
 
 
 def test_nothing_is_reported_of_a_folder_that_keeps_nothing(tmp_path):
