@@ -23,41 +23,40 @@ _MOST_OF_A_KIND: Final = 3
 _MOST_NAMED: Final = 3
 _MOST_NAMES: Final = 5
 _BETWEEN: Final = "\x1f"
-_CLIENTS: Final = 2
 _TOOLS: Final = 3
-# A call counts once for a place, however many items of a list are wrong there.
-_MISTAKES: Final = f"""
-    SELECT tool, place, code, CAST(sum(times) AS BIGINT) AS calls, list(DISTINCT who ORDER BY who),
-        list_sort(list_distinct(flatten(list(came))))
-    FROM (
-        SELECT * EXCLUDE (received), coalesce(list(DISTINCT received) FILTER (received IS NOT NULL), []) AS came
-        FROM faults WHERE code IS NOT NULL GROUP BY ALL
-    )
-    GROUP BY tool, place, code HAVING calls >= {_FREQUENT}
-    ORDER BY calls DESC, tool, code, place LIMIT {_MOST_OF_A_KIND}
-"""
 _SAY: Final = "Let its description say what it takes, with an example."
-_WORDS: Final[Mapping[ViolationCode, tuple[str, str]]] = {
-    "type": ("the wrong JSON type", _SAY),
-    "enum": ("none of the allowed values", _SAY),
-    "value": ("a value that the tool's own check refuses", _SAY),
-    "range": ("a number out of bounds", _SAY),
-    "length": ("the wrong length", _SAY),
-    "pattern": ("the wrong form", _SAY),
-    "format": ("the wrong format", _SAY),
+_WORDS: Final[Mapping[ViolationCode, tuple[AdviceKind, str, str]]] = {
+    "type": ("refused_most", "the wrong JSON type", _SAY),
+    "enum": ("describe_format", "none of the allowed values", _SAY),
+    "value": ("refused_most", "a value that the tool's own check refuses", _SAY),
+    "range": ("describe_format", "a number out of bounds", _SAY),
+    "length": ("describe_format", "the wrong length", _SAY),
+    "pattern": ("describe_format", "the wrong form", _SAY),
+    "format": ("describe_format", "the wrong format", _SAY),
     "missing": (
+        "required_parameter",
         "nothing there",
         "Give it a default, or have its description say where the value comes from.",
     ),
     "unknown": (
+        "refused_most",
         "a name that is not known there",
         "See which name is meant, and declare it with aliases() or say it in the description.",
     ),
-    "ambiguous": ("two ways to read it", "Declare which is meant, with split() or a normalizer of your own."),
-    "size": ("too much to be looked at", "Raise Policy(limits=...), or take files."),
+    "ambiguous": (
+        "two_readings",
+        "two ways to read it",
+        "Declare which is meant, with split() or a normalizer of your own.",
+    ),
+    "size": ("too_large", "too much to be looked at", "Raise Policy(limits=...), or take files."),
 }
-
-
+_NULL: Final[tuple[AdviceKind, str, str]] = (
+    "nullable_parameter",
+    "null",
+    "Let the type take null, or say what null means with null_as().",
+)
+_OF_SEVERAL: Final = frozenset({"describe_format", "required_parameter"})
+"""The kinds that need the same mistake of several clients."""
 _PAIRED: Final = """
     SELECT list, any_value(place) FILTER (code = 'missing') AS missing,
         any_value(place) FILTER (code = 'unknown') AS other
@@ -96,12 +95,17 @@ _JSON_AS_TEXT: Final = f"""
     GROUP BY who, client_name, client_version HAVING calls >= {_FEWEST}
     ORDER BY calls DESC, client_name, client_version
 """
-_AT_PLACES: Final = f"""
-    SELECT tool, place, code, received, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients,
-        any_value(who) AS client
-    FROM faults WHERE code IS NOT NULL
-        AND NOT (code = 'missing' AND violations IN (SELECT list FROM ({_PAIRED})))
-    GROUP BY tool, place, code, received HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool, place, code, received
+# A call counts once for a place, however many items of a list are wrong there.
+_MISTAKES: Final = f"""
+    SELECT tool, place, code, CAST(sum(times) AS BIGINT) AS calls, list(DISTINCT who ORDER BY who),
+        list_sort(list_distinct(flatten(list(came))))
+    FROM (
+        SELECT * EXCLUDE (received), coalesce(list(DISTINCT received) FILTER (received IS NOT NULL), []) AS came
+        FROM faults WHERE code IS NOT NULL
+            AND NOT (code = 'missing' AND violations IN (SELECT list FROM ({_PAIRED})))
+        GROUP BY ALL
+    )
+    GROUP BY tool, place, code HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool, code, place
 """
 _INJECTED: Final = f"""
     SELECT client_name, substr(place, 2) AS name, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT tool) AS tools
@@ -111,23 +115,15 @@ _INJECTED: Final = f"""
     GROUP BY client_name, place HAVING calls >= {_FEWEST} AND tools >= {_TOOLS}
     ORDER BY calls DESC, client_name, place
 """
-_CODES: Final = f"""
-    SELECT tool, error_code, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) AS clients
-    FROM shapes WHERE failed AND error_code IN ('UNKNOWN_TOOL', 'ARGUMENTS_TOO_LARGE')
-    GROUP BY tool, error_code HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool
+_UNKNOWN_TOOLS: Final = f"""
+    SELECT tool, CAST(sum(times) AS BIGINT) AS calls, count(DISTINCT who) FROM shapes
+    WHERE failed AND error_code = 'UNKNOWN_TOOL' GROUP BY tool HAVING calls >= {_FEWEST} ORDER BY calls DESC, tool
 """
 _REPEATERS: Final = f"""
     SELECT client_name, client_version, CAST(sum(times) AS BIGINT) AS calls, count(*) AS callers, max(times) AS most
     FROM repeated WHERE subject IS NOT NULL AND times >= {2 * _FEWEST}
     GROUP BY ALL ORDER BY calls DESC, client_name, client_version
 """
-_SAID: Final[Mapping[str, str]] = {
-    "format": "the format",
-    "pattern": "the pattern",
-    "enum": "the allowed values",
-    "range": "the bounds",
-    "length": "the length that is allowed",
-}
 
 
 def advice(database: Database, most: int) -> tuple[Advice, ...]:
@@ -136,12 +132,11 @@ def advice(database: Database, most: int) -> tuple[Advice, ...]:
         *_aliases(database),
         *_kept_texts(database),
         *_json_as_text(database),
-        *_at_places(database),
         *_injected(database),
-        *_whole_calls(database),
+        *_unknown_tools(database),
         *_repeaters(database),
     ]
-    found += _refused_most(database, found)
+    found += _mistakes(database, found)
     # One frequent kind must not hide the others.
     of_kind: Counter[str] = Counter()
     first: list[Advice] = []
@@ -230,27 +225,6 @@ def _json_as_text(database: Database) -> Iterator[Advice]:
         )
 
 
-def _at_places(database: Database) -> Iterator[Advice]:
-    for tool, place, code, received, calls, clients, client in database.run(_AT_PLACES):
-        by = count(clients, "client") if clients > 1 else _client(*client.split(_BETWEEN))
-        kind: AdviceKind
-        if code in _SAID and clients >= _CLIENTS:
-            kind, what = "describe_format", f"had the wrong {code} at {place}"
-            remedy = f"Its description should say {_SAID[code]}, with an example."
-        elif code == "missing" and clients >= _CLIENTS:
-            kind, what, remedy = "required_parameter", f"left out {place}", _WORDS["missing"][1]
-        elif code == "type" and received == "null":
-            kind, what = "nullable_parameter", f"sent null for {place}"
-            remedy = "Let the type take null, or say what null means with null_as()."
-        elif code == "ambiguous":
-            kind, what = "two_readings", f"had a value at {place} that can be read in two ways"
-            remedy = _WORDS["ambiguous"][1]
-        else:
-            continue
-        text = f"{count(calls, 'call')} of {tool} by {by} {what}. {remedy}"
-        yield Advice(kind=kind, calls=calls, text=text, tool=tool, parameter=place)
-
-
 def _injected(database: Database) -> Iterator[Advice]:
     for client, name, calls, tools in database.run(_INJECTED):
         if not _exact(name):
@@ -266,15 +240,10 @@ def _injected(database: Database) -> Iterator[Advice]:
         )
 
 
-def _whole_calls(database: Database) -> Iterator[Advice]:
-    for tool, code, calls, clients in database.run(_CODES):
-        by = count(clients, "client")
-        if code == "UNKNOWN_TOOL":
-            text = f"{by} called {tool}, which does not exist, {count(calls, 'time')}. Look for an old name in prompts and agents."
-            yield Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
-        else:
-            text = f"{count(calls, 'call')} of {tool} by {by} had arguments above the limits. Raise Policy(limits=...), or take files."
-            yield Advice(kind="too_large", calls=calls, text=text, tool=tool)
+def _unknown_tools(database: Database) -> Iterator[Advice]:
+    for tool, calls, clients in database.run(_UNKNOWN_TOOLS):
+        text = f"{count(clients, 'client')} called {tool}, which does not exist, {count(calls, 'time')}. Look for an old name in prompts and agents."
+        yield Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
 
 
 def _repeaters(database: Database) -> Iterator[Advice]:
@@ -288,22 +257,27 @@ def _repeaters(database: Database) -> Iterator[Advice]:
         )
 
 
-def _refused_most(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
-    """Yield the most frequent mistakes that no other advice covers, at most one per tool."""
+def _mistakes(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
+    """Yield mistakes that no other advice covers, those without a kind of their own if they are among the most frequent."""
     tools: set[str] = set()
-    for tool, place, code, calls, clients, came in database.run(_MISTAKES):
-        if tool in tools or any(_is_about(each, tool, place, code) for each in others):
+    for number, (tool, place, code, calls, clients, came) in enumerate(database.run(_MISTAKES)):
+        if any(_is_about(each, tool, place, code) for each in others):
             continue
-        tools.add(tool)
-        wrong, remedy = _WORDS[code]
-        types = f" (came: {', '.join(came)})" if came and code == "type" else ""
-        where = place or "the arguments as a whole"
+        kind, wrong, remedy = _NULL if code == "type" and came == ["null"] else _WORDS[code]
+        if kind in _OF_SEVERAL and len(clients) == 1:
+            kind = "refused_most"
+        if kind == "refused_most":
+            if tool in tools or calls < _FREQUENT or number >= _MOST_OF_A_KIND:
+                continue
+            tools.add(tool)
+            wrong += f" (came: {', '.join(came)})" if came and code == "type" else ""
+            wrong += ", one of the most frequent mistakes in this log"
+            remedy += " Run mcp-lenient explain SERVER --event LINE to see what was likely sent."
         yield Advice(
-            kind="refused_most",
+            kind=kind,
             calls=calls,
-            text=f"{count(calls, 'call')} of {tool} by {_named(clients)} failed at {where}, with {wrong}{types}, one of "
-            f"the most frequent mistakes in this log. {remedy} "
-            "Run mcp-lenient explain SERVER --event LINE to see what was likely sent.",
+            text=f"{count(calls, 'call')} of {tool} by {_named(clients)} failed at "
+            f"{place or 'the arguments as a whole'}, with {wrong}. {remedy}",
             tool=tool,
             parameter=place,
             client=_named(clients) if len(clients) == 1 else None,
@@ -315,8 +289,5 @@ def _is_about(advice: Advice, tool: str, place: str, code: ViolationCode) -> boo
         return code == "unknown" and place == f"/{advice.parameter}"
     if advice.tool != tool:
         return False
-    if advice.kind == "declare_alias" and code == "unknown":
-        return place.count("/") == 1
-    if advice.kind == "too_large":
-        return code == "size"
-    return place in (advice.parameter, f"/{advice.parameter}")
+    is_name = advice.kind == "declare_alias" and code == "unknown" and place.count("/") == 1
+    return is_name or place in (advice.parameter, f"/{advice.parameter}")

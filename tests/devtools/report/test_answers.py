@@ -170,7 +170,7 @@ ADVISED = {
         ],
     ),
     ("unknown_tool", "old", None): ([line(tool="old", error_code="UNKNOWN_TOOL")] * 3,),
-    ("too_large", "keep", None): ([line(tool="keep", error_code="ARGUMENTS_TOO_LARGE")] * 3,),
+    ("too_large", "keep", ""): (many(3, wrong("size", ""), tool="keep"),),
     ("refused_most", "add", "/x"): (many(5, wrong("type", "/x", "string"), tool="add"),),
 }
 UNCERTAIN = {
