@@ -7,7 +7,7 @@ import math
 import re
 import string
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
@@ -148,6 +148,7 @@ NAMES: Final = ("key", "1", *FORMATS["date"][:1])
 DECIMALS: Final = ("12.50", "7", "0.125")
 NUMBERS: Final = (0, 1, 2, 3, 7, 10, 42, 100, -1)
 FRACTIONS: Final = (0.5, 1.25, 2.0, 3.75, 10.5, -0.5)
+_BOUNDS: Final = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum")
 
 _TRIES: Final = 40
 _DEEPEST: Final = 4
@@ -203,8 +204,8 @@ class _Maker:
             return self._branch(node, depth)
         makers: Mapping[str, Callable[[], Any]] = {
             "string": lambda: self._text(node, keywords, depth),
-            "integer": lambda: self._number(keywords, whole=True),
-            "number": lambda: self._number(keywords, whole=False),
+            "integer": lambda: self._number(node, keywords, whole=True),
+            "number": lambda: self._number(node, keywords, whole=False),
             "boolean": lambda: self.random.random() < 0.5,
             "null": lambda: None,
             "array": lambda: self._array(node, keywords, depth),
@@ -266,22 +267,18 @@ class _Maker:
         return self._of(chosen, depth + 1)
 
     def _array(self, node: Node, keywords: Mapping[str, Any], depth: int) -> list[Any]:
+        """Generate a list; of distinct items as many as are wanted or quickly found."""
         least = int(keywords.get("minItems", 0))
         most = min(int(keywords.get("maxItems", least + 3)), least + 3)
         size = least if depth >= _DEEPEST else self.random.randint(min(max(least, 1), most), most)
-        items = [*node.prefix, *[node.items] * max(0, size - len(node.prefix))]
-        if keywords.get("uniqueItems") and not node.prefix:
-            return self._distinct(node.items, size, depth)
-        return [self._of(item, depth + 1) for item in items[: max(size, len(node.prefix))]]
-
-    def _distinct(self, item: Node, size: int, depth: int) -> list[Any]:
-        """Generate distinct items, as many as wanted or quickly found."""
+        size = max(size, len(node.prefix))
         made: list[Any] = []
-        for _ in range(_TRIES):
+        for _ in range(size + _TRIES):
             if len(made) == size:
                 break
+            item = node.prefix[len(made)] if len(made) < len(node.prefix) else node.items
             value = self._of(item, depth + 1)
-            made += [value] if value not in made else []
+            made += [] if keywords.get("uniqueItems") and value in made else [value]
         return made
 
     def _text(self, node: Node, keywords: Mapping[str, Any], depth: int) -> str:
@@ -302,20 +299,15 @@ class _Maker:
             word = (word + " more") * (least // len(word) + 1)
         return word[: max(least, min(most, len(word)))][:most]
 
-    def _number(self, keywords: Mapping[str, Any], *, whole: bool) -> int | float:
-        low, high = _bounds(keywords)
-        step = keywords.get("multipleOf")
-        choices: tuple[int | float, ...] = NUMBERS if whole else (*FRACTIONS, *NUMBERS)
-        if step:
-            lowest = low if low > -math.inf else min(0, high - 3 * step)
-            first = math.ceil(lowest / step) * step
-            choices = tuple(first + step * count for count in range(4))
-        fitting = [number for number in choices if low <= number <= high]
-        if fitting:
-            return self.random.choice(fitting)
-        if low > -math.inf:
-            return math.ceil(low) if whole or math.ceil(low) <= high else (low + high) / 2
-        return math.floor(high)
+    def _number(self, node: Node, keywords: Mapping[str, Any], *, whole: bool) -> int | float:
+        """Choose a usual number that fits, else one at or between the bounds."""
+        step = keywords.get("multipleOf", 1)
+        bounds: list[float] = [keywords[name] for name in _BOUNDS if name in keywords]
+        near = [(math.floor(bound / step) + count) * step for bound in bounds for count in range(-2, 3)]
+        usual: Sequence[int | float] = NUMBERS if whole else (*FRACTIONS, *NUMBERS)
+        other = map(math.floor, near) if whole else (*bounds, *near, sum(bounds) / max(len(bounds), 1))
+        fitting = list(filter(node.takes, usual)) or list(filter(node.takes, other))
+        return self.random.choice(fitting or [0])
 
 
 def _keywords(node: Node) -> dict[str, Any]:
@@ -346,17 +338,3 @@ def _weight(node: Node) -> int:
     if node.is_only("null"):
         return 0
     return 2 if node.properties or node.items.schema or node.is_union else 1
-
-
-def _bounds(keywords: Mapping[str, Any]) -> tuple[float, float]:
-    """Return the lowest and highest number, at a distance from exclusive bounds."""
-    low = keywords.get("minimum", -math.inf)
-    high = keywords.get("maximum", math.inf)
-    above, below = keywords.get("exclusiveMinimum"), keywords.get("exclusiveMaximum")
-    gap = 1.0
-    if None not in (above, below):
-        gap = min(1.0, (below - above) / 4)  # type: ignore[operator]  # neither is None
-    return (
-        low if above is None else max(low, above + gap),
-        high if below is None else min(high, below - gap),
-    )
