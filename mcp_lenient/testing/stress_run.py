@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from io import StringIO
 from random import Random
 from typing import Any, Final, Literal, get_args
@@ -91,27 +91,16 @@ class StressReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the report as JSON: counts by tool, damage and outcome, and each corrupted call in full."""
-        tools: dict[str, dict[str, dict[str, int]]] = {}
+        tools: dict[str, dict[str, Counter[str]]] = {}
         for call in self.calls:
-            outcomes = tools.setdefault(call.tool, {}).setdefault(call.damage, {})
-            outcomes[call.outcome] = outcomes.get(call.outcome, 0) + 1
+            tools.setdefault(call.tool, {}).setdefault(call.damage, Counter())[call.outcome] += 1
         return {
             "server": self.server,
             "seed": self.seed,
             "calls": len(self.calls),
             "outcomes": dict(Counter(call.outcome for call in self.calls)),
             "tools": tools,
-            "corrupted": [
-                {
-                    "tool": call.tool,
-                    "damage": call.damage,
-                    "sent": call.sent,
-                    "wanted": list(call.wanted),
-                    "got": call.got,
-                    "repairs": list(call.repairs),
-                }
-                for call in self.corrupted
-            ],
+            "corrupted": [asdict(call) for call in self.corrupted],
             "skipped": dict(self.skipped),
             "unprotected": list(self.unprotected),
         }
