@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
@@ -108,7 +108,6 @@ _CORRECTIONS: Final[Mapping[str, str]] = {
     "exclusiveMaximum": _BOUND.format("exclusiveMaximum", "maximum"),
 }
 """What to change, by the keyword that is written wrong."""
-_LISTED: Final = frozenset({"allOf", "anyOf", "oneOf"})
 
 
 @_check(
@@ -124,7 +123,7 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
     keyword = next((part for part in reversed(path) if isinstance(part, str)), "type")
     correction = _CORRECTIONS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
     yield Hit(
-        _place(path),
+        str(path[1]) if len(path) > 1 and path[0] == "properties" else "",
         f"The input schema is not valid JSON Schema at {pointer(path) or '/'}: {cut(words, _LONGEST_REASON)}.",
         correction,
     )
@@ -147,26 +146,6 @@ def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | Non
     # None of several forms is closer, and jsonschema's message for that does not describe this schema.
     words = f"{fault.instance!r} is not allowed there" if fault.validator == "anyOf" else fault.message
     return tuple(fault.absolute_path), words
-
-
-def _place(path: Sequence[str | int]) -> str:
-    """Return the parameter at a path into the schema, such as ``rows[].age``, or an empty string."""
-    place, rest = "", list(path)
-    while len(rest) > 1:
-        keyword, below = rest[0], rest[1]
-        if keyword == "properties":
-            place, rest = within(place, str(below)), rest[2:]
-        elif keyword == "prefixItems":
-            place, rest = f"{place}[{below}]", rest[2:]
-        elif keyword == "items":
-            place, rest = f"{place}[]", rest[1:]
-        elif keyword == "additionalProperties":
-            place, rest = within(place, "*"), rest[1:]
-        elif keyword in _LISTED:
-            rest = rest[2:]
-        else:
-            break
-    return place if not rest or rest[0] != "$defs" else ""
 
 
 _TEXTS: Final[Mapping[str, str]] = {"array": '["a"]', "object": '{"a": 1}'}

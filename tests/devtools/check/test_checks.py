@@ -221,7 +221,7 @@ def test_foreign_schemas_are_checked(schema, finding):
 INVALID = [
     pytest.param(
         {"properties": {"rows": {"type": "array", "items": {"properties": {"age": {"type": "int"}}}}}},
-        "rows[].age",
+        "rows",
         "/properties/rows/items/properties/age/type: 'int' is not allowed there.",
         "A type is array,",
         id="a type of another language",
@@ -256,7 +256,7 @@ INVALID = [
     ),
     pytest.param(
         {"properties": {"a": {"prefixItems": [{"additionalProperties": {"pattern": 1}}]}}},
-        "a[0].*",
+        "a",
         "/properties/a/prefixItems/0/additionalProperties/pattern: 1 is not of type 'string'",
         "Write 'pattern'",
         id="in a map in a tuple",
