@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
 from mcp_lenient.devtools.report.advice import advice
 from mcp_lenient.devtools.report.clickhouse import fetch
@@ -45,7 +45,6 @@ from mcp_lenient.devtools.report.store import KeptCounts
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
 
 _TOP = 20
-_Made = TypeVar("_Made")
 
 
 def read_report(
@@ -112,12 +111,12 @@ def read_report(
 
 def _tried(
     folder: Path,
-    report: Callable[[Database, Path], _Made],
+    report: Callable[[Database, Path], Report],
     memory: str,
     progress: Progress | None,
     logs: FoundLogs = FoundLogs(()),  # noqa: B008 - it is frozen
     store: Path | None = None,
-) -> _Made:
+) -> Report:
     """Make a report in a database of its own."""
     files = [path for group in logs.groups for path in (*group.patterns, *group.shown)]
     remote = any(group.remote for group in logs.groups)

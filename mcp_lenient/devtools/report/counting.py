@@ -53,7 +53,6 @@ TABLES: Final[Mapping[str, _Counted]] = {
 _TYPES: Final = {"failed": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
     ("day", "start", "us", "times", "earliest", "latest", "most"), "BIGINT"
 )
-_WILD: Final = re.compile(r"\[!?[^\]]+\]|.", re.DOTALL)
 # Two significant digits are enough for a quantile, and keep the table small.
 _ROUNDED: Final = (
     "CASE WHEN duration_us < 100 THEN duration_us ELSE duration_us - duration_us % "
@@ -165,13 +164,6 @@ def _named(computed: str, name: str) -> str:
 
 
 def _pattern(text: str) -> str:
-    """Return a pattern of file names as a regular expression that both engines read alike."""
-    return f"(?s)^{_WILD.sub(_expression, text)}$"
-
-
-def _expression(found: re.Match[str]) -> str:
-    part = found[0]
-    if len(part) > 1:
-        inner = part[1:-1].replace("\\", "\\\\").replace("[", "\\[")
-        return f"[{re.sub('^!', '^', inner)}]"
-    return {"*": ".*", "?": "."}.get(part) or re.escape(part)
+    """Return a pattern with ``*`` and ``?`` as a regular expression that both engines read alike."""
+    wild = re.escape(text).replace(r"\*", ".*").replace(r"\?", ".")
+    return f"(?s)^{wild}$"

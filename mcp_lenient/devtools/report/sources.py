@@ -252,12 +252,8 @@ def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compre
 
 def _piped(file: Path, spool: Path, *, named: bool) -> Path:
     """Copy the output of a pipe, which is only read if the user named it."""
-    mode = file.stat().st_mode
     if not named:
         msg = "it is a pipe or a device"
-        raise _UnreadableError(msg)
-    if stat.S_ISSOCK(mode) or stat.S_ISBLK(mode):
-        msg = "it is a socket or a device"
         raise _UnreadableError(msg)
     with file.open("rb") as stream:
         return _spooled(stream, spool)

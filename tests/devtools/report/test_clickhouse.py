@@ -93,7 +93,7 @@ def serving(session):
 
 SELECTIONS = (
     {},
-    {"tool": "tool-[12]"},
+    {"tool": "t*-?"},
     {"client": "a", "tool": "tool-?"},
     {"server": "none'\\"},
     {"since": NOON + timedelta(hours=30)},
