@@ -171,7 +171,7 @@ def _answered(
                 f"INSERT INTO counted_{name} FROM read_parquet(?, binary_as_string=true)", [str(file)]
             )
     with database.committed_once():
-        read_lists(database, folder, "counted_shapes")
+        read_lists(database, "counted_shapes")
         prepare(database)
     ((first, last),) = database.run("SELECT min(earliest), max(latest) FROM counted_periods")
     return _made(database, log, selection, step(first, last, least), top)

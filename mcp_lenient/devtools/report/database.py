@@ -61,8 +61,6 @@ _MOST_THREADS: Final = 16
 _LOOK_SECONDS: Final = 0.1
 _LONGEST_END: Final = 10.0
 """Seconds that an interrupted statement has to end."""
-# Each row of long lines may have two megabytes.
-_ROWS: Final = 100
 _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 
 
@@ -182,17 +180,6 @@ class Database:
         self.run("BEGIN")
         yield
         self.run("COMMIT")
-
-    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of one statement, few of them in memory at a time; no other statement may run meanwhile."""
-        import duckdb
-
-        try:
-            self._connection.execute(sql)
-            while rows := self._connection.fetchmany(_ROWS):
-                yield from rows
-        except duckdb.Error as error:
-            raise _report_error(error) from error
 
     def close(self) -> None:
         """Close the database, so that its folder can be removed; a statement that still runs is interrupted."""

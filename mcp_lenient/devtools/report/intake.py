@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
-
-import pydantic_core
-from pydantic import Field, TypeAdapter, ValidationError
+from typing import Final, Literal, NamedTuple, get_args
 
 from mcp_lenient.devtools.report.counting import FAILED
 from mcp_lenient.devtools.report.database import Database, ReportError
@@ -23,22 +18,12 @@ from mcp_lenient.devtools.report.sources import (
     nothing_readable,
     unpacked,
 )
-from mcp_lenient.telemetry.events import (
-    LISTED,
-    EventName,
-    HintRecord,
-    RepairRecord,
-    ViolationRecord,
-)
-from mcp_lenient.values.display import LONGEST_TEXT
+from mcp_lenient.telemetry.events import EventName, RecordedType
+from mcp_lenient.types import ViolationCode
+from mcp_lenient.values.display import LONGEST_PART, LONGEST_POINTER, LONGEST_TEXT
 
-_FIELDS: Final = {
-    "violations": ("code", "place", "received"),
-    "repairs": ("rule", "place", "before", "after"),
-    "hints": ("code", "place"),
-}
-"""The lists of an event, and what is kept of their entries."""
-LISTS: Final = tuple(_FIELDS)
+LISTS: Final = ("violations", "repairs", "hints")
+"""The lists of an event."""
 _TEXTS: Final = (
     *("event", "tool", "error_code", "fault"),
     *("server", "client_name", "client_version", "model", "subject"),
@@ -58,13 +43,45 @@ LONGEST_LINE: Final = 2_000_000
 # Each thread has a few buffers; larger ones are not faster. No character separates or quotes.
 _AS_TEXT: Final = f"""columns={{'line': 'VARCHAR'}}, auto_detect=false, header=false, delim='\x01', quote='', escape='',
     new_line='\\n', max_line_size={LONGEST_LINE}, buffer_size=4000000"""
-_EVENTS: Final = ", ".join(f"'{name}'" for name in get_args(EventName))
+
+
+def _one_of(names: Iterable[str]) -> str:
+    listed = ", ".join(f"'{name}'" for name in names)
+    return f"IN ({listed})"
+
+
 # What the model of an event forbids in a text.
 _ODD: Final = r"[\x00-\x1f\x7f-\x9f\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}]"
 _IS_EVENT: Final = f"""coalesce(
-    event IN ({_EVENTS}) AND schema_version = 1 AND tool IS NOT NULL
+    event {_one_of(get_args(EventName))} AND schema_version = 1 AND tool IS NOT NULL
     AND greatest({", ".join(f"length({name})" for name in _TEXTS)}) <= {LONGEST_TEXT}
     AND NOT regexp_matches(concat({", ".join(_TEXTS)}), '{_ODD}'), false)"""
+_PLACE: Final = """array_to_string([
+    CASE WHEN regexp_full_match(part, '[0-9]+') THEN '*' ELSE part END FOR part IN string_split(pointer, '/')
+], '/') AS place"""
+
+
+class _Entries(NamedTuple):
+    """The entries of a list: the fields to read, what is kept of them, and the condition that they fit the model."""
+
+    fields: tuple[str, ...]
+    kept: str
+    fit: str
+
+
+_ENTRIES: Final[Mapping[str, _Entries]] = {
+    "violations": _Entries(
+        ("code", "pointer", "received"),
+        f"code, {_PLACE}, CASE WHEN received {_one_of(get_args(RecordedType))} THEN received END AS received",
+        f"code {_one_of(get_args(ViolationCode))}",
+    ),
+    "repairs": _Entries(
+        ("rule", "pointer", "before", "after"),
+        f"rule, {_PLACE}, before, after",
+        f"length(rule) <= {LONGEST_PART}",
+    ),
+    "hints": _Entries(("code", "pointer"), f"code, {_PLACE}", "code = 'json_text_kept'"),
+}
 # An application's own log may have the seconds since 1970. Other engines and Python know no year beyond 9999.
 _MICROS: Final = """coalesce(
     epoch_us(TRY_CAST(timestamp AS TIMESTAMPTZ)), TRY_CAST(1000000 * TRY_CAST(timestamp AS DOUBLE) AS BIGINT))"""
@@ -116,13 +133,6 @@ def _reading(fields: str) -> str:
     """
 
 
-_BOUND: Final = Field(max_length=LISTED)
-_RECORDS: Final[Mapping[str, TypeAdapter[Any]]] = {
-    "violations": TypeAdapter(Annotated[tuple[ViolationRecord, ...], _BOUND]),
-    "repairs": TypeAdapter(Annotated[tuple[RepairRecord, ...], _BOUND]),
-    "hints": TypeAdapter(Annotated[tuple[HintRecord, ...], _BOUND]),
-}
-_INDEX: Final = re.compile(r"/\d+(?=/|$)")
 # A view takes no parameters, and a copy of all calls takes time.
 _CALLS: Final = f"CREATE VIEW calls AS SELECT *, {FAILED} AS failed FROM read WHERE is_event"
 # The engine sets aside lines that are not text, or too long.
@@ -152,7 +162,7 @@ def take_in(database: Database, logs: FoundLogs, folder: Path, *, stdin: bool = 
     if any(group.kind == "lines" for group in logs.groups):
         lines += database.run(_REJECTS)[0][0]
     with database.committed_once():
-        read_lists(database, folder, "read")
+        read_lists(database, "read")
     database.run(_CALLS)
     ((events, undated),) = database.run("SELECT count(*), count(*) FILTER (micros IS NULL) FROM calls")
     return LogFigures(
@@ -215,53 +225,23 @@ class _Intake:
         self._database.run(_reading(fields), [paths], doing="reading")
 
 
-def read_lists(database: Database, folder: Path, source: Literal["read", "counted_shapes"]) -> None:
-    """Number the distinct lists of a table, and write out their entries, place by place.
-
-    A line whose list does not fit the model is not an event; in a table of counts it has no list.
-    """
+def read_lists(database: Database, source: Literal["read", "counted_shapes"]) -> None:
+    """Number the distinct lists of a table, and write out their entries, place by place; others than events have are left out."""
     calls = "(FROM read WHERE is_event)" if source == "read" else source
-    for name in LISTS:
-        entry = {**dict.fromkeys(_FIELDS[name], "VARCHAR"), "times": "BIGINT"}
-        shape = json.dumps({"raw": "VARCHAR", "list": "BIGINT", "records": [entry]})
-        different = database.stream(f"SELECT DISTINCT {name} FROM {calls} WHERE {name} IS NOT NULL")
-        with _written(
-            folder, (_laid_out(name, number, raw) for number, (raw,) in enumerate(different))
-        ) as file:
-            database.run(
-                f"CREATE TABLE {name}_lists AS "
-                f"SELECT unnest(json_transform(line, '{shape}')) FROM read_csv(?, {_AS_TEXT})",
-                [[file]],
+    for name, (fields, kept, fit) in _ENTRIES.items():
+        database.run(
+            f"CREATE TABLE {name}_lists AS SELECT {name} AS raw, row_number() OVER () AS list FROM {calls} "
+            f"WHERE {name} IS NOT NULL GROUP BY {name}"
+        )
+        shape = json.dumps([dict.fromkeys(fields, "VARCHAR")])
+        database.run(f"""
+            CREATE TABLE {name} AS
+            WITH entries AS (
+                SELECT list, unnest(CASE WHEN json_valid(raw) THEN from_json(raw, '{shape}') END, recursive := true)
+                FROM {name}_lists
             )
-        database.run(f"CREATE TABLE {name} AS SELECT list, unnest(records, max_depth := 2) FROM {name}_lists")
-    if source == "read":
-        unfit = (f"{name} IN (SELECT raw FROM {name}_lists WHERE list IS NULL)" for name in LISTS)
-        database.run(f"DELETE FROM read WHERE is_event AND ({' OR '.join(unfit)})")
-
-
-@contextmanager
-def _written(folder: Path, values: Iterable[object]) -> Iterator[str]:
-    """Write JSON lines to a temporary file."""
-    file = folder / "written.jsonl"
-    with file.open("w", encoding="utf-8") as opened:
-        opened.writelines(f"{json.dumps(value)}\n" for value in values)
-    yield str(file)
-    file.unlink()
-
-
-def _laid_out(name: str, number: int, raw: str) -> dict[str, Any]:
-    """Return a list with its number and counted entries; without a number if it does not fit the model."""
-    try:
-        records = _RECORDS[name].validate_python(pydantic_core.from_json(raw.encode()))
-    except (ValidationError, ValueError):
-        return {"raw": raw, "list": None, "records": []}
-    counted = Counter(tuple(_kept(record, field) for field in _FIELDS[name]) for record in records)
-    entries = [
-        {**dict(zip(_FIELDS[name], kept, strict=True)), "times": times} for kept, times in counted.items()
-    ]
-    return {"raw": raw, "list": number, "records": entries}
-
-
-def _kept(record: Any, field: str) -> str | None:
-    value: str | None = _INDEX.sub("/*", record.pointer) if field == "place" else getattr(record, field)
-    return value
+            SELECT list, {kept}, count(*) AS times FROM entries
+            WHERE {fit} AND length(pointer) <= {LONGEST_POINTER}
+                AND NOT regexp_matches(concat({", ".join(fields)}), '{_ODD}')
+            GROUP BY ALL
+        """)

@@ -75,11 +75,7 @@ ODD_LINES = [
         "128 characters": line(tool="a" * 128),
         "129 characters": line(tool="a" * 129),
         "128 characters beyond the basic plane": line(tool="\U0001f600" * 128),
-        "a field that no record has": line(violations=[{**wrong("type", "/a"), "value": "x"}]),
-        "an unknown code": line(violations=[wrong("odd", "/a")]),
-        "51 violations": line(violations=[wrong("type", f"/{at}") for at in range(51)]),
         "50 violations": line(violations=[wrong("type", f"/{at}x") for at in range(50)]),
-        "a list that is text": line(violations="[]"),
         "an empty list": line(violations=[]),
         "a line within a line": json.dumps({"log": line()}),
         "a list": f"[{line()}]",
@@ -197,12 +193,39 @@ def test_an_event_that_no_library_writes_is_an_event(text):
     assert (event, tool, duration) == ("call_rejected", "search", 0)
 
 
-texts = st.sampled_from([None, "", "x", "1", "null", "x\x7f", "ä", "\u200b", '"', "\\", "a" * 129])
-records = st.dictionaries(
-    st.sampled_from(["code", "pointer", "received", "rule", "before", "after", "x"]),
-    st.sampled_from(["type", "string", "/a/0/b", "scalar_to_array", "json_text_kept", "null", 1, None]),
+@pytest.mark.parametrize(
+    ("listed", "codes"),
+    [
+        pytest.param([wrong("odd", "/a"), wrong("type", "/b")], ["type"], id="an unknown code"),
+        pytest.param([{**wrong("type", "/a"), "value": "x"}], ["type"], id="a field that no record has"),
+        pytest.param([wrong("type", "/a", "bignum")], ["type"], id="an unknown type"),
+        pytest.param(
+            [wrong("type", "/" + "a" * 9_000), wrong("type", "/\u202e")], [], id="no place of an event"
+        ),
+        pytest.param(
+            [wrong("type", f"/{at}x") for at in range(51)], ["type"] * 51, id="more than are listed"
+        ),
+        pytest.param("[]", [], id="a list that is text"),
+        pytest.param({"code": "type", "pointer": ""}, [], id="an object"),
+        pytest.param([1, None, [wrong("type", "/a")]], [], id="no records"),
+    ],
 )
-lists = st.lists(records, max_size=3) | st.sampled_from([[1], "", {}])
+def test_entries_that_no_event_has_are_left_out(listed, codes):
+    """The event is still one."""
+    with taken_in([line(violations=listed, violation_count=1)]) as (figures, database):
+        assert figures.events == 1
+        assert [code for (code,) in database.run("SELECT code FROM violations")] == codes
+        assert {received for (received,) in database.run("SELECT received FROM violations")} <= {None}
+
+
+texts = st.sampled_from([None, "", "x", "1", "null", "x\x7f", "ä", "\u200b", '"', "\\", "a" * 129])
+pointers = st.sampled_from(["", "/a", "/a/0/b", "/0/1", "/ä~1/00x"])
+kinds = st.sampled_from(["string", "null", "absent"])
+lists = {
+    "violations": st.builds(wrong, st.sampled_from(["type", "missing"]), pointers, st.none() | kinds),
+    "repairs": st.builds(repair, st.sampled_from(["scalar_to_array", "x" * 40]), pointers, kinds, kinds),
+    "hints": st.builds(lambda pointer: {"code": "json_text_kept", "pointer": pointer}, pointers),
+}
 others = st.sampled_from([None, True, 1.5, 10**20, "x\x7f", "ä", "\u200b", '"', "\\", "a" * 129, [], {}, [1]])
 times = st.sampled_from([None, "2026-11-20T12:00:00Z", "2026-11-20 12:00:00.5", 1_795_000_000, "yesterday"])
 changes = st.fixed_dictionaries(
@@ -210,7 +233,7 @@ changes = st.fixed_dictionaries(
     optional={
         **dict.fromkeys(KEPT, texts),
         "fault": st.sampled_from([None, "loop"]),
-        **dict.fromkeys(LISTS, lists),
+        **{name: st.lists(entry, max_size=3) for name, entry in lists.items()},
         "duration_us": st.sampled_from([0, 1, 10**15]),
         "schema_version": st.sampled_from([None, 1, 2, "x"]),
         "timestamp": times,

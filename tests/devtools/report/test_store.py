@@ -177,7 +177,7 @@ def test_parquet_files_and_standard_input_are_read_once(tmp_path):
 def test_a_selection_takes_whole_days(tmp_path):
     file = log(tmp_path, *lines_of(1000))
     day = NOON + timedelta(days=2)
-    chosen = Selection(since=day, until=day + timedelta(days=1), tool="tool-[1]*", client="a")
+    chosen = Selection(since=day, until=day + timedelta(days=1), tool="tool-1*", client="a")
     whole = chosen.model_copy(
         update={"since": day.replace(hour=0), "until": day.replace(hour=0) + timedelta(days=2)}
     )
