@@ -195,7 +195,7 @@ class _Maker:
         return self._of(self.tree.node(schema), depth)
 
     def _of(self, node: Node, depth: int) -> Any:
-        keywords = _keywords(node)
+        keywords = {name: value for part in reversed(node.parts) for name, value in part.items()}
         if isinstance(keywords.get("examples"), list) and keywords["examples"]:
             return self.random.choice(keywords["examples"])
         if node.enum:
@@ -308,21 +308,6 @@ class _Maker:
         other = map(math.floor, near) if whole else (*bounds, *near, sum(bounds) / max(len(bounds), 1))
         fitting = list(filter(node.takes, usual)) or list(filter(node.takes, other))
         return self.random.choice(fitting or [0])
-
-
-def _keywords(node: Node) -> dict[str, Any]:
-    """Return the keywords of a schema, its references and its ``allOf``; narrower bounds win."""
-    merged: dict[str, Any] = {}
-    for part in node.parts:
-        for keyword, value in part.items():
-            known = merged.get(keyword)
-            if keyword.lower().removeprefix("exclusive").startswith("min") and known is not None:
-                merged[keyword] = max(known, value)
-            elif keyword.lower().removeprefix("exclusive").startswith("max") and known is not None:
-                merged[keyword] = min(known, value)
-            else:
-                merged.setdefault(keyword, value)
-    return merged
 
 
 def _kind(node: Node) -> str:
