@@ -472,16 +472,14 @@ def _facts(event: CallEvent) -> Iterator[str]:
     when = f", at {event.timestamp.isoformat()}" if event.timestamp else ""
     yield f"{event.event} of {_tool_name(event.tool)}{when}"
     yield _EVENTS[event.event]
-    if event.client_name is not None:
-        yield f"The client: {event.client_name} {event.client_version or ''}".rstrip() + "."
-    if event.model is not None:
-        yield f"The model: {event.model}."
-    if event.error_code is not None:
-        yield f"The envelope's code: {event.error_code}."
-    if event.exception is not None:
-        yield f"The exception: {event.exception}, whose text is not logged."
-    if event.error_id is not None:
-        yield f"The id in the answer to the caller: {event.error_id}."
+    known = {
+        "The client": " ".join(filter(None, (event.client_name, event.client_version))),
+        "The model": event.model,
+        "The envelope's code": event.error_code,
+        "The exception": event.exception and f"{event.exception}, whose text is not logged",
+        "The id in the answer to the caller": event.error_id,
+    }
+    yield from (f"{what}: {text}." for what, text in known.items() if text)
     if event.repeated > 1:
         yield f"The same caller was refused this call {event.repeated} times, unchanged."
     for name, total, listed in (
