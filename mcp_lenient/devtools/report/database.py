@@ -152,10 +152,10 @@ class Database:
         self._outcome = outcome
         try:
             Thread(target=execute, name="mcp-lenient-report", daemon=True).start()
-            for pause in _pauses():
-                if outcome:
-                    break
+            pause = 0.001  # so that a quick statement stays quick
+            while not outcome:
                 sleep(pause)
+                pause = min(2 * pause, _LOOK_SECONDS)
                 if pause == _LOOK_SECONDS and doing is not None and self._progress is not None:
                     self._progress(doing, max(0.0, self._connection.query_progress()))
         except BaseException:
@@ -188,14 +188,6 @@ class Database:
             self._connection.interrupt()  # again, where the statement had not begun yet
             sleep(_LOOK_SECONDS)
         self._connection.close()
-
-
-def _pauses() -> Iterator[float]:
-    """Yield seconds to wait for a statement: short ones first, so that a quick statement stays quick."""
-    pause = 0.001
-    while True:
-        yield min(pause, _LOOK_SECONDS)
-        pause *= 2
 
 
 def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
