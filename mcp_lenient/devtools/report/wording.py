@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from rich.console import Group, RenderableType
@@ -109,7 +109,7 @@ def _times(counts: Mapping[str, int]) -> str:
 def _repeated(each: RepeatedMistake) -> tuple[TableCell, ...]:
     who = client(each.client, each.version)
     mistake = " ".join(filter(None, (each.error_code, *each.places[:2])))
-    over = "" if each.first is None or each.last is None else _about(each.last - each.first)
+    over = "" if each.first is None or each.last is None else span((each.last - each.first).total_seconds())
     return f"{each.subject} ({who})" if each.subject else who, each.tool, each.times, over, mistake
 
 
@@ -185,26 +185,21 @@ def client(name: str | None, version: str | None) -> str:
     return " ".join(filter(None, (name, version))) or "(none)"
 
 
-def span(seconds: int) -> str:
-    """Return a length of time in words, as in "a step is ..."."""
-    for size, name in ((86_400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds % size == 0:
-            return f"{seconds // size} {name}s" if seconds > size else f"one {name}"
-    return f"{seconds} seconds"
+def span(seconds: float) -> str:
+    """Return a length of time in its largest unit of which there are two, or exactly one.
+
+    >>> span(3600), span(5400), span(259_200)
+    ('1 hour', '90 minutes', '3 days')
+    """
+    for size, unit in ((86_400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds == size or seconds >= 2 * size:
+            return count(round(seconds / size), unit)
+    return count(round(seconds), "second")
 
 
 def count(number: int, what: str) -> str:
     """Return a number of things in words, as in "1 call", "2 calls"."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
-
-
-def _about(time: timedelta) -> str:
-    """Return a length of time in its largest unit of which there are two."""
-    seconds = time.total_seconds()
-    for size, unit in ((86_400, "days"), (3600, "h"), (60, "min")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:,.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _time(moment: datetime | None) -> str:

@@ -144,8 +144,8 @@ def test_the_terminal_report_fits(width, varied):
 
 
 def test_a_time_is_shown_in_its_largest_unit(tmp_path):
-    """The time over which a mistake is repeated is shown in the largest unit of which there are two."""
-    shown = {0: "0 s", 1: "60 s", 4: "4 min", 180: "3 h", 4320: "3 days"}
+    """The time over which a mistake is repeated is shown in the largest unit of which there are two, or exactly one."""
+    shown = {0: "0 seconds", 1: "1 minute", 4: "4 minutes", 90: "90 minutes", 180: "3 hours", 4320: "3 days"}
     mistake = {"error_code": "MISSING_X", "violations": [wrong("missing", "/x")]}
     lines = [
         line(minute=at, subject=f"user{minutes}", **mistake) for minutes in shown for at in (0, 0, minutes)
