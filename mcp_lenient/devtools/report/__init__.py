@@ -38,7 +38,7 @@ from mcp_lenient.devtools.report.database import (
 from mcp_lenient.devtools.report.intake import read_lists, take_in
 from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Selection
 from mcp_lenient.devtools.report.page import page
-from mcp_lenient.devtools.report.questions import REPEATED_TIMES, answers, prepare, step
+from mcp_lenient.devtools.report.questions import answers, prepare, step
 from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs, is_store
 from mcp_lenient.devtools.report.store import KeptCounts
 
@@ -144,10 +144,7 @@ def _read(
     seconds = step(first, last)
     with database.committed_once():
         for name in TABLES:
-            least = REPEATED_TIMES if name == "mistakes" else 1
-            database.run(
-                f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds, least=least)}", given
-            )
+            database.run(f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds)}", given)
         prepare(database)
     return _made(database, log, selection, seconds, top)
 

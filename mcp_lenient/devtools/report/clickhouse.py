@@ -23,7 +23,7 @@ from mcp_lenient.devtools.report.counting import (
 )
 from mcp_lenient.devtools.report.database import ReportError
 from mcp_lenient.devtools.report.model import LogFigures, Selection
-from mcp_lenient.devtools.report.questions import REPEATED_TIMES, step
+from mcp_lenient.devtools.report.questions import step
 from mcp_lenient.values.display import escaped
 
 _PORTS: Final = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
@@ -55,12 +55,7 @@ def fetch(server: str, selection: Selection, folder: Path) -> tuple[LogFigures, 
     first, last, times = (None if each == _BLANK else int(each) for each in found.split("\t"))
     seconds = HOUR if kept else step(first, last)
     for name in TABLES:
-        least = REPEATED_TIMES if name == "mistakes" else 1
-        query = (
-            merging(name, f"kept_{name}", selection, least=least)
-            if kept
-            else counting(name, selection, seconds, least=least)
-        )
+        query = merging(name, f"kept_{name}", selection) if kept else counting(name, selection, seconds)
         sql = f"{in_clickhouse(query, selection)} FORMAT Parquet SETTINGS output_format_parquet_string_as_string = 1"
         with _answer(server, sql) as answer, (folder / f"{name}.parquet").open("wb") as file:
             shutil.copyfileobj(answer, file)

@@ -30,6 +30,8 @@ class _Counted(NamedTuple):
     keys: tuple[str, ...]
     figures: tuple[str, ...]
     of: str | None = None
+    least: int = 1
+    """How many times a call must have been sent to be reported."""
 
 
 TABLES: Final[Mapping[str, _Counted]] = {
@@ -44,6 +46,7 @@ TABLES: Final[Mapping[str, _Counted]] = {
         ("subject", "client_name", "client_version", "tool", "error_code", "violations"),
         ("times", "earliest", "latest"),
         of="failed",
+        least=3,
     ),
     "periods": _Counted(("start", "event"), ("times", "earliest", "latest")),
     # The duration of a failed call has the tool's own time in it.
@@ -70,7 +73,7 @@ _FIGURES: Final[Mapping[str, tuple[str, str]]] = {
 
 def columns(name: str, *, kept: bool = False) -> tuple[str, ...]:
     """Return the columns of a table; one that is kept also has the day, and what a selection asks for."""
-    keys, figures, _ = TABLES[name]
+    keys, figures, *_ = TABLES[name]
     return tuple(dict.fromkeys((*(("day", *_ASKED) if kept else ()), *keys, *figures)))
 
 
@@ -80,7 +83,7 @@ def created(name: str, *, kept: bool = False) -> str:
     return f"CREATE TABLE {'kept' if kept else 'counted'}_{name} ({of_columns})"
 
 
-def counting(name: str, selection: Selection, seconds: int, *, kept: bool = False, least: int = 1) -> str:
+def counting(name: str, selection: Selection, seconds: int, *, kept: bool = False) -> str:
     """Return the query that counts the rows of ``calls``; periods have this many seconds."""
     step = seconds * 1_000_000
     computed = {
@@ -88,13 +91,13 @@ def counting(name: str, selection: Selection, seconds: int, *, kept: bool = Fals
         "start": f"micros - micros % {step}",
         "us": _ROUNDED,
     }
-    _, figures, of = TABLES[name]
+    _, figures, of, _ = TABLES[name]
     shown = [
         *(_named(computed.get(key, key), key) for key in columns(name, kept=kept) if key not in figures),
         *(f"{_FIGURES[figure][0]} AS {figure}" for figure in figures),
     ]
     where = " AND ".join(filter(None, (of, f"event IN ({_NAMES})", *_conditions(selection))))
-    return f"SELECT {', '.join(shown)} FROM calls WHERE {where} GROUP BY ALL{_at_least('count(*)', least)}"
+    return f"SELECT {', '.join(shown)} FROM calls WHERE {where} GROUP BY ALL{_at_least(name, 'count(*)', kept=kept)}"
 
 
 def span(selection: Selection, *, kept: bool = False) -> str:
@@ -105,7 +108,7 @@ def span(selection: Selection, *, kept: bool = False) -> str:
     return f"SELECT {shown} FROM {table} AS kept WHERE {where}"
 
 
-def merging(name: str, source: str, selection: Selection, *, kept: bool = False, least: int = 1) -> str:
+def merging(name: str, source: str, selection: Selection, *, kept: bool = False) -> str:
     """Return the query that adds up what was kept of days; the selection's times are whole days."""
     figures = TABLES[name].figures
     shown = [
@@ -115,7 +118,7 @@ def merging(name: str, source: str, selection: Selection, *, kept: bool = False,
     where = " AND ".join(["true", *_conditions(selection, time="day")])
     return (
         f"SELECT {', '.join(shown)} FROM {source} AS kept WHERE {where} GROUP BY ALL"
-        f"{_at_least('sum(kept.times)', least)}"
+        f"{_at_least(name, 'sum(kept.times)', kept=kept)}"
     )
 
 
@@ -155,8 +158,9 @@ def _midnight(moment: datetime) -> datetime:
     return moment.astimezone(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _at_least(times: str, least: int) -> str:
-    return f" HAVING {times} >= {least}" if least > 1 else ""
+def _at_least(name: str, times: str, *, kept: bool) -> str:
+    least = TABLES[name].least
+    return f" HAVING {times} >= {least}" if least > 1 and not kept else ""
 
 
 def _named(computed: str, name: str) -> str:

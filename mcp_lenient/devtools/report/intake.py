@@ -87,7 +87,7 @@ _MICROS: Final = """coalesce(
     epoch_us(TRY_CAST(timestamp AS TIMESTAMPTZ)), TRY_CAST(1000000 * TRY_CAST(timestamp AS DOUBLE) AS BIGINT))"""
 _YEARS: Final = "BETWEEN -62135596800000000 AND 253402300799999999"
 _CREATE: Final = f"""
-    CREATE TABLE read (
+    CREATE OR REPLACE TABLE read (
         is_event BOOLEAN, micros BIGINT, {", ".join(f"{name} VARCHAR" for name in (*_TEXTS, *LISTS))},
         duration_us BIGINT
     )
@@ -134,7 +134,7 @@ def _reading(fields: str) -> str:
 
 
 # A view takes no parameters, and a copy of all calls takes time.
-_CALLS: Final = f"CREATE VIEW calls AS SELECT *, {FAILED} AS failed FROM read WHERE is_event"
+_CALLS: Final = f"CREATE OR REPLACE VIEW calls AS SELECT *, {FAILED} AS failed FROM read WHERE is_event"
 # The engine sets aside lines that are not text, or too long.
 _REJECTS: Final = (
     "SELECT count(*) FROM (SELECT DISTINCT scan_id, file_id, line_byte_position FROM reject_errors)"
@@ -150,7 +150,8 @@ def take_in(database: Database, logs: FoundLogs, folder: Path, *, stdin: bool = 
     Raises:
         ReportError: When a file cannot be read.
     """
-    database.run(_CREATE)
+    for sql in (_CREATE, "DROP TABLE IF EXISTS reject_errors", "DROP TABLE IF EXISTS reject_scans"):
+        database.run(sql)  # another part of the logs may have been read before
     intake = _Intake(database, folder)
     for group in logs.groups:
         intake.read(group)
@@ -230,12 +231,12 @@ def read_lists(database: Database, source: Literal["read", "counted_shapes"]) ->
     calls = "(FROM read WHERE is_event)" if source == "read" else source
     for name, (fields, kept, fit) in _ENTRIES.items():
         database.run(
-            f"CREATE TABLE {name}_lists AS SELECT {name} AS raw, row_number() OVER () AS list FROM {calls} "
+            f"CREATE OR REPLACE TABLE {name}_lists AS SELECT {name} AS raw, row_number() OVER () AS list FROM {calls} "
             f"WHERE {name} IS NOT NULL GROUP BY {name}"
         )
         shape = json.dumps([dict.fromkeys(fields, "VARCHAR")])
         database.run(f"""
-            CREATE TABLE {name} AS
+            CREATE OR REPLACE TABLE {name} AS
             WITH entries AS (
                 SELECT list, unnest(CASE WHEN json_valid(raw) THEN from_json(raw, '{shape}') END, recursive := true)
                 FROM {name}_lists

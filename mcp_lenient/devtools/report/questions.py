@@ -22,8 +22,6 @@ from mcp_lenient.devtools.report.model import (
 )
 from mcp_lenient.telemetry.events import FaultKind
 
-REPEATED_TIMES: Final = 3
-"""How often a caller must send the same wrong call to be listed."""
 # Client and version are separated by a character that neither can contain.
 _PREPARE: Final = (
     "CREATE MACRO moment(micros) AS strftime(make_timestamp(micros), '%Y-%m-%dT%H:%M:%S.%fZ')",
@@ -46,11 +44,10 @@ _PREPARE: Final = (
     SELECT shapes.* EXCLUDE (times), shapes.times AS calls, rule, place, before, after, listed.times * shapes.times AS uses
     FROM shapes JOIN repairs AS listed ON shapes.repairs = listed.list
     """,
-    f"""
+    """
     CREATE TABLE repeated AS
     SELECT found.* EXCLUDE (violations), list AS violations
     FROM counted_mistakes AS found LEFT JOIN violations_lists ON found.violations = raw
-    WHERE times >= {REPEATED_TIMES}
     """,
 )
 _WHOLE: Final = """

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from mcp_lenient.devtools.report.counting import HOUR, TABLES, counting, created, merging, parameters
 from mcp_lenient.devtools.report.database import MISSING, Database, ReportError
-from mcp_lenient.devtools.report.intake import LISTS, LONGEST_LINE, take_in
+from mcp_lenient.devtools.report.intake import LONGEST_LINE, take_in
 from mcp_lenient.devtools.report.model import LogFigures, Selection, SkippedFile
 from mcp_lenient.devtools.report.sources import STORE_FILES, FoundLogs, LogFiles, unpacked
 from mcp_lenient.telemetry.events import read_event
@@ -27,13 +27,6 @@ _TOGETHER: Final = 512 * 2**20
 _BLOCK: Final = 2**20
 _STATE, _LOCK = STORE_FILES
 _DATE: Final = "coalesce(strftime(make_timestamp(day), '%Y-%m-%d'), 'undated')"
-_FORGET: Final = (
-    "DROP VIEW calls",
-    "DROP TABLE read",
-    *(f"DROP TABLE {name}{part}" for name in LISTS for part in ("", "_lists")),
-    "DROP TABLE IF EXISTS reject_errors",
-    "DROP TABLE IF EXISTS reject_scans",
-)
 
 
 class _Mark(BaseModel):
@@ -178,8 +171,6 @@ class KeptCounts:
             log = take_in(database, FoundLogs(tuple(groups)), folder)
             for name in TABLES:
                 self._add(database, name)
-            for sql in _FORGET:
-                database.run(sql)
             for path in (path for group in groups for path in group.shown if Path(path).parent == folder):
                 Path(path).unlink()
             state.lines += log.lines
