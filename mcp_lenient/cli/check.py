@@ -55,8 +55,7 @@ def check(
         tools = asyncio.run(published(target_of(target)))
     found = findings(tools, chosen)
     if output == "text":
-        console = Output(highlight=False)
-        show(console, shown.as_text(found, len(tools), console.width))
+        show(Output(highlight=False), shown.as_text(found, len(tools)))
     elif output == "json":
         put(shown.as_json(found, named, len(tools)))
     elif output == "github":

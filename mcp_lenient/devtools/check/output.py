@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
 from itertools import groupby
-from textwrap import wrap
 from typing import Any, Final
 from urllib.parse import quote
 
 from rich.console import Group, RenderableType
+from rich.padding import Padding
 from rich.text import Text
 
 from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Finding
@@ -20,11 +20,12 @@ from mcp_lenient.values.display import shown
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 _LONGEST: Final = 2_000
+_INDENT: Final = (0, 0, 0, 11)
 _SARIF: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableType:
-    """Format the findings for a terminal of this width, tool by tool. A sentence that differs by its place only is not repeated."""
+def as_text(findings: Sequence[Finding], tools: int) -> RenderableType:
+    """Format the findings for a terminal, tool by tool. A sentence that differs by its place only is not repeated."""
     parts: list[RenderableType] = []
     printed: set[str] = set()
     for (tool, file, line), own in groupby(findings, key=lambda each: (each.tool, each.file, each.line)):
@@ -33,9 +34,8 @@ def as_text(findings: Sequence[Finding], tools: int, width: int) -> RenderableTy
         for each in own:
             parts.append(_head(each))
             sentences = [each.reason, f"Fix: {each.mend}"]
-            parts += [
-                _indented(text, width) for text in sentences if _without_place(text, each) not in printed
-            ]
+            new = [text for text in sentences if _without_place(text, each) not in printed]
+            parts += [Padding(Text(shown(text, _LONGEST)), _INDENT, expand=False) for text in new]
             printed.update(_without_place(text, each) for text in sentences)
         parts.append(Text())
     parts.append(Text(_sum(findings, tools)))
@@ -56,18 +56,6 @@ def _head(finding: Finding) -> Text:
         place,
         (finding.code, "dim"),
     )
-
-
-def _indented(text: str, width: int) -> Text:
-    indent = " " * 11
-    wrapped = wrap(
-        shown(text, _LONGEST),
-        max(width, 40),
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_on_hyphens=False,
-    )
-    return Text("\n".join(wrapped))
 
 
 def _sum(findings: Sequence[Finding], tools: int) -> str:

@@ -63,7 +63,7 @@ def test_text_keeps_within_the_width(width):
     """Sentences are wrapped with their indent, and each is printed once."""
     console = Console(width=width, color_system=None)
     with console.capture() as capture:
-        console.print(as_text([PLAIN, PLAIN, ODD], 2, width))
+        console.print(as_text([PLAIN, PLAIN, ODD], 2))
     text = capture.get()
     assert max(map(len, text.splitlines())) <= width
     assert text.count("Fix: How.") == 1
@@ -76,7 +76,7 @@ def test_a_sentence_that_differs_by_its_place_is_printed_once():
     found = [Finding("untyped_parameter", "note", "store", text[1], text, "Type it.") for text in said]
     console = Console(width=80, color_system=None)
     with console.capture() as capture:
-        console.print(as_text(found, 1, 80))
+        console.print(as_text(found, 1))
     lines = capture.get().splitlines()
     assert [line.strip() for line in lines if "takes any" in line] == [said[0], said[2]]
     assert sum("untyped_parameter" in line for line in lines) == 3
