@@ -15,6 +15,7 @@ from mcp_lenient.adapters.gate import RENAMED_TOOL, CompiledTool
 from mcp_lenient.declare.decorator_metadata import marks_of
 from mcp_lenient.devtools.explain.masking import Mask, node_below
 from mcp_lenient.devtools.explain.trace import Proposal, Trace
+from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.devtools.rule_catalogue import FAMILY_OF
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
@@ -428,20 +429,6 @@ _EVENTS: Final = {
     "call_failed": "The tool was run, and its own code raised an exception.",
 }
 
-_CODES: Final = {
-    "type": "a value of another JSON type, in a form that has no single reading",
-    "enum": "a value that is not one of the allowed ones, even in another spelling",
-    "value": "a value of the right type that the tool's own check refuses",
-    "range": "a number outside the allowed range; numbers are never moved into it",
-    "length": "too many or too few items or characters; nothing is cut off or added",
-    "pattern": "a text that does not have the required form",
-    "format": "a text that is not in the required format",
-    "missing": "nothing: the name was left out, and no other name certainly meant it",
-    "unknown": "a name that the tool does not have and that is not certainly a misspelling of another",
-    "ambiguous": "a value with two equally likely readings",
-    "size": "more than the limits allow, so nothing was checked",
-}
-
 
 async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = True) -> Explanation:
     """Explain a log line: where, by which rule, and what was likely sent.
@@ -462,7 +449,8 @@ async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = Tru
         for each in event.repairs
     ]
     for violation in event.violations:
-        said = f"{violation.code}. Likely sent: {_CODES[violation.code]}."
+        _, wrong, remedy = WORDS[violation.code]
+        said = f"{violation.code}. Likely sent: {wrong}. {remedy}"
         place = _place_words(top, violation.pointer)
         steps.append(_step(f"Wrong at {_where(violation.pointer)}", said, *place))
     return Explanation(event.tool, "logged", tuple(steps))

@@ -25,7 +25,7 @@ _MOST_NAMES: Final = 5
 _BETWEEN: Final = "\x1f"
 _TOOLS: Final = 3
 _SAY: Final = "Let its description say what it takes, with an example."
-_WORDS: Final[Mapping[ViolationCode, tuple[AdviceKind, str, str]]] = {
+WORDS: Final[Mapping[ViolationCode, tuple[AdviceKind, str, str]]] = {
     "type": ("refused_most", "the wrong JSON type", _SAY),
     "enum": ("describe_format", "none of the allowed values", _SAY),
     "value": ("refused_most", "a value that the tool's own check refuses", _SAY),
@@ -50,6 +50,7 @@ _WORDS: Final[Mapping[ViolationCode, tuple[AdviceKind, str, str]]] = {
     ),
     "size": ("too_large", "too much to be looked at", "Raise Policy(limits=...), or take files."),
 }
+"""The kind of advice for each kind of mistake, what is wrong, and what to do about it."""
 _NULL: Final[tuple[AdviceKind, str, str]] = (
     "nullable_parameter",
     "null",
@@ -263,7 +264,7 @@ def _mistakes(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
     for number, (tool, place, code, calls, clients, came) in enumerate(database.run(_MISTAKES)):
         if any(_is_about(each, tool, place, code) for each in others):
             continue
-        kind, wrong, remedy = _NULL if code == "type" and came == ["null"] else _WORDS[code]
+        kind, wrong, remedy = _NULL if code == "type" and came == ["null"] else WORDS[code]
         if kind in _OF_SEVERAL and len(clients) == 1:
             kind = "refused_most"
         if kind == "refused_most":

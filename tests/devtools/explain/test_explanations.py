@@ -323,7 +323,7 @@ async def test_a_logged_call_is_explained_by_the_schema():
     """Each place is reported with what the schema expects, and each unknown name with the nearest one."""
     text = await explained_event()
     assert "The log lists 1 of 60 repairs." in text
-    assert "Wrong at /rows/3/age\n   type. Likely sent: a value of another JSON type" in text
+    assert "Wrong at /rows/3/age\n   type. Likely sent: the wrong JSON type. Let its description say" in text
     assert "The schema expects an integer there." in text
     assert "The schema declares no such name; the nearest is labels." in text
     assert 'The schema expects one of "fast", "slow" there.' in text

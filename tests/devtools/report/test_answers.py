@@ -13,7 +13,7 @@ from fastmcp import Client, FastMCP
 import mcp_lenient.normalizers
 from mcp_lenient import LenientMiddleware
 from mcp_lenient.devtools.report import Report, read_report
-from mcp_lenient.devtools.report.advice import _WORDS
+from mcp_lenient.devtools.report.advice import WORDS
 from mcp_lenient.types import ViolationCode
 
 
@@ -272,7 +272,7 @@ def test_the_most_refused_is_described(described, tmp_path):
 
 def test_every_code_has_a_description():
     """Every code may be that of the most frequent mistake."""
-    assert set(_WORDS) == set(get_args(ViolationCode))
+    assert set(WORDS) == set(get_args(ViolationCode))
 
 
 def test_only_the_most_frequent_mistake_per_tool_is_listed(tmp_path):
