@@ -117,3 +117,8 @@ def why_not_opened(error: OSError | ValueError) -> str:
     if not isinstance(error, OSError):
         return "this is not a file name"
     return _REASONS.get(error.errno or 0) or f"it cannot be read: {error.strerror}"
+
+
+def count(number: int, what: str) -> str:
+    """Return a number of things in words, as in "1 call", "2 calls"."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -15,6 +15,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Finding
+from mcp_lenient.devtools.printing import count
 from mcp_lenient.values.display import shown
 
 _STYLES: Final = {"error": "bold red", "warning": "yellow", "note": "cyan"}
@@ -60,12 +61,8 @@ def _head(finding: Finding) -> Text:
 
 def _sum(findings: Sequence[Finding], tools: int) -> str:
     counts = Counter(finding.level for finding in findings)
-    listed = [_number(counts[level], level) for level in reversed(LEVELS) if counts[level]]
-    return f"{', '.join(listed) or 'nothing found'} in {_number(tools, 'tool')}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")
+    listed = [count(counts[level], level) for level in reversed(LEVELS) if counts[level]]
+    return f"{', '.join(listed) or 'nothing found'} in {count(tools, 'tool')}"
 
 
 def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:

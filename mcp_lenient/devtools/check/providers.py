@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from typing import Any, Final
 
 from mcp_lenient.devtools.check.surface import Surface
+from mcp_lenient.devtools.printing import count
 from mcp_lenient.portable.limits import Limit, ListedTool, Rejection, address, providers, rejections
 from mcp_lenient.portable.publishing import publish
 
@@ -133,7 +134,7 @@ def as_text(told: ProviderFindings, today: date) -> str:
     sizes = told.sizes
     lines = [
         (
-            f"{_tools(sizes.tools)}, {sizes.schema_bytes:,} bytes of schemas, "
+            f"{count(sizes.tools, 'tool')}, {sizes.schema_bytes:,} bytes of schemas, "
             f"names up to {sizes.longest_name} and descriptions up to {sizes.longest_description:,} characters\n"
         )
     ]
@@ -161,12 +162,8 @@ def _verdict(own: Sequence[Rejection], tools: int) -> str:
     if "" in failing:
         return "rejects the list as a whole"
     if failing:
-        return f"rejects {len(failing)} of {_tools(tools)}"
-    return f"rejects none of {_tools(tools)}{', and ignores parts' if own else ''}"
-
-
-def _tools(count: int) -> str:
-    return f"{count} tool{'' if count == 1 else 's'}"
+        return f"rejects {len(failing)} of {count(tools, 'tool')}"
+    return f"rejects none of {count(tools, 'tool')}{', and ignores parts' if own else ''}"
 
 
 def _verdicts(told: ProviderFindings) -> Iterator[str]:

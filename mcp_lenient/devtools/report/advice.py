@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from mcp_lenient.devtools.printing import count
 from mcp_lenient.devtools.report.database import Database
 from mcp_lenient.devtools.report.model import Advice, AdviceKind
-from mcp_lenient.devtools.report.wording import count
 from mcp_lenient.rules.rules import WRAPPERS
 from mcp_lenient.types import ViolationCode
 from mcp_lenient.values.language import Language

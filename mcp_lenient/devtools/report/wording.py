@@ -10,6 +10,7 @@ from rich.console import Group, RenderableType
 from rich.table import Column, Table
 from rich.text import Text
 
+from mcp_lenient.devtools.printing import count
 from mcp_lenient.devtools.report.model import (
     ClientFigures,
     LogFigures,
@@ -195,11 +196,6 @@ def span(seconds: float) -> str:
         if seconds == size or seconds >= 2 * size:
             return count(round(seconds / size), unit)
     return count(round(seconds), "second")
-
-
-def count(number: int, what: str) -> str:
-    """Return a number of things in words, as in "1 call", "2 calls"."""
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _time(moment: datetime | None) -> str:
