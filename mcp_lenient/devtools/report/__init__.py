@@ -11,8 +11,9 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -79,65 +80,57 @@ def read_report(
         ReportError: When a log is missing or unreadable, ``memory`` is too low, or a package is not installed.
     """
     chosen = selection or Selection()
-    with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve()
+    if store is not None and not paths and not is_store(store):
+        msg = f"--store {store}: nothing is kept there yet; name the logs to count"
+        raise ReportError(msg)
+    with (
+        tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name,
+        ExitStack() as stack,
+    ):
+        folder, logs = Path(name).resolve(), FoundLogs(())
+        if server is None and (paths or store is None):
+            stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
+            logs = find_logs(paths, folder, stream)
         if server is not None:
-            fetched = fetch(server, chosen, folder)
-            return _tried(folder, lambda own, each: _answered(own, each, *fetched, top), memory, progress)
-        if store is not None and not paths and not is_store(store):
-            msg = f"--store {store}: nothing is kept there yet; name the logs to count"
-            raise ReportError(msg)
-        stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
-        logs = find_logs(paths, folder, stream) if paths or store is None else FoundLogs(())
-        if store is not None:
-            with KeptCounts(store) as kept:
-                return _tried(
-                    folder,
-                    lambda own, each: _kept(own, each, kept, logs, chosen, top),
-                    memory,
-                    progress,
-                    logs,
-                    store,
-                )
-        is_stdin = STDIN in map(str, paths)
-        return _tried(
-            folder,
-            lambda own, each: _read(own, each, logs, chosen, top, stdin=is_stdin),
-            memory,
-            progress,
-            logs,
-        )
+            make = partial(_answered, counted=fetch(server, chosen, folder), top=top)
+        elif store is not None:
+            kept = stack.enter_context(KeptCounts(store))
+            make = partial(_kept, store=kept, logs=logs, selection=chosen, top=top)
+        else:
+            is_stdin = STDIN in map(str, paths)
+            make = partial(_read, logs=logs, selection=chosen, top=top, stdin=is_stdin)
+        return _tried(make, folder, memory, progress, logs, store)
 
 
 def _tried(
+    make: Callable[[Database, Path], Report],
     folder: Path,
-    report: Callable[[Database, Path], Report],
     memory: str,
     progress: Progress | None,
-    logs: FoundLogs = FoundLogs(()),  # noqa: B008 - it is frozen
-    store: Path | None = None,
+    logs: FoundLogs,
+    store: Path | None,
 ) -> Report:
     """Make a report in a database of its own."""
     files = [path for group in logs.groups for path in (*group.patterns, *group.shown)]
     remote = any(group.remote for group in logs.groups)
+    folders = (folder, *([store.resolve()] if store else ()))
     settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
     for number, each in enumerate(settings):  # one thread may fit where several do not
         own = folder / f"{number}"
         own.mkdir()
-        folders = (folder, *([store.resolve()] if store else ()))
         with (
             suppress(OutOfMemoryError),
             closing(
                 Database(own, files, remote=remote, memory=memory, progress=progress, folders=folders, **each)
             ) as database,
         ):
-            return report(database, own)
+            return make(database, own)
     msg = f"--memory {memory} is too little for these logs: give four times as much, {LOWEST_MEMORY} at least"
     raise ReportError(msg)
 
 
 def _read(
-    database: Database, folder: Path, logs: FoundLogs, selection: Selection, top: int, *, stdin: bool
+    database: Database, folder: Path, *, logs: FoundLogs, selection: Selection, top: int, stdin: bool
 ) -> Report:
     log, given = take_in(database, logs, folder, stdin=stdin), parameters(selection)
     ((first, last, _),) = database.run(span(selection), given)
@@ -150,17 +143,18 @@ def _read(
 
 
 def _kept(
-    database: Database, folder: Path, store: KeptCounts, logs: FoundLogs, selection: Selection, top: int
+    database: Database, folder: Path, *, store: KeptCounts, logs: FoundLogs, selection: Selection, top: int
 ) -> Report:
     log, days = store.update(database, logs, folder), whole_days(selection)
     store.count(database, days)
-    return _answered(database, folder, log, days, HOUR, top)
+    return _answered(database, folder, counted=(log, days, HOUR), top=top)
 
 
 def _answered(
-    database: Database, folder: Path, log: LogFigures, selection: Selection, least: int, top: int
+    database: Database, folder: Path, *, counted: tuple[LogFigures, Selection, int], top: int
 ) -> Report:
     """Answer from tables of counts; those of a database server are files in the folder above."""
+    log, selection, least = counted
     for name in TABLES:
         if (file := folder.parent / f"{name}.parquet").exists():
             database.run(created(name))
