@@ -39,8 +39,7 @@ def test_thread_count_depends_on_memory(processors, memory, threads, tmp_path, m
 @pytest.mark.parametrize("memory", ["1MB", "32MB", "63MB"])
 def test_a_limit_below_the_lowest_is_named(memory, tmp_path, capsys):
     """If a limit is too low for any log, the error names the option, the limit and the lowest one."""
-    assert run(["report", str(log(tmp_path, line())), "--memory", memory]) == 2
-    said = capsys.readouterr().err
+    said = refused(["report", str(log(tmp_path, line())), "--memory", memory], capsys)
     assert f"--memory {memory} is too little for these logs: give four times as much, 64MB at least" in said
 
 
