@@ -72,7 +72,7 @@ def _by_author(refused: Refused, fault: Fault) -> Fault:
     if place.node is None or fault.of_name:
         return fault
     if fault.kind == "value" and not fault.detail:
-        found = (each for each in explained(refused, fault) if each.path == fault.path)
+        found = (each for each in explained(refused, [fault]) if each.path == fault.path)
         return next((each for each in found if each.keyword != "type"), fault)
     return replace(fault, node=fault.node or place.node) if any(way.enum for way in place.ways) else fault
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -51,7 +52,7 @@ def faults(
     """
     search = _FaultSearch(exact=exact)
     found = search.explained(node, value, path) if known else search.found(node, value, path)
-    return tuple(islice({(each, each.keyword): each for each in found}.values(), MOST_FAULTS))
+    return tuple(islice({(each.path, each.keyword): each for each in found}.values(), MOST_FAULTS))
 
 
 class _FaultSearch:
@@ -180,8 +181,14 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 }
 
 
-def leading(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
-    """Yield the most helpful faults: none above others at a value of the right type, none below a wrong or tied one."""
+def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
+    """Yield the most helpful faults of a validator, as the published schema has them."""
+    known = cache(partial(_known, refused))
+    return (each for own in _leading(refused, judged) for each in _explained(refused, own, known))
+
+
+def _leading(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
+    """Yield no fault above others at a value of the right type, and none below a wrong or tied value."""
     tied = {each.path for each in judged if each.keyword == "ambiguous"}
     within = {above for each in judged for above in _above(each.path)}
     own = {each.path for each in judged if each.kind in ("type", "value")}
@@ -203,7 +210,7 @@ def _is_of_type(refused: Refused, path: Path) -> bool:
     return place.node is None or any(fits(each, place.value, exact_integers=refused.exact) for each in kinds)
 
 
-def explained(refused: Refused, own: Fault) -> Sequence[Fault]:
+def _explained(refused: Refused, own: Fault, known: Callable[[Path], tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
     if own.keyword or own.error_code:
         return (own,)
@@ -215,21 +222,22 @@ def explained(refused: Refused, own: Fault) -> Sequence[Fault]:
     # A sentence about this value: the schema of values below or beside it is not the reason.
     is_own = bool(own.detail or own.kind == "overlooked" or (own.reason and own.kind == "value"))
     # A validator reports the faults of every branch of a union of objects.
-    unions = () if is_own else filter(_is_union_of_objects, map(refused.look, _above(own.path)))
-    told = next((_known(refused, each) for each in unions), ())
+    unions = (each for each in _above(own.path) if not is_own and _is_union_of_objects(refused.look(each)))
+    told = next(map(known, unions), ())
     if told:
         return told
     if own.kind in _OF_NAMES:
         return (replace(own, keyword=_OF_NAMES[own.kind], node=place.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
-    above = refused.look(own.path[:-1]) if own.path and place.node is None else place
-    found = _known(refused, above)
-    if above is not place or is_own:
-        found = tuple(each for each in found if each.path == above.path)
+    above = own.path[:-1] if place.node is None else own.path
+    found = known(above)
+    if above != own.path or is_own:
+        found = tuple(each for each in found if each.path == above)
     return (*found, own) if is_own or not found else found
 
 
-def _known(refused: Refused, place: Location) -> tuple[Fault, ...]:
+def _known(refused: Refused, path: Path) -> tuple[Fault, ...]:
+    place = refused.look(path)
     if place.node is None:
         return ()
     return faults(place.node, place.value, place.path, exact=refused.exact, known=True)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
-from mcp_lenient.engine.faults import explained, leading
+from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import Refused, private
-from mcp_lenient.refusal.violations import MAX_VIOLATIONS, FaultGroup, grouped, violations
+from mcp_lenient.refusal.violations import FaultGroup, grouped, violations
 from mcp_lenient.rules.likely import LIKELY_RULES, near_values
 from mcp_lenient.rules.rules import ABSENT, Place
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
@@ -38,11 +38,10 @@ def violations_of(
     """Return the violations of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
     refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts, plan.tool)
-    groups, more = grouped(refused, leading(refused, outcome.faults), partial(explained, refused))
-    kept = groups[:MAX_VIOLATIONS]
+    groups, rest = grouped(refused, explained(refused, outcome.faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    fixes = Offers(refused, sent, outcome.faults, validator, reader).of(kept)
-    return violations(refused, kept, fixes, rest=len(groups) - len(kept) + more)
+    fixes = Offers(refused, sent, outcome.faults, validator, reader).of(groups)
+    return violations(refused, groups, fixes, rest=rest)
 
 
 class Offers:
@@ -79,7 +78,7 @@ class Offers:
 
     def _of_group(self, group: FaultGroup, most: int) -> tuple[Patch, ...]:
         found: list[Patch] = []
-        is_whole = group.count == len(group.places)
+        is_whole = group.total == len(group.places)
         for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
             new = self._refused.arguments
             for path, value in change.items():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
 from mcp_lenient.refusal.locations import Location, Refused, entries, private
@@ -24,7 +24,6 @@ from mcp_lenient.values.patches import Patch
 
 MAX_VIOLATIONS: Final = 20
 _MAX_SAMPLES: Final = 8
-_MAX_GROUPS: Final = 50
 _MAX_POINTER: Final = 300
 _MAX_MESSAGE: Final = 800
 _MAX_DETAIL: Final = 300
@@ -61,26 +60,24 @@ _IS_NOT_BY_TOOL: Final = marked_plural(
 )
 
 
-@dataclass(frozen=True)
-class FaultGroup:
+class FaultGroup(NamedTuple):
     """Faults of one kind, at places that differ in list indices only.
 
     Attributes:
         faults: What is wrong at the first place: each keyword, or the author's sentence.
         places: The first places.
-        count: The number of all places.
+        total: The number of all places.
         node: What the schema expects.
+        keyword: The keyword of the schema; empty if only the tool's own validator refuses the value.
+        code: The code of the violation.
     """
 
     faults: tuple[Fault, ...]
     places: tuple[Location, ...]
-    count: int
+    total: int
     node: Node
-
-    @property
-    def keyword(self) -> str:
-        """The keyword of the schema; empty if only the tool's own validator refuses the value."""
-        return self.faults[0].keyword
+    keyword: str
+    code: ViolationCode
 
     @property
     def rivals(self) -> tuple[Any, ...]:
@@ -92,54 +89,36 @@ class FaultGroup:
         """Whether a key of a map is wrong; what its schema refuses of it is the ``bound``."""
         return self.keyword == "propertyNames"
 
-    @cached_property
-    def code(self) -> ViolationCode:
-        """The code of the violation."""
-        if self.is_of_key and self.node.once(say.allowed_values):
-            return "enum"
-        return _CODES.get(self.keyword or self.faults[0].kind, "value")
-
     def first(self, attribute: str) -> Any:
         """Return the first set attribute of the faults."""
         return next(filter(None, [getattr(each, attribute) for each in self.faults]), None)
 
 
-def grouped(
-    refused: Refused, faults: Iterable[Fault], explain: Callable[[Fault], Sequence[Fault]]
-) -> tuple[list[FaultGroup], int]:
-    """Return the first groups of faults that are alike, and the number of other kinds of faults.
-
-    ``explain`` returns what the schema refuses at a fault that the validator found.
-    """
-    rough: dict[Any, list[Fault]] = {}
-    for fault in faults:
-        rough.setdefault((fault.kind, fault.detail, fault.keyword, _pattern(fault.path)), []).append(fault)
+def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
+    """Return the first groups of faults that are alike, and the number of other groups."""
     by_place: dict[tuple[Path, bool], dict[str, Fault]] = {}
-    uncounted: dict[Path, int] = {}
-    for alike in list(rough.values())[:_MAX_GROUPS]:
-        explained = [each for fault in alike[:_MAX_SAMPLES] for each in explain(fault)]
-        for each in explained:
-            by_place.setdefault((each.path, each.kind == "key"), {}).setdefault(each.keyword, each)
-        pattern = _pattern(explained[0].path)
-        uncounted[pattern] = max(uncounted.get(pattern, 0), len(alike) - _MAX_SAMPLES)
-    same: dict[Any, list[tuple[Path, bool]]] = {}
-    for at, found in by_place.items():
+    for fault in faults:
+        by_place.setdefault((fault.path, fault.kind == "key"), {}).setdefault(fault.keyword, fault)
+    alike: dict[Any, list[tuple[Path, Iterable[Fault]]]] = {}
+    for (path, is_key), found in by_place.items():
         said = frozenset([(each.keyword, each.node, each.detail, each.reason) for each in found.values()])
-        same.setdefault((_pattern(at[0]), at[1], said), []).append(at)
-    groups = []
-    for (pattern, *_), alike_at in same.items():
-        # The author's sentence comes after what the schema says.
-        own = sorted(by_place[alike_at[0]].values(), key=lambda fault: not fault.keyword)
-        places = [refused.look(path) for path, _ in alike_at[:_MAX_SAMPLES]]
-        nodes: list[Node] = [*filter(None, (*(each.node for each in own), places[0].node))]
-        count = len(alike_at) + max(uncounted.pop(pattern, 0), 0)
-        node = nodes[0] if nodes else refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
-        groups.append(FaultGroup(tuple(own), tuple(places), count, node))
-    return groups, max(len(rough) - _MAX_GROUPS, 0)
+        pattern = tuple([part if isinstance(part, str) else -1 for part in path])
+        alike.setdefault((pattern, is_key, said), []).append((path, found.values()))
+    kept = list(alike.values())[:MAX_VIOLATIONS]
+    return [_group(refused, each) for each in kept], len(alike) - len(kept)
 
 
-def _pattern(path: Path) -> Path:
-    return tuple([part if isinstance(part, str) else -1 for part in path])
+def _group(refused: Refused, alike: Sequence[tuple[Path, Iterable[Fault]]]) -> FaultGroup:
+    # The author's sentence comes after what the schema says.
+    faults = sorted(alike[0][1], key=lambda fault: not fault.keyword)
+    places = [refused.look(path) for path, _ in alike[:_MAX_SAMPLES]]
+    said = filter(None, (*[each.node for each in faults], places[0].node))
+    node = next(said, None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
+    keyword = faults[0].keyword
+    code = _CODES.get(keyword or faults[0].kind, "value")
+    if keyword == "propertyNames" and node.once(say.allowed_values):
+        code = "enum"
+    return FaultGroup(tuple(faults), tuple(places), len(alike), node, keyword, code)
 
 
 # --- violations -------------------------------------------------------------------------------------------
@@ -178,7 +157,7 @@ class _Wording:
         self.near = self.did_you_mean()
         self.named = say.and_more(
             [self.where(each.path) for each in group.places[:_PLACES_TOLD]],
-            max(group.count - _PLACES_TOLD, 0),
+            max(group.total - _PLACES_TOLD, 0),
             self.words,
         )
         # A prompt's arguments can be nothing but strings.
@@ -191,7 +170,7 @@ class _Wording:
         path, is_name = refused.shown(first.path), code in ("missing", "unknown")
         is_of_value = not (is_name or group.is_of_key or code == "size")
         types = {json_type(each.value) for each in group.places if each.present} if is_of_value else ()
-        echoes = is_of_value and group.count == 1 and code != "ambiguous" and refused.may_echo(first)
+        echoes = is_of_value and group.total == 1 and code != "ambiguous" and refused.may_echo(first)
         expects, has_list = code not in ("unknown", "size"), code not in ("unknown", "size", "ambiguous")
         own_types = group.first("expected_types") or self.node.once(say.type_words)
         is_known = code == "unknown" or refused.look(path[:1]).declared
@@ -214,7 +193,7 @@ class _Wording:
 
     def did_you_mean(self) -> Sequence[Any]:
         group, path, value, way = self.group, self.first.path, self.first.value, self.way
-        if self.refused.destructive or group.count > 1 or self.above.secret or not path:
+        if self.refused.destructive or group.total > 1 or self.above.secret or not path:
             return ()
         if group.keyword == "enum" and not self.first.secret:
             if isinstance(value, str):
@@ -272,7 +251,7 @@ class _Wording:
         must = _MUST_NOT_AS if received and not group.is_of_key and not self.sends_json_text else _MUST
         return self.words.plural(
             *(must if asked else _IS_NOT if reason else _IS_NOT_BY_TOOL),
-            group.count if asked or self.first.path else 2,
+            group.total if asked or self.first.path else 2,
             places=self.words("the key {name}", name=self.named) if group.is_of_key else self.named,
             asked=asked,
             received=received,
@@ -310,7 +289,7 @@ class _Wording:
             return words(ONE_OF_A_TYPE["string"])
         kinds = dict.fromkeys(json_type(each.value) for each in group.places)
         told = kind = words.either([words(ONE_OF_A_TYPE[each]) for each in kinds])
-        if group.count == 1:
+        if group.total == 1:
             if first.value is not None and self.refused.may_echo(first):
                 told = words(_RECEIVED[json_type(first.value)], value=in_json(first.value))
             told = say.with_size(told, first.value, group.faults, words)
@@ -358,7 +337,7 @@ class _Wording:
     @cached_property
     def broken(self) -> Break | None:
         """Where the JSON text of a container breaks."""
-        is_text = self.group.count == 1 and self.group.code == "type" and isinstance(self.first.value, str)
+        is_text = self.group.total == 1 and self.group.code == "type" and isinstance(self.first.value, str)
         return break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
 
     @cached_property
@@ -403,7 +382,7 @@ class _Wording:
         """
         first, words = self.first, self.words
         is_nothing = likely.says_nothing(first.value) or likely.is_empty(first.node, first.value)
-        if self.group.count > 1 or not is_nothing:
+        if self.group.total > 1 or not is_nothing:
             return ""
         if self.refused.may_leave_out(first):
             is_needed = self.refused.destructive or likely.needs_text(first.node, first.value)
@@ -426,7 +405,7 @@ class _Wording:
         told = words.plural(
             "{places} is required but was not sent.",
             "{places} are required but were not sent.",
-            self.group.count,
+            self.group.total,
             places=self.named,
         )
         if self.at_length and not self.refused.arguments:
@@ -461,7 +440,7 @@ class _Wording:
     def unknown(self) -> str:
         words, above, way = self.words, self.above, self.way
         told = words.plural(
-            "unknown parameter {names}.", "unknown parameters {names}.", self.group.count, names=self.named
+            "unknown parameter {names}.", "unknown parameters {names}.", self.group.total, names=self.named
         )
         meant = self.or_meant(list(map(quoted, self.near)))
         if self.owner and way and (not self.near or self.owner in likely.names_at(way, above.value).missing):
