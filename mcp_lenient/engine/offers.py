@@ -11,13 +11,13 @@ from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.ignored import OutOfSteps
 from mcp_lenient.engine.reader import Plan, Reader
 from mcp_lenient.refusal.locations import Refused, private
-from mcp_lenient.refusal.violations import FaultGroup, grouped, violations
-from mcp_lenient.rules.likely import LIKELY_RULES, near_values
+from mcp_lenient.refusal.violations import FaultGroup, Offered, grouped, violations
+from mcp_lenient.rules.likely import LIKELY_RULES
 from mcp_lenient.rules.rules import ABSENT, Place
 from mcp_lenient.types import Fault, Outcome, Path, Validator, Violation
 from mcp_lenient.values.display import exact, fits_json, is_name
-from mcp_lenient.values.json_values import json_type, plain, pointer, same_json, tokens_of
-from mcp_lenient.values.patches import REMOVED, Patch, applied, difference, path_at, value_at, with_value
+from mcp_lenient.values.json_values import json_type, plain, pointer, same_json
+from mcp_lenient.values.patches import REMOVED, Patch, difference, path_at, value_at, with_value
 
 MAX_OFFERS: Final = 3
 _MAX_TRIED: Final = 6
@@ -40,8 +40,8 @@ def violations_of(
     refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts, plan.tool)
     groups, rest = grouped(refused, explained(refused, outcome.faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
-    fixes = Offers(refused, sent, outcome.faults, validator, reader).of(groups)
-    return violations(refused, groups, fixes, rest=rest)
+    offers = Offers(refused, sent, outcome.faults, validator, reader).of(groups)
+    return violations(refused, groups, offers, rest=rest)
 
 
 class Offers:
@@ -64,32 +64,37 @@ class Offers:
         self._objects: dict[Path, Sequence[Any]] = {}
         self._left = _MAX_VALIDATED
 
-    def of(self, groups: Sequence[FaultGroup]) -> list[tuple[Patch, ...]]:
+    def of(self, groups: Sequence[FaultGroup]) -> list[Offered]:
         """Return the patches for each group of faults, likeliest first; none for a destructive tool.
 
-        With each, the validator accepts the call or, if the call has other faults, this one is gone and no other has
+        With each fix, the validator accepts the call or, if the call has other faults, this one is gone and no other has
         appeared.
         """
         if self._refused.destructive or any(fault.kind == "size" for fault in self._faults):
-            return [()] * len(groups)
+            return [Offered()] * len(groups)
         # With so many violations a second fix for each is not worth its size and time.
         most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-        return [self._of_group(group, most) if at < _MAX_GROUPS else () for at, group in enumerate(groups)]
+        return [
+            self._of_group(each, most) if at < _MAX_GROUPS else Offered() for at, each in enumerate(groups)
+        ]
 
-    def _of_group(self, group: FaultGroup, most: int) -> tuple[Patch, ...]:
+    def _of_group(self, group: FaultGroup, most: int) -> Offered:
         found: list[Patch] = []
+        likely: list[Patch] = []
         is_whole = group.total == len(group.places)
         for change in islice(self._changes(group), _MAX_TRIED) if is_whole else ():
             new = self._refused.arguments
             for path, value in change.items():
                 new = with_value(new, path, REMOVED if value is ABSENT else plain(value))
             patch = difference(self._refused.arguments, new)
-            is_new = not any(same_json([*patch], [*each]) for each in found)  # 1 is not true
-            if is_new and self._may_be_said(patch, group) and self._is_correction(new, change, patch, group):
-                found.append(patch)
+            is_new = not any(same_json([*patch], [*each]) for each in likely)  # 1 is not true
+            if is_new and self._may_be_said(patch, group):
+                is_correction = self._is_correction(new, change, patch, group)
+                found += [patch] * is_correction
+                likely += [patch] * (is_correction or group.code in ("missing", "unknown"))
         if group.rivals:  # one reading alone would decide what is not known
-            return tuple(found) if len(found) == len(group.rivals) <= MAX_OFFERS else ()
-        return tuple(found[:most])
+            found = found if len(found) == len(group.rivals) <= MAX_OFFERS else []
+        return Offered(tuple(found[:most]), tuple(likely))
 
     # What may be changed
 
@@ -97,8 +102,6 @@ class Offers:
         path = group.places[0].path
         if group.rivals:
             yield from ({path: value} for value in group.rivals)
-        elif group.is_of_key:
-            yield from self._of_key(group)
         elif group.code in ("missing", "unknown"):
             paths = [place.path for place in group.places]
             for length in range(len(path) - 1, max(len(path) - 3, -1), -1):
@@ -143,18 +146,6 @@ class Offers:
                 for rule in self._rules:
                     yield from rule.read(place, owner.value) if rule.part == "names" else ()
 
-    def _of_key(self, group: FaultGroup) -> Iterator[Change]:
-        """Yield the map with a wrong key replaced by the one that was likely meant; no entry is overwritten."""
-        path, node = group.places[0].path, group.node
-        owner, key = self._refused.look(path[:-1]), str(path[-1])
-        if len(group.places) > 1 or not isinstance(owner.value, dict):
-            return
-        near = [name for name in near_values(node, key) if name not in owner.value]
-        wrong = (str(each.path[-1]) for each in self._faults if each.kind == "key" and each.path != path)
-        others = islice(wrong, _MAX_GROUPS)
-        if len(near) == 1 and all(near_values(node, other) != near for other in others):
-            yield {owner.path: {near[0] if each == key else each: own for each, own in owner.value.items()}}
-
     # Whether it corrects the call
 
     def _is_correction(self, new: Any, change: Change, patch: Patch, group: FaultGroup) -> bool:
@@ -192,12 +183,12 @@ class Offers:
 
     def _may_be_said(self, patch: Patch, group: FaultGroup) -> bool:
         """Return whether a patch also applies to what was sent, and says nothing that must not be said."""
+        ends = (each[end] for each in patch for end in ("from", "path") if end in each)
         return (
             bool(patch)
             and self._is_small
-            and all(map(self._is_as_sent, patch))
-            and self._applies(patch)
-            and all(self._may_name(each) and self._may_show(each, group) for each in patch)
+            and all(self._may_name(path_at(self._refused.arguments, each)) for each in ends)
+            and all(self._may_show(each, group) for each in patch)
         )
 
     @cached_property
@@ -208,33 +199,17 @@ class Offers:
     def _is_small(self) -> bool:
         return fits_json(self._refused.arguments, _MAX_ARGUMENTS)
 
-    def _applies(self, patch: Patch) -> bool:
-        """Return whether a patch fits what was sent, in which an object may still be text."""
-        try:
-            applied(self._sent, patch)
-        except LookupError:
-            return False
-        return True
+    def _may_name(self, path: Path) -> bool:
+        """Return whether a place was sent as it is now, before certain repairs, so that a patch applies to it.
 
-    def _is_as_sent(self, operation: Mapping[str, Any]) -> bool:
-        """Return whether what an operation changes was sent as it is now, before certain repairs."""
-        if operation["op"] == "add":
-            return True
-        now: Any = self._refused.arguments
-        path = path_at(now, operation.get("from", operation["path"]))
-        here = value_at(now, path)
-        if here is REMOVED:  # an item that a move has shifted, whose content is compared by the move
-            return bool(operation["op"] == "remove")
-        return same_json(value_at(self._sent, path), here)
-
-    def _may_name(self, operation: Mapping[str, Any]) -> bool:
-        """Return whether an operation contains no key chosen by the caller that may be a value."""
-        ends = [tokens_of(operation[end]) for end in ("path", "from") if end in operation]
-        return all(
-            all(map(exact, tokens))
-            and (not tokens or self._refused.look((tokens[0],)).declared or is_name(tokens[0]))
-            for tokens in ends
-        )
+        No key chosen by the caller that may be a value is named.
+        """
+        sent, now = self._sent, self._refused.arguments
+        is_sent = same_json(value_at(sent, path), value_at(now, path))
+        is_in_same = type(value_at(sent, path[:-1])) is type(value_at(now, path[:-1]))
+        keys = [part for part in path if isinstance(part, str)]
+        is_name_told = not path or self._refused.look(path[:1]).declared or is_name(keys[0])
+        return is_sent and is_in_same and is_name_told and all(map(exact, keys))
 
     def _may_show(self, operation: Mapping[str, Any], group: FaultGroup) -> bool:
         """Return whether a value is short, and contains nothing secret or undeclared."""

@@ -20,7 +20,7 @@ from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
-from mcp_lenient.values.patches import Patch
+from mcp_lenient.values.patches import Patch, path_at
 
 MAX_VIOLATIONS: Final = 20
 _MAX_SAMPLES: Final = 8
@@ -124,15 +124,27 @@ def _group(refused: Refused, alike: Sequence[tuple[Path, Iterable[Fault]]]) -> F
 # --- violations -------------------------------------------------------------------------------------------
 
 
+class Offered(NamedTuple):
+    """What is offered for a group of faults, likeliest first.
+
+    Attributes:
+        fixes: The patches that correct it.
+        likely: These, and patches of a name under which the value is still refused.
+    """
+
+    fixes: tuple[Patch, ...] = ()
+    likely: tuple[Patch, ...] = ()
+
+
 def violations(
-    refused: Refused, groups: Sequence[FaultGroup], fixes: Sequence[tuple[Patch, ...]], *, rest: int = 0
+    refused: Refused, groups: Sequence[FaultGroup], offers: Sequence[Offered], *, rest: int = 0
 ) -> tuple[Violation, ...]:
     """Return the violation of each group of faults, with its patches; ``rest`` is the number of other groups."""
     words, told = refused.words, []
     begun: set[tuple[str, Path]] = set()
-    for group, offered in zip(groups, fixes, strict=True):
+    for group, offered in zip(groups, offers, strict=True):
         above = (group.code, group.places[0].path[:-1])
-        told.append(_Wording(refused, group, at_length=above not in begun).violation(offered))
+        told.append(_Wording(refused, group, offered, at_length=above not in begun).violation())
         begun.add(above)
     if told and rest > 0:
         more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
@@ -146,15 +158,14 @@ class _Wording:
     ``at_length`` is set for the first of several at one place: it says what they would all repeat.
     """
 
-    def __init__(self, refused: Refused, group: FaultGroup, *, at_length: bool) -> None:
-        self.refused, self.group, self.at_length = refused, group, at_length
+    def __init__(self, refused: Refused, group: FaultGroup, offered: Offered, *, at_length: bool) -> None:
+        self.refused, self.group, self.offered, self.at_length = refused, group, offered, at_length
         self.words, self.node, self.first = refused.words, group.node, group.places[0]
         self.kinds = self.node.once(say.kinds)
-        self.fixes: tuple[Patch, ...] = ()
-        self.above = refused.look(self.first.path[:-1])
-        is_object = isinstance(self.above.value, Mapping)
-        self.way = next(iter(refused.meant(self.above)), None) if is_object else None
-        self.near = self.did_you_mean()
+        self.is_of_value = group.code not in ("missing", "unknown", "size") and not group.is_of_key
+        is_one_value = self.is_of_value and group.total == 1 and group.code != "ambiguous"
+        self.echoes = is_one_value and refused.may_echo(self.first)
+        self.received_types = dict.fromkeys(json_type(each.value) for each in group.places if each.present)
         self.named = say.and_more(
             [self.where(each.path) for each in group.places[:_PLACES_TOLD]],
             max(group.total - _PLACES_TOLD, 0),
@@ -164,15 +175,12 @@ class _Wording:
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
 
-    def violation(self, fixes: tuple[Patch, ...]) -> Violation:
-        self.fixes = fixes
-        refused, group, first, code = self.refused, self.group, self.first, self.group.code
-        path, is_name = refused.shown(first.path), code in ("missing", "unknown")
-        is_of_value = not (is_name or group.is_of_key or code == "size")
-        types = {json_type(each.value) for each in group.places if each.present} if is_of_value else ()
-        echoes = is_of_value and group.total == 1 and code != "ambiguous" and refused.may_echo(first)
-        expects, has_list = code not in ("unknown", "size"), code not in ("unknown", "size", "ambiguous")
+    def violation(self) -> Violation:
+        refused, group, code = self.refused, self.group, self.group.code
+        path, near = refused.shown(self.first.path), self.near
+        types = self.received_types if self.is_of_value and len(self.received_types) == 1 else {}
         own_types = group.first("expected_types") or self.node.once(say.type_words)
+        expects, has_list = code not in ("unknown", "size"), code not in ("unknown", "size", "ambiguous")
         is_known = code == "unknown" or refused.look(path[:1]).declared
         parts = tuple([shown(part) if isinstance(part, str) else part for part in path])
         is_cut_off = self.broken is not None and self.broken.is_end
@@ -181,45 +189,37 @@ class _Wording:
             shown(path[0]) if path and is_known else None,
             code,
             cut(self.message(), _MAX_MESSAGE),
-            received_type=next(iter(types)) if len(types) == 1 else None,
+            received_type=next(iter(types), None),
             expected_types=own_types if expects else (),
-            received_value=first.value if echoes else None,
-            has_received_value=echoes,
-            did_you_mean=tuple(map(shown, self.near) if is_name else self.near),
+            received_value=self.first.value if self.echoes else None,
+            has_received_value=self.echoes,
+            did_you_mean=tuple(near if group.keyword == "enum" else map(shown, near)),
             allowed_values=self.node.once(say.allowed_values)[: say.MAX_VALUES] if has_list else (),
-            fixes=fixes,
+            fixes=self.offered.fixes,
             error_code=group.first("error_code") or ("CUT_OFF" if is_cut_off else None),
         )
 
-    def did_you_mean(self) -> Sequence[Any]:
-        group, path, value, way = self.group, self.first.path, self.first.value, self.way
-        if self.refused.destructive or group.total > 1 or self.above.secret or not path:
-            return ()
-        if group.keyword == "enum" and not self.first.secret:
-            if isinstance(value, str):
-                return likely.near_values(self.node, value, self.first.name)
-            listed = self.node.once(say.allowed_values) if value is None else ()
-            return [each for each in listed if likely.says_nothing(each)][:_MAX_NEAR]
-        sent = path[-1]
-        if group.code != "unknown" or way is None or not isinstance(sent, str):
-            return ()
-        twin = likely.another_spelling(way, self.above.value, sent)
-        if twin is not None:
-            return [twin]
-        names = likely.matches(way, self.above.value, self.refused.tool).get(sent, ())
-        return [
-            name
-            for name in names
-            if name != self.owner and likely.may_rename(way, self.above.value, sent, name)
-        ][:_MAX_NEAR]
-
     @cached_property
-    def owner(self) -> str:
-        """The declared object in which an unknown name belongs; empty if there is none."""
-        if self.way is None or self.refused.destructive:
-            return ""
-        found, sent = likely.homes(self.way, self.above.value), self.first.path[-1]
-        return found[sent][0] if isinstance(sent, str) and sent in found else ""
+    def near(self) -> Sequence[Any]:
+        """The allowed values, or the declared names beside it, that are likely meant."""
+        if self.group.keyword == "enum":
+            allowed = self.node.once(say.allowed_values) if self.group.total == 1 else ()
+            written = (each.get("value") for each in self.operations("path"))
+            return [value for value in written if value in allowed][:_MAX_NEAR]
+        found = self.ends("from", "path") if self.group.code == "unknown" else ()
+        return list(dict.fromkeys(path[-1] for path in found if path[:-1] == self.first.path[:-1]))[
+            :_MAX_NEAR
+        ]
+
+    def operations(self, end: str) -> list[Mapping[str, Any]]:
+        """Return the operations of likely patches that have this place at one of their ends."""
+        here = pointer(self.first.path)
+        return [each for patch in self.offered.likely for each in patch if each.get(end) == here]
+
+    def ends(self, here: str, there: str) -> list[Path]:
+        """Return the other ends of the likely moves to or from this place."""
+        moves = [each for each in self.operations(here) if each["op"] == "move"]
+        return [path_at(self.refused.arguments, each[there]) for each in moves]
 
     # Messages
 
@@ -284,15 +284,14 @@ class _Wording:
 
     def received(self) -> str:
         """Return the value or type, with its size if that is limited; empty if its type alone is right."""
-        words, group, first = self.words, self.group, self.first
+        words, group, value = self.words, self.group, self.first.value
         if group.is_of_key:
             return words(ONE_OF_A_TYPE["string"])
-        kinds = dict.fromkeys(json_type(each.value) for each in group.places)
-        told = kind = words.either([words(ONE_OF_A_TYPE[each]) for each in kinds])
+        told = kind = words.either([words(ONE_OF_A_TYPE[each]) for each in self.received_types])
+        if self.echoes and value is not None:
+            told = words(_RECEIVED[json_type(value)], value=in_json(value))
         if group.total == 1:
-            if first.value is not None and self.refused.may_echo(first):
-                told = words(_RECEIVED[json_type(first.value)], value=in_json(first.value))
-            told = say.with_size(told, first.value, group.faults, words)
+            told = say.with_size(told, value, group.faults, words)
         return told if told != kind or group.keyword in ("type", "enum", "") else ""
 
     def ambiguous(self) -> str:
@@ -343,7 +342,7 @@ class _Wording:
     @cached_property
     def sample(self) -> str | None:
         """The value as it should be sent, if a fix says it; else an example, if it cannot be taken for a real value."""
-        for operation in (each for patch in self.fixes[:1] for each in patch if len(patch) == 1):
+        for operation in (each for patch in self.offered.fixes[:1] for each in patch if len(patch) == 1):
             # `1,234` may be one number.
             items = operation["value"] if operation["op"] == "replace" else None
             if isinstance(items, list) and all(isinstance(each, str) for each in items):
@@ -398,7 +397,7 @@ class _Wording:
             names = [words.all_of([quoted(name) for name in each]) for each in needed]
             return words(
                 "either {names} must be sent in {place}.",
-                place=self.where(self.above.path),
+                place=self.where(self.first.path[:-1]),
                 names=words.either(names),
             )
         about, wanted = self.node.once(say.description).rstrip(".。"), self.wanted()
@@ -419,47 +418,44 @@ class _Wording:
         )
 
     def sent_elsewhere(self) -> str:
-        words, above, way, name = self.words, self.above, self.way, self.first.path[-1]
-        if way is None or not isinstance(name, str):
-            return ""
-        holder, held = (None if above.path else likely.wrapper(way, above.value)) or ("", {})
-        if name in held:
-            return words("It was sent inside {place}: send it at the top.", place=self.where((holder,)))
-        for key, text in entries(above.value):
-            if fold_name(name) in map(fold_name, names_in_markup(text)):
+        words, (*above, name) = self.words, self.first.path
+        sent = self.ends("path", "from")
+        if (inside := sent[0][:-1] if sent else ()) and not above:
+            return words("It was sent inside {place}: send it at the top.", place=self.where(inside))
+        for key, text in entries(self.refused.look((*above,)).value):
+            if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(text)):
                 return words(
                     "It came as markup inside {place}: send each as a parameter of its own.",
-                    place=self.where((*above.path, key)),
+                    place=self.where((*above, key)),
                 )
-        found = {} if self.refused.destructive else likely.matches(way, above.value, self.refused.tool)
-        meant = [sent for sent, names in found.items() if name in names]
-        keys = [key for key in meant if likely.may_rename(way, above.value, key, name)][:_MAX_NEAR]
-        told = words.either([self.where((*above.path, key)) for key in keys])
-        return words("If {names} is meant, send it under this name.", names=told) if keys else ""
+        beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,))
+        told = words.either([self.where(path) for path in beside][:_MAX_NEAR])
+        return words("If {names} is meant, send it under this name.", names=told) if told else ""
 
     def unknown(self) -> str:
-        words, above, way = self.words, self.above, self.way
+        words, above = self.words, self.refused.look(self.first.path[:-1])
         told = words.plural(
             "unknown parameter {names}.", "unknown parameters {names}.", self.group.total, names=self.named
         )
+        ways = self.refused.meant(above)
         meant = self.or_meant(list(map(quoted, self.near)))
-        if self.owner and way and (not self.near or self.owner in likely.names_at(way, above.value).missing):
-            meant = words("It belongs inside {place}.", place=self.where((*above.path, self.owner)))
-        elif way and not self.near and (holder := self.open_holder()):
+        if not meant and (inside := self.ends("from", "path")):
+            meant = words("It belongs inside {place}.", place=self.where(inside[0][: len(above.path) + 1]))
+        elif not meant and (holder := self.open_holder(ways)):
             meant = words("It may belong inside {place}.", place=self.where((*above.path, holder)))
-        return words.sentences(told, meant, self.accepted() if self.at_length else "")
+        return words.sentences(told, meant, self.accepted(ways) if self.at_length else "")
 
-    def open_holder(self) -> str:
+    def open_holder(self, ways: Sequence[Node]) -> str:
         """Return the only parameter for arguments of any names; empty if there is none."""
-        nodes = self.way.property_nodes if self.way else {}
+        nodes = ways[0].property_nodes if ways else {}
         found = [name for name, node in nodes.items() if name in WRAPPERS and is_free_object(node)]
         return found[0] if len(found) == 1 else ""
 
-    def accepted(self) -> str:
+    def accepted(self, ways: Sequence[Node]) -> str:
         """Name the parameters of the branches that may be meant, but not of those that declare this name."""
         words, sent = self.words, self.first.path[-1]
-        ways = [way for way in self.refused.meant(self.above) if sent not in way.properties]
-        names = list(dict.fromkeys(name for way in ways for name in way.properties))
+        others = [way for way in ways if sent not in way.properties]
+        names = list(dict.fromkeys(name for way in others for name in way.properties))
         if not names:
             return words("No parameters are accepted here.")
         some = say.first_of(list(map(quoted, names)), say.NAMES_TEXT, words)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -14,7 +13,6 @@ from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, allows_one_va
 from mcp_lenient.rules.words import IDENTIFIERS, Codes, case_matters, is_identifier
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import (
-    MAX_NAME,
     exact,
     in_json,
     is_name,
@@ -95,51 +93,38 @@ def as_null(place: Place, text: str) -> Iterator[None]:
 
 
 def near_member(place: Place, text: Any) -> Sequence[str]:
-    """An allowed value that a text is close to: `organisation`, `crit`, `high priority`."""
-    if text is None:
-        return [each for each in place.node.once(_members) if says_nothing(each)][:_MAX_NEAR]
-    found = near_values(place.node, text, place.name)
-    # One value of a text that has several would drop the others.
-    is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
-    return () if found and is_several else found
+    """An allowed value that a text is close to: `organisation`, `crit`, `high priority`.
 
-
-def near_values(node: Node, text: str, name: str | None = None) -> list[str]:
-    """Return the allowed values that a text is close to, best first.
-
-    A text is close to a value if it has the same words, also with slips, or the first ones, the last of them cut off. It
-    may have words of the parameter's name in addition, but no others, which may turn the meaning (`non-admin`). It is
-    also close to several values if it has nothing but them. The only allowed value, such as ``DELETE``, is never said for
-    the caller.
+    It has the same words, also with slips, or the first ones, the last of them cut off. It may have words of the
+    parameter's name in addition, but no others, which may turn the meaning (`non-admin`). The only allowed value, such
+    as ``DELETE``, is never said for the caller.
     """
-    if len(text) > _MAX_TEXT or node.once(allows_one_value):
-        return []
-    sent, own, members = text.strip(_AROUND), set(name_words(name or "")), node.once(_members)
-    words = name_words(sent)
+    members = place.node.once(_members)
+    if text is None:
+        return [each for each in members if says_nothing(each)][:_MAX_NEAR]
+    words = name_words(text) if len(text) <= _MAX_TEXT and not place.node.once(allows_one_value) else ()
+    own = {*name_words(place.name or "")}
     less = tuple(word for word in words if word not in own)
     close, begun = [], []
     for member, whole in members.items() if words else ():
         has_own = bool(less) and less != words and _has_words(less, whole)
         # The signs around a text may turn it: `-date` sorts the other way.
-        if has_own or (_has_words(words, whole) and _signs(sent) == _signs(member)):
+        if has_own or (_has_words(words, whole) and _signs(text) == _signs(member)):
             close.append(member)
         elif _is_cut_off(words, whole):
             begun.append(member)
-    folded = fold_case(text)
-    for member in close:
-        at = folded.find(fold_case(member))
-        written = text[max(at, 0) :][: len(member)]
-        # A value in another case may be another unit or symbol.
-        if (
-            at >= 0
-            and written != member
-            and (written == text.strip() or case_matters(written, member, Codes(members)))
-        ):
-            return []
-    parts = _SEPARATORS.split(text)
-    several = [part for part in parts if part in members]
-    alone = begun if len(begun) == 1 else several if 1 < len(several) == len(parts) else []
-    return (close or alone)[:_MAX_NEAR]
+    found = close or (begun if len(begun) == 1 else [])
+    # One value of a text that has several would drop the others.
+    is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
+    is_other = any(_is_in_other_case(text, member, members) for member in close)
+    return () if is_several or is_other else found[:_MAX_NEAR]
+
+
+def _is_in_other_case(text: str, member: str, members: Collection[str]) -> bool:
+    """Return whether a text has an allowed value in another case, which may be another unit or symbol."""
+    at = fold_case(text).find(fold_case(member))
+    written = text[at : at + len(member)] if at >= 0 else member
+    return written != member and (written == text.strip() or case_matters(written, member, Codes(members)))
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
@@ -148,7 +133,8 @@ def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
 
 
 def _signs(text: str) -> list[str]:
-    return [each for each in (text[:1], text[-1:]) if not each.isalnum()]
+    bare = text.strip(_AROUND)
+    return [each for each in (bare[:1], bare[-1:]) if not each.isalnum()]
 
 
 def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
@@ -283,73 +269,53 @@ _SAY_NOTHING: Final = frozenset("is are was has have do does".split())
 """Auxiliary verbs of English, which do not change the sense of a boolean."""
 _JOINTS: Final = "._-/"
 """Signs between the name of an object and that of a field of it."""
-_NAME: Final = re.compile(r"[\w .$@#/*?\[\]-]+")
-"""The characters of names: a key with any others is likely a piece of text."""
+_NAME: Final = re.compile(r"(?:[\w .$@#/*?-]|\[\])+")
+"""The characters of names: a key with any others is likely a piece of text, or a path such as ``rows[0].title``."""
 _SHORTEST_BEGINNING: Final = 3
-_INDEX: Final = re.compile(r"\[[0-9]")
 
 
 class Names(NamedTuple):
     """The names of an object that can be repeated, bounded: undeclared, and declared ones sent, absent and missing."""
 
-    unknown: tuple[str, ...]
-    present: tuple[str, ...]
-    absent: tuple[str, ...]
-    missing: tuple[str, ...]
+    unknown: Sequence[str]
+    present: Sequence[str]
+    absent: Sequence[str]
+    missing: Sequence[str]
 
 
-def names_at(node: Node, value: Any) -> Names:
-    """Return the names of an object; none of one that has very many."""
-    if not isinstance(value, Mapping) or len(value) > _MAX_KEYS:
-        return Names((), (), (), ())
-    return _names(node, tuple(key for key in value if isinstance(key, str) and len(key) <= MAX_NAME))
+def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """An object with undeclared names at other places, read as the names that they are like, or left out."""
+    names = _names_at(place.node, value)
+    if names.unknown:
+        homes = _homes(place.node, value, names)
+        meant = _meant(place, value, names, homes)
+        yield from _moved_out(value, names)
+        yield from _moved_inside(place.node, value, homes)
+        yield from _renamed(place.node, value, meant)
+        yield from _without_empty(place, value, names, {*homes, *(key for key in meant if meant[key])})
 
 
-# Each of the faults of an object asks for its names, and for what they may mean.
-@lru_cache(maxsize=16)
-def _names(node: Node, keys: tuple[str, ...]) -> Names:
-    sent = frozenset(keys)
+def _names_at(node: Node, value: Mapping[str, Any]) -> Names:
+    """Return the names of an object; none undeclared of one that has very many."""
     declared = [name for name in islice(node.properties, _MAX_NAMES) if exact(name)]
-    absent = tuple(name for name in declared if name not in sent)
-    others = (key for key in keys if not node.declares(key) and exact(key))
+    others = (key for key in value if exact(key) and not node.declares(key))
     unknown = (key for key in others if is_name(key) and _NAME.fullmatch(key))
+    absent = [name for name in declared if name not in value]
     return Names(
-        unknown=tuple(islice(unknown, _MAX_UNKNOWN)),
-        present=tuple(name for name in declared if name in sent),
+        unknown=list(islice(unknown, _MAX_UNKNOWN)) if len(value) <= _MAX_KEYS else [],
+        present=[name for name in declared if name in value],
         absent=absent,
-        missing=tuple(name for name in absent if name in node.required),
+        missing=[name for name in absent if name in node.required],
     )
 
 
-def matches(node: Node, value: Mapping[str, Any], tool: str | None = None) -> dict[str, Sequence[str]]:
-    """Return which undeclared names of an object may be meant as which declared ones, those most like them.
-
-    A word of the tool's name adds nothing to that of its only missing parameter: ``note_text`` for ``text`` of ``add_note``.
-    """
-    names = names_at(node, value)
-    flags = frozenset(key for key in names.unknown if isinstance(value[key], bool))
-    parts = {(key, owner) for key, (owner, _) in homes(node, value).items()}
-    found = _matches(node, names, flags).items()
-    likely: dict[str, Sequence[str]] = {
-        key: [name for name in meant if (key, name) not in parts] for key, meant in found
+def _meant(
+    place: Place, value: Mapping[str, Any], names: Names, homes: Mapping[str, tuple[str, str]]
+) -> dict[str, Sequence[str]]:
+    """Return which undeclared names may be meant as which declared ones, those most like them."""
+    likely = {
+        key: _most_like(place, names, key, is_flag=isinstance(value[key], bool)) for key in names.unknown
     }
-    if len(likely) == len(names.missing) == 1 and not any(likely.values()) and not flags:
-        (key,), (name,) = likely, names.missing
-        if (key, name) not in parts and _adds_the_tool(node, key, name, tool or ""):
-            return {key: [name]}
-    return likely
-
-
-def _adds_the_tool(node: Node, sent: str, name: str, tool: str) -> bool:
-    """Return whether a name has all words of another one, and in addition words of the tool's name alone."""
-    ours, theirs = frozenset(name_words(sent)), frozenset(name_words(name))
-    is_flag = _expects(node.property_nodes[name], "boolean")
-    return not is_flag and bool(theirs) and ours > theirs and ours - theirs <= {*name_words(tool)}
-
-
-@lru_cache(maxsize=16)
-def _matches(node: Node, names: Names, flags: frozenset[str]) -> Mapping[str, Sequence[str]]:
-    likely = {key: _most_like(node, names, key, is_flag=key in flags) for key in names.unknown}
     for _ in names.unknown:
         # A name that is another one's only match is not free, and no optional one is taken in its place.
         only = [found[0] for found in likely.values() if len(found) == 1]
@@ -357,10 +323,12 @@ def _matches(node: Node, names: Names, flags: frozenset[str]) -> Mapping[str, Se
         likely = {
             key: found
             if len(found) < 2 or taken.isdisjoint(found)
-            else [name for name in found if name not in taken and name in node.required]
+            else [name for name in found if name not in taken and name in place.node.required]
             for key, found in likely.items()
         }
-    return likely | {key: [name] for key, name in _in_other_words(node, names).items() if not likely[key]}
+    likely |= {key: [name] for key, name in _in_other_words(place.node, names).items() if not likely[key]}
+    owners = {key: owner for key, (owner, _) in homes.items()}
+    return {key: [name for name in found if owners.get(key) != name] for key, found in likely.items()}
 
 
 def _in_other_words(node: Node, names: Names) -> dict[str, str]:
@@ -392,44 +360,44 @@ def _is_told_by_front(node: Node, sent: str, name: str) -> bool:
     )
 
 
-def _most_like(node: Node, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
+def _most_like(place: Place, names: Names, sent: str, *, is_flag: bool) -> Sequence[str]:
     if any(likeness(sent, name) >= SPELLING for name in names.present):
         return ()  # another spelling of a name that was sent as well
-    absent = (name for name in names.absent if not _is_path(node, name, sent))
+    absent = (name for name in names.absent if not sent.startswith(f"{name}."))
     scores = {name: score for name in absent if (score := likeness(sent, name))}
     likely = [
         name
         for name, score in scores.items()
-        if score >= SPELLING or _adds_nothing(node, sent, name, is_flag=is_flag)
+        if score >= SPELLING or _adds_nothing(place, sent, name, is_flag=is_flag)
     ]
     best = max((scores[name] for name in likely), default=0)
     if likely or is_flag:
         return [name for name in likely if scores[name] == best]
-    return _said_otherwise(node, names, sent)
+    return _said_otherwise(place.node, names, name_words(sent)) if len(names.unknown) == 1 else ()
 
 
-def _is_path(node: Node, name: str, sent: str) -> bool:
-    """Return whether a name is written as a path into a declared list or object: ``rows[0].title``."""
-    owner = node.property_nodes[name]
-    is_below = sent.startswith(f"{name}.") and (_expects(owner, "array") or _expects(owner, "object"))
-    return is_below or _INDEX.search(sent) is not None
+def _said_otherwise(node: Node, names: Names, words: Sequence[str]) -> Sequence[str]:
+    """Return the only missing name, or the only one for a text, that these words begin or describe.
 
-
-def _said_otherwise(node: Node, names: Names, sent: str) -> Sequence[str]:
-    """Return the only missing or only optional name that the only undeclared one begins or describes."""
-    words = name_words(sent)
-    if len(names.unknown) > 1 or len(names.missing) > 1 or not words:
+    An optional name is only told by its initial.
+    """
+    is_needed = len(names.missing) == 1
+    if len(names.missing) > 1 or not words:
         return ()
-    if not names.missing:
-        return _only_said(node, names, words)
-    (name,) = names.missing
+    known = names.missing or (*names.present, *names.absent)
+    begun = [name for name in known if len(words) == 1 and _begins(node, name, words[0], is_needed=is_needed)]
+    found = begun or [name for name in known if _is_described(node, name, words)]
+    is_only = len(found) == 1 and found[0] in names.absent
+    return found if is_only and (is_needed or _expects(node.property_nodes[found[0]], "string")) else ()
+
+
+def _begins(node: Node, name: str, word: str, *, is_needed: bool) -> bool:
+    """Return whether a word is the beginning of a name, or a word for identifiers its end."""
     letters = "".join(name_words(name))
-    is_described = _is_described(node, name, words)
-    is_part = letters.startswith(words[:1]) or (words[0] in IDENTIFIERS and letters.endswith(words[0]))
-    lists = [each for each in names.missing if _expects(node.property_nodes[each], "array")]
-    is_only_list = words[0] in IDENTIFIERS and words[0].endswith("s") and lists == [name]
-    is_meant = is_described or ((is_part or is_only_list) and len(words) == 1)
-    return names.missing if is_meant and not _is_path(node, name, sent) else ()
+    if not is_needed:
+        return len(word) == 1 and letters.startswith(word)
+    is_list = word.endswith("s") and _expects(node.property_nodes[name], "array")
+    return letters.startswith(word) or (word in IDENTIFIERS and (is_list or letters.endswith(word)))
 
 
 def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
@@ -438,26 +406,17 @@ def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
     return about.issuperset(words) and about.isdisjoint(name_words(name))
 
 
-def _only_said(node: Node, names: Names, words: Sequence[str]) -> Sequence[str]:
-    """Return the only declared name with this initial or described by these words, if it is an absent one for a text."""
-    known = (*names.present, *names.absent)
-    begun = [name for name in known if len(words) == len(words[0]) == 1 and name.lower().startswith(words[0])]
-    found = begun or [name for name in known if _is_described(node, name, words)]
-    is_only = len(found) == 1 and found[0] in names.absent
-    return found if is_only and _expects(node.property_nodes[found[0]], "string") else ()
-
-
-def _adds_nothing(node: Node, sent: str, name: str, *, is_flag: bool) -> bool:
+def _adds_nothing(place: Place, sent: str, name: str, *, is_flag: bool) -> bool:
     """Return whether the words that one of two names has in addition leave the meaning as it is."""
-    ours, theirs = name_words(sent), name_words(name)
+    node, ours, theirs = place.node, name_words(sent), name_words(name)
     # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
     if is_flag or _expects(node.property_nodes[name], "boolean"):
         return ours != theirs and set(ours) ^ set(theirs) <= _SAY_NOTHING
     more = {word for word in ours if not any(_stands_for(word, each) for each in theirs)}
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
-    # Another word may turn a name, unless its description has it: `excluded_tags`, `reply_to`, `start_before`.
-    return _about(node, name) >= more
+    # Another word may turn a name, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
+    return more <= {*_about(node, name), *name_words(place.call.tool or "")}
 
 
 def _stands_for(word: str, whole: str) -> bool:
@@ -474,17 +433,18 @@ def _about(node: Node, name: str) -> set[str]:
     return {word for text in said for word in name_words(text[:_MAX_TEXT])}
 
 
-def rename_likely(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
-    found = matches(place.node, value, place.call.tool)
-    often = Counter(name for names in found.values() for name in names)
-    for key, names in found.items():
+def _renamed(
+    node: Node, value: Mapping[str, Any], meant: Mapping[str, Sequence[str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield one name read as a declared one that it is like: `tgas` for `tags`, `file` for `file_path`."""
+    often = Counter(name for names in meant.values() for name in names)
+    for key, names in meant.items():
         for name in names if all(often[name] == 1 for name in names) else ():
-            if may_rename(place.node, value, key, name):
+            if _may_rename(node, value, key, name):
                 yield {name if each == key else each: own for each, own in value.items()}
 
 
-def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bool:
+def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bool:
     """Return whether a value may be moved to another name: not an identifier or secret to another one, nor to another unit.
 
     A number may have another unit (``timeout`` and ``timeout_ms``), the words another order (``lat_lon`` and ``lon_lat``).
@@ -518,13 +478,13 @@ def may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> bo
 _ALSO_WRAPPERS: Final = WRAPPERS | frozenset("request payload body data function".split())
 
 
-def homes(node: Node, value: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+def _homes(node: Node, value: Mapping[str, Any], names: Names) -> dict[str, tuple[str, str]]:
     """Return the undeclared names that belong inside one declared object, with its name and their name in it.
 
     A field may have the object's name in front (``address.city``, ``address_city``).
     """
-    found: dict[str, list[tuple[str, str]]] = {key: [] for key in names_at(node, value).unknown}
-    for own, child in islice(node.property_nodes.items(), _MAX_NAMES) if found else ():
+    found: dict[str, list[tuple[str, str]]] = {key: [] for key in names.unknown}
+    for own, child in islice(node.property_nodes.items(), _MAX_NAMES):
         sent, fields = value.get(own, {}), child.once(_fields)
         for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
             is_prefix = key.startswith(own) and not key[len(own)].isalnum()
@@ -539,60 +499,51 @@ def _fields(node: Node) -> frozenset[str]:
     return frozenset(name for way in ways for name in way.properties)
 
 
-def move_inside(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Fields beside an object moved into it; those of a missing list become its only item."""
-    found = homes(place.node, value)
-    for own in dict.fromkeys(own for own, _ in found.values()):
-        fields = {key: field for key, (holder, field) in found.items() if holder == own}
+def _moved_inside(
+    node: Node, value: Mapping[str, Any], homes: Mapping[str, tuple[str, str]]
+) -> Iterator[dict[str, Any]]:
+    """Yield fields beside an object moved into it; those of a missing list become its only item."""
+    for own in dict.fromkeys(own for own, _ in homes.values()):
+        fields = {key: field for key, (holder, field) in homes.items() if holder == own}
         if len(set(fields.values())) < len(fields):
             continue
         inner = {**value.get(own, {}), **{field: value[key] for key, field in fields.items()}}
-        rest = {key: each for key, each in value.items() if key not in fields}
-        yield {**rest, own: inner if _expects(place.node.property_nodes[own], "object") else [inner]}
+        yield {
+            **_without(value, fields),
+            own: inner if _expects(node.property_nodes[own], "object") else [inner],
+        }
 
 
-def wrapper(node: Node, value: Mapping[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """Return the one undeclared name that holds declared ones which are absent, and these."""
-    names = names_at(node, value)
-    held = []
+def _moved_out(value: Mapping[str, Any], names: Names) -> Iterator[dict[str, Any]]:
+    """Yield the arguments in the only undeclared name that holds declared ones, moved to the top."""
+    held = {}
     for key in names.unknown:
         inner = value[key] if isinstance(value[key], Mapping) else {}
         own = {name: inner[name] for name in names.absent if name in inner}
         is_around = len(own) == len(inner) or own.keys() >= {*names.missing}
         if own and (is_around or fold_name(key) in _ALSO_WRAPPERS):
-            held.append((key, own))
-    return held[0] if len(held) == 1 else None
+            held[key] = own
+    for key, own in held.items() if len(held) == 1 else ():
+        rest = _without(value[key], own)
+        yield {**_without(value, [key]), **({key: rest} if rest else {}), **own}
 
 
-def move_out(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All arguments in an undeclared name moved to the top."""
-    key, own = wrapper(place.node, value) or ("", {})
-    if own and len(own) == len(value[key]):
-        yield {**{other: each for other, each in value.items() if other != key}, **own}
+def _without(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
+    return {key: each for key, each in value.items() if key not in keys}
 
 
-def drop_empty(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """An undeclared name left out: one without a value, one that clients add, or a spelling of one with an equal value."""
-    names = names_at(place.node, value)
+def _without_empty(
+    place: Place, value: dict[str, Any], names: Names, kept: Collection[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield an undeclared name left out: without a value, added by clients, or a spelling of one with an equal value."""
     declared = {fold_name(name): name for name in place.node.properties}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
-    likely = matches(place.node, value, place.call.tool)
-    kept = {*homes(place.node, value)} | {key for key, meant in likely.items() if meant}
     for key in names.unknown:
-        twin = another_spelling(place.node, value, key)
-        is_part = any(_is_path(place.node, name, key) for name in islice(place.node.properties, _MAX_NAMES))
-        is_gone = (value[key] in (None, "", [], {}) and not is_part) or key in injected
-        if same_json(value[twin], value[key]) if twin is not None else is_gone and key not in kept:
-            yield {other: each for other, each in value.items() if other != key}
-
-
-def another_spelling(node: Node, value: Mapping[str, Any], sent: str) -> str | None:
-    """Return the declared name that was also sent, if an undeclared name is another spelling of it, or its plural with the same value."""
-    same = [name for name in names_at(node, value).present if name != sent and likeness(sent, name) == 1.0]
-    found = (
-        name for name in same if fold_name(name) == fold_name(sent) or same_json(value[name], value[sent])
-    )
-    return next(found, None)
+        twins = (value[name] for name in names.present if likeness(key, name) == 1.0)
+        is_empty_or_added = value[key] in (None, "", [], {}) or key in injected
+        is_gone = is_empty_or_added and key not in kept and fold_name(key) not in declared
+        if is_gone or any(same_json(each, value[key]) for each in twins):
+            yield _without(value, [key])
 
 
 _TEXT: Final = ("string",)
@@ -606,9 +557,6 @@ LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
     Rule("out_of_object", 16, out_of_object, _OBJECT, certain=False),
     Rule("leave_out", 16, leave_out, ("string", "null", "array", "object"), part="absence", certain=False),
-    Rule("move_out", 16, move_out, _OBJECT, part="names", certain=False),
-    Rule("move_inside", 16, move_inside, _OBJECT, part="names", certain=False),
-    Rule("rename_likely", 16, rename_likely, _OBJECT, part="names", certain=False),
-    Rule("drop_empty", 16, drop_empty, _OBJECT, part="names", certain=False),
+    Rule("other_names", 16, other_names, _OBJECT, part="names", certain=False),
 )
 """The uncertain rules: each is tried like any other, and what it makes is offered as a fix."""

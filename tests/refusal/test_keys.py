@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Annotated, Literal
 
-import jsonpatch
 from decisions import decide_value, refusals
 from pydantic import AfterValidator, Field
 from tables import INTEGER, closed, each_row
@@ -50,17 +49,6 @@ def test_a_key_that_is_none_of_the_allowed_ones_is_reported_with_those():
     (violation,) = decide_value(dict[Literal["x", "y"], int], {"z": 1}).violations
     assert (violation.code, violation.fixes) == ("enum", ())
     assert violation.message == 'the key \'x.z\' must be one of "x", "y".'
-
-
-def test_an_entry_is_moved_to_the_only_similar_key():
-    """The fix renames a key to the only similar allowed one, unless that was sent too."""
-    kind = dict[Literal["north", "south"], int]
-    (violation,) = decide_value(kind, {"Norht": 1}).violations
-    assert violation.allowed_values == ("north", "south")
-    fixed = jsonpatch.apply_patch({"x": {"Norht": 1}}, [*violation.fixes[0]])
-    assert decide_value(kind, fixed["x"]).arguments == {"x": {"north": 1}}
-    (violation,) = decide_value(kind, {"Norht": 1, "north": 2}).violations
-    assert (violation.fixes, violation.did_you_mean) == ((), ())
 
 
 def test_a_wrong_key_and_its_wrong_value_are_both_reported():

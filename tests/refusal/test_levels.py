@@ -85,6 +85,18 @@ def test_a_wrapper_in_an_open_object():
     assert jsonpatch.apply_patch(sent, [*violation.fixes[0]]) == {"query": "x"}
 
 
+def test_what_is_no_argument_stays_in_the_wrapper():
+    """What the tool declares is moved out of a wrapper, and the rest is left there to be refused."""
+    sent = {"args": {"path": "/private", "force": True}}
+    told = {each.pointer: each for each in normalize(closed("path", path=STRING), sent).violations}
+    assert "It was sent inside 'args': send it at the top." in told["/path"].message
+    assert jsonpatch.apply_patch(sent, [*told["/path"].fixes[0]]) == {
+        "path": "/private",
+        "args": {"force": True},
+    }
+    assert told["/args"].fixes == ()
+
+
 @each_row(("schema", "reported"))
 def test_the_shape_of_a_missing_value_is_shown(schema, reported):
     """A missing object is described by as many of its fields as fit in a line."""

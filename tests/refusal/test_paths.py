@@ -56,12 +56,6 @@ def test_a_path_that_the_schema_refuses_gets_no_place() -> None:
     assert not any(advice in told for advice in ("belongs", "mean", "Send it whole"))
 
 
-def test_a_dot_after_the_name_of_a_text_is_no_path() -> None:
-    """A text has no parts, so its name may be meant itself."""
-    found = _violations(closed("file", file={**STRING, "description": "Its name"}), {"file.name": "a"})
-    assert found["/file.name"].did_you_mean == ("file",)
-
-
 def test_no_place_of_a_part_is_named_in_a_destructive_tool() -> None:
     """A destructive tool gets neither the place nor a fix."""
     for violation in _violations(_EDITS, {"path": "a", "old": "x"}, Policy(destructive=True)).values():
