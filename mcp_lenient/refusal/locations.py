@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -38,7 +39,8 @@ class Location(NamedTuple):
     """A place in the arguments, and its value.
 
     ``declared``: every name in the path is in the schema's ``properties``; ``secret``: one of them is a secret's;
-    ``hidden``: its key may be a secret itself, as it is undeclared, and below a secret or without the form of a name.
+    ``hidden``: its key may be a secret itself, as it is undeclared, and below a secret or without the form of a name;
+    ``naming``: keys in it that name the secret beside them.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class Location(NamedTuple):
     declared: bool = True
     secret: bool = False
     hidden: bool = False
+    naming: frozenset[str] = frozenset()
 
     @property
     def ways(self) -> tuple[Node, ...]:
@@ -60,7 +63,7 @@ class Location(NamedTuple):
         return next((part for part in reversed(self.path) if isinstance(part, str)), None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Refused:
     """A refused call.
 
@@ -81,19 +84,20 @@ class Refused:
     destructive: bool = False
     as_texts: bool = False
     tool: str | None = None
-    words: Language = field(init=False, compare=False)
     _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
-    _naming: dict[Path, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
-    _private: list[frozenset[str | None]] = field(default_factory=list, compare=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "words", language(self.policy.language))
-        self._places[()] = Location((), self.top, self.arguments)
+    @cached_property
+    def words(self) -> Language:
+        """The language of the messages."""
+        return language(self.policy.language)
 
     def look(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
         if path not in self._places:
-            self._places[path] = self._below(self.look(path[:-1]), path[-1])
+            top = Location(
+                (), self.top, self.arguments, naming=keys_naming_secret(self.arguments, self.policy.secret)
+            )
+            self._places[path] = self._below(self.look(path[:-1]), path[-1]) if path else top
         return self._places[path]
 
     def _below(self, above: Location, key: str | int) -> Location:
@@ -101,18 +105,12 @@ class Refused:
         node, value = _of_all(ways, key), value_at(above.value, (key,))
         declared = isinstance(key, int) or any(key in way.properties for way in ways)
         hidden = not declared and (above.secret or not is_name(str(key)))
-        secrets = self.policy.secret
-        is_of_name = secret_name(key, secrets) or not self._named(above) <= {key}
+        is_of_name = secret_name(key, self.policy.secret) or not above.naming <= {key}
         secret = hidden or above.secret or is_of_name or marked_secret(node) or has_credential(value)
         present, declared = value is not REMOVED, declared and above.declared
-        return Location(
-            (*above.path, key), node, value if present else None, present, declared, secret, hidden
-        )
-
-    def _named(self, above: Location) -> frozenset[str]:
-        if above.path not in self._naming:
-            self._naming[above.path] = keys_naming_secret(above.value, self.policy.secret)
-        return self._naming[above.path]
+        value = value if present else None
+        naming = keys_naming_secret(value, self.policy.secret)
+        return Location((*above.path, key), node, value, present, declared, secret, hidden, naming)
 
     def meant(self, place: Location) -> tuple[Node, ...]:
         """Return the branches that the value most likely targets; all where there is no value, or none fits."""
@@ -139,13 +137,10 @@ class Refused:
         is_container = bool(kinds & {"array", "object"}) or looks_like_json(place.value)
         return not is_container and place.value not in self.private_texts
 
-    @property
+    @cached_property
     def private_texts(self) -> frozenset[str | None]:
         """The texts of the call that are secret somewhere, and so in any place; None among them if there are too many."""
-        if not self._private:
-            found = _private_texts(self.top, self.arguments, self.policy.secret)
-            self._private.append(frozenset(found) - {""})
-        return self._private[0]
+        return frozenset(_private_texts(self.top, self.arguments, self.policy.secret)) - {""}
 
     def may_leave_out(self, place: Location) -> bool:
         """Return whether a location is a declared, optional property."""
