@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from mcp_lenient.refusal.sentences import and_more
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Repair, Violation
 from mcp_lenient.values.display import cut, encodable, escaped_pointer, in_json, shown, shown_key, shown_name
@@ -278,14 +279,15 @@ def unknown_tool(
         )
         return error_envelope("UNKNOWN_TOOL", message, {"tool": told})
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
-    others = {other for other in listed if shown_name(other) == other and other not in names}
-    tools = [*names, *nearest(name, others, _MAX_TOOLS - len(names))]
+    rest = {other for other in listed if shown_name(other) == other and other not in names}
+    tools = [*names, *nearest(name, rest, _MAX_TOOLS - len(names))]
     said = [words("Unknown tool '{tool}'. Nothing was run.", tool=told)]
     if names:
         said.append(words("Did you mean {names}?", names=words.either([f"'{other}'" for other in names])))
-    if len(tools) > len(names):
+    if others := [f"'{other}'" for other in tools[len(names) :]]:
+        some = and_more(others, len(listed) - len(tools), words)
         said.append(
-            _tools_told(tools[len(names) :], len(listed) - len(tools), words, has_similar=bool(names))
+            words("Other tools: {names}.", names=some) if names else words("Tools: {names}.", names=some)
         )
     elif not names:
         said.append(words("List the tools to see what there is."))
@@ -307,16 +309,6 @@ def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH
         else words(_DO_OTHERWISE)
     )
     return error_envelope(answer["error_code"], words.sentences(told, advice), {**details, "repeated": times})
-
-
-def _tools_told(names: Sequence[str], rest: int, words: Language, *, has_similar: bool) -> str:
-    """Name tools that may be called instead, and the number of those that are not named."""
-    quoted = words.all_of([f"'{name}'" for name in names])
-    if has_similar:
-        return words("Other tools are {names}.", names=quoted)
-    if rest:
-        return words("Of {count} tools, the nearest are {names}.", count=rest + len(names), names=quoted)
-    return words.plural("The only tool is {names}.", "The tools are {names}.", len(names), names=quoted)
 
 
 def tool_failed(name: str, error_id: str, *, language: str = ENGLISH) -> dict[str, Any]:

@@ -17,7 +17,6 @@ _VALUES_TEXT: Final = 300
 _MAX_LISTED: Final = 20
 _MAX_TYPES: Final = 8
 _MAX_ITEM_TYPES: Final = 3
-_MAX_CHOICES: Final = 4
 _MAX_DESCRIPTION: Final = 120
 _MAX_BOUND: Final = 200
 _MAX_FORMAT: Final = 40
@@ -107,39 +106,28 @@ def type_words(node: Node) -> tuple[str, ...]:
     return tuple(f"{name} of {items}" if items else name for name, items in found)
 
 
-def expected(node: Node | None, words: Language, *, brief: bool = False) -> str:
-    """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted.
-
-    ``brief`` leaves out samples of string formats.
-    """
+def expected(node: Node | None, words: Language) -> str:
+    """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted."""
     free = [way for way in (node.ways if node else ()) if way.enum is None]
     found = _kinds(free)
     values = [each for each in allowed_values(node, partly=True) if each is not None or _NULL not in found]
     # An array of several types comes last: it would take in the next choice.
     found.sort(key=lambda kind: len(kind[1]) > 1)
-    said = {kind: _phrase(kind, free, words, brief=brief) for kind in found if kind != _NULL}
+    said = {kind: _phrase(kind, free, words) for kind in found if kind != _NULL}
     alone = [text for kind, text in said.items() if len(kind[1]) < 2]
     listed = [one_of(values, words)] if values else []
     null = [words("null")] if _NULL in found else []
     return words.either([*alone, *listed, *null, *list(said.values())[len(alone) :]])
 
 
-def _phrase(kind: _Kind, free: Iterable[Node], words: Language, *, brief: bool) -> str:
+def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:
     name, items = kind
     if items:
         return words("an array of {items}", items=words.either([words(_PLURALS[each]) for each in items]))
     formats = dict.fromkeys(way.format or "" for way in free if "string" in likely_types(way))
     if name == "string" and _SAMPLES.keys() >= formats.keys():
-        return words("a string ({formats})", formats=_formats(formats, words, brief=brief))
+        return words("a string ({formats})", formats=words.either([*formats]))
     return words(ONE_OF_A_TYPE[name])
-
-
-def _formats(names: Iterable[str], words: Language, *, brief: bool = False) -> str:
-    said = []
-    for name in names:
-        told, sample = cut(name, _MAX_FORMAT), None if brief else _SAMPLES.get(name)
-        said.append(words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told)
-    return words.either(said)
 
 
 def allowed_values(node: Node | None, *, partly: bool = False) -> tuple[Any, ...]:
@@ -180,7 +168,9 @@ def limit(fault: Fault, words: Language) -> str:
         said = [words.all_of([limit(each, words) for each in way]) for way in bound[: _MAX_TYPES + 1]]
         return words.either(list(dict.fromkeys(said))) if all(said) and len(said) <= _MAX_TYPES else ""
     if keyword == "format":
-        return words("have the format {thing}", thing=_formats([str(bound)], words))
+        told, sample = cut(str(bound), _MAX_FORMAT), _SAMPLES.get(str(bound))
+        thing = words("{thing} such as {sample}", thing=told, sample=in_json(sample)) if sample else told
+        return words("have the format {thing}", thing=thing)
     if keyword[3:] in _SIZES:
         return words(_LEAST_OR_MOST[keyword[:3]], size=words.plural(*_SIZES[keyword[3:]], int(bound)))
     if isinstance(bound, str):  # a pattern, whose backslashes JSON would double
@@ -221,37 +211,13 @@ def shape(node: Node | None, words: Language) -> str:
     >>> shape(Tree(point).top, Language())
     "It has 'x' (an integer)."
     """
-    owners, is_list = _owners(node)
-    names = (
-        _properties(owners[0], words) if len(owners) == 1 and owners[0].properties else _either(owners, words)
-    )
-    if not names:
-        return ""
-    return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
-
-
-def choice(node: Node | None, words: Language) -> str:
-    """Return :func:`shape` where one of several objects is expected, of which an example would show only one."""
-    return shape(node, words) if len(_owners(node)[0]) > 1 else ""
-
-
-def _owners(node: Node | None) -> tuple[list[Node], bool]:
-    """Return what may have the properties, and whether it is the items of a list."""
     ways = _without_null(node)
     is_list = len(ways) == 1 and ways[0].is_only("array")
-    return _without_null(ways[0].items) if is_list else ways, is_list
-
-
-def _either(ways: Sequence[Node], words: Language) -> str:
-    """Return the required properties of several objects; empty if they are many, or if these do not tell them apart."""
-    required = [list(filter(exact, way.required))[:_MAX_TYPES] for way in ways[: _MAX_CHOICES + 1]]
-    if not 1 < len(required) <= _MAX_CHOICES or not all(required):
+    owners = _without_null(ways[0].items) if is_list else ways
+    if len(owners) != 1 or not owners[0].properties:
         return ""
-    said = [
-        words.all_of([_property(way, name, words) for name in names])
-        for way, names in zip(ways, required, strict=True)
-    ]
-    return words("either {ways}", ways=words.either(said))
+    names = _properties(owners[0], words)
+    return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
 
 
 def _without_null(node: Node | None) -> list[Node]:
@@ -264,7 +230,7 @@ def _properties(way: Node, words: Language) -> str:
 
 
 def _property(way: Node, name: str, words: Language) -> str:
-    kind = expected(way.child(name), words, brief=True)
+    kind = expected(way.child(name), words)
     if kind and name not in way.required:
         kind = words("{kind}, optional", kind=kind)
     return f"'{name}' ({kind})" if kind else f"'{name}'"

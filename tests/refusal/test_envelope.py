@@ -147,12 +147,12 @@ def _tools(*names):
     ("listed", "sent", "said"),
     [
         (["search"], "serch", "Did you mean 'search'?"),
-        (["search", "edit"], "serch", "Did you mean 'search'? Other tools are 'edit'."),
-        (["edit"], "lookup", "The only tool is 'edit'."),
+        (["search", "edit"], "serch", "Did you mean 'search'? Other tools: 'edit'."),
+        (["edit"], "lookup", "Tools: 'edit'."),
         (
             ["edit", "send_mail", "get_weather"],
             "weather_now",
-            "The tools are 'get_weather', 'send_mail' and 'edit'.",
+            "Tools: 'get_weather', 'send_mail' and 'edit'.",
         ),
     ],
 )
@@ -167,7 +167,8 @@ async def test_of_many_tools_the_nearest_ten_are_named():
     names = [f"tool_{number}" for number in range(39)]
     result = await call(_tools(*names, "read_invoice"), "invoice_of", {})
     reported = envelope_of(result)
-    assert "Of 40 tools, the nearest are 'read_invoice', " in reported["message"]
+    assert " Tools: 'read_invoice', " in reported["message"]
+    assert reported["message"].endswith(" and 30 more.")
     assert reported["details"]["tools"][0] == "read_invoice"
     assert len(reported["details"]["tools"]) == 10
     assert json.loads(result.content[0].text)["details"] == {"tool": "invoice_of"}
