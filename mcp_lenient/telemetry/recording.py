@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from mcp_lenient.errors import LoggingError
-from mcp_lenient.refusal.locations import below, keys_naming_secret, marked_secret
+from mcp_lenient.refusal.locations import below, marked_secret
 from mcp_lenient.refusal.sentences import kinds
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import has_credential, is_name, name_words, secret_name
+from mcp_lenient.values.display import has_credential, is_name, keys_naming_secret, name_words, secret_name
 from mcp_lenient.values.json_values import looks_like_json
 
 LARGEST: Final = 50_000_000

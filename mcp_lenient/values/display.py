@@ -6,8 +6,9 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 from mcp_lenient.types import Path
@@ -105,20 +106,21 @@ def _secret_word(word: str) -> bool:
     return word in _WORDS or word.endswith(_ENDINGS) or _BEGINNING.match(word) is not None
 
 
-def names_secret(entries: object, more: Collection[str] = ()) -> Iterator[str]:
-    """Yield the keys of an object whose text is the name of a secret, so that what is beside it may be the secret.
+def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[str]:
+    """Return up to two keys of an object whose text is the name of a secret, so that what is beside it may be the secret.
 
-    >>> [*names_secret({"name": "Authorization", "value": "x"})], [*names_secret({"title": "Forgot my password"})]
+    >>> [*keys_naming_secret({"name": "Authorization", "value": "x"})], [*keys_naming_secret({"title": "Forgot my password"})]
     (['name'], [])
     """
-    for key, text in entries.items() if isinstance(entries, Mapping) else ():
-        if (
-            isinstance(text, str)
-            and len(text) <= MAX_NAME
-            and _KEY.fullmatch(text)
-            and secret_name(text, more)
-        ):
-            yield key
+    named = (
+        key
+        for key, text in (owner.items() if isinstance(owner, Mapping) else ())
+        if isinstance(text, str)
+        and len(text) <= MAX_NAME
+        and _KEY.fullmatch(text)
+        and secret_name(text, more)
+    )
+    return frozenset(islice(named, 2))
 
 
 def has_credential(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
 from itertools import chain
 from typing import Any, Final
 
@@ -55,21 +56,20 @@ def applied(value: Any, patch: Patch) -> Any:
     Raises:
         LookupError: When the patch does not fit the value.
     """
+    top = [deepcopy(value)]  # so that the whole value has a place as well
     for operation in patch:
         new = operation.get("value")
-        if operation["op"] == "move":
-            source = _place(value, operation["from"])
-            new, value = value_at(value, source), with_value(value, source, REMOVED)
-        is_new = operation["op"] not in ("remove", "replace")
-        path = _place(value, operation["path"], is_new=is_new)
-        above = value_at(value, path[:-1])
-        if operation["op"] == "remove":
-            value = with_value(value, path, REMOVED)
-        elif is_new and path and isinstance(above, list) and isinstance(at := path[-1], int):
-            value = with_value(value, path[:-1], [*above[:at], new, *above[at:]])
-        else:
-            value = with_value(value, path, new)
-    return value
+        if operation["op"] != "add":
+            owner, key = _entry(top, operation.get("from", operation["path"]))
+            gone = owner.pop(key)
+            new = gone if operation["op"] == "move" else new
+        if operation["op"] != "remove":
+            owner, key = _entry(top, operation["path"])
+            if isinstance(owner, list):
+                owner.insert(key, new)
+            else:
+                owner[key] = new
+    return top[0]
 
 
 def path_at(value: Any, text: str) -> Path:
@@ -84,16 +84,14 @@ def path_at(value: Any, text: str) -> Path:
     return path
 
 
-def _place(value: Any, text: str, *, is_new: bool = False) -> Path:
-    """Return the path that a pointer names: of an existing value, or of a new one in an existing container."""
-    path = path_at(value, text)
-    if value_at(value, path) is not REMOVED:
-        return path
-    above = value_at(value, path[:-1])
-    is_end = isinstance(above, list) and path[-1:] == (len(above),)
-    if not is_new or not path or not (isinstance(above, Mapping) or is_end):
+def _entry(top: list[Any], text: str) -> tuple[Any, Any]:
+    """Return the container that a pointer leads into, and the key or index in it."""
+    *above, key = (0, *path_at(value_at(top, (0,)), text))
+    owner = value_at(top, tuple(above))
+    is_index = isinstance(owner, list) and isinstance(key, int) and 0 <= key <= len(owner)
+    if not is_index and not isinstance(owner, dict):
         raise LookupError(text)
-    return path
+    return owner, key
 
 
 def difference(old: Any, new: Any) -> Patch:

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from mcp_lenient.engine.contract import ToolContract
-from mcp_lenient.refusal.locations import Refused, below, keys_naming_secret, marked_secret
+from mcp_lenient.refusal.locations import Refused, below, marked_secret
 from mcp_lenient.schema.node import Node, fits
 from mcp_lenient.types import Fault
-from mcp_lenient.values.display import HIDDEN, has_credential, is_name, secret_name
+from mcp_lenient.values.display import HIDDEN, has_credential, is_name, keys_naming_secret, secret_name
 from mcp_lenient.values.json_values import pointer, tokens_of
 
 _LONGEST = 300
