@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
@@ -183,7 +182,7 @@ _OF_NAMES: Final[Mapping[str, str]] = {
 
 def explained(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
     """Yield the most helpful faults of a validator, as the published schema has them."""
-    known = cache(partial(_known, refused))
+    known: dict[Path, tuple[Fault, ...]] = {}
     return (each for own in _leading(refused, judged) for each in _explained(refused, own, known))
 
 
@@ -191,8 +190,8 @@ def _leading(refused: Refused, judged: Sequence[Fault]) -> Iterator[Fault]:
     """Yield no fault above others at a value of the right type, and none below a wrong or tied value."""
     tied = {each.path for each in judged if each.keyword == "ambiguous"}
     within = {above for each in judged for above in _above(each.path)}
-    own = {each.path for each in judged if each.kind in ("type", "value")}
-    wrong = {path for path in own & within if not _is_of_type(refused, path)} | tied
+    around = (each.path for each in judged if each.kind in ("type", "value") and each.path in within)
+    wrong = {path for path in around if not _is_of_type(refused, path)} | tied
     for each in judged:
         is_hidden = each.kind == "type" and each.path in within and each.path not in wrong
         is_tied = each.path in tied and each.keyword != "ambiguous"
@@ -210,7 +209,7 @@ def _is_of_type(refused: Refused, path: Path) -> bool:
     return place.node is None or any(fits(each, place.value, exact_integers=refused.exact) for each in kinds)
 
 
-def _explained(refused: Refused, own: Fault, known: Callable[[Path], tuple[Fault, ...]]) -> Sequence[Fault]:
+def _explained(refused: Refused, own: Fault, known: dict[Path, tuple[Fault, ...]]) -> Sequence[Fault]:
     """Return what the published schema refuses where a tool's validator does; the fault itself if it refuses nothing."""
     if own.keyword or own.error_code:
         return (own,)
@@ -223,24 +222,24 @@ def _explained(refused: Refused, own: Fault, known: Callable[[Path], tuple[Fault
     is_own = bool(own.detail or own.kind == "overlooked" or (own.reason and own.kind == "value"))
     # A validator reports the faults of every branch of a union of objects.
     unions = (each for each in _above(own.path) if not is_own and _is_union_of_objects(refused.look(each)))
-    told = next(map(known, unions), ())
+    told = next((_known(refused, each, known) for each in unions), ())
     if told:
         return told
     if own.kind in _OF_NAMES:
         return (replace(own, keyword=_OF_NAMES[own.kind], node=place.node),)
     # No schema is left for an item beyond those of a tuple: the list is too long.
     above = own.path[:-1] if place.node is None else own.path
-    found = known(above)
+    found = _known(refused, above, known)
     if above != own.path or is_own:
         found = tuple(each for each in found if each.path == above)
     return (*found, own) if is_own or not found else found
 
 
-def _known(refused: Refused, path: Path) -> tuple[Fault, ...]:
-    place = refused.look(path)
-    if place.node is None:
-        return ()
-    return faults(place.node, place.value, place.path, exact=refused.exact, known=True)
+def _known(refused: Refused, path: Path, known: dict[Path, tuple[Fault, ...]]) -> tuple[Fault, ...]:
+    if path not in known:
+        node, value = refused.look(path).node, refused.look(path).value
+        known[path] = faults(node, value, path, exact=refused.exact, known=True) if node else ()
+    return known[path]
 
 
 def _is_union_of_objects(place: Location) -> bool:

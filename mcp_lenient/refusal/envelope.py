@@ -274,10 +274,8 @@ def unknown_tool(
     """
     told, words = shown_name(name), texts(language)
     if has_versions:
-        message = words(
-            "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=told
-        )
-        return error_envelope("UNKNOWN_TOOL", message, {"tool": told})
+        text = marked("Tool '{tool}' has no such version. The tool was not run. Call it without a version.")
+        return _about_tool("UNKNOWN_TOOL", name, words, text)
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
     rest = {other for other in listed if shown_name(other) == other and other not in names}
     tools = [*names, *nearest(name, rest, _MAX_TOOLS - len(names))]
@@ -313,37 +311,34 @@ def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH
 
 def tool_failed(name: str, error_id: str, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a call whose tool raised an unexpected exception; the log has the same id."""
-    told, words = shown_name(name), texts(language)
-    message = words(
+    text = marked(
         "Tool '{tool}' failed with an error of its own. It may have run in part: find out what it has done before you "
-        "call it again. Whoever operates the server finds the error under the id {error_id}.",
-        tool=told,
-        error_id=error_id,
+        "call it again. Whoever operates the server finds the error under the id {error_id}."
     )
-    return error_envelope("TOOL_FAILED", message, {"tool": told, "error_id": error_id})
+    return _about_tool("TOOL_FAILED", name, texts(language), text, error_id=error_id)
 
 
 def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool of a server that a proxy cannot reach."""
-    told, words = shown_name(name), texts(language)
-    message = words(
+    text = marked(
         "Tool '{tool}' cannot be called now: the server behind this proxy does not answer. "
-        "The tool was not run. Try again later.",
-        tool=told,
+        "The tool was not run. Try again later."
     )
-    return error_envelope("UPSTREAM_UNAVAILABLE", message, {"tool": told})
+    return _about_tool("UPSTREAM_UNAVAILABLE", name, texts(language), text)
 
 
 def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a call that the server behind a proxy did not answer in time."""
-    told, words = shown_name(name), texts(language)
-    message = words(
-        "Tool '{tool}' did not answer within {seconds} seconds. The call was cancelled, but it may have run: "
-        "find out what it has done before you send it again.",
-        tool=told,
-        seconds=f"{seconds:g}",
+    text = marked(
+        "Tool '{tool}' did not answer within {timeout_seconds:g} seconds. The call was cancelled, but it may have run: "
+        "find out what it has done before you send it again."
     )
-    return error_envelope("UPSTREAM_TIMED_OUT", message, {"tool": told, "timeout_seconds": seconds})
+    return _about_tool("UPSTREAM_TIMED_OUT", name, texts(language), text, timeout_seconds=seconds)
+
+
+def _about_tool(code: str, name: str, words: Language, text: str, **details: Any) -> dict[str, Any]:
+    details = {"tool": shown_name(name), **details}
+    return error_envelope(code, words(text, **details), details)
 
 
 # --- the text of an envelope ------------------------------------------------------------------------------

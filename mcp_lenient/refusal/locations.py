@@ -17,7 +17,7 @@ from mcp_lenient.values.display import (
     fits_json,
     has_credential,
     is_name,
-    names_secret,
+    keys_naming_secret,
     secret_name,
     sentence,
     short_scalar,
@@ -172,11 +172,6 @@ def may_be_told(name: str, value: object, node: Node, policy: Policy) -> bool:
 def marked_secret(node: Node | None) -> bool:
     """Return whether a schema marks a value as secret."""
     return node is not None and any(way.secret for way in node.ways)
-
-
-def keys_naming_secret(owner: object, secrets: Collection[str] = ()) -> frozenset[str]:
-    """Return up to two keys of an object whose values name the secret beside them: ``{"name": "API_KEY", ..}``."""
-    return frozenset(islice(names_secret(owner, secrets), 2))
 
 
 def entries(value: object) -> Iterable[tuple[Any, Any]]:

@@ -64,7 +64,7 @@ class FaultGroup(NamedTuple):
     """Faults of one kind, at places that differ in list indices only.
 
     Attributes:
-        faults: What is wrong at the first place: each keyword, or the author's sentence.
+        faults: What is wrong at the first place: each keyword, and last what the author says.
         places: The first places.
         total: The number of all places.
         node: What the schema expects.
@@ -89,9 +89,10 @@ class FaultGroup(NamedTuple):
         """Whether a key of a map is wrong; what its schema refuses of it is the ``bound``."""
         return self.keyword == "propertyNames"
 
-    def first(self, attribute: str) -> Any:
-        """Return the first set attribute of the faults."""
-        return next(filter(None, [getattr(each, attribute) for each in self.faults]), None)
+    @property
+    def own(self) -> Fault:
+        """The fault with what the author says, if the author says anything."""
+        return self.faults[-1]
 
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
@@ -109,13 +110,12 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup]
 
 
 def _group(refused: Refused, alike: Sequence[tuple[Path, Iterable[Fault]]]) -> FaultGroup:
-    # The author's sentence comes after what the schema says.
     faults = sorted(alike[0][1], key=lambda fault: not fault.keyword)
     places = [refused.look(path) for path, _ in alike[:_MAX_SAMPLES]]
-    said = filter(None, (*[each.node for each in faults], places[0].node))
-    node = next(said, None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
     keyword = faults[0].keyword
     code = _CODES.get(keyword or faults[0].kind, "value")
+    said = () if code in ("unknown", "size") else (*[each.node for each in faults], places[0].node)
+    node = next(filter(None, said), None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
     if keyword == "propertyNames" and node.once(say.allowed_values):
         code = "enum"
     return FaultGroup(tuple(faults), tuple(places), len(alike), node, keyword, code)
@@ -179,8 +179,6 @@ class _Wording:
         refused, group, code = self.refused, self.group, self.group.code
         path, near = refused.shown(self.first.path), self.near
         types = self.received_types if self.is_of_value and len(self.received_types) == 1 else {}
-        own_types = group.first("expected_types") or self.node.once(say.type_words)
-        expects, has_list = code not in ("unknown", "size"), code not in ("unknown", "size", "ambiguous")
         is_known = code == "unknown" or refused.look(path[:1]).declared
         parts = tuple([shown(part) if isinstance(part, str) else part for part in path])
         is_cut_off = self.broken is not None and self.broken.is_end
@@ -190,13 +188,13 @@ class _Wording:
             code,
             cut(self.message(), _MAX_MESSAGE),
             received_type=next(iter(types), None),
-            expected_types=own_types if expects else (),
+            expected_types=group.own.expected_types or self.node.once(say.type_words),
             received_value=self.first.value if self.echoes else None,
             has_received_value=self.echoes,
             did_you_mean=tuple(near if group.keyword == "enum" else map(shown, near)),
-            allowed_values=self.node.once(say.allowed_values)[: say.MAX_VALUES] if has_list else (),
+            allowed_values=self.node.once(say.allowed_values)[: say.MAX_VALUES],
             fixes=self.offered.fixes,
-            error_code=group.first("error_code") or ("CUT_OFF" if is_cut_off else None),
+            error_code=group.own.error_code or ("CUT_OFF" if is_cut_off else None),
         )
 
     @cached_property
@@ -207,9 +205,8 @@ class _Wording:
             written = (each.get("value") for each in self.operations("path"))
             return [value for value in written if value in allowed][:_MAX_NEAR]
         found = self.ends("from", "path") if self.group.code == "unknown" else ()
-        return list(dict.fromkeys(path[-1] for path in found if path[:-1] == self.first.path[:-1]))[
-            :_MAX_NEAR
-        ]
+        beside = dict.fromkeys(path[-1] for path in found if path[:-1] == self.first.path[:-1])
+        return list(beside)[:_MAX_NEAR]
 
     def operations(self, end: str) -> list[Mapping[str, Any]]:
         """Return the operations of likely patches that have this place at one of their ends."""
@@ -278,21 +275,22 @@ class _Wording:
         """Return the author's sentence, or the validator's in our words, unless the type says it."""
         group, look = self.group, self.refused.look
         places = [look(each.path[:-1]) if group.is_of_key else each for each in group.places]
-        detail = self.refused.safe_sentence(places, group.first("detail"), _MAX_DETAIL)
+        detail = self.refused.safe_sentence(places, group.own.detail, _MAX_DETAIL)
         is_of_type = group.code == "type" and self.first.node is not None
-        return detail or ("" if is_of_type else self.words.of(group.first("reason") or ""))
+        return detail or ("" if is_of_type else self.words.of(group.own.reason or ""))
 
     def received(self) -> str:
         """Return the value or type, with its size if that is limited; empty if its type alone is right."""
         words, group, value = self.words, self.group, self.first.value
         if group.is_of_key:
             return words(ONE_OF_A_TYPE["string"])
-        told = kind = words.either([words(ONE_OF_A_TYPE[each]) for each in self.received_types])
-        if self.echoes and value is not None:
+        is_told = self.echoes and value is not None
+        if is_told:
             told = words(_RECEIVED[json_type(value)], value=in_json(value))
-        if group.total == 1:
-            told = say.with_size(told, value, group.faults, words)
-        return told if told != kind or group.keyword in ("type", "enum", "") else ""
+        else:
+            told = words.either([words(ONE_OF_A_TYPE[each]) for each in self.received_types])
+        sized = say.with_size(told, value, group.faults, words) if group.total == 1 else told
+        return sized if is_told or sized != told or group.keyword in ("type", "enum", "") else ""
 
     def ambiguous(self) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""
