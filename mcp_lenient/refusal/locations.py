@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -24,7 +24,7 @@ from mcp_lenient.values.display import (
 )
 from mcp_lenient.values.json_values import looks_like_json
 from mcp_lenient.values.language import Language, language
-from mcp_lenient.values.patches import REMOVED, value_at
+from mcp_lenient.values.patches import REMOVED, entries, value_at
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Policy
@@ -33,6 +33,7 @@ _MAX_TOLD: Final = 100
 _LOOKED_AT: Final = 2_000
 _SUBSTRING: Final = 4
 _MAX_BITS: Final = 4_000
+_TOO_MUCH: Final = object()
 
 
 class Location(NamedTuple):
@@ -56,11 +57,6 @@ class Location(NamedTuple):
     def ways(self) -> tuple[Node, ...]:
         """The branches of the node."""
         return () if self.node is None else self.node.ways
-
-    @property
-    def name(self) -> str | None:
-        """The last name in the path, which is that of its list for an item."""
-        return next((part for part in reversed(self.path) if isinstance(part, str)), None)
 
 
 @dataclass(frozen=True)
@@ -156,7 +152,9 @@ class Refused:
         if not detail or not all(map(self.may_show, places)):
             return ""
         secrets = self.policy.secret
-        if any(place.path and _has_secret_names(place.value, secrets) for place in places):
+        if any(
+            part.secret for place in places if place.path for part in _parts(place.node, place.value, secrets)
+        ):
             return ""
         if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
@@ -174,23 +172,9 @@ def marked_secret(node: Node | None) -> bool:
     return node is not None and any(way.secret for way in node.ways)
 
 
-def entries(value: object) -> Iterable[tuple[Any, Any]]:
-    """Return the entries of a container by name or index."""
-    if isinstance(value, Mapping):
-        return value.items()
-    return enumerate(value if isinstance(value, list) else ())
-
-
 def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> bool:
     """Return whether a value contains a secret, or anything under an undeclared name."""
-    names = value if isinstance(value, Mapping) else ()
-    return (
-        marked_secret(node)
-        or has_credential(value)
-        or any(secret_name(name, secrets) or not _declares(node, name) for name in names)
-        or (len(names) > 1 and bool(keys_naming_secret(value, secrets)))
-        or any(private(below(node, key), entry, secrets) for key, entry in entries(value))
-    )
+    return any(part.secret or part.open for part in _parts(node, value, secrets))
 
 
 def _declares(node: Node | None, name: object) -> bool:
@@ -207,36 +191,46 @@ def _of_all(ways: Iterable[Node], key: object) -> Node | None:
     return found[0].tree.any_of(found) if found else None
 
 
-def _has_secret_names(value: Any, secrets: Collection[str]) -> bool:
-    waiting: list[Any] = [value]
-    for each in islice(waiting, _LOOKED_AT):
-        if isinstance(each, Mapping) and any(secret_name(key, secrets) for key in each):
-            return True
-        if keys_naming_secret(each, secrets):
-            return True
-        waiting.extend(entry for _, entry in entries(each))
-    return len(waiting) > _LOOKED_AT
+class _Part(NamedTuple):
+    """A value within another.
+
+    ``key``: its key, if that is undeclared and below a secret or undeclared name; ``secret``: it or a value around it is
+    a secret, or may be too deep to know; ``open``: it is under an undeclared name.
+    """
+
+    value: Any
+    key: str | None = None
+    secret: bool = False
+    open: bool = False
+
+
+def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_Part]:
+    """Yield a value and what is in it, from the outside in; one secret in place of what is too much to look at."""
+    waiting = [(node, _Part(value))]
+    for at, part in islice(waiting, _LOOKED_AT):
+        secret = part.secret or marked_secret(at) or has_credential(part.value)
+        yield part._replace(secret=secret)
+        named = keys_naming_secret(part.value, secrets)
+        for key, entry in entries(part.value):
+            is_open = isinstance(key, str) and not _declares(at, key)
+            hidden = key if is_open and (secret or part.open) else None
+            is_secret = secret or secret_name(key, secrets) or not named <= {key}
+            waiting.append((below(at, key), _Part(entry, hidden, is_secret, part.open or is_open)))
+    if len(waiting) > _LOOKED_AT:
+        yield _Part(_TOO_MUCH, secret=True)
 
 
 def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Iterator[str | None]:
     """Yield strings and numbers under secret or undeclared names, and long strings; None if there are too many."""
-    waiting: list[tuple[Node | None, Any, bool]] = [(top, arguments, False)]
-    for node, value, above in islice(waiting, _LOOKED_AT):
-        hidden = above or marked_secret(node) or has_credential(value)
-        if isinstance(value, str) and (hidden or len(value) > MAX_SCALAR):
+    for value, key, *hidden in _parts(top, arguments, secrets):
+        yield key or ""
+        if value is _TOO_MUCH:
+            yield None
+        elif isinstance(value, str) and (any(hidden) or len(value) > MAX_SCALAR):
             yield value
-        elif isinstance(value, (int, float)) and not isinstance(value, bool) and hidden:
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and any(hidden):
             # Python refuses to write an integer of thousands of digits; no sentence contains one.
             yield "" if isinstance(value, int) and value.bit_length() > _MAX_BITS else repr(value)
-        named = keys_naming_secret(value, secrets)
-        for key, entry in entries(value):
-            is_open = isinstance(key, str) and not _declares(node, key)
-            if hidden and is_open:
-                yield key
-            is_secret = hidden or is_open or secret_name(key, secrets) or not named <= {key}
-            waiting.append((below(node, key), entry, is_secret))
-    if len(waiting) > _LOOKED_AT:
-        yield None
 
 
 def _repeats(detail: str, text: str) -> bool:

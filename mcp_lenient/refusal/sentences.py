@@ -111,13 +111,14 @@ def expected(node: Node | None, words: Language) -> str:
     free = [way for way in (node.ways if node else ()) if way.enum is None]
     found = _kinds(free)
     values = [each for each in allowed_values(node, partly=True) if each is not None or _NULL not in found]
-    # An array of several types comes last: it would take in the next choice.
-    found.sort(key=lambda kind: len(kind[1]) > 1)
-    said = {kind: _phrase(kind, free, words) for kind in found if kind != _NULL}
-    alone = [text for kind, text in said.items() if len(kind[1]) < 2]
     listed = [one_of(values, words)] if values else []
     null = [words("null")] if _NULL in found else []
-    return words.either([*alone, *listed, *null, *list(said.values())[len(alone) :]])
+    said = [(len(kind[1]) > 1, _phrase(kind, free, words)) for kind in found if kind != _NULL]
+    # An array of several types comes last: it would take in the next choice.
+    alone, several = (
+        [text for is_of_several, text in said if is_of_several is last] for last in (False, True)
+    )
+    return words.either([*alone, *listed, *null, *several])
 
 
 def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:

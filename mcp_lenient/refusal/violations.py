@@ -8,9 +8,8 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import Location, Refused, entries, private
+from mcp_lenient.refusal.locations import Location, Refused, private
 from mcp_lenient.refusal.sentences import quoted
-from mcp_lenient.rules import likely
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
 from mcp_lenient.schema.node import Node
@@ -20,7 +19,7 @@ from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
 from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
-from mcp_lenient.values.patches import Patch, path_at
+from mcp_lenient.values.patches import Patch, entries, path_at
 
 MAX_VIOLATIONS: Final = 20
 _MAX_SAMPLES: Final = 8
@@ -343,7 +342,8 @@ class _Wording:
             items = operation["value"] if operation["op"] == "replace" else None
             if isinstance(items, list) and all(isinstance(each, str) for each in items):
                 return in_json(items)
-        is_risky = self.refused.destructive or is_identifier(self.first.name)
+        name = next((part for part in reversed(self.first.path) if isinstance(part, str)), None)
+        is_risky = self.refused.destructive or is_identifier(name)
         return None if is_risky else self.node.once(say.example)
 
     def not_as_text(self) -> str:
@@ -371,19 +371,15 @@ class _Wording:
         return self.words("Send one value.") if self.kinds else ""
 
     def leave_out(self) -> str:
-        """Return what to do without a value, if one was sent that means "no value".
-
-        A destructive tool might do more without it, as without a filter, so its messages do not advise that.
-        """
+        """Return whether a value that means "no value" may be left out, which no message to a destructive tool advises."""
         first, words = self.first, self.words
-        is_nothing = likely.says_nothing(first.value) or likely.is_empty(first.node, first.value)
-        if self.group.total > 1 or not is_nothing:
-            return ""
         if self.refused.may_leave_out(first):
-            is_needed = self.refused.destructive or likely.needs_text(first.node, first.value)
-            return "" if is_needed else words("Leave it out if you have no value.")
-        is_property = first.declared and any(isinstance(part, str) for part in first.path[-1:])
-        return words("It cannot be left out: send a value.") if is_property and first.value is None else ""
+            is_offered = any(each["op"] == "remove" for each in self.operations("path"))
+            return words("Leave it out if you have no value.") if is_offered else ""
+        is_null = (
+            first.value is None and first.declared and any(isinstance(part, str) for part in first.path[-1:])
+        )
+        return words("It cannot be left out: send a value.") if is_null and self.group.total == 1 else ""
 
     # Names
 

@@ -60,35 +60,27 @@ _SEVERAL: Final = frozenset("array list tuple comma separated json".split())
 """Words of a description of a text that holds several values."""
 
 
-def says_nothing(value: object) -> bool:
+def _says_nothing(value: object) -> bool:
     """Return whether a value was likely sent for lack of one: null, an empty string, or a word for it."""
-    return value is None or (
-        isinstance(value, str) and len(value) < 16 and value.strip().casefold() in _NOTHING
-    )
-
-
-def needs_text(node: Node | None, value: object) -> bool:
-    """Return whether the author asks for a longer text than was sent: leaving it out would widen the call."""
-    least = (each for way in (node.ways if node else ()) for each in way.says("minLength"))
-    return isinstance(value, str) and any(least)
-
-
-def is_empty(node: Node | None, value: object) -> bool:
-    """Return whether a value is an empty container where none is taken."""
-    kind = json_type(value)
-    is_taken = any(way.kinds is None or kind in way.kinds for way in (node.ways if node else ()))
-    return isinstance(value, (list, dict)) and not value and not is_taken
+    is_text = isinstance(value, str) and len(value) < 16
+    return value is None or (is_text and str(value).strip().casefold() in _NOTHING)
 
 
 def leave_out(place: Place, value: Any) -> Iterator[Any]:
-    """A word for nothing, or an empty container, left out, for an optional property."""
-    if is_empty(place.node, value) or (says_nothing(value) and not needs_text(place.node, value)):
+    """A word for nothing, or an empty container where none is taken, left out, for an optional property.
+
+    A text stays where the author asks for a longer one: leaving it out would widen the call.
+    """
+    ways, kind = place.node.ways, json_type(value)
+    is_longer = isinstance(value, str) and any(least for way in ways for least in way.says("minLength"))
+    is_empty = value in ([], {}) and not any(way.kinds is None or kind in way.kinds for way in ways)
+    if is_empty or (_says_nothing(value) and not is_longer):
         yield ABSENT
 
 
 def as_null(place: Place, text: str) -> Iterator[None]:
     """A word for nothing as null."""
-    if text and says_nothing(text) and _expects(place.node, "null"):
+    if text and _says_nothing(text) and _expects(place.node, "null"):
         yield None
 
 
@@ -101,7 +93,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     """
     members = place.node.once(_members)
     if text is None:
-        return [each for each in members if says_nothing(each)][:_MAX_NEAR]
+        return [each for each in members if _says_nothing(each)][:_MAX_NEAR]
     words = name_words(text) if len(text) <= _MAX_TEXT and not place.node.once(allows_one_value) else ()
     own = {*name_words(place.name or "")}
     less = tuple(word for word in words if word not in own)

@@ -9,11 +9,12 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, Final
 
-from mcp_lenient.refusal.locations import below, entries, marked_secret
+from mcp_lenient.refusal.locations import below, marked_secret
 from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import escaped_pointer, secret_name
 from mcp_lenient.values.json_values import json_type, pointer
+from mcp_lenient.values.patches import entries
 
 LISTED: Final = 50
 """Places of one call that are listed."""

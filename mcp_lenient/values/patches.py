@@ -150,7 +150,7 @@ class _Difference:
             yield {"op": "move", "from": pointer(source), "path": pointer(path)}
         elif any(self._source(place, below) is not None for place, below in _parts(value, path)):
             yield {"op": "add", "path": pointer(path), "value": type(value)()}
-            for key, below in _entries(value):
+            for key, below in entries(value):
                 yield from self._add((*path, key), below)
         else:
             yield {"op": "add", "path": pointer(path), "value": value}
@@ -163,13 +163,14 @@ class _Difference:
         return next(iter(named or [place for place in alike if place in self.gone]), None)
 
 
-def _entries(value: Any) -> Iterable[tuple[Any, Any]]:
-    if isinstance(value, dict):
+def entries(value: object) -> Iterable[tuple[Any, Any]]:
+    """Return the entries of a container by name or index."""
+    if isinstance(value, Mapping):
         return value.items()
-    return enumerate(value) if isinstance(value, list) else ()
+    return enumerate(value if isinstance(value, list) else ())
 
 
 def _parts(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    for key, below in _entries(value):
+    for key, below in entries(value):
         yield (*path, key), below
         yield from _parts(below, (*path, key))
