@@ -129,11 +129,15 @@ def _missing_and_others(found: Sequence[Fault], path: Path) -> tuple[list[Fault]
 
 
 def _broken_limits(node: Node, value: Any, path: Path) -> Iterator[Fault]:
-    for keyword in _ASSERTED.get(json_type(value), ()):
-        broken = [bound for bound in node.says(keyword) if not holds(keyword, bound, value)]
-        yield from [_fault(path, keyword, node, bound) for bound in broken[:1]]
+    for keyword, bound in node.once(_limits, json_type(value)):
+        if not holds(keyword, bound, value):
+            yield _fault(path, keyword, node, bound)
     if isinstance(value, list) and len(value) > len(node.prefix) and _is_tuple(node):
         yield _fault(path, "maxItems", node, len(node.prefix))
+
+
+def _limits(node: Node, kind: str) -> Sequence[tuple[str, Any]]:
+    return [(keyword, bound) for keyword in _ASSERTED.get(kind, ()) for bound in node.says(keyword)]
 
 
 def _is_tuple(node: Node) -> bool:

@@ -209,8 +209,8 @@ class _Wording:
 
     def operations(self, end: str) -> list[Mapping[str, Any]]:
         """Return the operations of likely patches that have this place at one of their ends."""
-        here = pointer(self.first.path)
-        return [each for patch in self.offered.likely for each in patch if each.get(end) == here]
+        every = (each for patch in self.offered.likely for each in patch)
+        return [each for each in every if each.get(end) == pointer(self.first.path)]
 
     def ends(self, here: str, there: str) -> list[Path]:
         """Return the other ends of the likely moves to or from this place."""

@@ -112,14 +112,10 @@ def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[s
     >>> [*keys_naming_secret({"name": "Authorization", "value": "x"})], [*keys_naming_secret({"title": "Forgot my password"})]
     (['name'], [])
     """
-    named = (
-        key
-        for key, text in (owner.items() if isinstance(owner, Mapping) else ())
-        if isinstance(text, str)
-        and len(text) <= MAX_NAME
-        and _KEY.fullmatch(text)
-        and secret_name(text, more)
-    )
+    if not isinstance(owner, Mapping):
+        return frozenset()
+    texts = ((key, text) for key, text in owner.items() if isinstance(text, str) and len(text) <= MAX_NAME)
+    named = (key for key, text in texts if _KEY.fullmatch(text) and secret_name(text, more))
     return frozenset(islice(named, 2))
 
 
