@@ -35,6 +35,7 @@ _MAX_TOOLS: Final = 10
 _MAX_REASON: Final = 240
 _MAX_REASONS: Final = 5
 _TWICE: Final = 2
+_UNCHANGED: Final = marked("This exact call of '{tool}' was refused {count} times, unchanged.")
 _DO_OTHERWISE: Final = marked(
     "Do not send it again: change it, ask the user for what is missing, or do without this tool."
 )
@@ -51,6 +52,10 @@ _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVAL
 _OPENINGS: Final[Mapping[Subject, str]] = {
     "tool": marked("Invalid arguments for tool '{name}':"),
     "prompt": marked("Invalid arguments for prompt '{name}':"),
+}
+_CLOSINGS: Final[Mapping[Subject, str]] = {
+    "tool": marked("The tool was not run. Correct the call and send it again."),
+    "prompt": marked("Correct this and ask again."),
 }
 
 
@@ -114,11 +119,7 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
     reason = words.sentences(*(each[:1].upper() + each[1:] for each in reasons))
     if again.times > _TWICE:
         return words.sentences(
-            words(
-                "This exact call of '{tool}' was refused {count} times, unchanged.",
-                tool=name,
-                count=again.times,
-            ),
+            words(_UNCHANGED, tool=name, count=again.times),
             reason,
             words(_DO_OTHERWISE),
         )
@@ -170,10 +171,7 @@ def _within(entries: Sequence[Any], limit: int) -> list[Any]:
 
 
 def _message(name: str, violations: Sequence[Violation], words: Language, subject: Subject) -> str:
-    opening = words(_OPENINGS[subject], name=name)
-    closing = words("Correct this and ask again.")
-    if subject == "tool":
-        closing = words("The tool was not run. Correct the call and send it again.")
+    opening, closing = words(_OPENINGS[subject], name=name), words(_CLOSINGS[subject])
     said = [words.of(violation.message) for violation in _without_twins(violations)]
     if len(said) < 2:
         return words.sentences(opening, *(cut(each, _MAX_MESSAGE - 300) for each in said), closing)
@@ -297,9 +295,7 @@ def unknown_tool(
 def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool that does not exist and that the same caller has called this often."""
     words, details = texts(language), answer["details"]
-    told = words(
-        "This exact call of '{tool}' was refused {count} times, unchanged.", tool=details["tool"], count=times
-    )
+    told = words(_UNCHANGED, tool=details["tool"], count=times)
     names = [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]
     advice = (
         words("There is no such tool: call {names}, or do without it.", names=words.either(names))

@@ -221,15 +221,10 @@ class _Wording:
 
     def message(self) -> str:
         code, words = self.group.code, self.words
-        if code == "missing":
-            return self.missing()
-        if code == "unknown":
-            return self.unknown()
-        if code == "ambiguous":
-            return self.ambiguous()
         if code == "size":
             return words("{place} is too large or too deeply nested. Send less at once.", place=self.named)
-        return words.sentences(self.refusal(), self.hint())
+        others = {"missing": self.missing, "unknown": self.unknown, "ambiguous": self.ambiguous}
+        return others[code]() if code in others else words.sentences(self.refusal(), self.hint())
 
     def where(self, path: Path) -> str:
         return f"'{place(self.refused.shown(path), quoted=True)}'" if path else self.words("the arguments")
@@ -376,9 +371,8 @@ class _Wording:
         if self.refused.may_leave_out(first):
             is_offered = any(each["op"] == "remove" for each in self.operations("path"))
             return words("Leave it out if you have no value.") if is_offered else ""
-        is_null = (
-            first.value is None and first.declared and any(isinstance(part, str) for part in first.path[-1:])
-        )
+        is_named = bool(first.path) and isinstance(first.path[-1], str)
+        is_null = first.value is None and first.declared and is_named
         return words("It cannot be left out: send a value.") if is_null and self.group.total == 1 else ""
 
     # Names

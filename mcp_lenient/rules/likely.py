@@ -38,7 +38,6 @@ _NOTHING: Final = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
 )
 _AROUND: Final = " \t\r\n[]\"'`"
-_SIGN: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
 _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
@@ -107,7 +106,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
             begun.append(member)
     found = close or (begun if len(begun) == 1 else [])
     # One value of a text that has several would drop the others.
-    is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
+    is_several = _SEPARATORS.search(text) and not any(map(_SEPARATORS.search, found))
     is_other = any(_is_in_other_case(text, member, members) for member in close)
     return () if is_several or is_other else found[:_MAX_NEAR]
 
