@@ -182,17 +182,21 @@ def _expects(node: Node, kind: str) -> bool:
     return any(kind in (way.kinds or ()) for way in node.ways)
 
 
+def _about(node: Node) -> set[str]:
+    """Return the words of a description."""
+    said = (text for way in node.ways for text in way.says("description") if isinstance(text, str))
+    return {word for text in said for word in name_words(text[:_MAX_TEXT])}
+
+
 def as_text(place: Place, value: Any) -> Iterator[str]:
     """A number or boolean as text, and a list or object as JSON text where such a text is expected."""
     ways = [way for way in place.node.ways if "string" in (way.kinds or ())]
     if isinstance(value, (list, dict)):
-        yield from (in_json(value) for way in ways[:1] if way.format == "json" or _is_said_to_be_json(way))
+        yield from (
+            in_json(value) for way in ways[:1] if way.format == "json" or "json" in _about(place.node)
+        )
     elif short_scalar(value) and not may_be_rounded(value) and not all(way.format for way in ways):
         yield in_json(value)
-
-
-def _is_said_to_be_json(node: Node) -> bool:
-    return any(isinstance(each, str) and "json" in name_words(each) for each in node.says("description"))
 
 
 def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
@@ -239,9 +243,7 @@ def _is_enum(node: Node) -> bool:
 
 def _speaks_of_several(place: Place) -> bool:
     *_, last = name_words(place.name or "") or ("",)
-    said = {text for way in place.node.ways for text in way.says("description")}
-    about = {word for text in said for word in name_words(text)}
-    return singular(last) != last or not about.isdisjoint(_SEVERAL)
+    return singular(last) != last or not _about(place.node).isdisjoint(_SEVERAL)
 
 
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
@@ -393,7 +395,7 @@ def _begins(node: Node, name: str, word: str, *, is_needed: bool) -> bool:
 
 def _is_described(node: Node, name: str, words: Sequence[str]) -> bool:
     """Return whether a name's description has all these words, and none of its own."""
-    about = _about(node, name)
+    about = _about(node.property_nodes[name])
     return about.issuperset(words) and about.isdisjoint(name_words(name))
 
 
@@ -407,7 +409,7 @@ def _adds_nothing(place: Place, sent: str, name: str, *, is_flag: bool) -> bool:
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
     # Another word may turn a name, unless its description or the tool's name has it: `excluded_tags`, `reply_to`.
-    return more <= {*_about(node, name), *name_words(place.call.tool or "")}
+    return more <= {*_about(node.property_nodes[name]), *name_words(place.call.tool or "")}
 
 
 def _stands_for(word: str, whole: str) -> bool:
@@ -416,12 +418,6 @@ def _stands_for(word: str, whole: str) -> bool:
         len(whole) >= _SHORTEST_BEGINNING and word.startswith(whole)
     )
     return is_begun or same_word(word, whole)
-
-
-def _about(node: Node, name: str) -> set[str]:
-    """Return the words of a name's description."""
-    said = (text for way in node.property_nodes[name].ways for text in way.says("description"))
-    return {word for text in said for word in name_words(text[:_MAX_TEXT])}
 
 
 def _renamed(
@@ -452,15 +448,10 @@ def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> b
     if is_number and (ours == theirs[: len(ours)] or ours[: len(theirs)] == theirs):
         return False
     if ours[-1] in IDENTIFIERS:
-        if (
-            ours == ("ids",)
-            and theirs[-1] not in IDENTIFIERS
-            and _expects(node.property_nodes[name], "array")
-        ):
-            return True
+        is_list = ours == ("ids",) and _expects(node.property_nodes[name], "array")
         declared = islice(node.properties, _MAX_NAMES)
         ends = [each for each in declared if "".join(name_words(each)).endswith(ours[0])]
-        return len(ours) == 1 and ends == [name]
+        return len(ours) == 1 and (ends == [name] or (is_list and theirs[-1] not in IDENTIFIERS))
     return not (ours[-1].endswith("id") and ours[-1][:-2] in theirs)
 
 
@@ -499,10 +490,8 @@ def _moved_inside(
         if len(set(fields.values())) < len(fields):
             continue
         inner = {**value.get(own, {}), **{field: value[key] for key, field in fields.items()}}
-        yield {
-            **_without(value, fields),
-            own: inner if _expects(node.property_nodes[own], "object") else [inner],
-        }
+        holder = inner if _expects(node.property_nodes[own], "object") else [inner]
+        yield {**_without(value, fields), own: holder}
 
 
 def _moved_out(value: Mapping[str, Any], names: Names) -> Iterator[dict[str, Any]]:
