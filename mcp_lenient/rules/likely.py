@@ -38,6 +38,7 @@ _NOTHING: Final = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
 )
 _AROUND: Final = " \t\r\n[]\"'`"
+_SIGN: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
 _THOUSANDS: Final = re.compile(r"-?[1-9][0-9]{0,2}(?:,[0-9]{3})+")
@@ -93,8 +94,9 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
     members = place.node.once(_members)
     if text is None:
         return [each for each in members if _says_nothing(each)][:_MAX_NEAR]
-    words = name_words(text) if len(text) <= _MAX_TEXT and not place.node.once(allows_one_value) else ()
-    own = {*name_words(place.name or "")}
+    if len(text) > _MAX_TEXT or place.node.once(allows_one_value):
+        return ()
+    words, own = name_words(text), {*name_words(place.name or "")}
     less = tuple(word for word in words if word not in own)
     close, begun = [], []
     for member, whole in members.items() if words else ():
@@ -106,7 +108,7 @@ def near_member(place: Place, text: Any) -> Sequence[str]:
             begun.append(member)
     found = close or (begun if len(begun) == 1 else [])
     # One value of a text that has several would drop the others.
-    is_several = _SEPARATORS.search(text) and not any(map(_SEPARATORS.search, found))
+    is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
     is_other = any(_is_in_other_case(text, member, members) for member in close)
     return () if is_several or is_other else found[:_MAX_NEAR]
 
