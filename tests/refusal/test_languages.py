@@ -28,6 +28,7 @@ from mcp_lenient import (
     normalize,
 )
 from mcp_lenient.adapters.fastmcp.tools import repaired_result
+from mcp_lenient.adapters.gate import Verdict
 from mcp_lenient.errors import PolicyError
 from mcp_lenient.normalizers import tags
 
@@ -179,7 +180,8 @@ async def test_a_note_of_repairs_is_translated():
 def test_each_note_is_translated(repair):
     """The note about each kind of repair is translated."""
     for repairs in ([repair], [repair] * 5):
-        result = repaired_result(ToolResult(content="ran"), repairs, note_language="zh")
+        verdict = Verdict(repairs=tuple(repairs), note_language="zh")
+        result = repaired_result(ToolResult(content="ran"), verdict)
         assert english_in(result.content[1].text) == set()
 
 
