@@ -17,6 +17,7 @@ _VALUES_TEXT: Final = 300
 _MAX_LISTED: Final = 20
 _MAX_TYPES: Final = 8
 _MAX_ITEM_TYPES: Final = 3
+_MAX_CHOICES: Final = 4
 _MAX_DESCRIPTION: Final = 120
 _MAX_BOUND: Final = 200
 _MAX_FORMAT: Final = 40
@@ -212,13 +213,35 @@ def shape(node: Node | None, words: Language) -> str:
     >>> shape(Tree(point).top, Language())
     "It has 'x' (an integer)."
     """
+    owners, is_list = _owners(node)
+    names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
+    if not names:
+        return ""
+    return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
+
+
+def choice(node: Node | None, words: Language) -> str:
+    """Return :func:`shape` where one of several objects is expected, of which an example would show only one."""
+    return shape(node, words) if len(_owners(node)[0]) > 1 else ""
+
+
+def _owners(node: Node | None) -> tuple[list[Node], bool]:
+    """Return what may have the properties, and whether it is the items of a list."""
     ways = _without_null(node)
     is_list = len(ways) == 1 and ways[0].is_only("array")
-    owners = _without_null(ways[0].items) if is_list else ways
-    if len(owners) != 1 or not owners[0].properties:
+    return _without_null(ways[0].items) if is_list else ways, is_list
+
+
+def _either(ways: Sequence[Node], words: Language) -> str:
+    """Return the required properties of several objects; empty if they are many, or if these do not tell them apart."""
+    required = [list(filter(exact, way.required)) for way in ways]
+    if not 1 < len(required) <= _MAX_CHOICES or not all(required):
         return ""
-    names = _properties(owners[0], words)
-    return words("Each item has {names}.", names=names) if is_list else words("It has {names}.", names=names)
+    said = [
+        words.all_of([_property(way, name, words) for name in names[:_MAX_TYPES]])
+        for way, names in zip(ways, required, strict=True)
+    ]
+    return words("either {ways}", ways=words.either(said))
 
 
 def _without_null(node: Node | None) -> list[Node]:

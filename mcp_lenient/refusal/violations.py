@@ -314,6 +314,8 @@ class _Wording:
         if isinstance(value, str):
             return self.not_as_text()
         if self.kinds & _CONTAINERS:
+            if choice := self.node.once(say.choice, words):
+                return choice
             types = self.node.once(say.type_words)
             is_told = all(each == "null" or (" of " in each and "object" not in each) for each in types)
             holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
@@ -348,7 +350,7 @@ class _Wording:
         if self.takes_text_alone and (kinds & _CONTAINERS or "boolean" in kinds):
             return ""
         if kinds & _CONTAINERS:
-            shape = "" if sample else self.node.once(say.shape, words)
+            shape = self.node.once(say.choice if sample else say.shape, words)
             form = sample or ("{…}" if "object" in kinds else "[…]")
             return shape or words("Write it as JSON, like {sample}, not as text.", sample=form)
         if not kinds <= {"boolean", "number", "integer"} or say.allowed_values(self.node, partly=True):

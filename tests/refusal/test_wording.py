@@ -61,6 +61,32 @@ def test_limits(schema, value, words):
     assert f"'p' must {words}" in violation_of(schema, value).message
 
 
+_CARD = opened("card", card=STRING)
+_BANK = opened("iban", "kind", iban=STRING, kind={"const": "bank"})
+_EITHER = "has either 'card' (a string) or 'iban' (a string) and 'kind' (\"bank\")."
+
+
+@each_row(
+    ("schema", "value", "text"),
+    [
+        (union(_CARD, _BANK), 5, f"It {_EITHER}"),
+        (union(_CARD, _BANK, {"type": "null"}), 5, f"It {_EITHER}"),
+        (array(union(_CARD, _BANK)), 5, f"Each item {_EITHER}"),
+    ],
+)
+def test_one_of_several_objects(schema, value, text):
+    """Where one of several objects is expected, what each requires is said, since an example would show one alone."""
+    message = violation_of(schema, value).message
+    assert message.endswith(text)
+    assert "like" not in message
+
+
+def test_a_missing_object_of_several():
+    """A missing object that may be one of several says what each requires."""
+    (violation,) = normalize(opened("p", p=union(_CARD, _BANK)), {}).violations
+    assert f"It {_EITHER}" in violation.message
+
+
 def test_many_values():
     """A long enum is described by its first values and a count of the rest."""
     message = violation_of({"enum": [f"value {number}" for number in range(5_000)]}, "x").message
