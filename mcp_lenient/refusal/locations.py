@@ -191,7 +191,7 @@ def _of_all(ways: Iterable[Node], key: object) -> Node | None:
     return found[0].tree.any_of(found) if found else None
 
 
-class _Part(NamedTuple):
+class _Within(NamedTuple):
     """A value within another.
 
     ``key``: its key, if that is undeclared and below a secret or undeclared name; ``secret``: it or a value around it is
@@ -204,9 +204,9 @@ class _Part(NamedTuple):
     open: bool = False
 
 
-def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_Part]:
+def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_Within]:
     """Yield a value and what is in it, from the outside in; one secret in place of what is too much to look at."""
-    waiting = [(node, _Part(value))]
+    waiting = [(node, _Within(value))]
     for at, part in islice(waiting, _LOOKED_AT):
         secret = part.secret or marked_secret(at) or has_credential(part.value)
         yield part._replace(secret=secret)
@@ -215,9 +215,9 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
             is_open = isinstance(key, str) and not _declares(at, key)
             hidden = key if is_open and (secret or part.open) else None
             is_secret = secret or secret_name(key, secrets) or not named <= {key}
-            waiting.append((below(at, key), _Part(entry, hidden, is_secret, part.open or is_open)))
+            waiting.append((below(at, key), _Within(entry, hidden, is_secret, part.open or is_open)))
     if len(waiting) > _LOOKED_AT:
-        yield _Part(_TOO_MUCH, secret=True)
+        yield _Within(_TOO_MUCH, secret=True)
 
 
 def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Iterator[str | None]:

@@ -58,12 +58,15 @@ def applied(value: Any, patch: Patch) -> Any:
     """
     top = [deepcopy(value)]  # so that the whole value has a place as well
     for operation in patch:
-        new = operation.get("value")
-        if operation["op"] != "add":
-            owner, key = _entry(top, operation.get("from", operation["path"]))
-            gone = owner.pop(key)
-            new = gone if operation["op"] == "move" else new
-        if operation["op"] != "remove":
+        kind, new = operation["op"], operation.get("value")
+        owner, key = _entry(top, operation.get("from", operation["path"]))
+        if kind in ("move", "remove"):
+            new = owner.pop(key)
+        elif kind == "replace":
+            if value_at(owner, (key,)) is REMOVED:
+                raise LookupError(operation["path"])
+            owner[key] = new
+        if kind in ("move", "add"):
             owner, key = _entry(top, operation["path"])
             if isinstance(owner, list):
                 owner.insert(key, new)
