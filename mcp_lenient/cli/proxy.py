@@ -86,8 +86,6 @@ def proxy(  # noqa: PLR0913 - an option each
         stateless: Keep no sessions over HTTP, so that any of several such processes can answer any request.
     """
     check_target(target)
-    from mcp.shared.exceptions import MCPDeprecationWarning
-
     from mcp_lenient.cli.targets import target_of
     from mcp_lenient.rules.policy import Policy
 
@@ -119,6 +117,8 @@ def proxy(  # noqa: PLR0913 - an option each
         except LoggingError as error:
             reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else error
             fail(f"--log {log}: it cannot be written: {reason}")
+    from mcp.shared.exceptions import MCPDeprecationWarning  # which FastMCP 3 does not have
+
     with warnings.catch_warnings(), suppress(KeyboardInterrupt):
         # FastMCP passes on logs and requests of servers by parts of the SDK that are deprecated; an operator of a proxy can
         # change neither server nor client.
