@@ -289,7 +289,7 @@ def test_the_systems_page_names_tests_that_exist():
         read = "".join(
             each.read_text("utf-8")
             for path in paths
-            for each in ([path] if path.is_file() else path.rglob("*.py"))
+            for each in ([path] if path.is_file() else path.glob("*.py"))
         )
         missing += [
             word
