@@ -10,6 +10,7 @@ from calls import call, envelope, plain
 from calls import lenient as lenient_server
 from fastmcp import Client
 from fastmcp.tools import Tool
+from pydantic import BaseModel
 
 from mcp_lenient import NormalizationError, lenient
 from mcp_lenient.normalizers import tags
@@ -107,3 +108,32 @@ async def test_the_type_of_a_normalizer_is_not_published():
     assert tool.model_dump(by_alias=True)["inputSchema"]["properties"] == {
         "tags": {"default": None, "title": "Tags"}
     }
+
+
+class Card(BaseModel):
+    """A union's member with a number, which FastMCP reads from text."""
+
+    number: str
+    expiry: str
+    limit: int | None = None
+
+
+class Bank(BaseModel):
+    """Another member."""
+
+    iban: str
+
+
+def pay(method: Card | Bank) -> str:
+    """Pay."""
+    return str(method)
+
+
+async def test_what_a_function_accepts_in_a_union_is_no_fault():
+    """Of a union of objects, the answer names what the function refuses, and not what only the schema would."""
+    (missing,) = (await refused(pay, {"method": {"number": "4", "limit": "12"}}))["violations"]
+    assert missing["pointer"] == "/method/expiry"
+    (wrong,) = (await refused(pay, {"method": {"number": "4", "expiry": "1/30", "limit": "many"}}))[
+        "violations"
+    ]
+    assert wrong["pointer"] == "/method/limit"
