@@ -220,8 +220,9 @@ def _json_as_text(database: Database) -> Iterator[Advice]:
         yield Advice(
             kind="json_as_text",
             calls=calls,
-            text=f"{_client(name, version)} sent lists or objects as text that holds JSON in {calls:,} of its "
-            f"{of:,} logged calls, to {count(tools, 'tool')}{all_of_it}. All repaired. Consider reporting this to the client's vendor.",
+            text=f"{_client(name, version)} sent lists or objects as text that holds JSON {count(calls, 'time')} in its "
+            f"{count(of, 'logged call')}, to {count(tools, 'tool')}{all_of_it}. Each was read as JSON. Consider reporting this "
+            "to the client's vendor.",
             client=_client(name, version),
         )
 
