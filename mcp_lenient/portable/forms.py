@@ -230,6 +230,6 @@ def form_named(form: str | Form) -> Form:
     if isinstance(form, Form):
         return form
     if form not in FORMS:
-        msg = f"publish must be a Form or one of {', '.join(map(repr, FORMS))}, got {form!r}."
+        msg = f"publish must be one of {', '.join(map(repr, FORMS))}, or a Form; got {form!r}."
         raise PolicyError(msg)
     return FORMS[form]
