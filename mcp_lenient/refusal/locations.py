@@ -90,11 +90,12 @@ class Refused:
     def look(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
         if path not in self._places:
-            top = Location(
-                (), self.top, self.arguments, naming=keys_naming_secret(self.arguments, self.policy.secret)
-            )
-            self._places[path] = self._below(self.look(path[:-1]), path[-1]) if path else top
+            self._places[path] = self._below(self.look(path[:-1]), path[-1]) if path else self._around()
         return self._places[path]
+
+    def _around(self) -> Location:
+        naming = keys_naming_secret(self.arguments, self.policy.secret)
+        return Location((), self.top, self.arguments, naming=naming)
 
     def _below(self, above: Location, key: str | int) -> Location:
         ways = self.meant(above)

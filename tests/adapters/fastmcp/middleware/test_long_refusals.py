@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from inspect import Parameter, Signature
+from time import process_time
 from typing import Annotated, Any
 
 import pytest
@@ -39,6 +40,16 @@ async def test_omitted_violations_are_counted():
     violations = details["violations"]
     assert len(violations) + details.get("violations_omitted", 0) == 20
     assert f"{MANY - 20} more faults were found." in violations[-1]["message"]
+
+
+async def test_unknown_names_take_linear_time():
+    """Four times the unknown names take no more than eight times the time."""
+    server, seconds = lenient(_some), []
+    for count in (2_000, 4_000, 16_000):  # the first call also compiles the tool
+        started = process_time()
+        await call(server, "_some", {f"unknown_{at}": at for at in range(count)})
+        seconds.append(process_time() - started)
+    assert seconds[2] < 8 * seconds[1]
 
 
 async def test_very_many_violations_are_grouped_by_parameter():
