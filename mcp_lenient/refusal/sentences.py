@@ -185,7 +185,7 @@ def limit(fault: Fault, words: Language) -> str:
 def with_size(received: str, value: Any, faults: Iterable[Fault], words: Language) -> str:
     """Return how a value is described, with its size if that is limited."""
     forms = next((_SIZES[fault.keyword[3:]] for fault in faults if fault.keyword[3:] in _SIZES), None)
-    if forms is None:
+    if forms is None or not isinstance(value, (str, list, Mapping)):
         return received
     return words("{received} of {size}", received=received, size=words.plural(*forms, len(value)))
 

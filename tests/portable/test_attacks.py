@@ -79,3 +79,15 @@ def decided(row: dict[str, Any]) -> Any:
     """Return the arguments that reach the tool; None if the call is refused."""
     decision = published(row["schema"], destructive=row.get("destructive", False)).decide(row["sent"])
     return None if decision.status == "refused" else decision.arguments
+
+
+def test_a_limit_of_undeclared_names_is_said():
+    """The value of a name that the form says elsewhere may break a limit."""
+    limited = {
+        "type": "object",
+        "properties": {"a": {"type": "string"}},
+        "additionalProperties": {"type": "string", "maxLength": 4},
+    }
+    decision = published(limited).decide({"extra": "a b c"})
+    assert decision.status == "refused"
+    assert "at most 4 characters" in decision.violations[0].message
