@@ -201,8 +201,10 @@ class _Wording:
         """The allowed values, or the declared names beside it, that are likely meant."""
         if self.group.keyword == "enum":
             allowed = self.node.once(say.allowed_values) if self.group.total == 1 else ()
-            written = (each.get("value") for each in self.operations("path"))
-            return [value for value in written if value in allowed][:_MAX_NEAR]
+            written = {
+                in_json(each["value"]): each["value"] for each in self.operations("path") if "value" in each
+            }
+            return [value for value in written.values() if value in allowed][:_MAX_NEAR]
         found = self.ends("from", "path") if self.group.code == "unknown" else ()
         beside = dict.fromkeys(path[-1] for path in found if path[:-1] == self.first.path[:-1])
         return list(beside)[:_MAX_NEAR]
@@ -427,8 +429,10 @@ class _Wording:
         )
         ways = self.refused.meant(above)
         meant = self.or_meant(list(map(quoted, self.near)))
-        if not meant and (inside := self.ends("from", "path")):
-            meant = words("It belongs inside {place}.", place=self.where(inside[0][: len(above.path) + 1]))
+        below = len(above.path) + 1
+        inside = [each[:below] for each in self.ends("from", "path") if len(each) > below]
+        if not meant and inside and inside[0][:-1] == above.path:
+            meant = words("It belongs inside {place}.", place=self.where(inside[0]))
         elif not meant and (holder := self.open_holder(ways)):
             meant = words("It may belong inside {place}.", place=self.where((*above.path, holder)))
         return words.sentences(told, meant, self.accepted(ways) if self.at_length else "")

@@ -11,7 +11,7 @@ from calls import call, envelope, got, lenient, published
 from fastmcp import FastMCP
 from fastmcp.tools import Tool
 from pydantic import BaseModel
-from tables import STRING, closed, each_row, opened, rows
+from tables import INTEGER, STRING, closed, each_row, opened, rows
 
 from mcp_lenient import Policy, normalize
 
@@ -142,3 +142,13 @@ async def test_a_wrapper_of_faulty_arguments_is_named(sent, places):
     refused = envelope(await call(_server(), "order", sent))
     assert [violation["pointer"] for violation in refused["details"]["violations"]] == places
     assert f"It was sent inside '{next(iter(sent))}': send it at the top." in refused["message"]
+
+
+def test_a_name_that_belongs_further_out_is_not_sent_inside():
+    """A name that is declared around the object is moved out, and not said to belong inside it."""
+    holder = closed("x", x=INTEGER)
+    schema = {"type": "object", "properties": {"limit": INTEGER}, "additionalProperties": holder}
+    unknown = next(
+        each for each in normalize(schema, {"opts": {"limit": 5}}).violations if each.code == "unknown"
+    )
+    assert "inside" not in unknown.message
