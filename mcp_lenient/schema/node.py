@@ -78,13 +78,22 @@ class Tree:
         return PartChecks(self.root if self.widened is None else self.widened(self.root))
 
     @cached_property
-    def objects(self) -> Sequence[Mapping[str, Any]]:
-        """The schemas that declare properties."""
+    def _parts(self) -> Sequence[Mapping[str, Any]]:
         found: list[Any] = [self.root]
         for part in found:
             if isinstance(part, (Mapping, list)):
                 found += part.values() if isinstance(part, Mapping) else part
-        return [part for part in found if isinstance(part, Mapping) and part.get("properties")]
+        return [part for part in found if isinstance(part, Mapping)]
+
+    @cached_property
+    def objects(self) -> Sequence[Mapping[str, Any]]:
+        """The schemas that declare properties."""
+        return [part for part in self._parts if part.get("properties")]
+
+    @cached_property
+    def has_one_of(self) -> bool:
+        """Whether it has a union of which a value may fit one branch alone."""
+        return any("oneOf" in part for part in self._parts)
 
 
 class Node:
@@ -200,7 +209,7 @@ class Node:
     def adds_up(self) -> bool:
         """Whether it accepts each container of which it accepts all names and all that is in it."""
         own = [said for part in self.parts if (said := part.keys() - _NOT_OWN)]
-        return len(own) < 2 and all(said <= _OF_PARTS for said in own)
+        return len(own) < 2 and not self.tree.has_one_of and all(said <= _OF_PARTS for said in own)
 
     # Unions
 

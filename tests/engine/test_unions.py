@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tables import INTEGER, NULL, NUMBER, each_row, opened
+from tables import INTEGER, NULL, NUMBER, STRING, array, each_row, opened
 
 from mcp_lenient import normalize
 
@@ -57,3 +57,11 @@ def test_a_repaired_tag_adds_to_the_cost_of_its_branch(discriminated_first):
     found = normalize(schema, {"x": {"kind": "Text", "n": "5"}})
     assert found.arguments == {"x": {"kind": "Text", "n": 5}}
     assert [repair.rule for repair in found.repairs] == ["text_to_integer"]
+
+
+@pytest.mark.parametrize("sent", ["[1, 2]", [1, 2]])
+def test_an_item_that_fits_two_branches_of_one_is_no_reading(sent):
+    """A list whose items fit two branches of a ``oneOf`` is not a reading, and hides no other one."""
+    overlapping = {"oneOf": [INTEGER, NUMBER]}
+    schema = opened("x", x={"anyOf": [array(overlapping), array(STRING)]})
+    assert normalize(schema, {"x": sent}).arguments == {"x": ["1", "2"]}
