@@ -378,11 +378,12 @@ class ServerSource(ToolSource):
         Of a server that has nothing but its own tools, their provider alone is asked.
         """
         server, version = self.server, version_asked(self._message)
-        (provider, *others), tool = server.providers, None
+        own = [each for each in server.providers if isinstance(each, LocalProvider)]
         injects = any(isinstance(each, ToolInjectionMiddleware) for each in server.middleware)
-        is_plain = type(server) is FastMCP and isinstance(provider, LocalProvider)
-        if is_plain and not (others or injects or server.transforms):
-            tool = await provider.get_tool(name, version)
+        is_plain = type(server) is FastMCP and len(own) == len(server.providers) == 1
+        tool = (
+            await own[0].get_tool(name, version) if is_plain and not (injects or server.transforms) else None
+        )
         if tool is None or tool.auth is not None or not is_enabled(*await apply_session_transforms([tool])):
             tool = await server.get_tool(name, version)
         return tool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 from typing import Annotated, Any
 
@@ -266,28 +265,3 @@ def test_validation_never_raises(arguments, first):
     """For any arguments a validator answers, and ``accepts`` agrees with ``faults``."""
     for validator in VALIDATORS[first::5]:
         assert validator.accepts(arguments) is (validator.faults(arguments) == ())
-
-
-class Row(BaseModel):
-    """One of thousands."""
-
-    number: int
-    text: str
-
-
-@on_both_servers
-def test_thousands_of_rows_are_validated_without_collections(strict):
-    """Validation runs without garbage collections, which would take most of its time, and leaves them as they were."""
-
-    def take(rows: list[Row]): ...
-
-    sent = {"rows": [{"number": at, "text": f"row {at}"} for at in range(5_000)]}
-    for is_enabled in (True, False):
-        (gc.enable if is_enabled else gc.disable)()
-        try:
-            before = gc.get_stats()[0]["collections"]
-            assert FunctionValidator(Tool.from_function(take), strict=strict).accepts(sent)
-            assert gc.get_stats()[0]["collections"] == before
-            assert gc.isenabled() is is_enabled
-        finally:
-            gc.enable()

@@ -9,7 +9,6 @@ Each major version of FastMCP has a module for its differences; ``host`` is that
 
 from __future__ import annotations
 
-import gc
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -49,7 +48,6 @@ else:
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
 _ANNOTATIONS = ("title", "description", "default", "examples")
-_SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
 _NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
 Validate = Callable[[dict[str, Any]], object]
@@ -113,25 +111,10 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
         raise SchemaError(msg) from error
     nodes, in_thread = tuple(_nodes(schema)), run_in_thread and not is_coroutine_function(called)
     return Probe(
-        _uncollected(validate) if any(map(_builds_many, nodes)) else validate,
+        validate,
         in_thread=in_thread and any(map(_runs_authors_code, nodes)),
         exact_integers=strict or any(map(_is_strict_integer, nodes)),
     )
-
-
-def _uncollected(validate: Validate) -> Validate:
-    """Return a validation without garbage collections, each of which would look at all objects built so far."""
-
-    def validated(arguments: dict[str, Any]) -> object:
-        if not gc.isenabled():
-            return validate(arguments)
-        gc.disable()
-        try:
-            return validate(arguments)
-        finally:
-            gc.enable()
-
-    return validated
 
 
 def runs_its_function(tool: Tool) -> TypeGuard[FunctionTool]:
@@ -294,12 +277,6 @@ def _is_authors(function: object) -> bool:
         return False
     is_closure = "<locals>" in getattr(function, "__qualname__", "")
     return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
-
-
-def _builds_many(node: Mapping[str, Any]) -> bool:
-    """Return whether validating a long container here builds a Python object for each entry."""
-    entries = node.get("items_schema") if node["type"] == "list" else node.get("values_schema")
-    return node["type"] in ("list", "dict") and isinstance(entries, dict) and entries["type"] not in _SCALARS
 
 
 def _is_strict_integer(node: Mapping[str, Any]) -> bool:
