@@ -121,7 +121,7 @@ def test_a_strict_form_that_would_lose_calls_is_left_out():
 
 def test_an_unknown_form_is_an_error():
     """The forms are named."""
-    with pytest.raises(PolicyError, match="must be a Form or one of"):
+    with pytest.raises(PolicyError, match="publish must be one of"):
         publish({}, "gemeni")
 
 
