@@ -40,7 +40,7 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import json_type
+from mcp_lenient.values.json_values import holds_many, json_type
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -74,7 +74,16 @@ class FunctionValidator(PydanticValidator):
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
         super().__init__(probe.validate)
+        self._is_surely_right = probe.is_surely_right
         self.exact_integers, self.has_validators = probe.exact_integers, probe.in_thread
+
+    def accepts(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the tool accepts these arguments."""
+        # Pydantic would build an object for each entry, and FastMCP builds them once more.
+        quick = self._is_surely_right
+        if quick is not None and holds_many(arguments) and quick(arguments):
+            return True
+        return super().accepts(arguments)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""Pydantic: convert its errors to validation faults."""
+"""Pydantic: convert its errors to validation faults, and check plain types fast."""

@@ -36,6 +36,7 @@ from pydantic_core import ValidationError as PydanticValidationError
 
 from mcp_lenient.adapters.fastmcp.compat.running import local
 from mcp_lenient.adapters.fastmcp.compat.version import VERSION
+from mcp_lenient.adapters.pydantic.plain_types import Check, quick_check
 from mcp_lenient.declare.decorator_metadata import as_written
 from mcp_lenient.declare.normalizers.annotation import Chain, Custom
 from mcp_lenient.errors import SchemaError
@@ -48,6 +49,7 @@ else:
 _ENTRY_POINTS = ("run", "_run", "_run_body", "_execute")
 _NOT_SCHEMAS = frozenset({"metadata", "serialization", "default", "expected", "members"})
 _ANNOTATIONS = ("title", "description", "default", "examples")
+_SCALARS = frozenset({"any", "none", "bool", "int", "float", "str", "literal"})
 _NOT_THE_AUTHORS = frozenset({"pydantic", "pydantic_core", "builtins", "mcp_lenient"})
 
 Validate = Callable[[dict[str, Any]], object]
@@ -62,11 +64,14 @@ class Probe:
         validate: Validates arguments.
         in_thread: Whether validation runs Python code of the author, which FastMCP runs in a worker thread.
         exact_integers: Whether ``7.0`` is refused for an integer.
+        is_surely_right: A quick check for long lists of plain types: True means that ``validate`` would not raise; or
+            None.
     """
 
     validate: Validate
     in_thread: bool
     exact_integers: bool
+    is_surely_right: Check | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +115,13 @@ def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) ->
         msg = f"FastMCP's validator for {function!r} cannot be built: {error}"
         raise SchemaError(msg) from error
     nodes, in_thread = tuple(_nodes(schema)), run_in_thread and not is_coroutine_function(called)
+    # On a strict server FastMCP checks each value itself; on others Pydantic is slow only where it builds objects.
+    is_slow = host.STRICT_READS_JSON if strict else any(map(_builds_many, nodes))
     return Probe(
         validate,
         in_thread=in_thread and any(map(_runs_authors_code, nodes)),
         exact_integers=strict or any(map(_is_strict_integer, nodes)),
+        is_surely_right=quick_check(arguments, strict=strict) if is_slow else None,
     )
 
 
@@ -277,6 +285,12 @@ def _is_authors(function: object) -> bool:
         return False
     is_closure = "<locals>" in getattr(function, "__qualname__", "")
     return is_closure or module.partition(".")[0] not in _NOT_THE_AUTHORS
+
+
+def _builds_many(node: Mapping[str, Any]) -> bool:
+    """Return whether validating a long container here builds a Python object for each entry."""
+    entries = node.get("items_schema") if node["type"] == "list" else node.get("values_schema")
+    return node["type"] in ("list", "dict") and isinstance(entries, dict) and entries["type"] not in _SCALARS
 
 
 def _is_strict_integer(node: Mapping[str, Any]) -> bool:
