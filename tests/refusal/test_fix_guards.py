@@ -152,7 +152,7 @@ NOT_ITS_NAME = {**STRING, "description": "The value, not its name"}
         (closed("account", account=STRING), {"account": {"type": "savings"}}),
         # An identifier that may not be moved is not removed.
         (closed(user=STRING), {"user_id": "x"}),
-        # An object is no text, whatever their names.
+        # An object is not sent for a text, however their names are alike.
         (closed("input", input=STRING), {"args": {"a": 1}}),
         # An object of any names may mean the one in it.
         (closed("tool", "parameters", tool=STRING, parameters=OBJECT), {"parameters": {"tool": "x"}}),
