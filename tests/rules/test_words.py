@@ -90,7 +90,8 @@ def test_split_members_requires_only_members(text, members, parts):
 def test_no_text_raises(text):
     """Every text has an answer, even lone surrogates."""
     assert read_as(BOOLEAN, text) in (True, False, REFUSED)
-    assert read_as(union(BOOLEAN, ARRAY), text) in (read_as(BOOLEAN, text), REFUSED)
+    either = read_as(union(BOOLEAN, ARRAY), text)
+    assert isinstance(either, list) or either in (read_as(BOOLEAN, text), REFUSED)
     assert read_as(NUMBERS, text) is REFUSED or not any(each.isalpha() for each in text if each not in "eE")
     assert read_as(array(enum("a", "b")), text) is REFUSED or set(text) & {"a", "b"}
 
