@@ -36,7 +36,6 @@ from mcp_lenient.types import Fault, Path, Repair
 from mcp_lenient.values.json_values import (
     PYTHON_TYPES,
     SPELLED,
-    TextParseCache,
     has_whole_float,
     json_type,
     plain,
@@ -264,14 +263,7 @@ class Reader:
         self._observer = observer
         self._misnamed: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
-        call = CallScope(
-            plan.policy,
-            TextParseCache(plan.policy.limits),
-            plan.destructive,
-            plan.tool,
-            plan.by_schema,
-            read_only=plan.read_only,
-        )
+        call = CallScope(plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only)
         self.top = Place(plan.top, call)
 
     def _spend(self, steps: int = 1) -> None:

@@ -15,7 +15,6 @@ from mcp_lenient.rules.words import (
     MAX_SEARCHED,
     Codes,
     KnownItems,
-    Listing,
     case_matters,
     ends_in_other_case,
     is_identifier,
@@ -30,7 +29,7 @@ from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import (
     JSON,
     Dialect,
-    TextParseCache,
+    Parsed,
     exact_number_in_text,
     integer_in_text,
     looks_like_json,
@@ -89,7 +88,6 @@ class CallScope:
 
     Attributes:
         policy: The policy.
-        texts: The texts of the call, each parsed once.
         destructive: Whether the tool destroys something.
         tool: The tool's name, if it is known.
         by_schema: Whether nothing but the published schema says what the tool takes.
@@ -97,11 +95,18 @@ class CallScope:
     """
 
     policy: _Settings
-    texts: TextParseCache
     destructive: bool = False
     tool: str | None = None
     by_schema: bool = False
     read_only: bool = False
+    _parsed: dict[tuple[str, frozenset[Dialect]], Parsed | None] = field(default_factory=dict)
+
+    def parsed(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
+        """Return what :func:`parse_container` makes of a text of the call; each is parsed once."""
+        key = text, dialects
+        if key not in self._parsed:
+            self._parsed[key] = parse_container(text, self.policy.limits, dialects)
+        return self._parsed[key]
 
 
 class Place(NamedTuple):
@@ -239,7 +244,7 @@ def _made(value: Any) -> tuple[Any, ...]:
 
 def _parsed(kind: str, python_type: type, dialect: Dialect) -> Read:
     def read(place: Place, text: str) -> Iterator[Any]:
-        found = place.call.texts.parse(text, JSON if dialect == "json" else _relaxed(place, kind))
+        found = place.call.parsed(text, JSON if dialect == "json" else _relaxed(place, kind))
         if found is not None and found.dialect == dialect and isinstance(found.value, python_type):
             yield found.value
 
@@ -302,9 +307,7 @@ _GAP_BETWEEN_WORDS: Final = re.compile(r"(?<=[^\W\d_]{2})[-_ ](?=[^\W\d_]{2})")
 _QUOTED: Final = re.compile(r"([\"'])(.*)\1", re.DOTALL)
 _AROUND_SPELLING: Final = 1_000
 """White space, quotes and digits around an allowed value; a letter folds to three at most (Unicode's full case folding)."""
-
-
-_NONE: Final = "none"
+_NULL_TEXTS: Final = frozenset({"null", "None", "none"})
 
 
 def fold_enum(place: Place, text: str) -> Iterable[Any]:
@@ -313,8 +316,7 @@ def fold_enum(place: Place, text: str) -> Iterable[Any]:
         return ()
     node, text = place.node, text.strip()
     found = _folded(node, text)
-    is_null = is_null_text(text) or text == _NONE
-    if is_null and any(_folded(way, text) for way in node.ways) and node.takes(None):
+    if text in _NULL_TEXTS and any(_folded(way, text) for way in node.ways) and node.takes(None):
         return (*found, None)  # `None` may be null as well as the member `none`
     return found
 
@@ -380,8 +382,6 @@ def _spelling(text: str) -> str:
 
 # --- nothing ----------------------------------------------------------------------------------------------
 
-_NONE_WORDS: Final = frozenset({"none", "null", "unset"})
-
 
 def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
     return any(each is None if sent is None else each == sent for each in place.node.default)
@@ -389,8 +389,7 @@ def _is_default(place: Place, sent: Any, _absent: Absent) -> bool:
 
 def null_text_to_null(place: Place, text: str) -> Iterator[None]:
     """``"null"`` to null, where null is accepted and no word is."""
-    is_null = is_null_text(text) or text == _NONE
-    if is_null and not place.branch and text.casefold() not in place.node.once(_listed_words):
+    if text in _NULL_TEXTS and not place.branch and text.casefold() not in place.node.once(_listed_words):
         yield None
 
 
@@ -425,13 +424,9 @@ def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
 
 def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
-    ways = place.node.ways
-    has_default = place.node.once(lists_values) and any(value is not None for value in place.node.default)
-    if (
-        not text
-        and not has_default
-        and not any(_guards_empty(way, read_only=place.call.read_only) for way in ways)
-    ):
+    node, read_only = place.node, place.call.read_only
+    has_default = node.once(lists_values) and node.default not in ((), (None,))
+    if not (text or has_default or any(_guards_empty(way, read_only=read_only) for way in node.ways)):
         yield ABSENT
 
 
@@ -453,7 +448,7 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
 def _has_none_member(node: Node) -> bool:
     """Return whether null or a word for an absent value is allowed here, or such a word as an item of a list."""
     words = node.once(_listed_words)
-    return None in _members(node) or not _NONE_WORDS.isdisjoint(words) or any(map(says_nothing, words))
+    return None in _members(node) or "unset" in words or any(map(says_nothing, words))
 
 
 def _listed_words(node: Node) -> frozenset[str]:
@@ -474,22 +469,18 @@ _WRAPPER_KEYS: Final = frozenset({"item", "items"})
 def item_wrapper_to_array(place: Place, value: dict[str, Any] | list[Any]) -> Iterator[list[Any]]:
     """``{"item": [..]}`` to ``[..]``, ``{"item": 1}`` to ``[1]``, ``[{"item": 1}]`` to ``[1]``."""
     entries = value if isinstance(value, list) else [value]
-    if (
-        not entries
-        or not all(map(_is_wrapper, entries))
-        or any(_is_entry(place.node, each) for each in entries)
-    ):
+    if not entries or not all(_is_wrapper(place.node, each) for each in entries):
         return
     content = [each for entry in entries for each in entry.values()]
     if isinstance(value, list):
         yield content
-        return
-    if _is_one(place.node, content[0]) and not _takes_as_item(place.node, value):
+    elif _is_one(place.node, content[0]) and not _takes_as_item(place.node, value):
         yield content[0] if isinstance(content[0], list) else content
 
 
-def _is_wrapper(entry: Any) -> bool:
-    return isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= _WRAPPER_KEYS
+def _is_wrapper(node: Node, entry: Any) -> bool:
+    is_like_one = isinstance(entry, dict) and len(entry) == 1 and entry.keys() <= _WRAPPER_KEYS
+    return is_like_one and not _is_entry(node, entry)
 
 
 def _is_entry(node: Node, value: dict[str, Any]) -> bool:
@@ -505,19 +496,14 @@ def _takes_as_item(node: Node, entry: Any) -> bool:
     return has_free_items and node.takes([entry])
 
 
-def _is_item(entry: Any) -> bool:
-    """Return whether wrapped content is an item: not an empty text or the text of a list."""
-    if isinstance(entry, str):
-        return not says_nothing(entry) and not looks_like_json(entry)
-    return entry is not None
-
-
 def _is_one(node: Node, value: Any) -> bool:
-    """Return whether a value is certainly one item of a list, and not several in one text."""
+    """Return whether a value is certainly one item of a list, and not several in one text, or none."""
     if not isinstance(value, str):
-        return _is_item(value)
+        return value is not None
+    if says_nothing(value) or looks_like_json(value):
+        return False
     is_member = any(_folded(way, value.strip()) for way in node.items.ways)
-    return _is_item(value) and node.once(_known_items).is_one(value, is_member=is_member)
+    return node.once(_known_items).is_one(value, is_member=is_member)
 
 
 def _known_items(node: Node) -> KnownItems:
@@ -558,12 +544,9 @@ def _typed_value(node: Node, value: dict[str, Any]) -> Iterator[Any]:
     if value.keys() == {"value"}:
         is_bare = not (content is None or isinstance(content, (list, dict)) or _may_hold_json(node))
         yield from (content,) if is_bare else ()
-    elif value.keys() == {"type", "value"} and isinstance(kind, str) and _is_of_type(content, kind):
-        yield content
-
-
-def _is_of_type(value: Any, kind: str) -> bool:
-    return fits({_SHORT_TYPES.get(kind, kind)}, value, exact_integers=True)
+    elif value.keys() == {"type", "value"} and isinstance(kind, str):
+        is_typed = fits({_SHORT_TYPES.get(kind, kind)}, content, exact_integers=True)
+        yield from (content,) if is_typed else ()
 
 
 def array_to_scalar(place: Place, value: list[Any]) -> Iterator[Any]:
@@ -583,7 +566,7 @@ def object_to_array(place: Place, value: dict[str, Any] | str) -> Iterator[list[
     """``{..}`` to ``[{..}]``, also as JSON text, if the items declare every sent key."""
     if isinstance(value, str):
         reads_json = place.call.policy.allows("json_text_to_object")
-        parsed = place.call.texts.parse(value, JSON) if reads_json else None
+        parsed = place.call.parsed(value, JSON) if reads_json else None
         value = parsed.value if parsed is not None and isinstance(parsed.value, dict) else {}
     ways = place.node.items.ways
     if value and not place.item and any(value.keys() <= way.properties.keys() for way in ways):
@@ -593,23 +576,25 @@ def object_to_array(place: Place, value: dict[str, Any] | str) -> Iterator[list[
 def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
     """``"1,2,3"`` to ``[1, 2, 3]``, and texts whose parts are all enum members."""
     node = place.node
-    members = node.items.enum
     if len(text) > MAX_SEARCHED:
         return ()
-    if members is None or node.prefix:
+    if node.items.enum is None or node.prefix:
         # Each item has its own node; all others have that of `items`, if there may be others.
         rest = () if node.prefix and node.items.schema in (None, False) else (node.items,)
         kinds = [frozenset(each.types or ()) for each in (*node.prefix, *rest)]
         if not all(types and types <= _NUMBERS for types in kinds):
             return ()
         return _made(split_numbers(text, integers=all("integer" in types for types in kinds)))
-    listing = node.items.once(_listing)
-    return _made(listing.split(text)) if listing else ()
+    members, signs = node.items.once(_listing)
+    listed = ([part.strip() for part in text.split(sign)] for sign in signs if sign in text)
+    return _made(next((parts for parts in listed if members.issuperset(parts)), None))
 
 
-def _listing(node: Node) -> Listing | None:
+def _listing(node: Node) -> tuple[frozenset[str], Sequence[str]]:
+    """Return the texts of an enum that has nothing else, and the signs that may part a list of them, as they are in none."""
     texts = _texts(node.enum or ())
-    return Listing(texts) if len(texts) == len(node.enum or ()) else None
+    signs = [sign for sign in ",;|\n" if not any(sign in each for each in texts)]
+    return frozenset(texts) - {""}, signs if len(texts) == len(node.enum or ()) else ()
 
 
 # --- names ------------------------------------------------------------------------------------------------
@@ -698,7 +683,7 @@ def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]
         return {}
     unknown = (key for key in value if isinstance(key, str) and key not in node.properties)
     alike = _in_other_case(node, unknown).items()
-    return {key: name for key, name in alike if name not in value and _has_same_words((key, name))}
+    return {key: name for key, name in alike if name not in value and name_words(key) == name_words(name)}
 
 
 def _in_other_case(node: Node, unknown: Iterable[str]) -> dict[str, str]:
@@ -722,13 +707,8 @@ def keeps_unit(node: Node, sent: str, name: str) -> bool:
     return (is_text and sent.isalnum() and sent[-2:].isupper()) or not ends_in_other_case(sent, name)
 
 
-def _has_same_words(renamed: tuple[str, str]) -> bool:
-    one, other = map(name_words, renamed)
-    return one == other
-
-
 def _keeps_words(_place: Place, _value: Any, renamed: tuple[str, str]) -> bool:
-    return _has_same_words(renamed)
+    return name_words(renamed[0]) == name_words(renamed[1])
 
 
 def rename_alias(place: Place, value: dict[str, Any]) -> Names:

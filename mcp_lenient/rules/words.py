@@ -304,16 +304,3 @@ def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | No
     numbers = list(map(number_in_text if integers else exact_number_in_text, parts))
     found = [number for number in numbers if number is not None]
     return found if len(found) == len(numbers) > 1 else None
-
-
-class Listing:
-    """Lists of enum members in one text: with one of ``, ; |`` or newline between, if it occurs in no member."""
-
-    def __init__(self, members: Collection[str]) -> None:
-        self._members = frozenset(members) - {""}
-        self._delimiters = [each for each in ",;|\n" if not any(each in member for member in self._members)]
-
-    def split(self, text: str) -> list[str] | None:
-        """Return the members in a text, or None if it has anything else."""
-        listed = ([part.strip() for part in text.split(each)] for each in self._delimiters if each in text)
-        return next((parts for parts in listed if self._members.issuperset(parts)), None)

@@ -25,10 +25,11 @@ from mcp_lenient.schema.drafts import (
 )
 from mcp_lenient.schema.references import pointed_at, resolve
 from mcp_lenient.values.display import encodable
-from mcp_lenient.values.json_values import is_shallow, pointer, tokens_of
+from mcp_lenient.values.json_values import nests_less, pointer, tokens_of
 
 _MAX_DEPTH: Final = 200
 """Levels of JSON in a schema, and nested schemas for one value; the validator's limit is 255."""
+_DEEPEST_VALUE: Final = 1_000
 _MAX_SCHEMAS: Final = 100_000
 _MAX_EXPANDED: Final = 2_000
 """Schemas that one value, and one value below it on each level, may be compared with."""
@@ -79,8 +80,8 @@ class ReadableSchema:
     widened: Callable[[Any], Any] | None = None
 
     def may_enter(self, value: object) -> bool:
-        """Return whether a value is shallow enough for the check."""
-        return not self.recursive or is_shallow(value)
+        """Return whether the check, written in C or Rust, can walk a value without overflowing the stack."""
+        return not self.recursive or nests_less(value, _DEEPEST_VALUE)
 
     @property
     def told(self) -> str:

@@ -64,13 +64,12 @@ _STEMS = (
     r"|keymaterial|keyfile|keypass|storepass|sudopw|passw|serviceaccountjson|githubpat|codeverifier|clientassertion"
     r"|(?:twofactor|2fa|sms|device|unlock|door|safe|alarm)code|twofa|2fa|securityanswer|magiclink|parola|csrf|ccnum|enckey|(?:account|routing)number"
 )
-# Stems that are parts of common words ("spinner", "author", "bypass"): these must be a whole word of the name.
-_WORDS = frozenset(
-    "cred creds hotp iban mfa otp otps pass pat pfx pin pins psk psw pw rsa secret secrets sig token tokens totp".split()
-)
-_ENDINGS = ("auth", "dsn", "pem", "ssn")
-_BEGINNING = re.compile(r"ssn|auth[hktcdipsuv]")
 _SECRET = re.compile(_STEMS)
+# Stems that are parts of common words ("spinner", "author", "bypass"): these must be a whole word of the name.
+_SECRET_WORD = re.compile(
+    r"creds?|hotp|iban|mfa|otps?|pass|pat|pfx|pins?|psk|psw|pw|rsa|secrets?|sig|tokens?|totp"
+    r"|.*(?:auth|dsn|pem|ssn)|(?:ssn|auth[hktcdipsuv]).*"
+)
 _LONGEST_SECRET = 256
 
 
@@ -80,11 +79,7 @@ def name_words(name: str) -> tuple[str, ...]:
 
 
 def secret_name(name: object, more: Collection[str] = ()) -> bool:
-    """Return whether a parameter of this name holds a secret; ``more`` are other names that do.
-
-    >>> [secret_name(name) for name in ("api_key", "authToken", "tokenizer")]
-    [True, True, False]
-    """
+    """Return whether a parameter of this name holds a secret; ``more`` are other names that do."""
     if not isinstance(name, str):
         return False
     if name in more or len(name) > _LONGEST_SECRET or _is_secret(name):
@@ -97,21 +92,13 @@ def _is_secret(name: str) -> bool:
     words = name_words(name if name.isascii() else unicodedata.normalize("NFKC", name))
     return (
         _SECRET.search("".join(words)) is not None
-        or any(map(_secret_word, words))
+        or any(map(_SECRET_WORD.fullmatch, words))
         or ("key" in words and any(_SECRET.search(f"{word}key") for word in words))
     )
 
 
-def _secret_word(word: str) -> bool:
-    return word in _WORDS or word.endswith(_ENDINGS) or _BEGINNING.match(word) is not None
-
-
 def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[str]:
-    """Return up to two keys of an object whose text is the name of a secret, so that what is beside it may be the secret.
-
-    >>> [*keys_naming_secret({"name": "Authorization", "value": "x"})], [*keys_naming_secret({"title": "Forgot my password"})]
-    (['name'], [])
-    """
+    """Return up to two keys of an object whose text is the name of a secret, so that what is beside it may be the secret."""
     if not isinstance(owner, Mapping):
         return frozenset()
     texts = ((key, text) for key, text in owner.items() if isinstance(text, str) and len(text) <= MAX_NAME)
@@ -120,11 +107,7 @@ def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[s
 
 
 def has_credential(value: object) -> bool:
-    """Return whether a text has the form of a secret: a URI with a user or password, or a long random key.
-
-    >>> [has_credential(text) for text in ("https://user:secret@host", "ghp_16C7e42F292c6912E7710c83", "a-plain-name-of-2024")]
-    [True, True, False]
-    """
+    """Return whether a text has the form of a secret: a URI with a user or password, or a long random key."""
     if not isinstance(value, str):
         return False
     *parts, _ = value.split("@")
@@ -157,11 +140,7 @@ def shown_model(text: str) -> str:
 
 
 def shown_key(key: str) -> str:
-    """Return a key of an object for logs; masked if it does not have the form of a parameter name.
-
-    >>> shown_key("maxResults"), shown_key("password:hunter2")
-    ('maxResults', '{…}')
-    """
+    """Return a key of an object for logs; masked if it does not have the form of a parameter name."""
     named = len(key) <= MAX_NAME and _KEY.fullmatch(key) is not None
     if not named or _is_generated(key) or (not key.isdecimal() and _DIGIT_RUN.search(key)):
         return HIDDEN
@@ -203,13 +182,7 @@ def _printable(character: str) -> str:
 
 
 def place(path: Path, *, quoted: bool = False) -> str:
-    """Write where a value is, as a model writes it.
-
-    With ``quoted``, each key is written as it is, to stand in quotes.
-
-    >>> place(("rows", 0, "age")), place(("titles", "title ")), place(("titles", "title "), quoted=True)
-    ('rows[0].age', 'titles["title "]', 'titles.title ')
-    """
+    """Write where a value is, as a model writes it: ``rows[0].age``, ``titles["title "]`` but ``titles.title `` in quotes."""
     if len(path) > 8:
         return cut(f"{place(path[:4], quoted=quoted)} … {place(path[-2:], quoted=quoted)}", 4 * MAX_NAME)
     text = "".join(_step(part, quoted=quoted) for part in path)
@@ -284,15 +257,7 @@ def escaped(text: str, *, limit: int = LONGEST_TEXT) -> str:
 
 
 def escaped_pointer(pointer: str, secret: frozenset[str] = frozenset()) -> str:
-    """Return a JSON Pointer for logs: at most 15 parts, masked unless they have the form of a name.
-
-    Keys below a secret name are secret too; ``secret`` adds the names of a policy.
-
-    >>> escaped_pointer('/rows/0/password:hunter2')
-    '/rows/0/{…}'
-    >>> escaped_pointer("/credentials/hunter")
-    '/credentials/{…}'
-    """
+    """Return a JSON Pointer for logs: at most 15 parts, masked unless they have the form of a name, and below a secret one."""
     first, *parts = pointer.split("/", _MAX_PARTS)
     kept = [first and shown_key(first)]
     hidden = secret_name(first, secret)

@@ -1,7 +1,4 @@
-"""JSON values, JSON texts and JSON Pointers.
-
-A text may be JSON or, if it is not, JSON5 or a Python literal.
-"""
+"""JSON values, JSON Pointers, and texts in JSON, JSON5 or Python's literals."""
 
 from __future__ import annotations
 
@@ -20,11 +17,7 @@ if TYPE_CHECKING:
 
 
 def pointer(path: Path) -> str:
-    """Return the JSON Pointer for a path.
-
-    >>> pointer(("rows", 0, "a/b"))
-    '/rows/0/a~1b'
-    """
+    """Return the JSON Pointer for a path."""
     return "".join(["/" + text_of(part).replace("~", "~0").replace("/", "~1") for part in path])
 
 
@@ -54,11 +47,7 @@ PYTHON_TYPES: Final[Mapping[type, str]] = {
 
 
 def json_type(value: Any) -> str:
-    """Return the JSON type name of a value; a Python subclass counts as its base.
-
-    >>> [json_type(value) for value in ("a", 1, 1.0, True, None, [], {})]
-    ['string', 'integer', 'number', 'boolean', 'null', 'array', 'object']
-    """
+    """Return the JSON type name of a value; a Python subclass counts as its base."""
     name = PYTHON_TYPES.get(type(value))
     if name is not None:
         return name
@@ -66,11 +55,7 @@ def json_type(value: Any) -> str:
 
 
 def same_json(left: Any, right: Any) -> bool:
-    """Return whether two values are equal as JSON: true is not 1, but 1.0 is 1.
-
-    >>> same_json([1], [True]), same_json({"a": 1}, {"a": 1.0})
-    (False, True)
-    """
+    """Return whether two values are equal as JSON: true is not 1, but 1.0 is 1."""
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, dict) and isinstance(right, dict):
@@ -85,7 +70,6 @@ def same_json(left: Any, right: Any) -> bool:
 # --- sizes ------------------------------------------------------------------------------------------------
 
 _SCALAR_SIZE: Final = 8
-_MAX_DEPTH: Final = 1_000
 _MAX_CONTAINERS: Final = 1_000_000
 _MANY: Final = Limits(items=100, bytes=10_000)
 
@@ -142,11 +126,6 @@ def _everything_in(value: Any) -> list[Any]:
 def has_whole_float(value: Any) -> bool:
     """Return whether the value is or contains a float without a fraction."""
     return any(isinstance(each, float) and each.is_integer() for each in _everything_in(value))
-
-
-def is_shallow(value: Any) -> bool:
-    """Return whether a validator written in C or Rust can walk a value without overflowing the stack."""
-    return nests_less(value, _MAX_DEPTH)
 
 
 def nests_less(value: Any, deepest: int) -> bool:
@@ -252,14 +231,7 @@ def _digits(spelling: str) -> str:
 
 
 def number_in_text(text: str) -> int | float | None:
-    """Parse a whole text as a JSON number, or return None.
-
-    White space around it is ignored. Numbers not spelled as JSON are refused (``+5``, ``0644``, ``1_000``,
-    ``1,234``, ``.5``, ``NaN``, full-width digits), as are numbers that a double overflows or loses a digit of.
-
-    >>> number_in_text(" 42 "), number_in_text("4.20"), number_in_text("0644")
-    (42, 4.2, None)
-    """
+    """Parse a whole text as a JSON number, or return None, also if a double overflows or loses a digit of it."""
     spelling = text.strip(_SPACE)
     number = _NUMBER.fullmatch(spelling)
     if number is None:
@@ -278,13 +250,9 @@ def exact_number_in_text(text: str) -> int | float | None:
 
 
 def integer_in_text(text: str) -> int | None:
-    """Parse a whole text as a JSON integer, or return None.
+    """Parse a whole text as a JSON integer, or return None; ``5.0`` and ``1e3`` are integers up to 2**53.
 
-    ``"5.0"`` and ``"1e3"`` are integers up to 2**53. ``"-0"`` is refused: an integer loses its sign, which may
-    have a meaning, for instance in an offset. So is ``"10.000"``, which many languages write for ten thousand.
-
-    >>> integer_in_text("5.0"), integer_in_text("1e3"), integer_in_text("5.5")
-    (5, 1000, None)
+    None for ``-0``, whose sign may have a meaning, and for ``10.000``, which many languages write for ten thousand.
     """
     value = None if may_have_thousands(text) else number_in_text(text)
     return whole_float(value) if isinstance(value, float) else value
@@ -303,14 +271,9 @@ def whole_float(value: float) -> int | None:
 
 
 def number_as_text(value: float) -> str | None:
-    """Return the text that a number was sent as, or None if that is uncertain.
+    """Return the text that a number was sent as; None for a boolean, and where that is uncertain.
 
-    Certain are integers up to 2**53, larger ones that no double is written as (and so were not rounded on the way),
-    floats of at most 15 digits with two after the point, and numbers parsed from text. ``3.1`` may have been ``3.10``,
-    and ``0.0003`` the six digits ``0.000300`` of a time stamp. A boolean is not a number.
-
-    >>> number_as_text(42), number_as_text(3.14), number_as_text(3.1), number_as_text(True)
-    ('42', '3.14', None, None)
+    ``3.1`` may have been ``3.10``, ``0.0003`` the six digits ``0.000300`` of a time stamp, and a large integer rounded.
     """
     if isinstance(value, SpelledFloat):
         return value.spelling
@@ -335,15 +298,9 @@ def rounds(value: Any) -> bool:
 
 
 def may_be_rounded(value: object) -> bool:
-    """Return whether a number is beyond 2**53, and an integer one that a double is written as.
+    """Return whether a number is beyond 2**53, and an integer a double in full, or in its significant digits and zeros.
 
-    Such an integer is a double in full, or its significant digits followed by zeros.
-
-    >>> may_be_rounded(1917043659912705300), may_be_rounded(1917043659912705296), may_be_rounded(42)
-    (True, False, False)
-
-    JavaScript writes the fewest digits that tell a double from its neighbors (ECMA-262, Number::toString), and C as many
-    as a format asks for, up to the 17 that do so for every double.
+    JavaScript writes the fewest digits that tell a double from its neighbors, and C as many as a format asks for.
     """
     if isinstance(value, float):
         return abs(value) > _SAFE
@@ -370,10 +327,7 @@ JSON: Final[frozenset[Dialect]] = frozenset({"json"})
 
 
 class Parsed(NamedTuple):
-    """A container parsed from text, and its grammar.
-
-    ``value`` is a list or a dict; every float in it is a :class:`SpelledFloat`.
-    """
+    """A list or dict parsed from text, with a :class:`SpelledFloat` for each float in it, and its grammar."""
 
     value: Any
     dialect: Dialect
@@ -385,28 +339,20 @@ _MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
 """Without a line break, the text after the marks is content, not an info string."""
+# A control character that no text needs (the `\b` of a regex), or one in place of the backslash after a drive; elsewhere than
+# at the beginning, a line may end in `A:`.
 _LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:,;])[A-Za-z]:\t\w")
-"""A control character that no text needs (the ``\\b`` of a regex), or one in place of the backslash after a drive.
-
-A line break after a drive counts only at the beginning: elsewhere a line may end in `A:`.
-"""
 
 
 def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> Parsed | None:
-    r"""Parse a whole text as an array or object, or return None.
+    r"""Parse a whole text as an array or object, or return None; never raises.
 
-    White space, a byte order mark, one Markdown fence and up to three layers of JSON quoting are removed. JSON is
-    tried first; its strings may contain raw control characters. If it fails, JSON5 and Python are tried; if both
-    accept the text and differ, it is refused.
+    White space, a byte order mark, one Markdown fence and up to three layers of JSON quoting are removed. Plain JSON, whose
+    strings may contain raw control characters, has no other grammar. A text that JSON5 and Python read differently has none.
 
     Refused in every grammar: a duplicate key, NaN and Infinity, a number that a double overflows or loses a digit
     of, truncated text, text after the value, and in a string or key what comes from the backslash of a regex or of a
-    Windows path: U+0008, U+000C, a tab or a line break after a drive (``C:\temp``). Never raises.
-
-    Args:
-        text: Any string.
-        limits: Bounds on the length and depth of a text.
-        dialects: The grammars in force. Without ``"json"``, plain JSON is not parsed as JSON5 either.
+    Windows path (``C:\temp``).
     """
     if len(text) > limits.text or _MAY_BEGIN.match(text) is None:
         return None
@@ -444,27 +390,8 @@ def parse_call_text(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     return parse_container(doubled, limits, JSON)
 
 
-class TextParseCache:
-    """The parsed texts of one call, each parsed once."""
-
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
-        self._known: dict[tuple[str, frozenset[Dialect]], Parsed | None] = {}
-
-    def parse(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
-        """Return what :func:`parse_container` does."""
-        key = text, dialects
-        if key not in self._known:
-            self._known[key] = parse_container(text, self._limits, dialects)
-        return self._known[key]
-
-
 def looks_like_json(text: str) -> bool:
-    """Return whether the text begins like a container, a quoted JSON string or a fence, complete or not.
-
-    >>> looks_like_json('[1, 2'), looks_like_json("['a'"), looks_like_json("urgent")
-    (True, True, False)
-    """
+    """Return whether the text begins like a container, a quoted JSON string or a fence, complete or not."""
     return _JSON_LIKE.match(text) is not None
 
 
@@ -525,14 +452,7 @@ def _decoded(text: str) -> Any:
 
 
 class Break(NamedTuple):
-    """Where JSON text stops being JSON.
-
-    Attributes:
-        at: The number of characters before it.
-        opened: The number of characters up to the innermost open bracket.
-        bracket: That bracket.
-        is_end: Whether the text ends there, inside a string or the bracket.
-    """
+    """Where JSON text stops being JSON: the characters before it and up to the innermost open bracket, and whether it ends."""
 
     at: int
     opened: int
@@ -541,11 +461,7 @@ class Break(NamedTuple):
 
 
 def break_of(text: str) -> Break | None:
-    """Return where a text that begins like a container in JSON breaks, by the JSON parser; None if it does not.
-
-    >>> break_of('["a", "b'), break_of('{"a": [1}'), break_of("['a']")
-    (Break(at=8, opened=1, bracket='[', is_end=True), Break(at=8, opened=7, bracket='[', is_end=False), None)
-    """
+    """Return where a text that begins like a container in JSON breaks, by the JSON parser; None if it does not."""
     body = _OPENING_FENCE.sub("", text.strip())
     if body[:1] not in ("[", "{"):
         return None

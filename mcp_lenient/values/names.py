@@ -27,15 +27,7 @@ def fold_case(text: str) -> str:
 
 
 def fold_name(name: str) -> str:
-    """Fold the case style of a name.
-
-    A separator counts only between two digits, where it changes the number.
-
-    >>> {fold_name(name) for name in ("maxResults", "max_results", "Max-Results", "MAX RESULTS")}
-    {'maxresults'}
-    >>> fold_name("page_2") == fold_name("page2"), fold_name("v1_2") == fold_name("v12")
-    (True, False)
-    """
+    """Fold the case style of a name; a separator counts only between two digits, where it changes the number."""
     if len(name) > _LONGEST_FOLDED:
         return name
     if "_" not in name and "-" not in name and " " not in name:
@@ -48,19 +40,14 @@ _CONVENTIONS = ("[^A-Z_ -][^_ -]*", "[A-Z][^_ -]*", "[^A-Z -]+", "[^A-Z_ ]+", "[
 
 
 def style_of(names: Collection[str]) -> Callable[[str], bool]:
-    """Return a test of whether a name is of one style with these: camel, Pascal, snake, kebab, words or constants.
-
-    >>> is_alike = style_of(["userId", "dryRun"])
-    >>> is_alike("limit"), is_alike("Limit"), is_alike("dry_run")
-    (True, False, False)
-    """
+    """Return a test of whether a name is of one style with these: camel, Pascal, snake, kebab, words or constants."""
     bare = [name.strip("_-") for name in names]
     styles = [each for each in _CONVENTIONS if all(re.fullmatch(each, name) for name in bare)]
     return lambda name: any(re.fullmatch(each, name.strip("_-")) for each in styles)
 
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
-    """Map folded names to declared names; None if two fold alike. Built once per schema."""
+    """Map folded names to declared names; None if two fold alike."""
     folded: dict[str, str | None] = {}
     for name in declared:
         key = fold_name(name)
@@ -92,12 +79,7 @@ _LONGEST_TOOL = 200
 
 
 class ToolName(NamedTuple):
-    """A listed tool that a name may mean.
-
-    Attributes:
-        name: Its name.
-        upstream: The server behind this one that it must belong to; None where any will do.
-    """
+    """A listed tool that a name may mean, and the server behind this one that it must belong to; None for any."""
 
     name: str
     upstream: str | None = None
@@ -106,19 +88,7 @@ class ToolName(NamedTuple):
 def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) -> ToolName | None:
     """Return the one listed tool whose name differs from the sent one by case, separators or prefix alone.
 
-    >>> tool_target("Store-Context", ["store_context", "search"], []).name
-    'store_context'
-    >>> tool_target("functions.search<|channel|>json", ["search"], []).name
-    'search'
-    >>> tool_target("mcp__notes__search", ["search"], ["notes"]), tool_target("mcp__mail__search", ["search"], ["notes"])
-    (ToolName(name='search', upstream=None), None)
-    >>> tool_target("mcp__files__read", ["files_read", "docs_read"], ["all"])
-    ToolName(name='files_read', upstream='files')
-
-    Args:
-        sent: The name that came; the separators are ``-``, ``_`` and ``.``, the prefix is ``mcp__server__``.
-        listed: The names that there are.
-        servers: The names of this server.
+    The prefix, ``mcp__server__``, must name this server (``servers``) or the one behind it that has the tool.
     """
     sent, left = _without_leaks(sent[: 2 * _LONGEST_TOOL])
     if " " in sent or len(sent) > _LONGEST_TOOL or not {*_LEAKED_WORD.findall(left)}.isdisjoint(listed):
@@ -142,8 +112,6 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
 _LEAKS: Final = re.compile(
     r"(?:functions\.|default_api[.:])?(?P<name>[^<>|\s]+)\s*(?:<\|(?!.*\bto=).*)?", re.DOTALL
 )
-
-
 _LEAKED_WORD: Final = re.compile(r"[\w.-]+")
 
 
@@ -173,11 +141,7 @@ Spelt = Mapping[str, Sequence[str]]
 
 
 def singular(name: str) -> str:
-    """Return a folded name in the singular, by the English endings ``ies``, ``es`` and ``s``.
-
-    >>> singular("userNames"), singular("queries"), singular("boxes"), singular("class")
-    ('username', 'query', 'box', 'class')
-    """
+    """Return a folded name in the singular, by the English endings ``ies``, ``es`` and ``s``."""
     folded = fold_name(name)
     if folded.endswith("ies") and len(folded) > 4:
         return f"{folded[:-3]}y"
@@ -193,10 +157,7 @@ def squashed(name: str) -> str:
 
 
 def by_letters(declared: Iterable[str], *, but_one: bool = False) -> Spelt:
-    """Map squashed names to declared names; with ``but_one``, also without any one letter.
-
-    Two names a slip apart then share a key.
-    """
+    """Map squashed names to declared names; with ``but_one``, also without any one letter, as a slip has it."""
     found: dict[str, list[str]] = {}
     for name in islice(declared, _MAX_SHORTENED if but_one else None):
         letters = squashed(name)
@@ -218,11 +179,7 @@ def _with_one_less(letters: str) -> set[str]:
 
 
 def is_slip(sent: str, name: str) -> bool:
-    """Return whether two names differ by one extra letter or two swapped ones.
-
-    >>> is_slip("tgas", "tags"), is_slip("max_result", "max_results"), is_slip("gte", "lte")
-    (True, True, False)
-    """
+    """Return whether two names differ by one extra letter or two swapped ones."""
     short, long = sorted((squashed(sent), squashed(name)), key=len)
     if short == long or len(long) - len(short) > 1 or len(short) < _MIN_LETTERS:
         return False
@@ -247,16 +204,7 @@ _CLOSE = 0.85
 
 
 def likeness(sent: str, name: str) -> float:
-    """Return how likely two names are one: 1 for the same words, 0 for two names.
-
-    A name may have a word more than the other, or begin like it. Names of as many words that differ in one of them, like
-    ``start_date`` and ``end_date``, are two names.
-
-    >>> likeness("user_names", "userName"), likeness("startDate", "end_date")
-    (1.0, 0.0)
-    >>> likeness("user_name", "name") > likeness("full_user_name", "name") > likeness("city", "name")
-    True
-    """
+    """Return how likely two names are one: 1 for the same words, less for words more, 0 for ``start_date`` and ``end_date``."""
     if max(len(sent), len(name)) > LONGEST_NAME:
         return 0.0
     left, right = _words(sent), _words(name)
@@ -286,13 +234,7 @@ def _words(name: str) -> tuple[str, ...]:
 
 
 def same_word(one: str, other: str, least: int = _MIN_AMONG_WORDS) -> bool:
-    """Return whether two folded words are one with a slip; another first or last letter often makes another word.
-
-    >>> same_word("organisation", "organization"), same_word("color", "colour")
-    (True, True)
-    >>> same_word("async", "sync"), same_word("usdt", "usd"), same_word("upload", "unload")
-    (False, False, False)
-    """
+    """Return whether two folded words are one with a slip; another first or last letter often makes another word."""
     if one[:1] != other[:1]:
         return False
     if is_slip(one, other):
@@ -307,11 +249,7 @@ def _begins(one: str, other: str) -> float:
 
 
 def near(sent: str, names: Iterable[str]) -> list[str]:
-    """Return the names similar to the sent one, likeliest first.
-
-    >>> near("store_contxt", ["search_mail", "store_context"])
-    ['store_context']
-    """
+    """Return the names similar to the sent one, likeliest first."""
     known = sorted(names)
     likely = sorted((-score, name) for name in known if (score := likeness(sent, name)))
     # Other than a value under a name, a tool's name may be suggested for any slip: nothing is moved.
@@ -320,11 +258,7 @@ def near(sent: str, names: Iterable[str]) -> list[str]:
 
 
 def nearest(sent: str, names: Collection[str], most: int) -> list[str]:
-    """Return the names that share most words and letters with the sent one, nearest first.
-
-    >>> nearest("weather_forecast", ["send_mail", "get_weather", "forecast_tides"], 2)
-    ['get_weather', 'forecast_tides']
-    """
+    """Return the names that share most words and letters with the sent one, nearest first."""
     compared = sent[:_LONGEST_TOOL]
     words, letters = set(name_words(compared)), SequenceMatcher(b=compared)
 
