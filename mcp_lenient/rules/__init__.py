@@ -1,7 +1,4 @@
-"""The rule type and the ordered table of all rules.
-
-Rules are tried in the order of :data:`DEFAULT_RULES`; the winning reading is decided by tier alone.
-"""
+"""The rule type and the ordered table of all rules."""
 
 from __future__ import annotations
 

@@ -221,11 +221,7 @@ def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
 def added_aliases(
     aliases: Mapping[str, Sequence[str]], added: Mapping[str, Sequence[str]]
 ) -> Mapping[str, tuple[str, ...]]:
-    """Return aliases with others added; an alias that both give belongs to the parameter that the added ones name.
-
-    >>> added_aliases({"query": ["q", "text"]}, {"body": ["text"]})
-    {'query': ('q',), 'body': ('text',)}
-    """
+    """Return aliases with others added; an alias that both give belongs to the parameter that the added ones name."""
     taken = {other for others in added.values() for other in others}
     found = {name: tuple(other for other in others if other not in taken) for name, others in aliases.items()}
     for name, others in added.items():
@@ -234,11 +230,7 @@ def added_aliases(
 
 
 def stated(given: Policy | Limits) -> dict[str, Any]:
-    """Return the fields that differ from the defaults.
-
-    >>> stated(Policy(mode="observe", echo_values=True))
-    {'mode': 'observe'}
-    """
+    """Return the fields that differ from the defaults."""
     default = type(given)()
     values = {entry.name: getattr(given, entry.name) for entry in fields(given)}
     return {name: value for name, value in values.items() if value != getattr(default, name)}

@@ -6,10 +6,9 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.rules.words import (
     MAX_SEARCHED,
@@ -39,7 +38,6 @@ from mcp_lenient.values.json_values import (
     parse_container,
     whole_float,
 )
-from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import (
     case_target,
     fold_name,
@@ -49,6 +47,9 @@ from mcp_lenient.values.names import (
     style_of,
     tool_target,
 )
+
+if TYPE_CHECKING:
+    from mcp_lenient.rules.policy import Policy
 
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
@@ -70,18 +71,6 @@ class Absent(enum.Enum):
 ABSENT: Final = Absent.ABSENT
 
 
-class _Settings(Protocol):
-    """The part of :class:`mcp_lenient.Policy` that rules use."""
-
-    @property
-    def limits(self) -> Limits: ...
-    @property
-    def aliases(self) -> Mapping[str, tuple[str, ...]]: ...
-    @property
-    def drop(self) -> AbstractSet[str]: ...
-    def allows(self, rule: str) -> bool: ...
-
-
 @dataclass(frozen=True, slots=True)
 class CallScope:
     """What all places of one call share.
@@ -94,7 +83,7 @@ class CallScope:
         read_only: Whether the tool only reads.
     """
 
-    policy: _Settings
+    policy: Policy
     destructive: bool = False
     tool: str | None = None
     by_schema: bool = False
@@ -620,10 +609,7 @@ Names = Iterator[tuple[str, Any]]
 def injected_keys(
     unknown: Collection[Any], declared: Collection[str], also: Collection[str] = ()
 ) -> frozenset[str]:
-    """Return the undeclared keys that known clients add to the arguments, or that the operator lists (``also``).
-
-    A key that folds to a declared name (``declared`` has them folded) is kept, since it may be that parameter.
-    """
+    """Return the undeclared keys that clients add, or the operator lists, unless they fold to a (folded) declared name."""
     known = {key for key in SOURCES if key == _CALL_ID or fold_name(key.lstrip("_")) not in declared}
     return frozenset(unknown) & {*known, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
 
@@ -674,12 +660,10 @@ def rename_case(place: Place, value: dict[str, Any]) -> Names:
 def names_in_other_style(node: Node, value: Mapping[str, Any]) -> dict[str, str]:
     """Return the declared, absent name for each undeclared one that has the same words in another case style.
 
-    Only where the schema declares properties, and does not say whether others are read. It may read ``windspeed`` beside
-    ``wind_speed``, which has other words.
+    Only where the schema does not say whether other names than the declared ones are read.
     """
-    if not node.properties or node.extra is not None or node.patterns or node.closed:
-        return {}
-    if value.keys() <= node.properties.keys():
+    says_all = not node.properties or node.extra is not None or node.patterns or node.closed
+    if says_all or value.keys() <= node.properties.keys():
         return {}
     unknown = (key for key in value if isinstance(key, str) and key not in node.properties)
     alike = _in_other_case(node, unknown).items()
@@ -737,11 +721,7 @@ _CALL_KEYS: Final = frozenset({"name", "arguments"})
 
 
 def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
-    """``{"args": {..}}`` to ``{..}``, also as JSON text, and ``params`` to a required ``arguments``.
-
-    Also unwraps the call as its own arguments (``{"name": "this_tool", "arguments": {..}}``), all arguments
-    inside the first parameter (``{"name": {"name": .., "age": ..}}``), and for a tool without parameters ``{"": {}}``.
-    """
+    """``{"args": {..}}`` and the call as its own arguments to ``{..}``, and ``params`` to a required ``arguments``."""
     node, call = place.node, place.call
     unknown = [key for key in arguments if key not in node.properties]
     if (
@@ -805,12 +785,7 @@ def _object_in(place: Place, value: Any) -> _Arguments | None:
 
 
 def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
-    """Flat fields to the object parameter that they belong to.
-
-    The object is the only parameter and declares every sent key; or it is the only missing parameter, accepts any
-    name, and has a name for such fields (``arguments``). An open object of another name would swallow misspelled
-    names and those of another tool.
-    """
+    """Flat fields to the object parameter that they belong to: the only parameter, or the only missing one."""
     node = place.node
     if arguments and len(node.properties) == 1:
         ((name, only),) = node.property_nodes.items()
@@ -825,10 +800,7 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
 
 
 def _in_only_list(node: Node, arguments: _Arguments) -> Iterator[_Arguments]:
-    """Yield the arguments with the undeclared ones as the one item of the only list, whose closed items declare them all.
-
-    Other names must not be missing, and an identifier is not moved: `device` may not be one of optional `exceptions`.
-    """
+    """Yield the arguments with the undeclared ones as the one item of the only missing list, whose closed items declare all."""
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
     lists = [
         name for name, each in node.property_nodes.items() if any(way.may_be("array") for way in each.ways)
@@ -898,10 +870,7 @@ def _steps(key: object) -> tuple[_Step, ...]:
 
 
 def _leads_to_a_value(top: Node, steps: Sequence[_Step]) -> bool:
-    """Return whether the schema declares each step of a path; one into an object of a call's arguments may be any name.
-
-    Of another object of any names, the whole path may be such a name: `files.py` for `files`.
-    """
+    """Return whether the schema declares each step of a path, or the last is into an object of a call's arguments."""
     reached = [top]
     for at, step in enumerate(steps):
         ways = [way for node in reached for way in node.ways]

@@ -49,21 +49,10 @@ _LONG: Final = 6
 
 
 def case_matters(text: str, member: str, codes: Codes) -> bool:
-    """Return whether a text means something else than the member that it equals but for case and separators.
+    """Return whether a stripped text means something else than the member that it equals but for case and separators.
 
     Case has no meaning in words, and in codes (``usd``) if all members are of one case. It may have one in every other
-    short run of letters, in patterns, and in runs of both cases.
-
-    >>> codes, units = Codes(["Open", "USD", "EUR"]), Codes(["MB", "MM", "kN", "N"])
-    >>> case_matters("open", "Open", codes), case_matters("usd", "USD", codes)
-    (False, False)
-    >>> case_matters("Mb", "MB", units), case_matters("mm", "MM", units), case_matters("kn", "kN", units)
-    (True, True, True)
-
-    Args:
-        text: A text, without space around it.
-        member: The member, without space around it.
-        codes: All members.
+    short run of letters (``Mb``), in patterns (``mm``), and in runs of both cases (``kN``).
     """
     if len(text) != len(member):  # `STRASSE` and `Straße`
         return False
@@ -145,23 +134,16 @@ class Codes:
 
 
 class _Listed(NamedTuple):
-    """The runs of two letters or more: whether all members are alike in case, the cases, whether most runs are short."""
+    """Whether all members are alike in case, their cases, whether most runs are short, and one is a single letter."""
 
     are_alike: bool
     styles: set[str]
     are_short: bool
     has_letter: bool
-    """Whether a member has a single letter and no other."""
 
 
 def renderings(name: str) -> frozenset[str]:
-    """Return a name as a whole in the other usual case styles, so that no case in it is a unit's.
-
-    >>> {"maxAge", "MaxAge", "MAX_AGE", "max-age", "maxage"} <= renderings("max_age")
-    True
-    >>> "POWER_MW" in renderings("power_mw"), "powerMW" in renderings("power_mw"), "sizeKb" in renderings("sizeKB")
-    (True, False, False)
-    """
+    """Return a name as a whole in the other usual case styles, so that no case in it is a unit's: not ``powerMW``."""
     bare = name.lstrip("_-")
     words = [fold_case(word) for word in _WORD.findall(bare)]
     title = [word.capitalize() for word in words]
@@ -176,11 +158,7 @@ def renderings(name: str) -> frozenset[str]:
 
 
 def ends_in_other_case(sent: str, name: str) -> bool:
-    """Return whether names alike but for case style differ in the case of a short last word, which may be a unit.
-
-    >>> ends_in_other_case("dose_Mg_2", "dose_mg_2"), ends_in_other_case("sizeLimit", "size_limit")
-    (True, False)
-    """
+    """Return whether names alike but for case style differ in the case of a short last word, which may be a unit."""
     one, other = (each.rstrip("_- 0123456789") for each in (sent, name))
     length = max((len(words[-1]) for words in map(_WORD.findall, (one, other)) if words), default=0)
     is_last = length < len(other) and length <= _SHORT  # `Ph` for `pH` is a name, and no unit behind one
@@ -220,26 +198,16 @@ MAX_SEARCHED: Final = 2**16
 
 
 class KnownItems:
-    """The enum values and examples of a list's items.
-
-    >>> KnownItems(["red", "blue"]).is_one("dark grey"), KnownItems(["red", "blue"]).is_one("dark red")
-    (True, False)
-    """
+    """The enum values and examples of a list's items."""
 
     def __init__(self, items: Collection[str]) -> None:
         self._items = frozenset(items)
         self._phrases = tuple(phrase for phrase in map(_phrase, self._items) if phrase.strip())
 
     def is_one(self, text: str, *, is_member: bool = False) -> bool:
-        """Return whether a text is certainly one item.
+        """Return whether a text is certainly one item: a known one, or one by its form that does not contain another.
 
-        It is if it is a known item whose parts are not all known items; one absolute URI; a single symbol such as an
-        emoji; without spaces, only letters, digits and ``-_.@/:#'*?=%~$``; or words of letters and digits with single
-        spaces between. A text that contains a known item may be several.
-
-        Args:
-            text: The text.
-            is_member: Whether it is an enum value in another spelling.
+        ``is_member`` says that it is an enum value in another spelling.
         """
         if text in self._items:
             listings = ([part.strip() for part in parts] for parts in (_SEPARATOR.split(text), text.split()))
@@ -290,11 +258,7 @@ def has_delimiter(text: str) -> bool:
 
 
 def split_numbers(text: str, *, integers: bool = True) -> list[int | float] | None:
-    """Split a text into numbers at commas or semicolons; None if it is ambiguous.
-
-    A comma without a space may be a decimal comma (``1,5``) or a thousands separator (``1,234,567``), and if only
-    some commas have a space, it may be either.
-    """
+    """Split a text into numbers at commas or semicolons; None if one may be a decimal comma or part thousands."""
     text = text.strip()
     if _BARE_COMMA.search(text) and (_SPACED_COMMA.search(text) or _OTHER_NUMBER.search(text)):
         return None

@@ -66,8 +66,7 @@ class ReadableSchema:
     """A schema that compiles.
 
     Attributes:
-        root: The schema in 2020-12.
-        unread: The parts taken out of it.
+        root: The schema in 2020-12, without the ``unread`` parts.
         accepts: The compiled check; may raise ValueError for a value that is not JSON.
         recursive: Whether the check may go as deep as a value.
         widened: Returns a copy of a part whose check accepts the defaults in it; None where it does.
@@ -92,14 +91,8 @@ class ReadableSchema:
 
 
 def readable(schema: Mapping[str, Any] | ReadableSchema) -> ReadableSchema:
-    """Make a schema readable; a :class:`ReadableSchema` is returned unchanged.
-
-    Raises:
-        SchemaError: When the schema is not a JSON object.
-    """
-    if isinstance(schema, ReadableSchema):
-        return schema
-    return _Translation(schema).result()
+    """Make a schema readable; SchemaError if it is no object."""
+    return schema if isinstance(schema, ReadableSchema) else _Translation(schema).result()
 
 
 class _Translation:

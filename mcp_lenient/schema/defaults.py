@@ -20,11 +20,6 @@ def with_defaults(read: ReadableSchema) -> ReadableSchema:
     """Return a schema whose checks accept the ``default`` of each property; the same object if they do.
 
     Many servers publish ``{"type": "string", "default": null}`` for a text that may be null.
-
-    >>> from mcp_lenient.schema.compile import readable
-    >>> name = {"type": "object", "properties": {"name": {"type": "string", "default": None}}}
-    >>> with_defaults(readable(name)).accepts({"name": None})
-    True
     """
     widening = _Widening(read.root)
     root = widening.of(read.root)
@@ -48,9 +43,8 @@ class _Widening:
         return new
 
     def _widened(self, schema: Any) -> Any:
-        if not isinstance(schema, Mapping) or "default" not in schema or self._accepts(schema):
-            return schema
-        if self._is_written_as_text(schema):
+        has_default = isinstance(schema, Mapping) and "default" in schema
+        if not has_default or self._accepts(schema) or self._is_written_as_text(schema):
             return schema
         self.found = True
         return {"anyOf": [schema, {"const": schema["default"]}]}

@@ -57,6 +57,15 @@ def subschemas(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield keyword, value
 
 
+def every_schema(root: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield a translated schema and all schemas in it."""
+    waiting = [root]
+    for schema in waiting:
+        if isinstance(schema, Mapping):
+            yield schema
+            waiting += [sub for _, sub in subschemas(schema)]
+
+
 def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> Schema:
     """Return a copy of a translated schema with ``change(sub)`` for each subschema."""
     new = dict(schema)

@@ -17,7 +17,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.schema.drafts import subschemas, with_subschemas
+from mcp_lenient.schema.drafts import every_schema, with_subschemas
 from mcp_lenient.schema.references import ROOT_URI
 
 _EXACT_COUNT: Final = re.compile(r"\{[0-9]{1,3}\}")
@@ -28,11 +28,7 @@ _REFERRED: ContextVar[dict[tuple[str, int], Any]] = ContextVar("referred")
 
 
 class FallbackValidator:
-    """A 2020-12 validator by jsonschema, of a schema that refers only to itself or to ``root``.
-
-    Raises:
-        SchemaError: If it is not a schema, or if a pattern may be costly.
-    """
+    """A 2020-12 validator by jsonschema, of a schema that refers only to itself or to ``root``, without costly patterns."""
 
     def __init__(
         self, schema: Any, root: Mapping[str, Any] | None, formats: Mapping[str, Callable[[str], bool]]
@@ -40,8 +36,9 @@ class FallbackValidator:
         try:
             if root is None:  # the parts of a schema are checked with it
                 _check_schema(schema)
-            for pattern in _patterns_of(schema):
-                _cheap(pattern)
+            for part in every_schema(schema):
+                for pattern in (*part.get("patternProperties", ()), part.get("pattern", "")):
+                    _cheap(pattern)
         except (JsonSchemaError, RecursionError, re.error) as error:
             msg = f"the schema cannot be compiled: {str(error).splitlines()[0][:300]}"
             raise SchemaError(msg) from error
@@ -54,11 +51,7 @@ class FallbackValidator:
         self._validator = _Bounded(schema, registry=registry, format_checker=checker)
 
     def is_valid(self, value: Any) -> bool:
-        """Return whether the schema accepts a value.
-
-        Raises:
-            ValueError: If the value is not JSON.
-        """
+        """Return whether the schema accepts a value; ValueError for one that is not JSON."""
         _check_json(value)
         token = _REFERRED.set({})
         try:
@@ -73,7 +66,7 @@ def _check_schema(schema: Any) -> None:
     try:
         Draft202012Validator.check_schema(schema)
     except RecursionError:  # each schema in it alone, as jsonschema takes several calls for each level
-        for part in _schemas_in(schema):
+        for part in every_schema(schema):
             Draft202012Validator.check_schema(with_subschemas(part, lambda _sub: True))
 
 
@@ -98,27 +91,9 @@ def _of_texts(fits: Callable[[str], bool]) -> Callable[[object], bool]:
 # --- patterns -----------------------------------------------------------------------------------------
 
 
-def _patterns_of(schema: Any) -> Iterator[str]:
-    for part in _schemas_in(schema):
-        yield from part.get("patternProperties", ())
-        yield from (part["pattern"],) if "pattern" in part else ()
-
-
-def _schemas_in(schema: Any) -> Iterator[Mapping[str, Any]]:
-    waiting = [schema]
-    for part in waiting:
-        if isinstance(part, Mapping):
-            yield part
-            waiting += [sub for _, sub in subschemas(part)]
-
-
 @lru_cache(maxsize=1024)
 def _cheap(pattern: str) -> re.Pattern[str]:
-    """Return a pattern that reads a text in one pass: at most one part varies in length, from the start, without branches.
-
-    Raises:
-        re.error: If it may be costly, or if Python cannot read it.
-    """
+    """Return a pattern that reads a text in one pass: at most one part varies in length, from the start, without branches."""
     varying = len(_VARYING.findall(_EXACT_COUNT.sub("", pattern)))
     if _BRANCHING.search(pattern) or varying > pattern.startswith("^"):
         msg = f"the pattern {pattern[:100]!r} may be costly"

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from mcp_lenient.errors import SchemaError
 from mcp_lenient.schema.checks import PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
-from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD
+from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
 from mcp_lenient.values.json_values import json_type, same_json
 
@@ -31,13 +31,7 @@ T = TypeVar("T")
 
 
 class Tree:
-    """A tool's input schema, and its nodes.
-
-    Attributes:
-        root: The schema used for validation: translated to 2020-12, without unreadable parts.
-        unread: The parts of the schema that are neither validated nor repaired.
-        top: The node of the arguments.
-    """
+    """A tool's input schema: ``root`` is the readable one, ``top`` the node of the arguments."""
 
     def __init__(self, schema: Mapping[str, Any] | ReadableSchema) -> None:
         read = readable(schema)
@@ -77,42 +71,29 @@ class Tree:
         """Validators for parts of the schema."""
         return PartChecks(self.root if self.widened is None else self.widened(self.root))
 
-    @cached_property
-    def _parts(self) -> Sequence[Mapping[str, Any]]:
-        found: list[Any] = [self.root]
-        for part in found:
-            if isinstance(part, (Mapping, list)):
-                found += part.values() if isinstance(part, Mapping) else part
-        return [part for part in found if isinstance(part, Mapping)]
-
-    @cached_property
-    def objects(self) -> Sequence[Mapping[str, Any]]:
+    @property
+    def objects(self) -> Iterator[Mapping[str, Any]]:
         """The schemas that declare properties."""
-        return [part for part in self._parts if part.get("properties")]
+        return (part for part in every_schema(self.root) if part.get("properties"))
 
     @cached_property
     def has_one_of(self) -> bool:
         """Whether it has a union of which a value may fit one branch alone."""
-        return any("oneOf" in part for part in self._parts)
+        return any("oneOf" in part for part in every_schema(self.root))
 
 
 class Node:
-    """One place of a schema: what all schemas that apply to it say together.
+    """One place of a schema: what all schemas that apply to it (``parts``) say together.
 
     Attributes:
-        parts: These schemas.
         types: The JSON types that they all accept, in the order of the schema; None for any.
         enum: The values of an ``enum`` or ``const``; None without one.
         kinds: The JSON types of accepted values, by ``types`` or ``enum``; None for any.
-        properties: The schemas of the declared properties.
-        required: The required names, each once, in order.
         closed: Whether undeclared names are forbidden.
         extra: The ``additionalProperties``; None if the schema does not say it.
         unread: Whether part of the schema cannot be read, so that nothing here is repaired.
         format: The format of a string; ``json`` for a text with a media type.
-        default: The default, if there is one.
-        examples: The examples; ``example`` is OpenAPI's keyword.
-        secret: Whether the schema marks the value as secret.
+        default: The default, in a tuple if there is one.
         takes: Returns whether the schema accepts a value; one that is not JSON is refused.
     """
 
@@ -168,12 +149,12 @@ class Node:
         return (isinstance(value, bool), value) in self._listed
 
     def _check(self) -> Callable[[Any], bool]:
-        schema, accepts = self.schema, self._validated
+        schema, is_widened = self.schema, self.tree.widened and self.default
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
-            return accepts if self.tree.widened and self.default else partial(fits, self.types)
-        return accepts
+            return self._validated if is_widened else partial(fits, self.types)
+        return self._validated
 
     def _validated(self, value: Any) -> bool:
         try:
@@ -186,9 +167,7 @@ class Node:
         """The compiled check."""
         try:
             return self.tree.checks.of(self.tree.with_default(self.schema)).is_valid
-        except SchemaError:
-            # Only the whole schema is known to compile. A part that does not accepts nothing, so nothing in it is
-            # repaired.
+        except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
 
     def is_only(self, json_type: str) -> bool:
@@ -255,10 +234,7 @@ class Node:
         return tuple([each for each in self.ways if fits(each.types, value, exact_integers=exact_integers)])
 
     def meant(self, value: Any, *, exact_integers: bool = False) -> tuple[Node, ...]:
-        """Return the ways that a refused value most likely targets; none if no way accepts its type.
-
-        The discriminator decides; without one, names that only one of the ways requires.
-        """
+        """Return the ways that a refused value most likely targets, by its type, discriminator or required names."""
         fitting = self.fitting(value, exact_integers=exact_integers)
         if len(fitting) < 2 or not isinstance(value, Mapping):
             return fitting
@@ -328,13 +304,7 @@ class Node:
 
 
 def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
-    """Return whether a value is of one of the JSON types.
-
-    An integer is also a number; ``7.0`` is an integer unless ``exact_integers`` is set.
-
-    >>> fits({"number"}, 7), fits({"integer"}, 7.0), fits({"integer"}, 7.0, exact_integers=True)
-    (True, True, False)
-    """
+    """Return whether a value is of one of the JSON types; ``7.0`` is an integer unless ``exact_integers`` is set."""
     kind = json_type(value)
     if types is None or kind in types or (kind == "integer" and "number" in types):
         return True
@@ -342,13 +312,7 @@ def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = Fa
 
 
 class Discriminator(NamedTuple):
-    """A property whose constants identify the ways of a union.
-
-    Attributes:
-        name: The property.
-        tags: The node of its constants.
-        owners: The way of each constant; the key is whether the constant is a boolean, and the constant.
-    """
+    """A property whose constants identify the ways of a union: the owners, since ``True`` equals 1, by ``(False, 1)``."""
 
     name: str
     tags: Node

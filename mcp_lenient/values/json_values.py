@@ -97,11 +97,11 @@ def measured(arguments: Any, limits: Limits) -> Size:
                 size += len(value)
             elif isinstance(value, (list, tuple)):
                 below += value
-            elif isinstance(value, (dict, Mapping)):
-                below += value.values()
-                size += sum(len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value)
-            else:
+            elif isinstance(value, (int, float)) or not isinstance(value, (dict, Mapping)):
                 size += value.bit_length() // 3 if type(value) is int else _SCALAR_SIZE
+            else:
+                below += value.values()
+                size += sum([len(key) if isinstance(key, str) else _SCALAR_SIZE for key in value])
         if size > limits.bytes:
             return Size(size, items, "bytes")
         level = below

@@ -1,7 +1,4 @@
-"""Say the library's texts in another language, from gettext catalogs.
-
-The code contains English; ``locale/`` has one catalog per other language, which is loaded when it is first needed.
-"""
+"""Say the library's texts in another language, from gettext catalogs in ``locale/``; the code contains English."""
 
 from __future__ import annotations
 
@@ -18,11 +15,7 @@ _DOMAIN: Final = "LC_MESSAGES/mcp_lenient.mo"
 
 
 class Text(str):
-    """An English text that can be said in other languages, for code that does not know the language.
-
-    >>> Text("send {count} items at most", count=3)
-    'send 3 items at most'
-    """
+    """An English text that can be said in other languages, for code that does not know the language."""
 
     __slots__ = ("template", "values")
     template: str
@@ -65,11 +58,7 @@ JOINTS: Final = (
 
 
 class Language:
-    """The texts of one language: call it with the English text and the values of its placeholders.
-
-    >>> Language()("{place} is missing.", place="'a'")
-    "'a' is missing."
-    """
+    """The texts of one language: call it with the English text and the values of its placeholders."""
 
     __slots__ = ("_joints", "_translate", "_translate_plural")
 
@@ -126,11 +115,7 @@ def languages() -> tuple[str, ...]:
 
 
 def resolved(tag: str) -> str | None:
-    """Return the known language for a tag, or None.
-
-    >>> resolved("en"), resolved("zh-CN"), resolved("ZH_hans_cn"), resolved("xx")
-    ('en', 'zh', 'zh', None)
-    """
+    """Return the known language for a tag, such as ``zh`` for ``zh-CN`` and ``ZH_hans_cn``, or None."""
     names = {name.casefold(): name for name in languages()}
     parts = tag.casefold().replace("-", "_").split("_")
     tries = ("_".join(parts[:length]) for length in range(len(parts), 0, -1))

@@ -1,9 +1,4 @@
-"""Import public names lazily.
-
-A package imports its lazy names under ``TYPE_CHECKING``, for type checkers, and lists their modules in one table.
-Modules that only functions may import are listed in ``pyproject.toml`` under
-``banned-module-level-imports``.
-"""
+"""Import public names lazily: for type checkers, a package also imports them under ``TYPE_CHECKING``."""
 
 from __future__ import annotations
 
@@ -12,10 +7,7 @@ from importlib import import_module
 
 
 def loaded_by_name(package: str, homes: Mapping[str, str]) -> Callable[[str], object]:
-    """Return a package's ``__getattr__``.
-
-    ``homes`` has the names in each module, separated by spaces.
-    """
+    """Return a package's ``__getattr__``; ``homes`` has the names in each module, separated by spaces."""
     modules = {name: module for module, names in homes.items() for name in names.split()}
 
     def load(name: str) -> object:

@@ -28,13 +28,10 @@ def may_hold_markup(arguments: Mapping[Any, Any]) -> bool:
 
 
 def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
-    r"""Yield each parameter whose text goes on with the markup of its call.
+    """Yield each parameter whose text goes on with the markup of its call.
 
     There it is closed by a tag of its own name, which nothing in it has opened:
     github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.
-
-    >>> [*leaked_markup({"text": 'tea</text>\n<parameter name="tags">["a"]'}), *leaked_markup({"text": "<text>tea</text>"})]
-    ['text']
     """
     for key, text in arguments.items():
         if isinstance(text, str) and _is_cut_at(key, text):

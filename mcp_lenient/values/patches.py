@@ -29,11 +29,7 @@ def value_at(value: Any, path: Path) -> Any:
 
 
 def with_value(value: Any, path: Path, new: Any) -> Any:
-    """Return a copy of a value with another one at a path, or without it (``REMOVED``).
-
-    >>> with_value({"a": [1, 2]}, ("a", 0), 5), with_value({"a": 1}, ("a",), REMOVED)
-    ({'a': [5, 2]}, {})
-    """
+    """Return a copy of a value with another one at a path, or without it (``REMOVED``)."""
     if not path:
         return new
     changed: Any = dict(value) if isinstance(value, Mapping) else list(value)
@@ -48,14 +44,7 @@ def with_value(value: Any, path: Path, new: Any) -> Any:
 
 
 def applied(value: Any, patch: Patch) -> Any:
-    """Return a copy of a value after a JSON Patch without ``test`` and ``copy`` operations.
-
-    >>> applied({"tgas": [1]}, ({"op": "move", "from": "/tgas", "path": "/tags"},))
-    {'tags': [1]}
-
-    Raises:
-        LookupError: When the patch does not fit the value.
-    """
+    """Return a copy of a value after a JSON Patch of :func:`difference`; LookupError if it does not fit the value."""
     top = [deepcopy(value)]  # so that the whole value has a place as well
     for operation in patch:
         kind, new = operation["op"], operation.get("value")
@@ -98,13 +87,7 @@ def _entry(top: list[Any], text: str) -> tuple[Any, Any]:
 
 
 def difference(old: Any, new: Any) -> Patch:
-    """Return the patch that turns one value into another; a value with only another place or name is moved.
-
-    >>> difference({"tgas": [1]}, {"tags": [1]})
-    ({'op': 'move', 'from': '/tgas', 'path': '/tags'},)
-    >>> difference({"n": "a"}, {"n": "b"})
-    ({'op': 'replace', 'path': '/n', 'value': 'b'},)
-    """
+    """Return the patch that turns one value into another; a value with only another place or name is moved."""
     return tuple(_Difference(old, new).operations())
 
 
