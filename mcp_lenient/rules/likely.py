@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -117,7 +118,9 @@ def _is_in_other_case(text: str, member: str, members: Collection[str]) -> bool:
     """Return whether a text has an allowed value in another case, which may be another unit or symbol."""
     at = fold_case(text).find(fold_case(member))
     written = text[at : at + len(member)] if at >= 0 else member
-    return written != member and (written == text.strip() or case_matters(written, member, Codes(members)))
+    return written != member and (
+        written == text.strip() or case_matters(written, member, partial(Codes, members))
+    )
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:

@@ -228,6 +228,11 @@ def _made(value: Any) -> tuple[Any, ...]:
     return () if value is None else (value,)
 
 
+def _by_value(function: Callable[[Any], Any]) -> Read:
+    """Return the function of a rule that reads a value in the same way at every place."""
+    return lambda _place, value: _made(function(value))
+
+
 # --- texts ------------------------------------------------------------------------------------------------
 
 
@@ -261,16 +266,6 @@ def text_to_integer(place: Place, text: str) -> Iterable[int]:
     return (value,) if octal == value or not place.node.takes(octal) else ()
 
 
-def text_to_number(_place: Place, text: str) -> Iterable[float]:
-    """``"3.5"`` to 3.5."""
-    return _made(exact_number_in_text(text))
-
-
-def whole_float_to_integer(_place: Place, value: float) -> Iterable[int]:
-    """``7.0`` to 7."""
-    return _made(whole_float(value))
-
-
 _JSON_BOOLEANS: Final = {"true": True, "false": False}
 _BOOLEANS: Final = (
     _JSON_BOOLEANS | dict.fromkeys(("yes", "on", "1"), True) | dict.fromkeys(("no", "off", "0"), False)
@@ -280,11 +275,6 @@ _BOOLEANS: Final = (
 def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
     """``"true"``, ``"yes"``, ``"on"``, ``"1"`` to true; in unions only ``"true"`` and ``"false"``."""
     return _made((_JSON_BOOLEANS if place.union else _BOOLEANS).get(text.strip().lower()))
-
-
-def integer_to_boolean(_place: Place, value: int) -> Iterable[bool]:
-    """1 to true, 0 to false."""
-    return (value == 1,) if value in (0, 1) else ()
 
 
 def number_to_text(place: Place, value: float) -> Iterable[str]:
@@ -345,7 +335,7 @@ def _in_other_spelling(node: Node, text: str) -> Sequence[str]:
         return exact or alike
     # `left-right` beside `left+right`
     has_twin = node.once(_letters)[squashed(alike[0])] > 1 and alike[0].strip().casefold() != text.casefold()
-    is_other = has_twin or case_matters(text, alike[0].strip(), node.once(_codes))
+    is_other = has_twin or case_matters(text, alike[0].strip(), partial(node.once, _codes))
     return [] if is_other else alike
 
 
@@ -553,13 +543,10 @@ def scalar_to_array(place: Place, value: Any) -> Iterator[list[Any]]:
 
 def object_to_array(place: Place, value: dict[str, Any] | str) -> Iterator[list[Any]]:
     """``{..}`` to ``[{..}]``, also as JSON text, if the items declare every sent key."""
-    if isinstance(value, str):
-        reads_json = place.call.policy.allows("json_text_to_object")
-        parsed = place.call.parsed(value, JSON) if reads_json else None
-        value = parsed.value if parsed is not None and isinstance(parsed.value, dict) else {}
-    ways = place.node.items.ways
-    if value and not place.item and any(value.keys() <= way.properties.keys() for way in ways):
-        yield [value]
+    is_read = isinstance(value, dict) or place.call.policy.allows("json_text_to_object")
+    entry = _object_in(place, value) if is_read and not place.item else None
+    if entry and any(entry.keys() <= way.properties.keys() for way in place.node.items.ways):
+        yield [entry]
 
 
 def delimited_text_to_array(place: Place, text: str) -> Iterable[list[Any]]:
@@ -779,13 +766,13 @@ def _under_other_name(place: Place, arguments: _Arguments, wrapper: str) -> Iter
 
 def _object_in(place: Place, value: Any) -> _Arguments | None:
     if isinstance(value, str):
-        parsed = parse_container(value, place.call.policy.limits, JSON)
-        value = None if parsed is None else parsed.value
+        parsed = place.call.parsed(value, JSON)
+        value = parsed and parsed.value
     return value if isinstance(value, dict) else None
 
 
 def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
-    """Flat fields to the object parameter that they belong to: the only parameter, or the only missing one."""
+    """Flat fields to the object that they belong to: the only parameter, or the only missing one or its only item."""
     node = place.node
     if arguments and len(node.properties) == 1:
         ((name, only),) = node.property_nodes.items()
@@ -795,41 +782,40 @@ def wrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
         is_free = name not in arguments or (holds_itself and isinstance(arguments[name], list))
         if is_free and any(arguments.keys() <= way.properties.keys() for way in only.ways):
             yield {name: arguments}
-    yield from _in_open_object(place, arguments)
-    yield from _in_only_list(place.node, arguments)
-
-
-def _in_only_list(node: Node, arguments: _Arguments) -> Iterator[_Arguments]:
-    """Yield the arguments with the undeclared ones as the one item of the only missing list, whose closed items declare all."""
     flat = {key: value for key, value in arguments.items() if key not in node.properties}
-    lists = [
-        name for name, each in node.property_nodes.items() if any(way.may_be("array") for way in each.ways)
-    ]
-    if len(lists) != 1 or {*lists} != node.required - arguments.keys() or not flat:
-        return
-    ways = [
-        item for way in node.property_nodes[lists[0]].ways for item in way.items.ways if way.may_be("array")
-    ]
-    is_item = any(way.closed and flat.keys() <= way.properties.keys() for way in ways)
-    if is_item and not any(map(is_identifier, flat)):
-        yield {**{key: value for key, value in arguments.items() if key not in flat}, lists[0]: [flat]}
+    for name in node.required - arguments.keys() if flat else ():
+        others = {key: value for key, value in arguments.items() if key not in flat}
+        if _is_open_for(node, name, arguments, flat):
+            yield {**others, name: flat}
+        if {name} == node.required - arguments.keys() and _is_only_list_for(node, name, flat):
+            yield {**others, name: [flat]}
 
 
-def _in_open_object(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
-    nodes = place.node.property_nodes
-    found = {name for name in place.node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[name])}
-    flat = {key: value for key, value in arguments.items() if key not in nodes}
-    if len(found) != 1 or nodes.keys() - arguments.keys() != found or not flat:
-        return
+def _is_open_for(node: Node, name: str, arguments: _Arguments, flat: _Arguments) -> bool:
+    """Return whether flat fields belong in an open object, the only parameter missing, which has a name for such fields.
+
+    One of another name would swallow misspelled names and those of another tool.
+    """
+    nodes = node.property_nodes
+    found = {each for each in node.required & WRAPPERS & nodes.keys() if is_free_object(nodes[each])}
+    if not {name} == found == nodes.keys() - arguments.keys():
+        return False
     # A wrapper, or a single object, may be the parameter itself under another name.
-    declared = frozenset(map(singular, nodes))
-    is_object = [
-        isinstance(each, dict) or (isinstance(each, str) and looks_like_json(each)) for each in flat.values()
-    ]
-    if is_object != [True] and not any(
-        key in WRAPPERS or _is_declared_otherwise(key, declared) for key in flat
-    ):
-        yield {**{key: value for key, value in arguments.items() if key in nodes}, found.pop(): flat}
+    declared, (first, *more) = frozenset(map(singular, nodes)), flat.values()
+    is_object = isinstance(first, dict) or (isinstance(first, str) and looks_like_json(first))
+    is_other = any(key in WRAPPERS or _is_declared_otherwise(key, declared) for key in flat)
+    return not is_other and (bool(more) or not is_object)
+
+
+def _is_only_list_for(node: Node, name: str, flat: _Arguments) -> bool:
+    """Return whether flat fields are an item of a list, and no identifier: `device` may not be one of `exceptions`."""
+    nodes = node.property_nodes
+    lists = [each for each, child in nodes.items() if any(way.may_be("array") for way in child.ways)]
+    if lists != [name]:
+        return False
+    items = (item for way in nodes[name].ways if way.may_be("array") for item in way.items.ways)
+    is_item = any(each.closed and flat.keys() <= each.properties.keys() for each in items)
+    return is_item and not any(map(is_identifier, flat))
 
 
 def _is_declared_otherwise(key: object, declared: Collection[str]) -> bool:
@@ -914,10 +900,10 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     _parsing("python_text_to_array", 2, _parsed("array", list, "python"), gives=("array",)),
     _parsing("python_text_to_object", 2, _parsed("object", dict, "python"), gives=("object",)),
     Rule("text_to_integer", 1, text_to_integer, _TEXT, ("integer",), literal=True),
-    Rule("text_to_number", 1, text_to_number, _TEXT, ("number",), literal=True),
-    Rule("whole_float_to_integer", 1, whole_float_to_integer, ("number",), ("integer",), literal=True),
+    Rule("text_to_number", 1, _by_value(exact_number_in_text), _TEXT, ("number",), literal=True),
+    Rule("whole_float_to_integer", 1, _by_value(whole_float), ("number",), ("integer",), literal=True),
     Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
-    Rule("integer_to_boolean", 4, integer_to_boolean, ("integer",), ("boolean",)),
+    Rule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
     Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
     Rule("fold_enum", 1, fold_enum, _TEXT, asks=lists_values),
     Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
-from functools import cached_property
+from collections.abc import Callable, Collection
 from itertools import groupby
-from typing import Final, NamedTuple
+from typing import Final
 
 from mcp_lenient.values.display import name_words
 from mcp_lenient.values.json_values import exact_number_in_text, may_have_thousands, number_in_text
@@ -48,7 +47,7 @@ _SHORT: Final = 3
 _LONG: Final = 6
 
 
-def case_matters(text: str, member: str, codes: Codes) -> bool:
+def case_matters(text: str, member: str, codes: Callable[[], Codes]) -> bool:
     """Return whether a stripped text means something else than the member that it equals but for case and separators.
 
     Case has no meaning in words, and in codes (``usd``) if all members are of one case. It may have one in every other
@@ -80,7 +79,9 @@ def _style(letters: str) -> str:
     return next((style for style, same in styles.items() if letters == same), "")
 
 
-def _is_symbol(text: str, member: str, run: tuple[int, int], codes: Codes, longest: int) -> bool:
+def _is_symbol(
+    text: str, member: str, run: tuple[int, int], codes: Callable[[], Codes], longest: int
+) -> bool:
     start, end = run
     one, two = text[start:end], member[start:end]
     styles = {_style(one), _style(two)}
@@ -100,46 +101,32 @@ def _is_symbol(text: str, member: str, run: tuple[int, int], codes: Codes, longe
     is_numbered = len(one) < _SHORT and text[end : end + 1].isdigit()  # the chord `CM7` for `Cm7`
     if styles == {"title", "upper"} and (two.isupper() or is_numbered):
         return True
-    return longest <= _SHORT and not codes.include(one, two)
+    return longest <= _SHORT and not codes().include(one, two)
 
 
 class Codes:
     """The members of an enum, as codes: short runs of letters that are all of one case."""
 
     def __init__(self, members: Collection[str]) -> None:
-        self._members = members
-
-    @cached_property
-    def _listed(self) -> _Listed:
-        every = [[each[start:end] for start, end in _runs(each)] for each in self._members]
+        every = [[each[start:end] for start, end in _runs(each)] for each in members]
         runs = [[run for run in each if len(run) > 1] for each in every]
         listed = [run for each in runs for run in each]
-        short = sum(len(each) <= _SHORT for each in listed)
+        self._styles = set(map(_style, listed))
+        self._are_alike = len({tuple(map(_style, each)) for each in runs}) < 2
         has_long = any(len(each) >= _SHORT for each in listed)
-        styles, shapes = set(map(_style, listed)), {tuple(map(_style, each)) for each in runs}
-        are_short = has_long and 2 * short > len(listed)
-        return _Listed(len(shapes) < 2, styles, are_short, any(list(map(len, each)) == [1] for each in every))
+        self._are_short = has_long and 2 * sum(len(each) <= _SHORT for each in listed) > len(listed)
+        self._has_letter = any(list(map(len, each)) == [1] for each in every)
 
     def include(self, one: str, two: str) -> bool:
         """Return whether a short run of letters is a code (``usd``) that a member has in another case."""
         if one.islower() and two.isupper() and len(one) == _SHORT:
             return True
-        if not self._listed.are_alike and self._listed.styles != {_style(two)}:
+        if not self._are_alike and self._styles != {_style(two)}:
             return False
         if one.islower() or len(one) == _SHORT:
             return True
         # `SA` beside `nsw`; but not `NM` beside `um` and `mm`, nor the chord `AM` beside `A`.
-        is_symbol = self._listed.has_letter and not two.islower()
-        return one.isupper() and self._listed.are_short and not is_symbol
-
-
-class _Listed(NamedTuple):
-    """Whether all members are alike in case, their cases, whether most runs are short, and one is a single letter."""
-
-    are_alike: bool
-    styles: set[str]
-    are_short: bool
-    has_letter: bool
+        return one.isupper() and self._are_short and (two.islower() or not self._has_letter)
 
 
 def renderings(name: str) -> frozenset[str]:
