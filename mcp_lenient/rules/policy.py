@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
@@ -22,6 +22,7 @@ BodyErrors = Literal["raise", "envelope"]
 LeakedMarkup = Literal["warn", "refuse"]
 Unsaid = Literal["if_marked", "unless_read_only"]
 Destructive = Unsaid | bool
+_Aliases = Mapping[str, Sequence[str]]
 _NEAR: Final = 0.8
 
 
@@ -112,20 +113,11 @@ class Policy:
         for name, kind in _KINDS.items():
             value = getattr(self, name)
             _check(name, value, f"a {kind.__name__}", is_right=isinstance(value, kind))
-        language = self.language if self.language == ENGLISH else _language(self.language)
-        rules = _rules(self.rules)
         names = {name: frozenset(_names(name, getattr(self, name))) for name in ("disable", "drop", "secret")}
-        _check_disabled(names["disable"], {rule.name for rule in (*DEFAULT_RULES, *rules)})
-        form = None if self.publish is None else form_named(self.publish)
-        given = {
-            "publish": form,
-            "language": language,
-            "rules": rules,
-            **names,
-            "aliases": _aliases(self.aliases),
-        }
-        for name, value in given.items():
+        read = {**names, **{name: function(getattr(self, name)) for name, function in _READ.items()}}
+        for name, value in read.items():
             object.__setattr__(self, name, value)
+        _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
 
     def __repr__(self) -> str:
         """Return the fields that differ from the defaults, with rules by name."""
@@ -195,21 +187,22 @@ def _check(name: str, value: object, expected: str, *, is_right: bool) -> None:
 
 
 def _language(tag: object) -> str | None:
+    if tag == ENGLISH:
+        return ENGLISH
     found = resolved(tag) if isinstance(tag, str) else None
     _check("language", tag, f"one of {', '.join(map(repr, languages()))}", is_right=found is not None)
     return found
 
 
-def _rules(rules: object) -> tuple[Rule, ...]:
+def _rules(rules: Any) -> tuple[Rule, ...]:
     if isinstance(rules, _DefaultRules):
         return DEFAULT_RULES
-    given = rules if isinstance(rules, (tuple, list)) else (None,)
-    is_right = all(isinstance(each, Rule) for each in given)
+    is_right = isinstance(rules, (tuple, list)) and all(isinstance(each, Rule) for each in rules)
     _check("rules", rules, "a tuple of Rule", is_right=is_right)
-    return tuple(given)
+    return tuple(rules)
 
 
-def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
+def _check_disabled(disabled: AbstractSet[str], known: set[str]) -> None:
     for name in sorted(disabled - known):
         near = get_close_matches(name, sorted(known), cutoff=_NEAR)
         names = map(repr, near or sorted(known))
@@ -218,15 +211,11 @@ def _check_disabled(disabled: frozenset[str], known: set[str]) -> None:
         raise PolicyError(msg)
 
 
-def added_aliases(
-    aliases: Mapping[str, Sequence[str]], added: Mapping[str, Sequence[str]]
-) -> Mapping[str, tuple[str, ...]]:
+def added_aliases(aliases: _Aliases, added: _Aliases) -> Mapping[str, tuple[str, ...]]:
     """Return aliases with others added; an alias that both give belongs to the parameter that the added ones name."""
     taken = {other for others in added.values() for other in others}
-    found = {name: tuple(other for other in others if other not in taken) for name, others in aliases.items()}
-    for name, others in added.items():
-        found[name] = (*found.get(name, ()), *dict.fromkeys(others))
-    return found
+    kept = {name: [other for other in others if other not in taken] for name, others in aliases.items()}
+    return {name: (*kept.get(name, ()), *dict.fromkeys(added.get(name, ()))) for name in {**aliases, **added}}
 
 
 def stated(given: Policy | Limits) -> dict[str, Any]:
@@ -253,22 +242,20 @@ def _shown(value: object) -> str:
     return repr(dict(value) if isinstance(value, Mapping) else value)
 
 
-def _names(field_name: str, names: object) -> list[str]:
-    if isinstance(names, (str, bytes, Mapping)) or not hasattr(names, "__iter__"):
-        msg = f"Policy.{field_name} must be a collection of names, got {names!r}."
-        raise PolicyError(msg)
+def _names(field_name: str, names: Any) -> list[str]:
+    is_right = hasattr(names, "__iter__") and not isinstance(names, (str, bytes, Mapping))
+    _check(field_name, names, "a collection of names", is_right=is_right)
     collected = list(names)
     for name in collected:
-        if not isinstance(name, str) or not name:
-            msg = f"Policy.{field_name} must contain non-empty names, got {name!r}."
-            raise PolicyError(msg)
+        _check(
+            field_name, name, "a collection of non-empty names", is_right=isinstance(name, str) and name != ""
+        )
     return collected
 
 
-def _aliases(aliases: object) -> Mapping[str, tuple[str, ...]]:
-    if not isinstance(aliases, Mapping) or not all(isinstance(name, str) and name for name in aliases):
-        msg = f"Policy.aliases must map a parameter to its other names, got {aliases!r}."
-        raise PolicyError(msg)
+def _aliases(aliases: Any) -> Mapping[str, tuple[str, ...]]:
+    is_right = isinstance(aliases, Mapping) and all(isinstance(name, str) and name for name in aliases)
+    _check("aliases", aliases, "a map of parameters to their other names", is_right=is_right)
     checked = {name: tuple(_names(f"aliases[{name!r}]", other)) for name, other in aliases.items()}
     owners: dict[str, str] = {}
     for name, others in checked.items():
@@ -277,3 +264,11 @@ def _aliases(aliases: object) -> Mapping[str, tuple[str, ...]]:
                 msg = f"Policy.aliases gives {other!r} to both {owners[other]!r} and {name!r}."
                 raise PolicyError(msg)
     return MappingProxyType(checked)
+
+
+_READ: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "publish": lambda form: None if form is None else form_named(form),
+    "language": _language,
+    "rules": _rules,
+    "aliases": _aliases,
+}

@@ -39,6 +39,7 @@ from mcp_lenient.values.json_values import (
     whole_float,
 )
 from mcp_lenient.values.names import (
+    by_key,
     case_target,
     fold_name,
     folded_names,
@@ -267,9 +268,14 @@ def text_to_integer(place: Place, text: str) -> Iterable[int]:
 
 
 _JSON_BOOLEANS: Final = {"true": True, "false": False}
-_BOOLEANS: Final = (
-    _JSON_BOOLEANS | dict.fromkeys(("yes", "on", "1"), True) | dict.fromkeys(("no", "off", "0"), False)
-)
+_BOOLEANS: Final = _JSON_BOOLEANS | {
+    "yes": True,
+    "on": True,
+    "1": True,
+    "no": False,
+    "off": False,
+    "0": False,
+}
 
 
 def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
@@ -318,9 +324,7 @@ def _folded(node: Node, text: str) -> Collection[Any]:
 def _literals(node: Node) -> Mapping[Any, Any]:
     """Return the numbers of an enum, and both booleans of an enum that has other values too, by their texts."""
     numbers = {each: each for each in node.enum or () if type(each) in (int, float)}
-    has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != frozenset(
-        {"boolean"}
-    )
+    has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != {"boolean"}
     return numbers | (_JSON_BOOLEANS if has_both else {})
 
 
@@ -348,11 +352,9 @@ def _letters(node: Node) -> Counter[str]:
 
 
 def _spellings(node: Node) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for text in dict.fromkeys(_texts(node.enum or ())):
-        if text.strip() or not text:  # white space alone is a value of its own
-            found.setdefault(_spelling(text.strip()), []).append(text)
-    return found
+    texts = dict.fromkeys(_texts(node.enum or ()))
+    # White space alone is a value of its own.
+    return by_key((_spelling(text.strip()), text) for text in texts if text.strip() or not text)
 
 
 def _spelling(text: str) -> str:
@@ -378,10 +380,9 @@ def _takes_null_but_no_words(node: Node) -> bool:
 
 def _takes_words(way: Node) -> bool:
     """Return whether a text may be any word: no date or UUID, whose format refuses one."""
-    is_free = way.enum is None and (way.types is None or "string" in way.types)
-    return is_free and (
-        not way.format or way.tree.node({"type": "string", "format": way.format}).takes("null")
-    )
+    if way.enum is not None or not (way.types is None or "string" in way.types):
+        return False
+    return not way.format or way.tree.node({"type": "string", "format": way.format}).takes("null")
 
 
 def null_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
@@ -593,12 +594,10 @@ BESIDE_CALL_ID: Final = frozenset({"action", "sessionId", "chatInput"})
 Names = Iterator[tuple[str, Any]]
 
 
-def injected_keys(
-    unknown: Collection[Any], declared: Collection[str], also: Collection[str] = ()
-) -> frozenset[str]:
+def injected_keys(unknown: Collection[Any], declared: Collection[str], also: Collection[str]) -> set[str]:
     """Return the undeclared keys that clients add, or the operator lists, unless they fold to a (folded) declared name."""
     known = {key for key in SOURCES if key == _CALL_ID or fold_name(key.lstrip("_")) not in declared}
-    return frozenset(unknown) & {*known, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
+    return {*unknown} & {*known, *also, *(BESIDE_CALL_ID if _CALL_ID in unknown else ())}
 
 
 def drop_injected(place: Place, value: dict[str, Any]) -> Names:
@@ -711,12 +710,8 @@ def unwrap_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments
     """``{"args": {..}}`` and the call as its own arguments to ``{..}``, and ``params`` to a required ``arguments``."""
     node, call = place.node, place.call
     unknown = [key for key in arguments if key not in node.properties]
-    if (
-        arguments.keys() == _CALL_KEYS
-        and unknown
-        and call.tool is not None
-        and arguments["name"] == call.tool
-    ):
+    is_call = bool(unknown) and arguments.keys() == _CALL_KEYS and isinstance(call.tool, str)
+    if is_call and arguments["name"] == call.tool:
         yield from _made(_object_in(place, arguments["arguments"]))
     if len(arguments) == 1:
         yield from _in_only_key(place, *arguments.items())

@@ -59,11 +59,9 @@ def case_matters(text: str, member: str, codes: Callable[[], Codes]) -> bool:
         return "" in (_style(text), _style(member))
     runs = _runs(text)
     longest = max((end - start for start, end in runs), default=0)
-    return any(
-        _is_symbol(text, member, run, codes, longest)
-        for run in runs
-        if text[max(run[0] - 1, 0) : run[1] + 1] != member[max(run[0] - 1, 0) : run[1] + 1]
-    )
+    around = [(run, slice(max(run[0] - 1, 0), run[1] + 1)) for run in runs]
+    changed = (run for run, at in around if text[at] != member[at])
+    return any(_is_symbol(text, member, run, codes, longest) for run in changed)
 
 
 def _runs(text: str) -> list[tuple[int, int]]:
@@ -161,6 +159,7 @@ _WITHOUT_SPACES: Final = re.compile(
     "\u3400-\u4dbf\u4e00-\u9fff\ua9e0-\ua9ff\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
 _JOINERS: Final = "\u200c\u200d"  # UAX #31: words in Persian and Indic scripts contain them
+_LETTERS: Final = ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc")
 _EMOJI_STYLE: Final = re.compile("[\ufe00-\ufe0f]")
 _SYMBOL: Final = "\u2606"
 # After `_shape`. A URI as in RFC 3986, without brackets and the signs that also separate URIs.
@@ -222,9 +221,8 @@ def _kind(character: str) -> str:
     category = unicodedata.category(character)
     if category == "Nd":
         return "0"
-    if character in _JOINERS or (
-        category in ("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc") and not _EMOJI_STYLE.match(character)
-    ):
+    is_letter = category in _LETTERS and not _EMOJI_STYLE.match(character)
+    if is_letter or character in _JOINERS:
         return "_" if _WITHOUT_SPACES.match(character) else "x"
     return _SYMBOL if category == "So" else "\0"
 

@@ -14,6 +14,7 @@ from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
 from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.names import by_key
 
 MAX_WAYS: Final = 2_000
 """Ways of one union; the branches of unions in it included."""
@@ -367,10 +368,7 @@ def _constants(parts: Parts) -> tuple[Any, ...] | None:
 
 def _properties(parts: Parts) -> Mapping[str, Any]:
     """Return the properties by name; a property of several parts gets an ``allOf`` of theirs."""
-    found: dict[str, list[Any]] = {}
-    for part in parts:
-        for name, sub in part.get("properties", {}).items():
-            found.setdefault(name, []).append(sub)
+    found = by_key(pair for part in parts for pair in part.get("properties", {}).items())
     return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
 
 

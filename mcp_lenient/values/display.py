@@ -111,17 +111,14 @@ def has_credential(value: object) -> bool:
     if not isinstance(value, str):
         return False
     *parts, _ = value.split("@")
-    return any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts) or any(
-        map(_is_random, _KEY_RUN.findall(value))
-    )
+    has_user = any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts)
+    return has_user or any(map(_is_random, _KEY_RUN.findall(value)))
 
 
 def _is_random(text: str) -> bool:
     """Return whether a text mixes letters and digits as a generated key does, and not as words or a UUID do."""
-    has_upper, has_lower, has_digit = (
-        any(map(kind, text)) for kind in (str.isupper, str.islower, str.isdigit)
-    )
-    return has_upper and has_digit and (has_lower or text.isalnum())
+    upper, lower, digit = (any(map(kind, text)) for kind in (str.isupper, str.islower, str.isdigit))
+    return upper and digit and (lower or text.isalnum())
 
 
 def shown_name(name: object) -> str:

@@ -59,9 +59,7 @@ def same_json(left: Any, right: Any) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return left is right
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(
-            same_json(value, right[key]) for key, value in left.items()
-        )
+        return left.keys() == right.keys() and all(same_json(left[key], right[key]) for key in left)
     if isinstance(left, list) and isinstance(right, list):
         return len(left) == len(right) and all(map(same_json, left, right))
     return bool(left == right)
@@ -292,9 +290,8 @@ def number_as_text(value: float) -> str | None:
 
 def rounds(value: Any) -> bool:
     """Return whether a value contains an integer, parsed from text, that a double would round."""
-    return any(
-        type(each) is ParsedInteger and _through_double(each) != each for each in _everything_in(value)
-    )
+    parsed = (each for each in _everything_in(value) if type(each) is ParsedInteger)
+    return any(_through_double(each) != each for each in parsed)
 
 
 def may_be_rounded(value: object) -> bool:

@@ -8,10 +8,11 @@ from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from mcp_lenient.values.display import name_words
 
+T = TypeVar("T")
 LONGEST_NAME = 100
 """Characters of the longest sent name that is compared by more than case style."""
 _LONGEST_FOLDED = 1_000
@@ -48,11 +49,16 @@ def style_of(names: Collection[str]) -> Callable[[str], bool]:
 
 def folded_names(declared: Iterable[str]) -> dict[str, str | None]:
     """Map folded names to declared names; None if two fold alike."""
-    folded: dict[str, str | None] = {}
-    for name in declared:
-        key = fold_name(name)
-        folded[key] = None if key in folded else name
-    return folded
+    folded = by_key((fold_name(name), name) for name in declared)
+    return {key: names[0] if len(names) == 1 else None for key, names in folded.items()}
+
+
+def by_key(pairs: Iterable[tuple[str, T]]) -> dict[str, list[T]]:
+    """Return the values of each key, in order."""
+    found: dict[str, list[T]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
@@ -62,9 +68,9 @@ def case_target(sent: str, declared: Mapping[str, str | None]) -> str | None:
     so it is never removed; for a declared ``_from`` one is added.
     """
     target = declared.get(fold_name(sent))
-    return (
-        None if target in (None, sent) or _leading_marks(sent) not in ("", _leading_marks(target)) else target
-    )
+    if target is None or target == sent:
+        return None
+    return target if _leading_marks(sent) in ("", _leading_marks(target)) else None
 
 
 def _leading_marks(name: str) -> str:
@@ -93,9 +99,7 @@ def tool_target(sent: str, listed: Collection[str], servers: Collection[str]) ->
     sent, left = _without_leaks(sent[: 2 * _LONGEST_TOOL])
     if " " in sent or len(sent) > _LONGEST_TOOL or not {*_LEAKED_WORD.findall(left)}.isdisjoint(listed):
         return None
-    folded: dict[str, list[str]] = {}
-    for name in listed:
-        folded.setdefault(_fold_tool(name), []).append(name)
+    folded = by_key((_fold_tool(name), name) for name in listed)
     found = [ToolName(name) for name in folded.get(_fold_tool(sent), ())]
     parts = sent.split("__") if sent.startswith(_PREFIX) else []
     for at in range(2, len(parts)):
@@ -158,12 +162,10 @@ def squashed(name: str) -> str:
 
 def by_letters(declared: Iterable[str], *, but_one: bool = False) -> Spelt:
     """Map squashed names to declared names; with ``but_one``, also without any one letter, as a slip has it."""
-    found: dict[str, list[str]] = {}
-    for name in islice(declared, _MAX_SHORTENED if but_one else None):
-        letters = squashed(name)
-        for key in _with_one_less(letters) if but_one else (letters,):
-            found.setdefault(key, []).append(name)
-    return found
+    if not but_one:
+        return by_key((squashed(name), name) for name in declared)
+    names = islice(declared, _MAX_SHORTENED)
+    return by_key((key, name) for name in names for key in _with_one_less(squashed(name)))
 
 
 def one_slip_away(sent: str, shortened: Spelt) -> list[str]:
