@@ -60,6 +60,7 @@ _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
 _TEXTS: Final = frozenset({"string", "null"})
 _SWITCHES: Final = frozenset({"boolean", "null"})
+_BOOLEAN: Final = frozenset({"boolean"})
 _CONTAINERS: Final = frozenset({"array", "object"})
 
 
@@ -324,7 +325,7 @@ def _folded(node: Node, text: str) -> Collection[Any]:
 def _literals(node: Node) -> Mapping[Any, Any]:
     """Return the numbers of an enum, and both booleans of an enum that has other values too, by their texts."""
     numbers = {each: each for each in node.enum or () if type(each) in (int, float)}
-    has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != {"boolean"}
+    has_both = sum(isinstance(each, bool) for each in node.enum or ()) > 1 and node.kinds != _BOOLEAN
     return numbers | (_JSON_BOOLEANS if has_both else {})
 
 

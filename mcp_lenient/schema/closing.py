@@ -62,13 +62,9 @@ class _Closing:
     def _closure(self, schema: Schema) -> Schema:
         """Return the keyword that closes an object; none if that keyword describes other names."""
         parts = parts_of(self._root, schema)
-        declaring = any(part.get("properties") for part in parts)
-        is_bare = (
-            schema is self._root and not declaring and len(parts) == 1 and not (_NOT_ALONE & schema.keys())
-        )
-        if is_bare and not _SETTLED & schema.keys():
-            return {"additionalProperties": False}  # a tool without parameters
-        if not declaring or any(_SETTLED & part.keys() for part in parts) or self._varies(parts):
+        has_none = schema is self._root and _NOT_ALONE.isdisjoint(schema)  # a tool without parameters
+        declares = has_none or any(part.get("properties") for part in parts)
+        if not declares or any(_SETTLED & part.keys() for part in parts) or self._varies(parts):
             return {}
         if len(parts) == 1:
             return {"additionalProperties": False}

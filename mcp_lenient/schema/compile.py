@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote, unquote, urljoin
 
@@ -54,26 +55,19 @@ Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class UnreadPlace:
-    """A part of a schema that is neither validated nor repaired, by its JSON Pointer, and why it cannot be read."""
-
-    pointer: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
 class ReadableSchema:
     """A schema that compiles.
 
     Attributes:
-        root: The schema in 2020-12, without the ``unread`` parts.
+        root: The schema in 2020-12.
+        unread: The parts that are neither validated nor repaired, by JSON Pointer, and why they cannot be read.
         accepts: The compiled check; may raise ValueError for a value that is not JSON.
         recursive: Whether the check may go as deep as a value.
         widened: Returns a copy of a part whose check accepts the defaults in it; None where it does.
     """
 
     root: Mapping[str, Any]
-    unread: tuple[UnreadPlace, ...]
+    unread: Mapping[str, str]
     accepts: Callable[[Any], bool]
     recursive: bool = False
     widened: Callable[[Any], Any] | None = None
@@ -85,7 +79,7 @@ class ReadableSchema:
     @property
     def told(self) -> str:
         """A sentence that lists the parts taken out."""
-        places = [f"{place.pointer or '/'} ({place.reason})" for place in self.unread[:_MAX_LISTED]]
+        places = [f"{place or '/'} ({why})" for place, why in islice(self.unread.items(), _MAX_LISTED)]
         more = len(self.unread) - len(places)
         return f"not judged or repaired at {', '.join(places)}{f' and {more} more places' if more else ''}"
 
@@ -128,7 +122,7 @@ class _Translation:
     def _ready(self) -> ReadableSchema:
         self._relax()
         accepts = compiled(self._root).is_valid
-        unread = tuple(UnreadPlace(pointer(path), reason) for path, reason in self._unread.items())
+        unread = {pointer(path): reason for path, reason in self._unread.items()}
         return ReadableSchema(self._root, unread, accepts, recursive=self._recursive)
 
     # Translating

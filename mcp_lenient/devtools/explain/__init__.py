@@ -199,7 +199,7 @@ class _Explainer:
         self._step("The validator", *self._judged_by())
         if known.plan.unread:
             what = "repaired" if known.certain else "validated or repaired"
-            lines = (f"{_where(each.pointer)}: {each.reason}" for each in known.plan.unread)
+            lines = (f"{_where(place)}: {reason}" for place, reason in known.plan.unread.items())
             self._step(f"Parts of the schema that are not {what}", *lines)
         if known.mode == "off":
             self._step("The outcome", "The policy's mode is off: the call goes on as it was sent.")
