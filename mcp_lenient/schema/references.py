@@ -9,11 +9,9 @@ from urllib.parse import unquote
 from mcp_lenient.values.json_values import tokens_of
 
 ROOT_URI: Final = "urn:mcp-lenient:root"
-"""The address of a whole schema, by which parts of it that are compiled alone refer to it."""
 
 Schema = Mapping[str, Any]
 Parts = tuple[Schema, ...]
-"""Schemas that apply to one value together: a schema, its ``$ref`` targets and its ``allOf``."""
 
 
 def resolve(root: Schema, reference: str) -> Any:

@@ -23,7 +23,7 @@ from mcp_lenient.telemetry.kept_texts import kept_texts
 from mcp_lenient.telemetry.otel import Metrics
 from mcp_lenient.telemetry.sinks import EVENTS, LineLogger, Stderr, StderrFullError, destination, json_line
 from mcp_lenient.values.display import escaped, escaped_pointer, shown_key, shown_name
-from mcp_lenient.values.markup import leaked_markup, may_hold_markup
+from mcp_lenient.values.markup import leaked_markup
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -366,8 +366,7 @@ class CallTelemetry:
             self._hook(Decision("accepted", arguments, (), (), mode, tool))
         if self._metrics.live:
             self._metrics.count("call_accepted", tool=tool, started=started)
-        if may_hold_markup(arguments):
-            self.log.warn_of_markup(tool, arguments)
+        self.log.warn_of_markup(tool, arguments)
         return self.log.wants("call_accepted")
 
     def write_accepted(self, call: RecordedCall, top: Node, arguments: Mapping[str, Any]) -> None:

@@ -42,7 +42,6 @@ _DIGIT = re.compile(r"\d")
 _DIGIT_GROUPS = re.compile(r"\d\D+\d+\D+\d")
 _DIGIT_RUN = re.compile(r"(?:\d\D*){6}")
 HIDDEN = "{…}"
-"""The mask for a name or key that may contain a value."""
 # These lists may only grow: a name that is in none of them is not safe, only unknown.
 # Stems that match anywhere in a name, across its words. A stem that is part of a common word excludes that word by
 # a lookaround.

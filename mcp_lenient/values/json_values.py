@@ -142,17 +142,14 @@ def nests_less(value: Any, deepest: int) -> bool:
 
 # --- numbers ----------------------------------------------------------------------------------------------
 
-MAX_SPELLING: Final = 4000
-"""Characters of the longest number that is parsed: below the digit limit of ``int()``."""
+_MAX_SPELLING: Final = 4000  # below the digit limit of `int()`
 _SAFE: Final = 2**53
-_SAFE_LENGTH: Final = 15
-"""Characters of an integer that is always below 2**53."""
+_SAFE_LENGTH: Final = 15  # characters of an integer that is always below 2**53
 _SPACE: Final = " \t\n\r"
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}\.000")
 _TWO_PLACES: Final = re.compile(r"-?[0-9]+\.[0-9]{2}")
-_DIGITS_OF_DOUBLE: Final = 15
-"""A number with more digits may have been rounded by the sender."""
+_DIGITS_OF_DOUBLE: Final = 15  # one with more may have been rounded by the sender
 _DIGITS_WRITTEN: Final = (15, 16, 17)
 """Significant digits of a double as it is written: no fewer than it always keeps, no more than it can need."""
 
@@ -177,7 +174,6 @@ class ParsedInteger(int):
 
 
 SPELLED: Final = {SpelledFloat: float, ParsedInteger: int}
-"""The types of numbers parsed from text, and the built-in types of their values."""
 
 
 def plain(value: Any) -> Any:
@@ -202,7 +198,7 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
     """Return an integer of a JSON text; ValueError if it is too long."""
     if spelling == "-0":  # an `int` would lose its sign
         return SpelledFloat(-0.0, spelling)
-    if len(spelling) > MAX_SPELLING:
+    if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
     value = int(spelling)  # may also raise: the interpreter's own digit limit may be lower
     # Beyond 2**53, an integer parsed here is exact; one sent as a number may have been rounded.
@@ -210,7 +206,7 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
 
 
 def _float(spelling: str) -> SpelledFloat:
-    if len(spelling) > MAX_SPELLING:
+    if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
     value = float(spelling)
     if spelling != repr(value) and not _has_digits(value, _digits(spelling)):
@@ -285,7 +281,7 @@ def number_as_text(value: float) -> str | None:
         spelling = str(int(value))
     except ValueError:  # more digits than the interpreter writes
         return None
-    return spelling if len(spelling) <= MAX_SPELLING else None
+    return spelling if len(spelling) <= _MAX_SPELLING else None
 
 
 def rounds(value: Any) -> bool:
@@ -320,7 +316,6 @@ def _through_double(value: int) -> int:
 
 Dialect = Literal["json", "json5", "python"]
 JSON: Final[frozenset[Dialect]] = frozenset({"json"})
-"""The grammar of a text."""
 
 
 class Parsed(NamedTuple):
@@ -335,7 +330,6 @@ _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{(
 _MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
-"""Without a line break, the text after the marks is content, not an info string."""
 # A control character that no text needs (the `\b` of a regex), or one in place of the backslash after a drive; elsewhere than
 # at the beginning, a line may end in `A:`.
 _LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:,;])[A-Za-z]:\t\w")

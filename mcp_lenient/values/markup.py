@@ -13,18 +13,8 @@ _OPENING: Final = (
 _CLOSING: Final = rf"</{_NAMESPACE}(?:parameter|invoke|function_calls|function|tool_call)\s*>"
 _NEXT: Final = re.compile(rf"</[^<>]{{1,100}}>\s*{_OPENING}")
 _LONGEST_NAME: Final = 64
-_SHORTEST: Final = 10
-"""Characters of two tags: ``</a></tool>``."""
 _LONGEST_REST: Final = 2**15
 """Characters at the end of a text that are searched: its other parameters are there."""
-
-
-def may_hold_markup(arguments: Mapping[Any, Any]) -> bool:
-    """Return whether a text has a sign of markup; for each accepted call, so it has to be fast."""
-    for text in arguments.values():
-        if type(text) is str and len(text) > _SHORTEST and "<" in text[-_LONGEST_REST:]:
-            return True
-    return False
 
 
 def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
@@ -34,7 +24,7 @@ def leaked_markup(arguments: Mapping[Any, Any]) -> Iterator[str]:
     github.com/anthropics/claude-code, issues 44826, 48679, 83088 and 84362.
     """
     for key, text in arguments.items():
-        if isinstance(text, str) and _is_cut_at(key, text):
+        if isinstance(text, str) and "<" in text[-_LONGEST_REST:] and _is_cut_at(key, text):
             yield key
 
 

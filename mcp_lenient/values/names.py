@@ -13,8 +13,7 @@ from typing import Final, NamedTuple, TypeVar
 from mcp_lenient.values.display import name_words
 
 T = TypeVar("T")
-LONGEST_NAME = 100
-"""Characters of the longest sent name that is compared by more than case style."""
+_LONGEST_COMPARED = 100
 _LONGEST_FOLDED = 1_000
 """Characters of the longest name that may have another case style; folding a longer one costs too much."""
 _GAP_BETWEEN_DIGITS = re.compile(r"(?<=\d)[-_ ]+(?=\d)")
@@ -80,8 +79,7 @@ def _leading_marks(name: str) -> str:
 # --- names of tools ---------------------------------------------------------------------------------------
 
 _PREFIX = "mcp__"
-_LONGEST_TOOL = 200
-"""Characters of the longest sent tool name that is compared with others; names have 128 at most, and a prefix."""
+_LONGEST_TOOL = 200  # a name has 128 characters at most, and a prefix
 
 
 class ToolName(NamedTuple):
@@ -141,7 +139,6 @@ _MIN_LETTERS = 3
 _MAX_SHORTENED = 2_000
 """Declared names of one object that are compared for slips."""
 Spelt = Mapping[str, Sequence[str]]
-"""Declared names by their folded letters."""
 
 
 def singular(name: str) -> str:
@@ -175,7 +172,7 @@ def one_slip_away(sent: str, shortened: Spelt) -> list[str]:
 
 
 def _with_one_less(letters: str) -> set[str]:
-    if len(letters) > LONGEST_NAME:
+    if len(letters) > _LONGEST_COMPARED:
         return set()
     return {letters, *(letters[:at] + letters[at + 1 :] for at in range(len(letters)))}
 
@@ -207,7 +204,7 @@ _CLOSE = 0.85
 
 def likeness(sent: str, name: str) -> float:
     """Return how likely two names are one: 1 for the same words, less for words more, 0 for ``start_date`` and ``end_date``."""
-    if max(len(sent), len(name)) > LONGEST_NAME:
+    if max(len(sent), len(name)) > _LONGEST_COMPARED:
         return 0.0
     left, right = _words(sent), _words(name)
     ours, theirs = "".join(left), "".join(right)
