@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, Final, NamedTuple, TypeVar
@@ -13,7 +13,7 @@ from mcp_lenient.schema.checks import PartChecks, holds
 from mcp_lenient.schema.compile import ReadableSchema, readable
 from mcp_lenient.schema.drafts import ANNOTATIONS, DEFINITIONS, UNREAD, every_schema
 from mcp_lenient.schema.references import Parts, parts_of
-from mcp_lenient.values.json_values import json_type, same_json
+from mcp_lenient.values.json_values import PYTHON_TYPES, json_type, same_json
 from mcp_lenient.values.names import by_key
 
 MAX_WAYS: Final = 2_000
@@ -101,19 +101,23 @@ class Node:
     def __init__(self, tree: Tree, schema: Any) -> None:
         self.tree = tree
         self.schema = schema
-        self.parts = parts = parts_of(tree.root, schema)
-        self.types = _types(parts)
-        self.enum = _constants(parts)
+        self.parts = parts_of(tree.root, schema)
+        self._said = by_key(pair for part in self.parts for pair in part.items())
+        self.types = _types(self.says("type"))
+        self.enum = _constants(self.parts)
         named = self.types if self.enum is None or self.types is not None else map(json_type, self.enum)
         self.kinds = None if named is None else frozenset(named)
-        self.properties = _properties(parts)
+        self.properties = _properties(self.says("properties"))
         self.required = dict.fromkeys(name for names in self.says("required") for name in names).keys()
-        self.closed = _is_closed(parts)
+        others = [*self.says("additionalProperties")]
+        others += self.says("unevaluatedProperties") if _CONDITIONALS.isdisjoint(self._said) else ()
+        self.closed = any(each is False for each in others)
         self.extra = self._first("additionalProperties")
-        self.unread = any(UNREAD in part for part in parts) or _unions_in(parts) > _MAX_UNIONS
+        unions = [each for each in (*self.says("anyOf"), *self.says("oneOf")) if isinstance(each, list)]
+        self.unread = UNREAD in self._said or len(unions) > _MAX_UNIONS
         form = self._first("format") or ("json" if self._first("contentMediaType") else None)
         self.format = form if isinstance(form, str) else None
-        self.default = tuple(self.says("default"))[:1]
+        self.default = tuple(self.says("default")[:1])
         listed = (each for said in self.says("examples") if isinstance(said, list) for each in said)
         self.examples = (*listed, *self.says("example"))
         hidden = any(each is True for each in self.says("writeOnly"))
@@ -121,12 +125,12 @@ class Node:
         self.takes: Callable[[Any], bool] = self._check()
         self._memo: dict[Any, Any] = {}
 
-    def says(self, keyword: str) -> Iterator[Any]:
-        """Yield the values of a keyword."""
-        return (part[keyword] for part in self.parts if keyword in part)
+    def says(self, keyword: str) -> Sequence[Any]:
+        """Return the values of a keyword."""
+        return self._said.get(keyword, ())
 
     def _first(self, keyword: str) -> Any:
-        return next(self.says(keyword), None)
+        return self._said[keyword][0] if keyword in self._said else None
 
     def once(self, function: Callable[..., T], *more: Any) -> T:
         """Return ``function(self, *more)``, computed once."""
@@ -306,7 +310,7 @@ class Node:
 
 def fits(types: Collection[str] | None, value: Any, *, exact_integers: bool = False) -> bool:
     """Return whether a value is of one of the JSON types; ``7.0`` is an integer unless ``exact_integers`` is set."""
-    kind = json_type(value)
+    kind = PYTHON_TYPES.get(type(value)) or json_type(value)
     if types is None or kind in types or (kind == "integer" and "number" in types):
         return True
     return kind == "number" and "integer" in types and not exact_integers and value.is_integer()
@@ -347,13 +351,11 @@ def _tagged_by(name: str, objects: Sequence[Node]) -> Discriminator | None:
 # --- what parts say together ------------------------------------------------------------------------------
 
 
-def _types(parts: Parts) -> tuple[str, ...] | None:
+def _types(said: Iterable[Any]) -> tuple[str, ...] | None:
     types: tuple[str, ...] | None = None
-    for part in parts:
-        if "type" in part:
-            named = part["type"]
-            these = (named,) if isinstance(named, str) else tuple(named)
-            types = these if types is None else tuple(name for name in types if name in these)
+    for named in said:
+        these = (named,) if isinstance(named, str) else tuple(named)
+        types = these if types is None else tuple(name for name in types if name in these)
     return types
 
 
@@ -366,17 +368,10 @@ def _constants(parts: Parts) -> tuple[Any, ...] | None:
     return None
 
 
-def _properties(parts: Parts) -> Mapping[str, Any]:
+def _properties(said: Iterable[Any]) -> Mapping[str, Any]:
     """Return the properties by name; a property of several parts gets an ``allOf`` of theirs."""
-    found = by_key(pair for part in parts for pair in part.get("properties", {}).items())
+    found = by_key(pair for named in said for pair in named.items())
     return {name: subs[0] if len(subs) == 1 else {"allOf": subs} for name, subs in found.items()}
-
-
-def _is_closed(parts: Parts) -> bool:
-    if any(part.get("additionalProperties") is False for part in parts):
-        return True
-    unseen = any(_CONDITIONALS & part.keys() for part in parts)
-    return not unseen and any(part.get("unevaluatedProperties") is False for part in parts)
 
 
 def _expanded(root: Mapping[str, Any], schema: Any, around: Parts, seen: dict[int, Any]) -> Iterator[Any]:
@@ -403,14 +398,10 @@ def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
             if isinstance(branches := part.get(keyword), list):
                 rest = {name: value for name, value in part.items() if name != keyword}
                 return _own_keywords((*parts[:at], rest, *parts[at + 1 :])), branches
-    types = _types(parts)
+    types = _types(part["type"] for part in parts if "type" in part)
     if types is None or len(types) < 2:
         return None
     return _own_keywords(parts), [{"type": name} for name in sorted(types)]
-
-
-def _unions_in(parts: Parts) -> int:
-    return sum(isinstance(part.get(keyword), list) for part in parts for keyword in ("anyOf", "oneOf"))
 
 
 def _own_keywords(parts: Parts) -> Parts:

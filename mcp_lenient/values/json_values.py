@@ -146,7 +146,7 @@ _MAX_SPELLING: Final = 4000  # below the digit limit of `int()`
 _SAFE: Final = 2**53
 _SAFE_LENGTH: Final = 15  # characters of an integer that is always below 2**53
 _SPACE: Final = " \t\n\r"
-_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(?P<fraction>\.[0-9]+)?(?P<exponent>[eE][+-]?[0-9]+)?")
+_NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 _THOUSANDS: Final = re.compile(r"-?[0-9]{1,3}\.000")
 _TWO_PLACES: Final = re.compile(r"-?[0-9]+\.[0-9]{2}")
 _DIGITS_OF_DOUBLE: Final = 15  # one with more may have been rounded by the sender
@@ -231,7 +231,7 @@ def number_in_text(text: str) -> int | float | None:
     if number is None:
         return None
     try:
-        value = spelled_integer(spelling) if number.lastgroup is None else _float(spelling)
+        value = spelled_integer(spelling) if number.lastindex is None else _float(spelling)
     except ValueError:
         return None
     return float(value) if isinstance(value, float) else int(value)
