@@ -120,7 +120,6 @@ class Policy:
         _check_disabled(self.disable, {rule.name for rule in (*DEFAULT_RULES, *self.rules)})
 
     def __repr__(self) -> str:
-        """Return the fields that differ from the defaults, with rules by name."""
         return _differing(self)
 
     @classmethod

@@ -17,7 +17,6 @@ from mcp_lenient.rules.words import (
     case_matters,
     ends_in_other_case,
     is_identifier,
-    is_null_text,
     renderings,
     says_nothing,
     split_numbers,
@@ -231,7 +230,6 @@ def _made(value: Any) -> tuple[Any, ...]:
 
 
 def _by_value(function: Callable[[Any], Any]) -> Read:
-    """Return the function of a rule that reads a value in the same way at every place."""
     return lambda _place, value: _made(function(value))
 
 
@@ -386,21 +384,13 @@ def _takes_words(way: Node) -> bool:
     return not way.format or way.tree.node({"type": "string", "format": way.format}).takes("null")
 
 
-def null_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
-    """``"null"`` left out, for an optional property that accepts neither null nor text."""
-    if is_null_text(text) and not place.node.once(_takes_null_or_text):
-        yield ABSENT
+def _left_out(*values: Any) -> Read:
+    return _by_value(dict.fromkeys(values, ABSENT).get)
 
 
-def _takes_null_or_text(node: Node) -> bool:
+def _takes_no_null_or_text(node: Node) -> bool:
     takes_text = any(way.types is None or "string" in way.types for way in node.ways)
-    return takes_text or node.takes(None) or node.once(_has_none_member)
-
-
-def null_to_absent(place: Place, _null: None) -> Iterator[Absent]:
-    """Null left out, for an optional property that forbids it."""
-    if not place.node.once(_has_none_member):
-        yield ABSENT
+    return not (takes_text or node.takes(None)) and _lists_no_none(node)
 
 
 def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
@@ -426,10 +416,10 @@ def _texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(value for value in values if isinstance(value, str))
 
 
-def _has_none_member(node: Node) -> bool:
-    """Return whether null or a word for an absent value is allowed here, or such a word as an item of a list."""
+def _lists_no_none(node: Node) -> bool:
+    """Return whether neither null nor a word for an absent value is allowed here, nor such a word as an item of a list."""
     words = node.once(_listed_words)
-    return None in _members(node) or "unset" in words or any(map(says_nothing, words))
+    return None not in _members(node) and "unset" not in words and not any(map(says_nothing, words))
 
 
 def _listed_words(node: Node) -> frozenset[str]:
@@ -739,7 +729,6 @@ def _in_only_key(place: Place, sent: tuple[str, Any]) -> Iterator[_Arguments]:
 
 
 def _is_of_schemas(content: _Arguments) -> bool:
-    """Return whether what came for arguments is a copy of their schemas."""
     parts = content.values()
     return all(
         isinstance(each, dict) and each.get("type") in _JSON_TYPES and "value" not in each for each in parts
@@ -844,7 +833,6 @@ def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
 
 
 def _steps(key: object) -> tuple[_Step, ...]:
-    """Return the steps of a name that is a path, ``todos[0].id``; empty if it is none."""
     if not isinstance(key, str) or not _PATH_NAME.fullmatch(key):
         return ()
     steps = tuple(match["name"] or int(match["index"]) for match in _STEP.finditer(key))
@@ -903,8 +891,8 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
     Rule("fold_enum", 1, fold_enum, _TEXT, asks=lists_values),
     Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
-    _leaving_out("null_text_to_absent", 1, null_text_to_absent, _TEXT),
-    _leaving_out("null_to_absent", 2, null_to_absent, ("null",)),
+    _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_takes_no_null_or_text),
+    _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_lists_no_none),
     _leaving_out("empty_text_to_absent", 2, empty_text_to_absent, _TEXT),
     _naming("drop_injected", 2, drop_injected, keeps=_is_call_id),
     _naming("rename_case", 1, rename_case, keeps=_keeps_words),

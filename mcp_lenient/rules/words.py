@@ -65,7 +65,6 @@ def case_matters(text: str, member: str, codes: Callable[[], Codes]) -> bool:
 
 
 def _runs(text: str) -> list[tuple[int, int]]:
-    """Return where the letters that have a case begin and end."""
     groups = groupby(range(len(text)), lambda at: text[at].lower() != text[at].upper())
     runs = (tuple(group) for has_case, group in groups if has_case)
     return [(run[0], run[-1] + 1) for run in runs]

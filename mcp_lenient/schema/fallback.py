@@ -131,7 +131,6 @@ def _unique_items(_validator: Any, unique: Any, value: Any, _schema: Any) -> Ite
 
 
 def _frozen(value: Any) -> Any:
-    """Return a hashable form, equal for values that JSON does not tell apart."""
     if isinstance(value, dict):
         return dict, frozenset((key, _frozen(entry)) for key, entry in value.items())
     if isinstance(value, (list, tuple)):

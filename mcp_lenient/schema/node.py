@@ -38,7 +38,8 @@ class Tree:
         read = readable(schema)
         self.root = read.root
         self.unread = read.unread
-        self.widened = read.widened
+        self.is_widened = read.widened is not None
+        self.checks = PartChecks(self.root, read.widened)
         self._nodes: dict[int, Node] = {}
         self._unions: dict[tuple[Node, ...], Node] = {}
         self.top = self.node(self.root)
@@ -60,17 +61,6 @@ class Tree:
         if key not in self._unions:
             self._unions[key] = self.node({"anyOf": [each.schema for each in key]})
         return self._unions[key]
-
-    def with_default(self, schema: Any) -> Any:
-        """Return a sub-schema whose check accepts the default that it states, if only the schema decides."""
-        if self.widened is None:
-            return schema
-        return self.widened({"properties": {"": schema}})["properties"][""]
-
-    @cached_property
-    def checks(self) -> PartChecks:
-        """Validators for parts of the schema."""
-        return PartChecks(self.root if self.widened is None else self.widened(self.root))
 
     @property
     def objects(self) -> Iterator[Mapping[str, Any]]:
@@ -154,7 +144,7 @@ class Node:
         return (isinstance(value, bool), value) in self._listed
 
     def _check(self) -> Callable[[Any], bool]:
-        schema, is_widened = self.schema, self.tree.widened and self.default
+        schema, is_widened = self.schema, self.tree.is_widened and self.default
         if schema in (None, True, {}, {UNREAD: True}):
             return lambda _value: True
         if isinstance(schema, Mapping) and _TYPE_ALONE.issuperset(schema) and self.types in _SCALARS:
@@ -171,7 +161,7 @@ class Node:
     def is_valid(self) -> Callable[[Any], bool]:
         """The compiled check."""
         try:
-            return self.tree.checks.of(self.tree.with_default(self.schema)).is_valid
+            return self.tree.checks.of(self.schema).is_valid
         except SchemaError:  # only the whole schema is known to compile; nothing in this part is repaired
             return lambda _value: False
 
@@ -405,7 +395,6 @@ def _union_of(parts: Parts) -> tuple[Parts, list[Any]] | None:
 
 
 def _own_keywords(parts: Parts) -> Parts:
-    """Return what parts say themselves, without annotations."""
     own = ({name: value for name, value in part.items() if name not in _NOT_OWN} for part in parts)
     return tuple(part for part in own if part)
 

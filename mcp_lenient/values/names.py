@@ -118,7 +118,6 @@ _LEAKED_WORD: Final = re.compile(r"[\w.-]+")
 
 
 def _without_leaks(sent: str) -> tuple[str, str]:
-    """Return a name, and what follows it after a control token."""
     found = _LEAKS.fullmatch(sent)
     return (found["name"], sent[found.end("name") :]) if found else (sent, "")
 

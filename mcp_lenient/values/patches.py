@@ -92,8 +92,6 @@ def difference(old: Any, new: Any) -> Patch:
 
 
 class _Difference:
-    """The entries that are gone, added and replaced."""
-
     def __init__(self, old: Any, new: Any) -> None:
         self.gone: dict[Path, Any] = {}
         self.added: dict[Path, Any] = {}
