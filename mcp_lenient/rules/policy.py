@@ -129,7 +129,7 @@ class Policy:
 
     def allows(self, rule: str) -> bool:
         """Return whether a rule is in force."""
-        return rule not in self.disable and any(known.name == rule for known in self.rules)
+        return rule not in self.disable and rule in [known.name for known in self.rules]
 
     def is_destructive(self, *, marked: bool, read_only: bool) -> bool:
         """Return whether a tool counts as destructive.

@@ -117,13 +117,10 @@ def _tuple_items(new: Schema) -> None:
 def _required(new: Schema) -> None:
     if isinstance(new.get("required"), bool):
         del new["required"]
-    properties = new.get("properties")
-    if not isinstance(properties, Mapping):
-        return
-    required = [
-        name for name, sub in properties.items() if isinstance(sub, Mapping) and sub.get("required") is True
-    ]
-    if required and isinstance(known := new.get("required", []), (list, tuple)):
+    properties, known = new.get("properties"), new.get("required", ())
+    subs = properties.items() if isinstance(properties, Mapping) else ()
+    required = [name for name, sub in subs if isinstance(sub, Mapping) and sub.get("required") is True]
+    if required and isinstance(known, (list, tuple)):
         new["required"] = [*known, *required]
 
 

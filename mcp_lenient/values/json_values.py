@@ -330,6 +330,7 @@ _JSON_LIKE: Final = re.compile(r"""[\s\ufeff]*(?:[\[{"]|```|[('`][ \t\r\n]*[\[{(
 _MAX_QUOTINGS: Final = 3
 _FENCE: Final = "```"
 _FENCED: Final = re.compile(r"```(?:[A-Za-z0-9+_-]*[ \t]*[\r\n])?(.*)```", re.DOTALL)
+_MAY_LOSE: Final = re.compile(r"[\\\b\f\t\n\r]")
 # A control character that no text needs (the `\b` of a regex), or one in place of the backslash after a drive; elsewhere than
 # at the beginning, a line may end in `A:`.
 _LOST_BACKSLASH: Final = re.compile(r"[\b\f]|^[A-Za-z]:[\t\n\r]\w|(?<![^\s\"'(=:,;])[A-Za-z]:\t\w")
@@ -355,6 +356,8 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
         parsed = _relaxed(text, dialects) if len(text) <= limits.relaxed_text else None
     if parsed is None or not nests_less(parsed.value, limits.depth):
         return None
+    if _MAY_LOSE.search(text) is None:
+        return parsed
     parts = _everything_in(parsed.value)
     texts = chain(parts, chain.from_iterable(each for each in parts if isinstance(each, dict)))
     is_lossy = any(isinstance(text, str) and _LOST_BACKSLASH.search(text) for text in texts)
