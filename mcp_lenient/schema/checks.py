@@ -119,18 +119,12 @@ def compiled(
         return fallback(schema, formats=formats)
     import jsonschema_rs
 
+    build = partial(jsonschema_rs.Draft202012Validator, schema, retriever=_no_fetch, registry=registry)
     failure: Exception | None = None
     bounded = jsonschema_rs.FancyRegexOptions(backtrack_limit=_BACKTRACKS)
     for patterns in (jsonschema_rs.RegexOptions(), bounded):
         try:
-            return jsonschema_rs.Draft202012Validator(
-                schema,
-                retriever=_no_fetch,
-                registry=registry,
-                pattern_options=patterns,
-                validate_formats=True,
-                formats=dict(formats),
-            )
+            return build(pattern_options=patterns, validate_formats=True, formats=dict(formats))
         except (jsonschema_rs.ReferencingError, ValueError, RecursionError) as error:
             failure = error
     msg = f"the schema cannot be compiled: {str(failure).splitlines()[0][:300]}"

@@ -143,12 +143,9 @@ def _is_number(_checker: object, value: object) -> bool:
     return is_integer or (isinstance(value, float) and isfinite(value))
 
 
-def _is_array(_checker: object, value: object) -> bool:
-    return isinstance(value, (list, tuple))
-
-
+_TYPES: Final = {"number": _is_number, "array": lambda _checker, value: isinstance(value, (list, tuple))}
 _Bounded: Final = extend(
     Draft202012Validator,
     {"$ref": _ref, "anyOf": _any_of, "pattern": _pattern, "uniqueItems": _unique_items},
-    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many({"number": _is_number, "array": _is_array}),
+    type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_TYPES),
 )
