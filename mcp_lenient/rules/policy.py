@@ -246,9 +246,8 @@ def _names(field_name: str, names: Any) -> list[str]:
     _check(field_name, names, "a collection of names", is_right=is_right)
     collected = list(names)
     for name in collected:
-        _check(
-            field_name, name, "a collection of non-empty names", is_right=isinstance(name, str) and name != ""
-        )
+        is_name = isinstance(name, str) and name != ""
+        _check(field_name, name, "a collection of non-empty names", is_right=is_name)
     return collected
 
 

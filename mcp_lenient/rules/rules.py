@@ -54,6 +54,7 @@ if TYPE_CHECKING:
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
 Read = Callable[..., Iterable[Any]]
+_Texts = dict[tuple[str, frozenset[Dialect]], Parsed | None]
 TIERS: Final[tuple[Tier, ...]] = (1, 2, 4, 8, 16)
 _BITS_PER_TIER: Final = 32
 _NUMBERS: Final = frozenset({"integer", "number"})
@@ -89,7 +90,7 @@ class CallScope:
     tool: str | None = None
     by_schema: bool = False
     read_only: bool = False
-    _parsed: dict[tuple[str, frozenset[Dialect]], Parsed | None] = field(default_factory=dict)
+    _parsed: _Texts = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def parsed(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
         """Return what :func:`parse_container` makes of a text of the call; each is parsed once."""
@@ -267,14 +268,9 @@ def text_to_integer(place: Place, text: str) -> Iterable[int]:
 
 
 _JSON_BOOLEANS: Final = {"true": True, "false": False}
-_BOOLEANS: Final = _JSON_BOOLEANS | {
-    "yes": True,
-    "on": True,
-    "1": True,
-    "no": False,
-    "off": False,
-    "0": False,
-}
+_BOOLEANS: Final = (
+    _JSON_BOOLEANS | dict.fromkeys(("yes", "on", "1"), True) | dict.fromkeys(("no", "off", "0"), False)
+)
 
 
 def text_to_boolean(place: Place, text: str) -> Iterable[bool]:
