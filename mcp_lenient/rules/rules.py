@@ -6,9 +6,10 @@ import enum
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mcp_lenient.rules.words import (
     MAX_SEARCHED,
@@ -37,6 +38,7 @@ from mcp_lenient.values.json_values import (
     parse_container,
     whole_float,
 )
+from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import (
     by_key,
     case_target,
@@ -47,9 +49,6 @@ from mcp_lenient.values.names import (
     style_of,
     tool_target,
 )
-
-if TYPE_CHECKING:
-    from mcp_lenient.rules.policy import Policy
 
 Tier = Literal[1, 2, 4, 8, 16]
 Part = Literal["value", "absence", "names", "arguments", "tool"]
@@ -73,6 +72,18 @@ class Absent(enum.Enum):
 ABSENT: Final = Absent.ABSENT
 
 
+class _Settings(Protocol):
+    """The part of :class:`mcp_lenient.Policy` that rules use."""
+
+    @property
+    def limits(self) -> Limits: ...
+    @property
+    def aliases(self) -> Mapping[str, tuple[str, ...]]: ...
+    @property
+    def drop(self) -> AbstractSet[str]: ...
+    def allows(self, rule: str) -> bool: ...
+
+
 @dataclass(frozen=True, slots=True)
 class CallScope:
     """What all places of one call share.
@@ -85,7 +96,7 @@ class CallScope:
         read_only: Whether the tool only reads.
     """
 
-    policy: Policy
+    policy: _Settings
     destructive: bool = False
     tool: str | None = None
     by_schema: bool = False

@@ -72,11 +72,8 @@ class _Closing:
 
     def _varies(self, parts: tuple[Schema, ...]) -> bool:
         branches = [branch for part in parts for keyword in _UNIONS for branch in part.get(keyword, ())]
-        return any(
-            _SETTLED & below.keys() or below.get("properties")
-            for branch in branches
-            for below in parts_of(self._root, branch)
-        )
+        below = (part for branch in branches for part in parts_of(self._root, branch))
+        return any(_SETTLED & part.keys() or part.get("properties") for part in below)
 
 
 def _is_alone(schema: Schema) -> bool:

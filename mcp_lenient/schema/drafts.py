@@ -81,11 +81,9 @@ def with_subschemas(schema: Mapping[str, Any], change: Callable[[Any], Any]) -> 
 
 def modern(schema: Mapping[str, Any], *, ref_alone: bool, is_root: bool) -> Schema:
     """Return a copy of one schema translated to 2020-12; its subschemas are the same objects."""
-    new = {keyword: value for keyword, value in schema.items() if isinstance(keyword, str)}
+    new = {name: said for name, said in schema.items() if isinstance(name, str) and name not in _IDENTITY}
     if ref_alone and isinstance(new.get("$ref"), str):
         new = {keyword: value for keyword, value in new.items() if keyword in _BESIDE_REF}
-    for keyword in _IDENTITY:
-        new.pop(keyword, None)
     for keyword in DEFINITIONS & new.keys():
         if not isinstance(new[keyword], Mapping):
             del new[keyword]

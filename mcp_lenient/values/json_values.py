@@ -505,9 +505,9 @@ _TOKEN: Final = re.compile(
 _IN_JSON: Final = {"True": "true", "False": "false", "None": "null", "(": "[", ")": "]"}
 _BRACKETS: Final = frozenset({"[]", "{}", "()"})
 _OPENING: Final = frozenset("[{")
-_ONLY_IN: Final[Mapping[str, Dialect]] = {
-    **dict.fromkeys(("key", "json_word", "comment", "space"), "json5"),
-    **dict.fromkeys(("python_word", "tuple"), "python"),
+_FOREIGN: Final[Mapping[Dialect, frozenset[str]]] = {
+    "json5": frozenset({"python_word", "tuple"}),
+    "python": frozenset({"key", "json_word", "comment", "space", "no_python"}),
 }
 _IN_QUOTES: Final = re.compile(r'\\.|"')
 _REQUOTED: Final = {"\\'": "'", '"': '\\"'}
@@ -520,11 +520,8 @@ def _relaxed(text: str, dialects: frozenset[Dialect]) -> Parsed | None:
     if scanned is None:
         return None
     as_json, kinds = scanned
-    only = {_ONLY_IN[kind] for kind in kinds if kind in _ONLY_IN}
-    if _NO_PYTHON.search(text):
-        only.add("json5")
-    orders: tuple[Dialect, ...] = ("json5", "python")
-    possible = [each for each in orders if each in dialects and only <= {each}]
+    kinds |= {"no_python"} if _NO_PYTHON.search(text) else set()
+    possible = [each for each, foreign in _FOREIGN.items() if each in dialects and foreign.isdisjoint(kinds)]
     # `\/` is one character in JSON5 and two in Python.
     if not possible or ("python" in possible and "slash" in kinds):
         return None

@@ -34,7 +34,7 @@ _FLAGS = ("echo_values", "tell_model", "closed", "publish_statements")
             id="destructive",
         ),
         pytest.param({"destructive": 1}, ["destructive", "True", "got 1"], id="destructive as a number"),
-        *(({flag: "yes"}, [f"Policy.{flag} must be a bool, got 'yes'"]) for flag in _FLAGS),
+        *(({flag: "yes"}, [f"Policy.{flag} must be one of True, False, got 'yes'"]) for flag in _FLAGS),
         pytest.param({"aliases": ["a"]}, ["aliases", "map"], id="aliases"),
         pytest.param({"aliases": {"a": ["q"], "b": ["q"]}}, ["aliases", "'q'", "'a'", "'b'"], id="of two"),
         pytest.param({"aliases": {"a": "q"}}, ["aliases", "collection"], id="alias as text"),
