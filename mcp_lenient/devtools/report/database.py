@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
@@ -23,28 +23,6 @@ class ReportError(LenientError):
 
 class OutOfMemoryError(LenientError):
     """The engine's memory limit is too low for a log."""
-
-
-SCHEMES: Final = ("s3://", "s3a://", "s3n://")
-"""How the addresses begin that the credentials are for."""
-_OPTIONS: Final[Mapping[str, tuple[str, ...]]] = {
-    "KEY_ID": ("AWS_ACCESS_KEY_ID",),
-    "SECRET": ("AWS_SECRET_ACCESS_KEY",),
-    "SESSION_TOKEN": ("AWS_SESSION_TOKEN",),
-    "REGION": ("AWS_REGION", "AWS_DEFAULT_REGION"),
-}
-
-
-def s3_secret(environment: Mapping[str, str]) -> str | None:
-    """Return the statement that makes DuckDB sign its requests; None without credentials."""
-    known = {
-        option: next(filter(None, map(environment.get, names)), None) for option, names in _OPTIONS.items()
-    }
-    if not (known["KEY_ID"] and known["SECRET"]):
-        return None
-    # Only the quote is special in an SQL string.
-    quoted = {option: "'" + value.replace("'", "''") + "'" for option, value in known.items() if value}
-    return f"CREATE SECRET (TYPE s3, {', '.join(' '.join(each) for each in quoted.items())})"
 
 
 Progress = Callable[[str, float], None]
@@ -67,8 +45,7 @@ _UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
 class Database:
     """A database that lives for one report, in an empty folder; it may read the paths it is given.
 
-    Every statement is a constant of this package; data from a log or a caller is passed as a parameter. The only
-    exception are the credentials of :func:`s3_secret`, since DuckDB takes no parameters there.
+    Every statement is a constant of this package; data from a log or a caller is passed as a parameter.
 
     Raises:
         OutOfMemoryError: When the memory limit is below the minimum.
@@ -98,7 +75,7 @@ class Database:
         run("SET enable_progress_bar=true")
         run("SET enable_progress_bar_print=false")
         if remote:
-            self._allow_addresses(paths)
+            self._allow_addresses()
         else:
             run("SET allowed_directories=?", [[f"{each}{os.sep}" for each in (folder, *folders)]])
             run("SET allowed_paths=?", [list(paths)])
@@ -106,7 +83,8 @@ class Database:
         run("SET lock_configuration=true")
         self._outcome: Sequence[object] = [None]  # of the latest statement; empty while it runs
 
-    def _allow_addresses(self, paths: Sequence[str]) -> None:
+    def _allow_addresses(self) -> None:
+        """Load the extension, which signs requests by the environment or by a secret that DuckDB keeps."""
         import duckdb
 
         run = self._connection.execute
@@ -116,20 +94,8 @@ class Database:
         except duckdb.Error as error:
             msg = f"reading addresses needs DuckDB's httpfs extension, which cannot be loaded: {_line(error)}"
             raise ReportError(msg) from None
-        secret = s3_secret(os.environ) if any(path.lower().startswith(SCHEMES) for path in paths) else None
-        if secret is not None:
-            self._sign(secret)
         run("SET autoinstall_known_extensions=false")
         run("SET autoload_known_extensions=false")
-
-    def _sign(self, secret: str) -> None:
-        import duckdb
-
-        try:
-            self._connection.execute(secret)
-        except duckdb.Error as error:  # its text may contain the credentials
-            msg = f"DuckDB rejects the AWS credentials in the environment: {type(error).__name__}"
-            raise ReportError(msg) from None
 
     def run(self, sql: str, parameters: object = None, *, doing: str | None = None) -> list[tuple[Any, ...]]:
         """Run one statement and return its rows; report the progress of ``doing`` and allow an interrupt.
