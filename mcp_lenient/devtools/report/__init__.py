@@ -19,15 +19,7 @@ from typing import BinaryIO
 
 from mcp_lenient.devtools.report.advice import advice
 from mcp_lenient.devtools.report.clickhouse import fetch
-from mcp_lenient.devtools.report.counting import (
-    HOUR,
-    TABLES,
-    counting,
-    created,
-    parameters,
-    span,
-    whole_days,
-)
+from mcp_lenient.devtools.report.counting import TABLES, Counted, counting, parameters, span
 from mcp_lenient.devtools.report.database import (
     DEFAULT_MEMORY,
     LOWEST_MEMORY,
@@ -36,11 +28,11 @@ from mcp_lenient.devtools.report.database import (
     Progress,
     ReportError,
 )
-from mcp_lenient.devtools.report.intake import read_lists, take_in
-from mcp_lenient.devtools.report.model import Advice, LogFigures, Report, Selection
+from mcp_lenient.devtools.report.intake import number_lists, take_in
+from mcp_lenient.devtools.report.model import Advice, Report, Selection
 from mcp_lenient.devtools.report.page import page
 from mcp_lenient.devtools.report.questions import answers, prepare, step
-from mcp_lenient.devtools.report.sources import STDIN, FoundLogs, find_logs, is_store
+from mcp_lenient.devtools.report.sources import FoundLogs, find_logs, is_store
 from mcp_lenient.devtools.report.store import KeptCounts
 
 __all__ = ["Advice", "Report", "ReportError", "Selection", "page", "read_report"]
@@ -92,14 +84,12 @@ def read_report(
             stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
             logs = find_logs(paths, folder, stream)
         if server is not None:
-            make = partial(_answered, counted=fetch(server, chosen, folder), top=top)
+            count = partial(fetch, server, chosen)
         elif store is not None:
-            kept = stack.enter_context(KeptCounts(store))
-            make = partial(_kept, store=kept, logs=logs, selection=chosen, top=top)
+            count = partial(stack.enter_context(closing(KeptCounts(store))).count, logs, chosen)
         else:
-            is_stdin = STDIN in map(str, paths)
-            make = partial(_read, logs=logs, selection=chosen, top=top, stdin=is_stdin)
-        return _tried(make, folder, memory, progress, logs, store)
+            count = partial(_count, logs, chosen)
+        return _tried(partial(_made, count, top), folder, memory, progress, logs, store)
 
 
 def _tried(
@@ -111,17 +101,17 @@ def _tried(
     store: Path | None,
 ) -> Report:
     """Make a report in a database of its own."""
-    files = [path for group in logs.groups for path in (*group.patterns, *group.shown)]
-    remote = any(group.remote for group in logs.groups)
+    files = [name for file in logs.files for name in (file.pattern, file.path)]
+    remote = any(file.remote for file in logs.files)
     folders = (folder, *([store.resolve()] if store else ()))
-    settings: tuple[dict[str, int], ...] = ({}, {"most_threads": 1})
-    for number, each in enumerate(settings):  # one thread may fit where several do not
-        own = folder / f"{number}"
-        own.mkdir()
+    for threads in ({}, {"most_threads": 1}):  # one may fit where several do not
+        own = Path(tempfile.mkdtemp(dir=folder))
         with (
             suppress(OutOfMemoryError),
             closing(
-                Database(own, files, remote=remote, memory=memory, progress=progress, folders=folders, **each)
+                Database(
+                    own, files, remote=remote, memory=memory, progress=progress, folders=folders, **threads
+                )
             ) as database,
         ):
             return make(database, own)
@@ -129,50 +119,28 @@ def _tried(
     raise ReportError(msg)
 
 
-def _read(
-    database: Database, folder: Path, *, logs: FoundLogs, selection: Selection, top: int, stdin: bool
-) -> Report:
-    log, given = take_in(database, logs, folder, stdin=stdin), parameters(selection)
-    ((first, last, _),) = database.run(span(selection), given)
-    seconds = step(first, last)
+def _made(count: Callable[[Database, Path], Counted], top: int, database: Database, folder: Path) -> Report:
+    """Make a report of the calls that are counted into the tables of the database."""
+    log, selection, least = count(database, folder)
     with database.committed_once():
-        for name in TABLES:
-            database.run(f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds)}", given)
-        prepare(database)
-    return _made(database, log, selection, seconds, top)
-
-
-def _kept(
-    database: Database, folder: Path, *, store: KeptCounts, logs: FoundLogs, selection: Selection, top: int
-) -> Report:
-    log, days = store.update(database, logs, folder), whole_days(selection)
-    store.count(database, days)
-    return _answered(database, folder, counted=(log, days, HOUR), top=top)
-
-
-def _answered(
-    database: Database, folder: Path, *, counted: tuple[LogFigures, Selection, int], top: int
-) -> Report:
-    """Answer from tables of counts; those of a database server are files in the folder above."""
-    log, selection, least = counted
-    for name in TABLES:
-        if (file := folder.parent / f"{name}.parquet").exists():
-            database.run(created(name))
-            database.run(
-                f"INSERT INTO counted_{name} FROM read_parquet(?, binary_as_string=true)", [str(file)]
-            )
-    with database.committed_once():
-        read_lists(database, "counted_shapes")
+        number_lists(database)
         prepare(database)
     ((first, last),) = database.run("SELECT min(earliest), max(latest) FROM counted_periods")
-    return _made(database, log, selection, step(first, last, least), top)
-
-
-def _made(database: Database, log: LogFigures, selection: Selection, seconds: int, top: int) -> Report:
     return Report(
         made=datetime.now(timezone.utc),
         selection=selection,
         log=log,
         advice=advice(database, top),
-        **answers(database, top, seconds),
+        **answers(database, top, step(first, last, least)),
     )
+
+
+def _count(logs: FoundLogs, selection: Selection, database: Database, folder: Path) -> Counted:
+    """Count the calls in logs."""
+    log, given = take_in(database, logs, folder), parameters(selection)
+    ((first, last, _),) = database.run(span(selection), given)
+    seconds = step(first, last)
+    with database.committed_once():
+        for name in TABLES:
+            database.run(f"CREATE TABLE counted_{name} AS {counting(name, selection, seconds)}", given)
+    return log, selection, seconds

@@ -15,13 +15,15 @@ from urllib.request import Request, urlopen
 from mcp_lenient.devtools.report.counting import (
     HOUR,
     TABLES,
+    Counted,
     counting,
+    created,
     merging,
     parameters,
     span,
     whole_days,
 )
-from mcp_lenient.devtools.report.database import ReportError
+from mcp_lenient.devtools.report.database import Database, ReportError
 from mcp_lenient.devtools.report.model import LogFigures, Selection
 from mcp_lenient.devtools.report.questions import step
 from mcp_lenient.values.display import escaped
@@ -39,11 +41,10 @@ _LONGEST_ANSWER: Final = 500
 _BLANK: Final = r"\N"
 
 
-def fetch(server: str, selection: Selection, folder: Path) -> tuple[LogFigures, Selection, int]:
-    """Save the counts of the table ``calls`` as Parquet files in a folder, by the name of each table.
+def fetch(server: str, selection: Selection, database: Database, folder: Path) -> Counted:
+    """Fetch the counts of the table ``calls`` into the tables of a database.
 
-    If the materialized views have counted the days, and whole days are asked for, the counts are theirs. Return the
-    figures of the log, the selection, and the seconds of a period.
+    If the materialized views have counted the days, and whole days are asked for, the counts are theirs.
 
     Raises:
         ReportError: When sqlglot is not installed, or the server does not answer or is too old.
@@ -57,8 +58,11 @@ def fetch(server: str, selection: Selection, folder: Path) -> tuple[LogFigures, 
     for name in TABLES:
         query = merging(name, f"kept_{name}", selection) if kept else counting(name, selection, seconds)
         sql = f"{in_clickhouse(query, selection)} FORMAT Parquet SETTINGS output_format_parquet_string_as_string = 1"
-        with _answer(server, sql) as answer, (folder / f"{name}.parquet").open("wb") as file:
-            shutil.copyfileobj(answer, file)
+        file = folder / f"{name}.parquet"
+        with _answer(server, sql) as answer, file.open("wb") as copy:
+            shutil.copyfileobj(answer, copy)
+        database.run(created(name))
+        database.run(f"INSERT INTO counted_{name} FROM read_parquet(?, binary_as_string=true)", [str(file)])
     log = LogFigures(files=0, tables=1, lines=times or 0, events=times or 0, foreign=0, undated=0)
     return log, selection, seconds
 

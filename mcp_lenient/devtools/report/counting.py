@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final, NamedTuple, get_args
 
-from mcp_lenient.devtools.report.model import Selection
+from mcp_lenient.devtools.report.model import LogFigures, Selection
 from mcp_lenient.telemetry.events import EventName
 
+Counted = tuple[LogFigures, Selection, int]
+"""What was counted: the figures of the log, the calls that were selected, and at least how many seconds a period has."""
 DAY: Final = 86_400_000_000
 """The microseconds of a day."""
 HOUR: Final = 3600

@@ -6,15 +6,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple, get_args
 
 from mcp_lenient.devtools.report.counting import FAILED
 from mcp_lenient.devtools.report.database import Database, ReportError
 from mcp_lenient.devtools.report.model import LogFigures, SkippedFile
 from mcp_lenient.devtools.report.sources import (
+    STANDARD_INPUT,
     Compression,
     FoundLogs,
-    LogFiles,
+    LogFile,
     nothing_readable,
     unpacked,
 )
@@ -141,102 +142,83 @@ _REJECTS: Final = (
 )
 
 
-def take_in(database: Database, logs: FoundLogs, folder: Path, *, stdin: bool = False) -> LogFigures:
-    """Read the calls into the view ``calls`` and the tables ``violations``, ``repairs`` and ``hints``.
-
-    A call keeps its lists as written; the tables ``violations_lists``, ``repairs_lists`` and ``hints_lists`` give
-    the number of each list, under which the other tables have its entries.
+def take_in(database: Database, logs: FoundLogs, folder: Path) -> LogFigures:
+    """Read the calls into the view ``calls``; they keep their lists as written.
 
     Raises:
         ReportError: When a file cannot be read.
     """
     for sql in (_CREATE, "DROP TABLE IF EXISTS reject_errors", "DROP TABLE IF EXISTS reject_scans"):
         database.run(sql)  # another part of the logs may have been read before
-    intake = _Intake(database, folder)
-    for group in logs.groups:
-        intake.read(group)
-    skipped = (*logs.skipped, *intake.skipped)
-    files = sum(len(group.shown) for group in logs.groups)
+    cut = 0
+    skipped = list(logs.skipped)
+    as_lines: dict[Compression, list[str]] = {}
+    for number, file in enumerate(logs.files):
+        if file.kind == "parquet":
+            if reason := _read_parquet(database, file):
+                skipped.append(SkippedFile(file=file.shown, reason=reason))
+        elif file.compression == "gzip":
+            plain = folder / f"unpacked-{number}"
+            cut += not unpacked(file.path, plain)
+            _read(database, _of_lines("none"), [str(plain)])
+            plain.unlink()
+        else:
+            as_lines.setdefault(file.compression, []).append(file.pattern)
+    for compression, patterns in as_lines.items():
+        _read(database, _of_lines(compression), patterns)
     ((lines,),) = database.run("SELECT count(*) FROM read")
-    if not lines and len(intake.skipped) == files:
+    if not lines and len(skipped) - len(logs.skipped) == len(logs.files):
         raise ReportError(nothing_readable({each.file: each.reason for each in skipped}))
-    if any(group.kind == "lines" for group in logs.groups):
+    if any(file.kind == "lines" for file in logs.files):
         lines += database.run(_REJECTS)[0][0]
-    with database.committed_once():
-        read_lists(database, "read")
     database.run(_CALLS)
     ((events, undated),) = database.run("SELECT count(*), count(*) FILTER (micros IS NULL) FROM calls")
     return LogFigures(
-        files=files,
-        stdin=stdin,
+        files=len(logs.files),
+        stdin=any(file.shown == STANDARD_INPUT for file in logs.files),
         lines=lines,
         events=events,
         foreign=lines - events,
         undated=undated,
-        cut_files=intake.cut,
-        skipped=skipped,
+        cut_files=cut,
+        skipped=tuple(skipped),
     )
 
 
-class _Intake:
-    """Reads logs into the table ``read``, and counts truncated compressed files, and files that are not logs."""
-
-    def __init__(self, database: Database, folder: Path) -> None:
-        self._database = database
-        self._folder = folder
-        self.cut = 0
-        self.skipped: list[SkippedFile] = []
-
-    def read(self, group: LogFiles) -> None:
-        """Read files of one kind."""
-        if group.kind == "parquet":
-            for path, shown in group.shown.items():
-                self._read_parquet(group.pattern(path), shown, is_named=path in group.named)
-        elif group.compression == "gzip":
-            for number, path in enumerate(group.shown):
-                self._read_packed(path, self._folder / f"unpacked-{number}")
-        else:
-            self._run(_of_lines(group.compression), group.patterns)
-
-    def _read_packed(self, path: str, plain: Path) -> None:
-        """Read a gzip file up to its end, also where it is truncated or still being written."""
-        self.cut += not unpacked(path, plain)
-        self._run(_of_lines("none"), [str(plain)])
-        plain.unlink()
-
-    def _read_parquet(self, pattern: str, shown: str, *, is_named: bool) -> None:
-        """Read a Parquet file; skip one without events, and a damaged one unless the user named it."""
-        try:
-            described = self._database.run(f"DESCRIBE SELECT * FROM {_PARQUET}", [[pattern]])
-            columns = {name: column for name, column, *_ in described}
-            lacking = [name for name in _REQUIRED if name not in columns]
-            self._run(_of_parquet({} if lacking else columns), [pattern])
-        except ReportError as error:
-            reason = f"the Parquet file cannot be read: {error}"
-            if is_named:
-                msg = f"{shown}: {reason}"
-                raise ReportError(msg) from None
-            self.skipped.append(SkippedFile(file=shown, reason=reason))
-        else:
-            if lacking:
-                reason = f"a Parquet file without the columns {', '.join(lacking)}"
-                self.skipped.append(SkippedFile(file=shown, reason=reason))
-
-    def _run(self, fields: str, paths: list[str]) -> None:
-        self._database.run(_reading(fields), [paths], doing="reading")
+def _read(database: Database, fields: str, patterns: list[str]) -> None:
+    database.run(_reading(fields), [patterns], doing="reading")
 
 
-def read_lists(database: Database, source: Literal["read", "counted_shapes"]) -> None:
-    """Number the distinct lists of a table, and write out their entries, place by place; others than events have are left out."""
-    calls = "(FROM read WHERE is_event)" if source == "read" else source
+def _read_parquet(database: Database, file: LogFile) -> str | None:
+    """Read a Parquet file; return why it gave nothing: it is damaged, unless the user named it, or has no events."""
+    try:
+        described = database.run(f"DESCRIBE SELECT * FROM {_PARQUET}", [[file.pattern]])
+        columns = {name: column for name, column, *_ in described}
+        lacking = [name for name in _REQUIRED if name not in columns]
+        _read(database, _of_parquet({} if lacking else columns), [file.pattern])
+    except ReportError as error:
+        reason = f"the Parquet file cannot be read: {error}"
+        if file.named:
+            msg = f"{file.shown}: {reason}"
+            raise ReportError(msg) from None
+        return reason
+    return f"a Parquet file without the columns {', '.join(lacking)}" if lacking else None
+
+
+def number_lists(database: Database) -> None:
+    """Number the distinct lists of the counted calls, and write out their entries, place by place.
+
+    The tables ``violations_lists``, ``repairs_lists`` and ``hints_lists`` have the number of each list, under which
+    ``violations``, ``repairs`` and ``hints`` have its entries. Others than events have are left out.
+    """
     for name, (fields, kept, fit) in _ENTRIES.items():
         database.run(
-            f"CREATE OR REPLACE TABLE {name}_lists AS SELECT {name} AS raw, row_number() OVER () AS list FROM {calls} "
+            f"CREATE TABLE {name}_lists AS SELECT {name} AS raw, row_number() OVER () AS list FROM counted_shapes "
             f"WHERE {name} IS NOT NULL GROUP BY {name}"
         )
         shape = json.dumps([dict.fromkeys(fields, "VARCHAR")])
         database.run(f"""
-            CREATE OR REPLACE TABLE {name} AS
+            CREATE TABLE {name} AS
             WITH entries AS (
                 SELECT list, unnest(CASE WHEN json_valid(raw) THEN from_json(raw, '{shape}') END, recursive := true)
                 FROM {name}_lists

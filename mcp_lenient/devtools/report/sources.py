@@ -1,4 +1,4 @@
-"""Find files, folders, patterns, addresses and streams of events, grouped by how they are read."""
+"""Find files, folders, patterns, addresses and streams of events, and how to read them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ FileKind = Literal["lines", "parquet"]
 
 STORE_FILES: Final = ("state.json", "lock")
 """The state of a store of counts, and the file by which one process at a time uses it."""
-STDIN: Final = "-"
-"""The name of standard input."""
+_STDIN: Final = "-"
+STANDARD_INPUT: Final = "standard input"
+"""What ``-`` is called."""
 
 _ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PARQUET_ADDRESS: Final = re.compile(r"\.parquet(\?.*)?$", re.IGNORECASE)
-_PACKED_PARQUET: Final = re.compile(r"\.parquet\.zstd?$", re.IGNORECASE)
+_PACKED_PARQUET: Final = re.compile(r"\.parquet\.(gz|zstd?)$", re.IGNORECASE)
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _PARQUET: Final = b"PAR1"
@@ -42,38 +43,32 @@ _HIDDEN: Final = (".", "_")
 
 
 @dataclass(frozen=True, slots=True)
-class LogFiles:
-    """Files that are read in one go.
+class LogFile:
+    """A file to read: its path or address, how to read it, and what the user calls it."""
 
-    ``shown`` has, by path or address, the name that the user gave; ``named`` has the paths that the user wrote in
-    full.
-    """
-
-    shown: Mapping[str, str]
+    path: str
+    shown: str
     compression: Compression
     kind: FileKind = "lines"
-    named: frozenset[str] = frozenset()
+    named: bool = False
+    """Whether the user wrote its whole name, so that it must be readable."""
 
     @property
     def remote(self) -> bool:
-        """Return whether they are remote."""
+        """Return whether it is an address."""
         return self.compression == "auto"
 
     @property
-    def patterns(self) -> list[str]:
-        """Return the paths as the patterns that DuckDB takes."""
-        return [self.pattern(path) for path in self.shown]
-
-    def pattern(self, path: str) -> str:
-        """Return one of the paths as a pattern."""
-        return path if self.remote else glob.escape(path)
+    def pattern(self) -> str:
+        """Return the path as the pattern that DuckDB takes."""
+        return self.path if self.remote else glob.escape(self.path)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundLogs:
     """The files to read, and the unreadable ones from folders and patterns."""
 
-    groups: tuple[LogFiles, ...]
+    files: tuple[LogFile, ...]
     skipped: tuple[SkippedFile, ...] = ()
 
 
@@ -82,48 +77,39 @@ def is_store(folder: Path) -> bool:
     return all((folder / name).is_file() for name in STORE_FILES)
 
 
-class _UnreadableError(Exception):
-    """The reason why a file cannot be read."""
-
-
 def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None) -> FoundLogs:
-    """Find the files that names refer to, grouped by how they are read, each file once.
+    """Find the files that names refer to, each once.
 
     Streams are saved in the folder while they are read.
 
     Raises:
         ReportError: If a name refers to nothing readable.
     """
-    groups: dict[tuple[Compression, FileKind], dict[str, str]] = {}
+    files: dict[str, LogFile] = {}
     skipped: dict[str, str] = {}
-    by_name: set[str] = set()
     for number, name in enumerate(dict.fromkeys(map(str, names))):
         if _ADDRESS.match(name):
             kind: FileKind = "parquet" if _PARQUET_ADDRESS.search(name) else "lines"
-            groups.setdefault(("auto", kind), {})[name] = name
-            by_name.add(name)
+            files[name] = LogFile(name, name, "auto", kind, named=True)
             continue
-        if name == STDIN:
-            found, named = [_spooled(stdin, folder / f"stream-{number}")], True
-        else:
-            found, named = _found(name)
-        for at, file in enumerate(found):
-            shown = "standard input" if name == STDIN else str(file)
+        spool = folder / f"stream-{number}"
+        found, named = ([_spooled(stdin, spool)], True) if name == _STDIN else _found(name)
+        for path in found:
+            shown = STANDARD_INPUT if name == _STDIN else str(path)
             try:
-                source, sort = _opened(file, folder / f"stream-{number}-{at}", named=named)
-            except _UnreadableError as error:
+                file = _opened(path, spool, shown, named=named)
+            except ReportError as error:
                 if named:
                     msg = f"{shown}: {error}"
                     raise ReportError(msg) from None
                 skipped[shown] = str(error)
             else:
-                groups.setdefault(sort, {}).setdefault(str(source), shown)
-                if named:
-                    by_name.add(str(source))
-    if not groups:
+                if named or file.path not in files:
+                    files[file.path] = file
+    if not files:
         raise ReportError(nothing_readable(skipped))
     return FoundLogs(
-        tuple(LogFiles(files, *sort, frozenset(by_name & files.keys())) for sort, files in groups.items()),
+        tuple(files.values()),
         tuple(SkippedFile(file=file, reason=reason) for file, reason in sorted(skipped.items())),
     )
 
@@ -222,57 +208,46 @@ def _folders(
         yield Path(name), sorted(each for each in files if not each.startswith(_HIDDEN))
 
 
-def _opened(file: Path, spool: Path, *, named: bool) -> tuple[Path, tuple[Compression, FileKind]]:
+def _opened(file: Path, spool: Path, shown: str, *, named: bool) -> LogFile:
     """Return the file to read instead of the found one, and how to read it."""
     try:
         if file.is_dir():
             msg = "the folder cannot be read"
-            raise _UnreadableError(msg)
-        if not file.is_file():
-            file = _piped(file, spool, named=named)
+            raise ReportError(msg)
+        if not file.is_file():  # a pipe is only read if the user named it
+            if not named:
+                msg = "it is a pipe or a device"
+                raise ReportError(msg)
+            with file.open("rb") as stream:
+                file = _spooled(stream, spool)
         with file.open("rb") as opened:
             head = opened.read(_HEAD)
             opened.seek(-min(len(head), len(_PARQUET)), os.SEEK_END)
-            tail = opened.read()
+            compression, kind = _kind(file.name, head, opened.read())
+            return LogFile(str(file.resolve()), shown, compression, kind, named)
     except OSError as error:
-        raise _UnreadableError(why_not_opened(error)) from None
-    if head.startswith(_ZSTD) and _PACKED_PARQUET.search(file.name):
-        msg = "a zstd-compressed Parquet file cannot be read: unpack it first"
-        raise _UnreadableError(msg)
-    if head.startswith(_ZSTD):
-        return file.resolve(), ("zstd", "lines")
-    if not head.startswith(_GZIP):
-        return file.resolve(), ("none", _kind(head, tail))
-    if not _start_of_gzip(head).startswith(_PARQUET):
-        return file.resolve(), ("gzip", "lines")
-    plain = spool.with_name(f"{spool.name}-unpacked")
-    unpacked(str(file), plain)
-    return _opened(plain, plain, named=named)
+        raise ReportError(why_not_opened(error)) from None
 
 
-def _piped(file: Path, spool: Path, *, named: bool) -> Path:
-    """Copy the output of a pipe, which is only read if the user named it."""
-    if not named:
-        msg = "it is a pipe or a device"
-        raise _UnreadableError(msg)
-    with file.open("rb") as stream:
-        return _spooled(stream, spool)
-
-
-def _kind(head: bytes, tail: bytes) -> FileKind:
-    """Return how to read a file that is not compressed."""
+def _kind(name: str, head: bytes, tail: bytes) -> tuple[Compression, FileKind]:
+    """Return how to read a file."""
+    if head.startswith((_GZIP, _ZSTD)):
+        if _PACKED_PARQUET.search(name):
+            msg = "a compressed Parquet file cannot be read: unpack it first"
+            raise ReportError(msg)
+        return ("gzip" if head.startswith(_GZIP) else "zstd"), "lines"
     if head.startswith(_PARQUET):
         if tail != _PARQUET:
             msg = "the Parquet file is truncated or still being written"
-            raise _UnreadableError(msg)
-        return "parquet"
+            raise ReportError(msg)
+        return "none", "parquet"
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         msg = "it is UTF-16, but logs are UTF-8"
-        raise _UnreadableError(msg)
+        raise ReportError(msg)
     if not _is_text(head) and not re.search(rb"(?m)^(\xef\xbb\xbf)?\s*\{", head):
         msg = "it is not text"
-        raise _UnreadableError(msg)
-    return "lines"
+        raise ReportError(msg)
+    return "none", "lines"
 
 
 def _is_text(head: bytes) -> bool:
@@ -280,13 +255,6 @@ def _is_text(head: bytes) -> bool:
         return "\0" not in codecs.getincrementaldecoder("utf-8")().decode(head)
     except UnicodeDecodeError:
         return False
-
-
-def _start_of_gzip(head: bytes) -> bytes:
-    try:
-        return zlib.decompressobj(16 + zlib.MAX_WBITS).decompress(head, len(_PARQUET))
-    except zlib.error:
-        return b""
 
 
 def _spooled(stream: BinaryIO | None, spool: Path) -> Path:

@@ -13,11 +13,20 @@ from typing import BinaryIO, Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from mcp_lenient.devtools.report.counting import HOUR, TABLES, counting, created, merging, parameters
+from mcp_lenient.devtools.report.counting import (
+    HOUR,
+    TABLES,
+    Counted,
+    counting,
+    created,
+    merging,
+    parameters,
+    whole_days,
+)
 from mcp_lenient.devtools.report.database import MISSING, Database, ReportError
 from mcp_lenient.devtools.report.intake import LONGEST_LINE, take_in
 from mcp_lenient.devtools.report.model import LogFigures, Selection, SkippedFile
-from mcp_lenient.devtools.report.sources import STORE_FILES, FoundLogs, LogFiles, unpacked
+from mcp_lenient.devtools.report.sources import STORE_FILES, FoundLogs, LogFile, unpacked
 from mcp_lenient.telemetry.events import read_event
 
 _ENDS: Final = 4096
@@ -73,26 +82,28 @@ class KeptCounts:
             msg = f"--store {folder}: {reason}"
             raise ReportError(msg) from None
 
-    def __enter__(self) -> KeptCounts:  # noqa: PYI034 - nothing inherits from it
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Let others use the folder."""
         self._lock.close()
 
-    def update(self, database: Database, logs: FoundLogs, folder: Path) -> LogFigures:
-        """Count what is new in the logs, and return the figures of all that is kept."""
+    def count(self, logs: FoundLogs, selection: Selection, database: Database, folder: Path) -> Counted:
+        """Keep what is new in the logs, and count the whole days of all that is kept."""
         self._load()
         self._clean()
         self._skipped = list(logs.skipped)
-        for group in logs.groups:
-            if group.remote or group.compression == "zstd":
-                what = "addresses" if group.remote else "files that zstd has compressed"
-                msg = f"--store does not follow {what}: {next(iter(group.shown.values()))}"
+        for file in logs.files:
+            if file.remote or file.compression == "zstd":
+                what = "addresses" if file.remote else "files that zstd has compressed"
+                msg = f"--store does not follow {what}: {file.shown}"
                 raise ReportError(msg)
-        for groups in self._batches(logs, folder):
-            self._keep(database, groups, folder)
-        kept = self._state
-        return LogFigures(
+        for batch in self._batches(logs, folder):
+            self._keep(database, batch, folder)
+        kept, days = self._state, whole_days(selection)
+        for name in TABLES:
+            self._gather(database, name, kept.days.get(name, {}))
+            added = merging(name, f"kept_{name}", days)
+            database.run(f"CREATE TABLE counted_{name} AS {added}", parameters(days))
+        log = LogFigures(
             files=len(kept.marks),
             lines=kept.lines,
             events=kept.events,
@@ -100,44 +111,36 @@ class KeptCounts:
             undated=kept.undated,
             skipped=tuple(self._skipped),
         )
+        return log, days, HOUR
 
-    def count(self, database: Database, days: Selection) -> None:
-        """Create the tables of counts of whole days."""
-        for name in TABLES:
-            self._gather(database, name, self._state.days.get(name, {}))
-            added = merging(name, f"kept_{name}", days)
-            database.run(f"CREATE TABLE counted_{name} AS {added}", parameters(days))
-
-    def _batches(self, logs: FoundLogs, folder: Path) -> Iterator[list[LogFiles]]:
+    def _batches(self, logs: FoundLogs, folder: Path) -> Iterator[list[LogFile]]:
         """Yield files with what is new; once they are read, the marks of the state are true."""
-        lines: dict[str, str] = {}
-        for group in logs.groups:
-            for path, shown in group.shown.items():
-                plain = Path(path)
-                if group.kind == "parquet" or group.compression == "gzip":
-                    if not self._is_new(plain):
-                        continue
-                    if group.kind == "parquet":
-                        yield [LogFiles({path: shown}, "none", "parquet", group.named)]
-                        continue
-                    plain = folder / "unpacked"
-                    unpacked(path, plain)
-                for piece in self._pieces(plain, shown, folder):
-                    lines[str(piece)] = shown
-                    if sum(Path(each).stat().st_size for each in lines) >= _TOGETHER:
-                        yield [LogFiles(lines, "none")]
-                        lines = {}
-        yield [LogFiles(lines, "none")] if lines else []
+        batch: list[LogFile] = []
+        for file in logs.files:
+            for new in self._new(file, folder):
+                batch.append(new)
+                if sum(Path(each.path).stat().st_size for each in batch) >= _TOGETHER:
+                    yield batch
+                    batch = []
+        yield batch
 
-    def _is_new(self, path: Path) -> bool:
-        """Return whether these very bytes were not read before, and mark them."""
-        with path.open("rb") as file:
-            mark = _mark(file, file.seek(0, os.SEEK_END))
-        if is_new := mark not in self._state.marks:
-            self._state.marks.append(mark)
-        return is_new
+    def _new(self, file: LogFile, folder: Path) -> Iterator[LogFile]:
+        """Yield what is new in a file as files of its own, and mark it."""
+        path, marks = Path(file.path), self._state.marks
+        if file.kind == "lines" and file.compression == "none":
+            yield from self._pieces(path, file.shown, folder)
+        elif (whole := _mark_of(path)) in marks:
+            return
+        elif file.kind == "parquet":
+            marks.append(whole)
+            yield file
+        else:
+            plain = folder / "unpacked"
+            unpacked(file.path, plain)
+            yield from self._pieces(plain, file.shown, folder)
+            marks.append(whole)
 
-    def _pieces(self, path: Path, shown: str, folder: Path) -> Iterator[Path]:
+    def _pieces(self, path: Path, shown: str, folder: Path) -> Iterator[LogFile]:
         """Copy the whole lines that are new in a file, so that what is appended meanwhile waits for the next time."""
         marks = self._state.marks
         with path.open("rb") as file:
@@ -155,24 +158,27 @@ class KeptCounts:
                 self._skipped.append(SkippedFile(file=shown, reason=reason))
                 return
             start = known.length if known else 0
-            piece = folder / f"piece-{next(self._numbers)}"
-            while (end := _copied(file, piece, start, size)) > start:
+            for number in self._numbers:
+                piece = folder / f"piece-{number}"
+                if (end := _copied(file, piece, start, size)) == start:
+                    return
                 if known is not None:
                     marks.remove(known)
                 marks.append(known := _mark(file, end))
-                yield piece
-                start, piece = end, folder / f"piece-{next(self._numbers)}"
+                yield LogFile(f"{piece}", shown, "none")
+                start = end
 
-    def _keep(self, database: Database, groups: Sequence[LogFiles], folder: Path) -> None:
+    def _keep(self, database: Database, batch: Sequence[LogFile], folder: Path) -> None:
         """Count the calls in files, add them to their days, and make this the state at one stroke."""
         state = self._state
         state.run += 1
-        if groups:
-            log = take_in(database, FoundLogs(tuple(groups)), folder)
+        if batch:
+            log = take_in(database, FoundLogs(tuple(batch)), folder)
             for name in TABLES:
                 self._add(database, name)
-            for path in (path for group in groups for path in group.shown if Path(path).parent == folder):
-                Path(path).unlink()
+            for path in (Path(file.path) for file in batch):
+                if path.parent == folder:
+                    path.unlink()
             state.lines += log.lines
             state.events += log.events
             state.undated += log.undated
@@ -236,6 +242,11 @@ class KeptCounts:
 
 def _mark(file: BinaryIO, length: int) -> _Mark:
     return _Mark(length=length, head=_hash(file, 0, min(length, _ENDS)), tail=_tail(file, length))
+
+
+def _mark_of(path: Path) -> _Mark:
+    with path.open("rb") as file:
+        return _mark(file, file.seek(0, os.SEEK_END))
 
 
 def _tail(file: BinaryIO, length: int) -> str:

@@ -83,12 +83,14 @@ def test_parquet_files_of_different_columns_are_read_together(tmp_path):
     assert sorted(each.tool for each in read_report([tmp_path]).tools) == ["a", "b", "c"]
 
 
-def test_parquet_is_unpacked_and_read_from_standard_input(tmp_path):
-    """A Parquet file may be compressed with gzip, and standard input may be one."""
+def test_parquet_is_read_from_standard_input(tmp_path):
+    """Standard input may be a Parquet file; a compressed one is to be unpacked first."""
     plain = parquet(tmp_path / "events.parquet", EVENTS).read_bytes()
+    assert read_report(["-"], stdin=io.BytesIO(plain)).calls == 3
     packed = tmp_path / "events.parquet.gz"
     packed.write_bytes(gzip.compress(plain))
-    assert read_report([packed, "-"], stdin=io.BytesIO(plain)).calls == 6
+    with pytest.raises(ReportError, match=r"events\.parquet\.gz: a compressed Parquet file"):
+        read_report([packed])
 
 
 def test_a_foreign_parquet_file_is_named(tmp_path):
@@ -137,7 +139,7 @@ def found(name, folder):
     """Return the names of the logs and of the skipped files that a name leads to."""
     logs = find_logs([name], folder, None)
     skipped = {Path(each.file).name: each.reason for each in logs.skipped}
-    return [Path(path).name for group in logs.groups for path in group.shown], skipped
+    return [Path(file.path).name for file in logs.files], skipped
 
 
 def test_loops_of_links_end(tmp_path):

@@ -21,7 +21,7 @@ from strategies import examples
 from mcp_lenient.devtools.report import ReportError, Selection, read_report
 from mcp_lenient.devtools.report.counting import HOUR, counting, parameters
 from mcp_lenient.devtools.report.database import Database
-from mcp_lenient.devtools.report.intake import take_in
+from mcp_lenient.devtools.report.intake import number_lists, take_in
 from mcp_lenient.devtools.report.sources import find_logs
 from mcp_lenient.telemetry.events import read_event
 
@@ -104,7 +104,10 @@ def taken_in(lines):
         work.mkdir()
         logs = find_logs([file], work, None)
         with closing(Database(work, [str(file)], remote=False, memory="256MB", progress=None)) as database:
-            yield take_in(database, logs, work), database
+            figures = take_in(database, logs, work)
+            database.run(f"CREATE TABLE counted_shapes AS {counting('shapes', Selection(), HOUR)}")
+            number_lists(database)
+            yield figures, database
 
 
 def rows_of(lines):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from datetime import timedelta
 
+import duckdb
 import pytest
 from devtools.report.logs import NOON, line, log, repair, wrong
 from refused import refused
@@ -163,8 +164,6 @@ def test_a_copy_that_is_still_being_made_is_skipped_and_named(tmp_path):
 def test_parquet_files_and_standard_input_are_read_once(tmp_path):
     import io
 
-    import duckdb
-
     file = log(tmp_path, *lines_of(50))
     parquet = tmp_path / "events.parquet"
     duckdb.sql(f"COPY (FROM read_json('{file}')) TO '{parquet}'")
@@ -208,15 +207,20 @@ def test_it_keeps_one_file_for_each_table_and_day_and_removes_what_was_interrupt
 @pytest.mark.slow
 def test_killed_at_any_moment_it_loses_nothing_and_counts_nothing_twice(tmp_path):
     lines = lines_of(1400)
-    file = log(tmp_path, *lines[:400])
-    command = [sys.executable, "-c", _RUN, str(tmp_path / "store"), str(file)]
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    file = log(logs, *lines[:400])
+    (logs / "more.gz").write_bytes(gzip.compress("".join(f"{each}\n" for each in lines_of(300, start=5000)).encode()))
+    source = log(tmp_path, *lines_of(100, start=9000))
+    duckdb.sql(f"COPY (FROM read_json('{source}')) TO '{logs / 'events.parquet'}'")
+    command = [sys.executable, "-c", _RUN, str(tmp_path / "store"), str(logs)]
     # How many files and folders of the store it touches before it is killed.
     for at, touched in enumerate((1, 3, 9, 14, 17, 20, 23, 25, 26, 28)):
         ran = subprocess.run([*command, str(touched)], check=False)  # noqa: S603 - our own program
         assert ran.returncode == -signal.SIGKILL
         append(file, "".join(f"{each}\n" for each in lines[400 + 100 * at : 500 + 100 * at]))
     subprocess.run([*command, "0"], check=True)  # noqa: S603 - our own program
-    check_kept(tmp_path, file, lines=1400)
+    check_kept(tmp_path, logs, lines=1800)
 
 
 def test_two_processes_cannot_use_it_at_a_time(tmp_path):
