@@ -25,7 +25,7 @@ from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.telemetry.events import CallEvent, RepairRecord
-from mcp_lenient.types import Fault, Outcome, Repair, Violation
+from mcp_lenient.types import Fault, Outcome, Repair
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
@@ -202,21 +202,31 @@ class _Explainer:
             lines = (f"{_where(place)}: {reason}" for place, reason in known.plan.unread.items())
             self._step(f"Parts of the schema that are not {what}", *lines)
         if known.mode == "off":
-            self._step("The outcome", "The policy's mode is off: the call goes on as it was sent.")
-            return self._end("off", sent)
+            return self._end(
+                "off", "The policy's mode is off: the call goes on as it was sent.", arguments=sent
+            )
         moved: tuple[Repair, ...] = ()
-        arguments = sent if sent is not None else {}
+        arguments = {} if sent is None else sent
         if not isinstance(arguments, Mapping):
             read = arguments_in_text(arguments, known.policy, destructive=known.plan.destructive)
             if read is None:
-                return self._no_object(arguments)
+                found = not_an_object(sent)
+                self._step("The arguments are not an object", found.message)
+                return self._outcome(sent, Decision("refused", {}, (), (found,), known.mode), certain=True)
             arguments, record = read
             moved = (record,)
             self._step(
                 "The arguments came as a text",
                 f"{record.rule} (tier {self.tiers[record.rule]}) reads it as {_in_words(self.mask.value(arguments))}",
             )
-        return self._judged(sent, arguments, moved)
+        trace = Trace(arguments)
+        decision = known.contract.decide(arguments, trace)
+        if decision.status == "accepted":
+            said = "Nothing: the tool accepts the arguments as sent, so no rule is tried."
+            self._step("What is wrong", said)
+        else:
+            self._on_decision(trace)
+        return self._outcome(sent, decision, moved, certain=known.certain)
 
     def _judged_by(self) -> Iterator[str]:
         known = self.known
@@ -232,30 +242,6 @@ class _Explainer:
             yield "The tool is destructive, so only rules of tiers 1 and 2 may act."
         if known.normalizers:
             yield f"The author declares normalizers for {', '.join(known.normalizers)}; they run first."
-
-    def _no_object(self, sent: Any) -> Explanation:
-        found = (not_an_object(sent),)
-        self._step("The arguments are not an object", found[0].message)
-        if self.known.mode == "observe":
-            return self._end("observed", sent)
-        return self._end("refused", None, (), self._envelope(found))
-
-    def _envelope(self, found: tuple[Violation, ...], repairs: tuple[Repair, ...] = ()) -> dict[str, Any]:
-        language = self.known.policy.language
-        return envelope(self.tool, self.known.plan.top, found, repairs, language=language)
-
-    def _judged(self, sent: Any, arguments: Mapping[str, Any], moved: tuple[Repair, ...]) -> Explanation:
-        trace = Trace(arguments)
-        decision = self.known.contract.decide(arguments, trace)
-        if decision.status == "accepted":
-            self._step(
-                "What is wrong", "Nothing: the tool accepts the arguments as sent, so no rule is tried."
-            )
-            return self._settled(sent, decision.arguments, moved, repaired=bool(moved))
-        self._on_decision(trace)
-        if decision.status == "repaired":
-            return self._settled(sent, decision.arguments, (*moved, *decision.repairs), repaired=True)
-        return self._refused(sent, decision, moved)
 
     def _on_decision(self, trace: Trace) -> None:
         """Explain how the engine came to repair or refuse."""
@@ -318,55 +304,41 @@ class _Explainer:
                 yield "The validator accepts none of the readings. Still wrong:"
             yield from (f"  {self._fault(fault, outcome.arguments)}" for fault in outcome.faults)
 
-    def _settled(
-        self, sent: Any, arguments: Mapping[str, Any], repairs: tuple[Repair, ...], *, repaired: bool
+    def _outcome(
+        self, sent: Any, decision: Decision, moved: tuple[Repair, ...] = (), *, certain: bool
     ) -> Explanation:
-        final = self.known.settled(arguments)
-        if final.repairs:
-            lines = (f"{each.rule} changes {self._where(each.pointer)}" for each in final.repairs)
-            self._step("What the author declared", *lines)
-        repairs = (*repairs, *final.repairs)
-        if self.known.mode == "observe" and repairs:
-            return self._observed(sent, repairs)
-        self._step(
-            "The outcome", f"{_tool_name(self.tool)} runs with {_in_words(self.mask.value(final.arguments))}"
-        )
-        fate: Fate = "repaired" if repaired or final.repairs else "accepted"
-        return self._end(fate, dict(final.arguments), repairs)
-
-    def _refused(self, sent: Any, decision: Decision, moved: tuple[Repair, ...]) -> Explanation:
+        """Say what becomes of the call, as the gate has it."""
         known, found = self.known, decision.violations
-        if known.mode == "observe":
-            return self._observed(sent)
-        if not known.certain and known.policy.unrepairable == "forward":
-            self._step(
-                "The outcome",
-                "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward').",
-                *(each.message for each in found),
-            )
-            return self._end("forwarded", sent)
-        self._step("The outcome", "The tool is not run; the caller gets the envelope.")
-        repairs = (*moved, *decision.repairs)
-        return self._end("refused", None, repairs, self._envelope(found, repairs))
-
-    def _observed(self, sent: Any, repairs: tuple[Repair, ...] = ()) -> Explanation:
-        self._step("The outcome", "The policy only observes: the call goes on as it was sent.")
-        return self._end("observed", sent, repairs)
+        arguments, repairs = decision.arguments, (*moved, *decision.repairs)
+        if decision.status != "refused":
+            final = known.settled(arguments)
+            if final.repairs:
+                lines = (f"{each.rule} changes {self._where(each.pointer)}" for each in final.repairs)
+                self._step("What the author declared", *lines)
+            arguments, repairs = final.arguments, (*repairs, *final.repairs)
+        if known.mode == "observe" and (repairs or found):
+            said = "The policy only observes: the call goes on as it was sent."
+            return self._end("observed", said, arguments=sent, repairs=repairs)
+        if decision.status != "refused":
+            said = f"{_tool_name(self.tool)} runs with {_in_words(self.mask.value(arguments))}"
+            fate: Fate = "repaired" if repairs else "accepted"
+            return self._end(fate, said, arguments=dict(arguments), repairs=repairs)
+        if not certain and known.policy.unrepairable == "forward":
+            said = "It goes on as it was sent: the tool may take more than it publishes (unrepairable='forward')."
+            return self._end("forwarded", said, *(each.message for each in found), arguments=sent)
+        answer = envelope(self.tool, known.plan.top, found, repairs, language=known.policy.language)
+        said = "The tool is not run; the caller gets the envelope."
+        return self._end("refused", said, repairs=repairs, envelope=answer)
 
     def _step(self, title: str, *lines: str) -> None:
         rest = len(lines) - _MOST_LINES
         kept = lines if rest <= 0 else (*lines[:_MOST_LINES], f"… and {rest} more")
         self.steps.append(_step(title, *kept))
 
-    def _end(
-        self,
-        fate: Fate,
-        arguments: Any,
-        repairs: tuple[Repair, ...] = (),
-        envelope: Mapping[str, Any] | None = None,
-    ) -> Explanation:
+    def _end(self, fate: Fate, *lines: str, arguments: Any = None, **known: Any) -> Explanation:
+        self._step("The outcome", *lines)
         masked = self.mask.value(arguments)
-        return Explanation(self.tool, fate, tuple(self.steps), arguments, repairs, envelope, masked)
+        return Explanation(self.tool, fate, tuple(self.steps), arguments, masked=masked, **known)
 
 
 _FAULTS = {
