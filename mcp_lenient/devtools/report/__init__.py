@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
@@ -75,10 +75,7 @@ def read_report(
     if store is not None and not paths and not is_store(store):
         msg = f"--store {store}: nothing is kept there yet; name the logs to count"
         raise ReportError(msg)
-    with (
-        tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name,
-        ExitStack() as stack,
-    ):
+    with tempfile.TemporaryDirectory(prefix="mcp-lenient-report-", ignore_cleanup_errors=True) as name:
         folder, logs = Path(name).resolve(), FoundLogs(())
         if server is None and (paths or store is None):
             stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
@@ -86,7 +83,7 @@ def read_report(
         if server is not None:
             count = partial(fetch, server, chosen)
         elif store is not None:
-            count = partial(stack.enter_context(closing(KeptCounts(store))).count, logs, chosen)
+            count = partial(KeptCounts(store).count, logs, chosen)
         else:
             count = partial(_count, logs, chosen)
         return _tried(partial(_made, count, top), folder, memory, progress, logs, store)

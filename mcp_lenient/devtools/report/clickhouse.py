@@ -61,7 +61,7 @@ def fetch(server: str, selection: Selection, database: Database, folder: Path) -
         file = folder / f"{name}.parquet"
         with _answer(server, sql) as answer, file.open("wb") as copy:
             shutil.copyfileobj(answer, copy)
-        database.run(created(name))
+        database.run(created(f"counted_{name}", name))
         database.run(f"INSERT INTO counted_{name} FROM read_parquet(?, binary_as_string=true)", [str(file)])
     log = LogFigures(files=0, tables=1, lines=times or 0, events=times or 0, foreign=0, undated=0)
     return log, selection, seconds

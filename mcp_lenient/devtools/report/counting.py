@@ -79,10 +79,10 @@ def columns(name: str, *, kept: bool = False) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(("day", *_ASKED) if kept else ()), *keys, *figures)))
 
 
-def created(name: str, *, kept: bool = False) -> str:
-    """Return the statement that creates a table of counts in DuckDB, ``counted_<name>`` or ``kept_<name>``."""
+def created(table: str, name: str, *, kept: bool = False) -> str:
+    """Return the statement that creates a table of counts in DuckDB."""
     of_columns = ", ".join(f"{column} {_TYPES.get(column, 'VARCHAR')}" for column in columns(name, kept=kept))
-    return f"CREATE TABLE {'kept' if kept else 'counted'}_{name} ({of_columns})"
+    return f"CREATE TABLE IF NOT EXISTS {table} ({of_columns})"
 
 
 def counting(name: str, selection: Selection, seconds: int, *, kept: bool = False) -> str:

@@ -22,8 +22,8 @@ from mcp_lenient.devtools.report.model import SkippedFile
 Compression = Literal["none", "gzip", "zstd", "auto"]
 FileKind = Literal["lines", "parquet"]
 
-STORE_FILES: Final = ("state.json", "lock")
-"""The state of a store of counts, and the file by which one process at a time uses it."""
+STORE_FILE: Final = "counts.duckdb"
+"""The file of a store of counts."""
 _STDIN: Final = "-"
 STANDARD_INPUT: Final = "standard input"
 """What ``-`` is called."""
@@ -74,7 +74,7 @@ class FoundLogs:
 
 def is_store(folder: Path) -> bool:
     """Return whether a folder keeps what was counted, for ``--store``."""
-    return all((folder / name).is_file() for name in STORE_FILES)
+    return (folder / STORE_FILE).is_file()
 
 
 def find_logs(names: Sequence[str | Path], folder: Path, stdin: BinaryIO | None) -> FoundLogs:

@@ -1,11 +1,10 @@
-"""What was counted, kept as Parquet by day, so that the next report reads only what is new."""
+"""What was counted, kept by day in a database of its own, so that the next report reads only what is new."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -23,10 +22,10 @@ from mcp_lenient.devtools.report.counting import (
     parameters,
     whole_days,
 )
-from mcp_lenient.devtools.report.database import MISSING, Database, ReportError
+from mcp_lenient.devtools.report.database import Database, ReportError
 from mcp_lenient.devtools.report.intake import LONGEST_LINE, take_in
 from mcp_lenient.devtools.report.model import LogFigures, Selection, SkippedFile
-from mcp_lenient.devtools.report.sources import STORE_FILES, FoundLogs, LogFile, unpacked
+from mcp_lenient.devtools.report.sources import STORE_FILE, FoundLogs, LogFile, unpacked
 from mcp_lenient.telemetry.events import read_event
 
 _ENDS: Final = 4096
@@ -34,8 +33,6 @@ _ENDS: Final = 4096
 _TOGETHER: Final = 512 * 2**20
 """The bytes of lines that are read and kept at a time."""
 _BLOCK: Final = 2**20
-_STATE, _LOCK = STORE_FILES
-_DATE: Final = "coalesce(strftime(make_timestamp(day), '%Y-%m-%d'), 'undated')"
 
 
 class _Mark(BaseModel):
@@ -47,12 +44,9 @@ class _Mark(BaseModel):
 
 
 class _State(BaseModel):
-    """What belongs to the store. It is replaced as a whole, and a file that it does not name counts for nothing."""
+    """What was read of all that is kept."""
 
-    version: Literal[3] = 3
-    run: int = 0
-    days: dict[str, dict[str, int]] = {}
-    """For each table and day, the run that wrote it."""
+    version: Literal[4] = 4
     marks: list[_Mark] = []
     lines: int = 0
     events: int = 0
@@ -63,33 +57,26 @@ class KeptCounts:
     """A folder of counts, which one process at a time may use.
 
     Raises:
-        ReportError: When the folder cannot be written to, another process is using it, or it is not a store.
+        ReportError: When the folder cannot be written to.
     """
 
     def __init__(self, folder: Path) -> None:
-        try:
-            import duckdb
-        except ModuleNotFoundError:
-            raise ReportError(MISSING) from None
         self._folder = folder.resolve()
         self._state, self._skipped = _State(), list[SkippedFile]()
         self._numbers = count()
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._lock = duckdb.connect(str(self._folder / _LOCK))
-        except (OSError, duckdb.Error) as error:
-            reason = error.strerror if isinstance(error, OSError) else "another report is using it"
-            msg = f"--store {folder}: {reason}"
+        except OSError as error:
+            msg = f"--store {folder}: {error.strerror}"
             raise ReportError(msg) from None
 
-    def close(self) -> None:
-        """Let others use the folder."""
-        self._lock.close()
-
     def count(self, logs: FoundLogs, selection: Selection, database: Database, folder: Path) -> Counted:
-        """Keep what is new in the logs, and count the whole days of all that is kept."""
-        self._load()
-        self._clean()
+        """Keep what is new in the logs, and count the whole days of all that is kept.
+
+        Raises:
+            ReportError: When another process is using the store, it is not one, or a log cannot be followed.
+        """
+        self._open(database)
         self._skipped = list(logs.skipped)
         for file in logs.files:
             if file.remote or file.compression == "zstd":
@@ -100,8 +87,7 @@ class KeptCounts:
             self._keep(database, batch, folder)
         kept, days = self._state, whole_days(selection)
         for name in TABLES:
-            self._gather(database, name, kept.days.get(name, {}))
-            added = merging(name, f"kept_{name}", days)
+            added = merging(name, f"store.kept_{name}", days)
             database.run(f"CREATE TABLE counted_{name} AS {added}", parameters(days))
         log = LogFigures(
             files=len(kept.marks),
@@ -112,6 +98,23 @@ class KeptCounts:
             skipped=tuple(self._skipped),
         )
         return log, days, HOUR
+
+    def _open(self, database: Database) -> None:
+        """Attach the store as the database ``store``, and read its state."""
+        file = f"{self._folder / STORE_FILE}".replace("'", "''")  # a parameter cannot stand there
+        try:
+            database.run(f"ATTACH '{file}' AS store")
+            with database.committed_once():
+                for name in TABLES:
+                    database.run(created(f"store.kept_{name}", name, kept=True))
+                database.run("CREATE TABLE IF NOT EXISTS store.state (state VARCHAR)")
+            found = database.run("FROM store.state")
+            self._state = _State.model_validate_json(found[0][0]) if found else _State()
+        except (ReportError, ValidationError) as error:
+            is_used = any(said in str(error) for said in ("Could not set lock", "used by another process"))
+            reason = "another report is using it" if is_used else f"its {STORE_FILE} cannot be read"
+            msg = f"--store {self._folder}: {reason}"
+            raise ReportError(msg) from None
 
     def _batches(self, logs: FoundLogs, folder: Path) -> Iterator[list[LogFile]]:
         """Yield files with what is new; once they are read, the marks of the state are true."""
@@ -169,13 +172,10 @@ class KeptCounts:
                 start = end
 
     def _keep(self, database: Database, batch: Sequence[LogFile], folder: Path) -> None:
-        """Count the calls in files, add them to their days, and make this the state at one stroke."""
+        """Count the calls in files, and add them to their days together with the new state."""
         state = self._state
-        state.run += 1
         if batch:
             log = take_in(database, FoundLogs(tuple(batch)), folder)
-            for name in TABLES:
-                self._add(database, name)
             for path in (Path(file.path) for file in batch):
                 if path.parent == folder:
                     path.unlink()
@@ -183,61 +183,21 @@ class KeptCounts:
             state.events += log.events
             state.undated += log.undated
             self._skipped += log.skipped
-        _write(self._folder / _STATE, state.model_dump_json().encode())
-        self._clean()
+        with database.committed_once():
+            for name in TABLES if batch else ():
+                _add(database, name)
+            database.run("DELETE FROM store.state")
+            database.run("INSERT INTO store.state VALUES (?)", [state.model_dump_json()])
 
-    def _add(self, database: Database, name: str) -> None:
-        """Write the days of a table that have new calls, with the calls that they had before."""
-        days = self._state.days.setdefault(name, {})
-        counted = counting(name, Selection(), HOUR, kept=True)
-        dated = f"SELECT DISTINCT {_DATE} FROM ({counted}) AS counted"
-        found = [day for (day,) in database.run(dated)]
-        self._gather(database, name, {day: days[day] for day in found if day in days})
-        database.run(f"INSERT INTO kept_{name} BY NAME {counted}")
-        folder = self._folder / f"{self._state.run}" / name
-        folder.mkdir(parents=True, exist_ok=True)
-        added = merging(name, f"kept_{name}", Selection(), kept=True)
-        quoted = str(folder).replace("'", "''")  # a parameter cannot stand there
-        database.run(
-            f"COPY (SELECT *, {_DATE} AS date FROM ({added})) TO '{quoted}' "
-            "(FORMAT parquet, COMPRESSION zstd, PARTITION_BY (date), OVERWRITE_OR_IGNORE)"
-        )
-        database.run(f"DROP TABLE kept_{name}")
-        for file in folder.rglob("*.parquet"):
-            _sync(file)
-        days.update(dict.fromkeys(found, self._state.run))
 
-    def _gather(self, database: Database, name: str, days: Mapping[str, int]) -> None:
-        """Read days of a table into one."""
-        database.run(created(name, kept=True))
-        folders = (self._day(run, name, day) for day, run in days.items())
-        if files := [str(file) for folder in folders for file in folder.glob("*.parquet")]:
-            database.run(
-                f"INSERT INTO kept_{name} BY NAME SELECT * FROM read_parquet(?, hive_partitioning=false)",
-                [files],
-            )
-
-    def _day(self, run: int, name: str, day: str) -> Path:
-        return self._folder / f"{run}" / name / f"date={day}"
-
-    def _load(self) -> None:
-        file = self._folder / _STATE
-        try:
-            self._state = _State.model_validate_json(file.read_bytes()) if file.exists() else _State()
-        except ValidationError:
-            msg = f"--store {self._folder}: its {_STATE} cannot be read"
-            raise ReportError(msg) from None
-
-    def _clean(self) -> None:
-        """Remove what an interrupted run left, and days that were written anew since."""
-        days = self._state.days
-        valid = {self._day(run, name, day) for name in days for day, run in days[name].items()}
-        for folder in (each for each in self._folder.iterdir() if each.name.isdigit()):
-            for day in folder.glob("*/*"):
-                if day not in valid:
-                    shutil.rmtree(day)
-            if not any(folder.glob("*/*")):
-                shutil.rmtree(folder)
+def _add(database: Database, name: str) -> None:
+    """Write the days of a table that have new calls, with the calls that they had before."""
+    kept, of_days = f"store.kept_{name}", f"WHERE day IN (SELECT day FROM added_{name})"
+    database.run(f"CREATE TEMP TABLE added_{name} AS {counting(name, Selection(), HOUR, kept=True)}")
+    database.run(f"INSERT INTO added_{name} BY NAME FROM {kept} {of_days}")
+    database.run(f"DELETE FROM {kept} {of_days}")
+    database.run(f"INSERT INTO {kept} BY NAME {merging(name, f'added_{name}', Selection(), kept=True)}")
+    database.run(f"DROP TABLE added_{name}")
 
 
 def _mark(file: BinaryIO, length: int) -> _Mark:
@@ -276,15 +236,3 @@ def _copied(file: BinaryIO, piece: Path, start: int, size: int) -> int:
             end = size
         copy.truncate(end - start)
     return end if file.seek(0, os.SEEK_END) >= end else start
-
-
-def _write(path: Path, content: bytes) -> None:
-    new = path.with_suffix(".new")
-    new.write_bytes(content)
-    _sync(new)
-    new.replace(path)
-
-
-def _sync(path: Path) -> None:
-    with path.open("rb+") as file:
-        os.fsync(file.fileno())

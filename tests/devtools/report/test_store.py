@@ -21,15 +21,22 @@ from mcp_lenient.devtools.report import ReportError, Selection, read_report
 _RUN = """
 import os, signal, sys
 from pathlib import Path
+from threading import Timer
 from mcp_lenient.devtools.report import read_report, store
 left = int(sys.argv[3])
-def kill(event, arguments):
+run = store.Database.run
+def kill():
+    os.kill(os.getpid(), signal.SIGKILL)
+def killed(self, sql, *rest, **options):
     global left
-    if left and event.startswith(("open", "os.", "shutil.")) and sys.argv[1] in str(arguments[:1]):
+    if "store" in sql or sql == "COMMIT":
         left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-sys.addaudithook(kill)
+        if left == 0:
+            kill()
+        if left == 1:  # within a statement
+            Timer(0.001, kill).start()
+    return run(self, sql, *rest, **options)
+store.Database.run = killed
 store._TOGETHER = store._BLOCK = 50_000
 read_report(sys.argv[2:3], store=Path(sys.argv[1]))
 """
@@ -188,19 +195,23 @@ def test_a_selection_takes_whole_days(tmp_path):
     assert (kept.selection.since, kept.selection.until) == (whole.since, whole.until)
 
 
-def test_it_keeps_one_file_for_each_table_and_day_and_removes_what_was_interrupted(tmp_path):
+def test_the_days_of_each_table_are_kept_once(tmp_path):
+    """A day that gets more calls is written anew, and the folder has one file that others cannot read."""
     file = log(tmp_path, *lines_of(400), line(timestamp="yesterday"))
     store = tmp_path / "store"
     read_report([file], store=store)
-    days = sorted({each.parent.name for each in store.rglob("*.parquet")})
-    assert days == ["date=2026-11-20", "date=2026-11-21", "date=2026-11-22", "date=undated"]
-    left = store / "7" / "shapes" / "date=2026-11-20"
-    left.mkdir(parents=True)
-    shutil.copy(next(store.rglob("*.parquet")), left / "data_0.parquet")
-    append(file, line(minute=1) + "\n")
-    check_kept(tmp_path, file, lines=402)
-    assert not left.exists()
-    assert len(list(store.glob("*/shapes/date=2026-11-20"))) == 1
+    append(file, line(minute=1) + "\n" + line(timestamp="tomorrow") + "\n")
+    check_kept(tmp_path, file, lines=403)
+    assert [each.name for each in store.iterdir()] == ["counts.duckdb"]
+    assert store.stat().st_mode & 0o077 == 0
+    with duckdb.connect(str(store / "counts.duckdb"), read_only=True) as kept:
+        days = kept.sql("SELECT strftime(make_timestamp(day), '%Y-%m-%d') FROM kept_periods GROUP BY day")
+        assert sorted(days.fetchall(), key=str) == [
+            ("2026-11-20",),
+            ("2026-11-21",),
+            ("2026-11-22",),
+            (None,),
+        ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
@@ -210,13 +221,15 @@ def test_killed_at_any_moment_it_loses_nothing_and_counts_nothing_twice(tmp_path
     logs = tmp_path / "logs"
     logs.mkdir()
     file = log(logs, *lines[:400])
-    (logs / "more.gz").write_bytes(gzip.compress("".join(f"{each}\n" for each in lines_of(300, start=5000)).encode()))
+    (logs / "more.gz").write_bytes(
+        gzip.compress("".join(f"{each}\n" for each in lines_of(300, start=5000)).encode())
+    )
     source = log(tmp_path, *lines_of(100, start=9000))
     duckdb.sql(f"COPY (FROM read_json('{source}')) TO '{logs / 'events.parquet'}'")
     command = [sys.executable, "-c", _RUN, str(tmp_path / "store"), str(logs)]
-    # How many files and folders of the store it touches before it is killed.
-    for at, touched in enumerate((1, 3, 9, 14, 17, 20, 23, 25, 26, 28)):
-        ran = subprocess.run([*command, str(touched)], check=False)  # noqa: S603 - our own program
+    # How many statements about the store there are before it is killed.
+    for at, statements in enumerate((1, 3, 7, 9, 12, 19, 21, 23, 24, 25)):
+        ran = subprocess.run([*command, str(statements)], check=False)  # noqa: S603 - our own program
         assert ran.returncode == -signal.SIGKILL
         append(file, "".join(f"{each}\n" for each in lines[400 + 100 * at : 500 + 100 * at]))
     subprocess.run([*command, "0"], check=True)  # noqa: S603 - our own program
@@ -225,7 +238,7 @@ def test_killed_at_any_moment_it_loses_nothing_and_counts_nothing_twice(tmp_path
 
 def test_two_processes_cannot_use_it_at_a_time(tmp_path):
     file = log(tmp_path, line())
-    held = f"import duckdb; held = duckdb.connect({str(tmp_path / 'store' / 'lock')!r}); print(1, flush=True); input()"
+    held = f"import duckdb; held = duckdb.connect({str(tmp_path / 'store' / 'counts.duckdb')!r}); print(1, flush=True); input()"
     read_report([file], store=tmp_path / "store")
     with subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -245,7 +258,7 @@ def test_the_command_reports_from_the_store_alone(tmp_path, capsys):
     second = json.loads(capsys.readouterr().out)
     assert first.pop("made") != second.pop("made")
     assert first == second
-    (tmp_path / "store" / "state.json").write_text("{}x", encoding="utf-8")
+    (tmp_path / "store" / "counts.duckdb").write_text("{}x" * 5000, encoding="utf-8")
     assert "cannot be read" in refused(["report", "--store", str(tmp_path / "store")], capsys)
 
 
