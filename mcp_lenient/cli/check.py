@@ -36,24 +36,28 @@ def check(
         output: `text` for people, `json` for programs, `github` for workflow commands, `sarif` for SARIF 2.1.0.
     """
     check_target(target)
-    import asyncio
+    from datetime import datetime, timezone
 
-    from mcp_lenient.cli.targets import one_line_errors, target_of
+    from mcp_lenient.cli.targets import tools_of
     from mcp_lenient.devtools.check import LEVELS, chosen_checks, findings
     from mcp_lenient.devtools.check import output as shown
-    from mcp_lenient.devtools.check.surface import published
+    from mcp_lenient.devtools.check import providers as limits
     from mcp_lenient.devtools.printing import Output, put, show
 
     if providers:
-        return _rejected(target, providers, server, output)
-    try:
-        chosen = chosen_checks(select, ignore)
-    except ValueError as error:
-        fail(str(error))
-    named = " ".join(target)
-    with one_line_errors(named):
-        tools = asyncio.run(published(target_of(target)))
-    found = findings(tools, chosen)
+        if output not in ("text", "json"):
+            fail(f"--format {output}: --for has the formats text and json")
+        chosen = limits.chosen_providers(providers)
+        told = limits.report(tools_of(target), chosen, server)
+        today = datetime.now(timezone.utc).date()
+        if output == "text":
+            show(Output(highlight=False, soft_wrap=True), limits.as_text(told, today))
+        else:
+            put(limits.as_json(told, today))
+        return FOUND if told.failing else DONE
+    checks = chosen_checks(select, ignore)
+    tools = tools_of(target)
+    found, named = findings(tools, checks), " ".join(target)
     if output == "text":
         show(Output(highlight=False), shown.as_text(found, len(tools)))
     elif output == "json":
@@ -65,30 +69,3 @@ def check(
         put(shown.as_sarif(found, named))
     counts = LEVELS[LEVELS.index(level) :]
     return FOUND if any(each.level in counts for each in found) else DONE
-
-
-def _rejected(target: tuple[str, ...], names: tuple[str, ...], server: str | None, output: str) -> int:
-    """Report what providers and clients reject in the tools of a server."""
-    import asyncio
-    from datetime import datetime, timezone
-
-    from mcp_lenient.cli.targets import one_line_errors, target_of
-    from mcp_lenient.devtools.check import providers
-    from mcp_lenient.devtools.check.surface import published
-    from mcp_lenient.devtools.printing import Output, put, show
-
-    if output not in ("text", "json"):
-        fail(f"--format {output}: --for has the formats text and json")
-    try:
-        chosen = providers.chosen_providers(names)
-    except ValueError as error:
-        fail(str(error))
-    with one_line_errors(" ".join(target)):
-        tools = asyncio.run(published(target_of(target)))
-    told = providers.report(tools, chosen, server)
-    today = datetime.now(timezone.utc).date()
-    if output == "text":
-        show(Output(highlight=False, soft_wrap=True), providers.as_text(told, today))
-    else:
-        put(providers.as_json(told, today))
-    return FOUND if told.failing else DONE

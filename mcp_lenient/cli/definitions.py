@@ -27,15 +27,11 @@ def definitions(
         fail("--config is used for a prompt only: add --prompt")
     check_target(target)
 
-    import asyncio
-
-    from mcp_lenient.cli.targets import one_line_errors, target_of
+    from mcp_lenient.cli.targets import tools_of
     from mcp_lenient.declare.definitions import load_definitions
-    from mcp_lenient.devtools.check.surface import published
     from mcp_lenient.devtools.inventory import as_definitions, as_prompt
     from mcp_lenient.devtools.printing import put
 
     declared = None if config is None else load_definitions(config)
-    with one_line_errors(" ".join(target)):
-        tools = [each.tool for each in asyncio.run(published(target_of(target)))]
+    tools = [each.tool for each in tools_of(target)]
     put(as_prompt(tools, declared) if prompt else as_definitions(tools))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import importlib.util
 import json
@@ -41,6 +42,8 @@ from mcp_lenient.values.display import shown
 
 if TYPE_CHECKING:
     from types import ModuleType
+
+    from mcp_lenient.devtools.check.surface import Surface
 
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_]\w*)(?::-([^}]*))?\}")
 _USUAL_NAMES: Final = ("mcp", "server", "app")
@@ -288,6 +291,14 @@ def lenient_front(target: ClientTransport | FastMCP) -> FastMCP:
     front = FastMCPProxy(client_factory=lambda: client, lifespan=connected, name=name_of(target))
     front.add_middleware(LenientMiddleware(Policy(unrepairable="refuse")))
     return front
+
+
+def tools_of(words: Sequence[str]) -> list[Surface]:
+    """Return the tools of the server that a command line names."""
+    from mcp_lenient.devtools.check.surface import published
+
+    with one_line_errors(" ".join(words)):
+        return asyncio.run(published(target_of(words)))
 
 
 async def served(words: Sequence[str], work: Callable[[FastMCP], Awaitable[T]]) -> T:

@@ -96,15 +96,9 @@ def _name(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return f'"{"".join(map(_escaped, text))}"'
-
-
-def _escaped(character: str) -> str:
-    if character in '"\\':
-        return f"\\{character}"
-    if character.isprintable():
-        return character
-    return "\\n" if character == "\n" else f"\\U{ord(character):08x}"
+    """Write a text as YAML on one line: as JSON, with what is not printable escaped."""
+    written = json.dumps(text, ensure_ascii=False)
+    return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in written)
 
 
 def as_prompt(tools: Iterable[Tool], definitions: Definitions | None = None) -> str:

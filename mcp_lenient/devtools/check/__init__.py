@@ -18,7 +18,7 @@ from fastmcp import FastMCP
 from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
 
-from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Check, Finding, Level
+from mcp_lenient.devtools.check.catalogue import CHECKS, LEVELS, Check, Finding, Level, UnknownNameError
 from mcp_lenient.devtools.check.surface import Surface, published
 from mcp_lenient.testing.trial import in_own_loop
 
@@ -42,7 +42,7 @@ def check(
         The findings, tool by tool.
 
     Raises:
-        ValueError: When a code or pattern names no rule.
+        UnknownNameError: A ``ValueError``, when a code or pattern names no rule.
     """
     chosen = chosen_checks(select, ignore)
     if isinstance(target, FastMCP | ClientTransport):
@@ -54,13 +54,13 @@ def chosen_checks(select: Collection[str], ignore: Collection[str]) -> tuple[Che
     """Return the selected rules, in the order of the catalogue.
 
     Raises:
-        ValueError: When a code or pattern names no rule.
+        UnknownNameError: When a code or pattern names no rule.
     """
     codes = [each.code for each in CHECKS]
     for pattern in (*select, *ignore):
         if not any(fnmatchcase(code, pattern) for code in codes):
             msg = f"{pattern!r} matches no rule; the rules are {', '.join(codes)}"
-            raise ValueError(msg)
+            raise UnknownNameError(msg)
     chosen = {code for pattern in select or ("*",) for code in codes if fnmatchcase(code, pattern)}
     ignored = {code for pattern in ignore for code in codes if fnmatchcase(code, pattern)}
     return tuple(each for each in CHECKS if each.code in chosen - ignored)

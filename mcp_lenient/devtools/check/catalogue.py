@@ -11,6 +11,7 @@ from typing import Any, Final, Literal, get_args
 
 from mcp_lenient.adapters.gate import says_effect
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
+from mcp_lenient.errors import LenientError
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import cut, first_sentence, name_words
@@ -25,6 +26,10 @@ Level = Literal["note", "warning", "error"]
 misunderstood. ``error``: no call can be right, or none can be validated.
 """
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
+
+
+class UnknownNameError(LenientError, ValueError):
+    """A code, pattern or provider that names nothing; the message lists the names."""
 
 
 @dataclass(frozen=True, slots=True)

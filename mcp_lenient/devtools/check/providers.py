@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any, Final
 
+from mcp_lenient.devtools.check.catalogue import UnknownNameError
 from mcp_lenient.devtools.check.surface import Surface
 from mcp_lenient.devtools.printing import count
 from mcp_lenient.portable.limits import Limit, ListedTool, Rejection, address, providers, rejections
@@ -26,60 +27,34 @@ _AFTER_YEAR: Final = "-01-01"
 
 
 @dataclass(frozen=True, slots=True)
-class Sizes:
-    """How large a list of tools is.
-
-    Attributes:
-        tools: The number of tools.
-        schema_bytes: The size of the input schemas as JSON.
-        longest_name: The characters of the longest tool name.
-        longest_description: The characters of the longest description of a tool.
-    """
-
-    tools: int
-    schema_bytes: int
-    longest_name: int
-    longest_description: int
-
-
-@dataclass(frozen=True, slots=True)
 class ProviderFindings:
     """What the chosen providers and clients reject or ignore in a list of tools.
 
     Attributes:
-        chosen: The providers and clients.
-        sizes: How large the list is.
-        found: What breaks their limits, provider by provider.
+        sizes: The number of tools, the bytes of their schemas, and the characters of the longest name and description.
+        found: What breaks the limits of each provider and client.
+        failing: Those that reject a request, a tool or a call.
         left: Those that would still reject something of the form ``portable``.
     """
 
-    chosen: tuple[str, ...]
-    sizes: Sizes
-    found: tuple[Rejection, ...]
+    sizes: Mapping[str, int]
+    found: Mapping[str, Sequence[Rejection]]
+    failing: tuple[str, ...]
     left: tuple[str, ...]
-
-    @property
-    def failing(self) -> tuple[str, ...]:
-        """Return those that reject a request, a tool or a call."""
-        return _failing(self.chosen, self.found)
-
-    def of(self, provider: str) -> tuple[Rejection, ...]:
-        """Return what one of them rejects or ignores."""
-        return tuple(each for each in self.found if each.limit.of == provider)
 
 
 def chosen_providers(names: Iterable[str]) -> list[str]:
     """Return the providers named in comma-separated lists; ``all`` are all but the strict modes.
 
     Raises:
-        ValueError: When one is not in the table.
+        UnknownNameError: When one is not in the table.
     """
     known = providers()
     chosen: list[str] = []
     for name in (each.strip() for listed in names for each in listed.split(",")):
         if name not in (*known, "all"):
             msg = f"--for {name}: must be all, or some of {', '.join(known)}"
-            raise ValueError(msg)
+            raise UnknownNameError(msg)
         chosen += providers(strict=False) if name == "all" else [name]
     return list(dict.fromkeys(chosen))
 
@@ -93,11 +68,11 @@ def report(tools: Iterable[Surface], chosen: Sequence[str], server: str | None =
         server: The server's name in the clients' configuration; by default the name that it gives itself.
     """
     listed = [_listed(each, each.server if server is None else server) for each in tools]
-    found = _found(listed, chosen)
     portable = [replace(each, schema=publish(each.schema, "portable").schema) for each in listed]
-    failing = _failing(chosen, found)
-    left = _failing(failing, _found(portable, failing))
-    return ProviderFindings(tuple(chosen), _sizes(listed), found, left)
+    found = {of: rejections(listed, of) for of in chosen}
+    failing = tuple(of for of in chosen if any(each.fails for each in found[of]))
+    left = tuple(of for of in failing if any(each.fails for each in rejections(portable, of)))
+    return ProviderFindings(_sizes(listed), found, failing, left)
 
 
 def _listed(surface: Surface, server: str) -> ListedTool:
@@ -105,22 +80,13 @@ def _listed(surface: Surface, server: str) -> ListedTool:
     return ListedTool(tool.name, surface.input_schema, tool.description or "", surface.output_schema, server)
 
 
-def _found(tools: Sequence[ListedTool], chosen: Sequence[str]) -> tuple[Rejection, ...]:
-    return tuple(each for of in chosen for each in rejections(tools, of))
-
-
-def _failing(chosen: Sequence[str], found: Sequence[Rejection]) -> tuple[str, ...]:
-    failing = {each.limit.of for each in found if each.fails}
-    return tuple(each for each in chosen if each in failing)
-
-
-def _sizes(tools: Sequence[ListedTool]) -> Sizes:
-    return Sizes(
-        len(tools),
-        sum(len(json.dumps(each.schema, separators=(",", ":"))) for each in tools),
-        max((len(each.name) for each in tools), default=0),
-        max((len(each.description) for each in tools), default=0),
-    )
+def _sizes(tools: Sequence[ListedTool]) -> dict[str, int]:
+    return {
+        "tools": len(tools),
+        "schema_bytes": sum(len(json.dumps(each.schema, separators=(",", ":"))) for each in tools),
+        "longest_name": max((len(each.name) for each in tools), default=0),
+        "longest_description": max((len(each.description) for each in tools), default=0),
+    }
 
 
 def is_aged(limit: Limit, today: date) -> bool:
@@ -132,15 +98,11 @@ def is_aged(limit: Limit, today: date) -> bool:
 def as_text(told: ProviderFindings, today: date) -> str:
     """Return the report for people: by provider and rule, with a verdict."""
     sizes = told.sizes
-    lines = [
-        (
-            f"{count(sizes.tools, 'tool')}, {sizes.schema_bytes:,} bytes of schemas, "
-            f"names up to {sizes.longest_name} and descriptions up to {sizes.longest_description:,} characters\n"
-        )
-    ]
-    for of in told.chosen:
-        own = told.of(of)
-        lines.append(f"{of}: {_verdict(own, sizes.tools)}")
+    size = f"{count(sizes['tools'], 'tool')}, {sizes['schema_bytes']:,} bytes of schemas"
+    longest = f"names up to {sizes['longest_name']} and descriptions up to {sizes['longest_description']:,}"
+    lines = [f"{size}, {longest} characters\n"]
+    for of, own in told.found.items():
+        lines.append(f"{of}: {_verdict(own, sizes['tools'])}")
         for limit in dict.fromkeys(each.limit for each in own):
             lines += _of_limit(limit, [each for each in own if each.limit is limit], today)
     return "\n".join([*lines, "", *_verdicts(told)]) + "\n"
@@ -169,9 +131,9 @@ def _verdict(own: Sequence[Rejection], tools: int) -> str:
 def _verdicts(told: ProviderFindings) -> Iterator[str]:
     """Yield the verdict over all: who rejects what, and whether the portable form helps."""
     if not told.failing:
-        yield f"Verdict: none of {len(told.chosen)} rejects a tool."
+        yield f"Verdict: none of {len(told.found)} rejects a tool."
         return
-    yield f"Verdict: {len(told.failing)} of {len(told.chosen)} reject something: {', '.join(told.failing)}."
+    yield f"Verdict: {len(told.failing)} of {len(told.found)} reject something: {', '.join(told.failing)}."
     if told.left == told.failing:
         yield 'publish="portable" changes nothing of it.'
     else:
@@ -180,14 +142,13 @@ def _verdicts(told: ProviderFindings) -> Iterator[str]:
 
 def as_json(told: ProviderFindings, today: date) -> str:
     """Return the report for programs."""
-    verdicts = {of: _verdict(told.of(of), told.sizes.tools) for of in told.chosen}
     shown = {
-        "for": told.chosen,
-        **asdict(told.sizes),
+        "for": list(told.found),
+        **told.sizes,
         "failing": told.failing,
         "failing_portable": told.left,
-        "verdicts": verdicts,
-        "rejections": [_as_dict(each, today) for each in told.found],
+        "verdicts": {of: _verdict(own, told.sizes["tools"]) for of, own in told.found.items()},
+        "rejections": [_as_dict(each, today) for own in told.found.values() for each in own],
     }
     return json.dumps(shown, ensure_ascii=False, indent=2)
 

@@ -241,10 +241,10 @@ def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
     A step of the timeline has this many seconds, and the periods that were counted fit into it.
     """
     (whole,) = database.records(_WHOLE)
-    lists = {name: _entries(database, each, top) for name, each in _LISTS.items()}
-    found = {name: len(entries) for name, entries in lists.items()}
-    cut = [name for name, length in found.items() if length == top]
-    found |= {name: database.run(f"SELECT count(*) FROM ({_LISTS[name].sql})")[0][0] for name in cut}
+    found: dict[str, int] = {}
+    lists: dict[str, list[Any]] = {}
+    for name, asked in _LISTS.items():
+        found[name], lists[name] = _entries(database, asked, top)
     shown = {
         "tools": [each.tool for each in lists["tools"]],
         "clients": sorted({each.client or "" for each in lists["clients"]}),
@@ -259,14 +259,19 @@ def answers(database: Database, top: int, seconds: int) -> dict[str, Any]:
     }
 
 
-def _entries(database: Database, asked: _List, top: int) -> list[Any]:
+def _entries(database: Database, asked: _List, top: int) -> tuple[int, list[Any]]:
+    """Return how many entries a list has, and the first of them."""
     more = "".join(f", ({sql}) AS {name}" for name, sql in asked.more.items())
     rows = database.records(
-        f"WITH shown AS ({asked.sql} ORDER BY {asked.order} LIMIT {top:d}) "
+        f"WITH entries AS ({asked.sql}), shown AS ("
+        f"SELECT *, count(*) OVER () AS found FROM entries ORDER BY {asked.order} LIMIT {top:d}) "
         f"SELECT *{more} FROM shown ORDER BY {asked.order}"
     )
     fields = asked.entry.model_fields
-    return [asked.entry.model_validate({name: row[name] for name in row if name in fields}) for row in rows]
+    entries = [
+        asked.entry.model_validate({name: row[name] for name in row if name in fields}) for row in rows
+    ]
+    return (rows[0]["found"] if rows else 0), entries
 
 
 def _timeline(database: Database, seconds: int) -> Timeline:
