@@ -1,4 +1,4 @@
-"""The rules of the linter, and the ordered table of them."""
+"""The rules of the linter, in the order in which the findings of a tool are listed."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from typing import Any, Final, Literal, get_args
 from mcp_lenient.adapters.gate import says_effect
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
 from mcp_lenient.errors import LenientError
+from mcp_lenient.portable.limits import ListedTool, rejections
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import cut, first_sentence, name_words
-from mcp_lenient.values.json_values import pointer
+from mcp_lenient.values.json_values import pointer, tokens_of
 from mcp_lenient.values.language import Language
 from mcp_lenient.values.names import fold_name, is_slip, singular
 
@@ -34,11 +35,11 @@ class UnknownNameError(LenientError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a rule finds at a place (empty for the whole tool); ``level`` if it differs from the rule's."""
+    """What a rule finds in a tool, at a place of its arguments if there is one; ``level`` if it differs from the rule's."""
 
-    place: str
     reason: str
     fix: str
+    place: str = ""
     level: Level | None = None
 
 
@@ -100,6 +101,16 @@ def _check(level: Level, why: str) -> Callable[[Callable[[Surface], Iterable[Hit
     return lambda find: Check(level, why, find)
 
 
+@_check("error", "No call can be validated, so nothing is repaired and callers do not learn what is wrong.")
+def schema_unusable(surface: Surface) -> Iterator[Hit]:
+    """The input schema is not valid, or refers to something outside it."""
+    if surface.fault is not None:
+        yield Hit(
+            f"Part of the input schema cannot be read: {surface.fault}.",
+            "Make it valid JSON Schema that refers to nothing outside itself.",
+        )
+
+
 _LONGEST_REASON: Final = 200
 _TYPE_NAMES: Final = "array, boolean, integer, null, number, object or string"
 _BOUND: Final = "Write the bound itself under '{0}', as a number, and take '{1}' out."
@@ -128,9 +139,9 @@ def schema_invalid(surface: Surface) -> Iterator[Hit]:
     keyword = next((part for part in reversed(path) if isinstance(part, str)), "type")
     correction = _CORRECTIONS.get(keyword, f"Write '{keyword}' as JSON Schema 2020-12 has it.")
     yield Hit(
-        str(path[1]) if len(path) > 1 and path[0] == "properties" else "",
         f"The input schema is not valid JSON Schema at {pointer(path) or '/'}: {cut(words, _LONGEST_REASON)}.",
         correction,
+        str(path[1]) if len(path) > 1 and path[0] == "properties" else "",
     )
 
 
@@ -153,15 +164,117 @@ def _fault(schema: Mapping[str, Any]) -> tuple[tuple[str | int, ...], str] | Non
     return tuple(fault.absolute_path), words
 
 
-_TEXTS: Final[Mapping[str, str]] = {"array": '["a"]', "object": '{"a": 1}'}
-_LONGEST_DEFAULT: Final = 60
-_ARTICLES: Final = {"array": "a list", "object": "an object"}
-_SAYS_NOTHING: Final = ANNOTATIONS | {"$ref"}
-_JSON_TEXT: Final = re.compile(
-    r"\bJSON[- ](?:encoded |formatted )?(?:string|text)\b|\bJSON[- ](?:encoded|serialized|stringified)\b"
-    r"|\bstringified JSON\b|\b(?:as|in) JSON format\b",
-    re.IGNORECASE,
+_PROVIDERS: Final = ("anthropic", "openai")
+_TESTED: Final = frozenset({"tool_name", "property_names", "not_at_root"})
+
+
+@_check("warning", "The whole request gets an error, and some clients drop the tool.")
+def request_rejected(surface: Surface) -> Iterator[Hit]:
+    """Anthropic or OpenAI rejects the tool's name, a parameter's name, or a keyword at the root of the schema."""
+    listed = [ListedTool(surface.tool.name, surface.input_schema)]
+    found = (each for of in _PROVIDERS for each in rejections(listed, of) if each.limit.test in _TESTED)
+    for each in {(each.limit.test, each.pointer): each for each in found}.values():
+        path = tokens_of(each.pointer)
+        yield Hit(
+            f"{each.limit.of} rejects each request with this tool, since it asks for this: {each.limit.rule}.",
+            each.limit.change + ("" if each.limit.test == "tool_name" else ' Or use publish="portable".'),
+            path[1] if path[:1] == ["properties"] else "",
+        )
+
+
+@_check("warning", "Callers cannot know what to send under it.")
+def required_undeclared(surface: Surface) -> Iterator[Hit]:
+    """A required name is not declared; an error if other names are forbidden."""
+    for place, node in surface.objects:
+        for name in sorted(node.required - node.properties.keys()):
+            if node.property(name) is not None or node.declares(name):
+                continue
+            where = within(place, name)
+            yield Hit(
+                f"'{where}' is required, but not declared: callers cannot know what it is"
+                + (", and no call can be right, since other names are forbidden." if node.closed else "."),
+                "Declare it under properties, or take it out of required.",
+                where,
+                "error" if node.closed else None,
+            )
+
+
+_DEPRECATED: Final = re.compile(r"\bdeprecated\b", re.IGNORECASE)
+
+
+@_check("warning", "Models call either of them, and the list costs tokens for both.")
+def deprecated_listed(surface: Surface) -> Iterator[Hit]:
+    """A tool that its description calls deprecated is listed beside the one that it names instead."""
+    description = surface.tool.description or ""
+    if _DEPRECATED.search(description) is None:
+        return
+    others = surface.listed - {surface.tool.name}
+    named = [word for word in re.findall(r"[A-Za-z0-9_.-]+", description) if word.rstrip(".") in others]
+    if named:
+        yield Hit(
+            f"The tool calls itself deprecated, and is listed beside '{named[0].rstrip('.')}', which it names instead.",
+            "Take it out of the list, by tags or a version of the server.",
+        )
+
+
+@_check("warning", "Models choose a tool and its arguments by its description.")
+def tool_without_description(surface: Surface) -> Iterator[Hit]:
+    """A tool has no description."""
+    if not (surface.tool.description or "").strip():
+        yield Hit(
+            "The tool has no description, so callers only know its name.",
+            "Give its function a docstring that says what it does and when to use it.",
+        )
+
+
+@_check("warning", "Clients do not see it, and take the tool for one that says nothing.")
+def hint_misspelled(surface: Surface) -> Iterator[Hit]:
+    """An annotation is not in MCP's spelling, as with ToolAnnotations(destructive_hint=True) on FastMCP 3."""
+    for written, name in surface.misspelled_hints.items():
+        yield Hit(
+            f"Clients do not know the annotation '{written}'.",
+            f"Write '{name}', such as annotations={{\"{name}\": True}}.",
+        )
+
+
+_VERBS: Final = frozenset(
+    "delete destroy erase purge remove uninstall unlink wipe send buy pay refund".split()
 )
+_NAME_VERBS: Final = _VERBS | frozenset(
+    "clear truncate notify post publish reply tweet charge purchase transfer withdraw".split()
+)
+"""Words of deleting, sending and paying, which only add findings. Sentences also use some of them for other things."""
+_LONGEST_SENTENCE: Final = 200
+
+
+@_check("warning", "It gets every repair, and clients may run it without asking.")
+def effect_unsaid(surface: Surface) -> Iterator[Hit]:
+    """A tool's name or first sentence speaks of deleting, sending or paying, and no annotation says what it does."""
+    if surface.destructive or says_effect(surface.tool.annotations):
+        return
+    sentence = name_words(first_sentence(surface.tool.description, _LONGEST_SENTENCE))
+    verbs = [word for word in name_words(surface.tool.name) if word in _NAME_VERBS]
+    verbs += (word for word in sentence if {word, word.removesuffix("s")} & _VERBS)
+    if verbs:
+        yield Hit(
+            f"The tool says '{verbs[0]}', but no annotation says whether it is destructive.",
+            'Add annotations={"destructiveHint": True}; False if it destroys nothing, or {"readOnlyHint": True} '
+            "if it changes nothing.",
+        )
+
+
+@_check(
+    "note",
+    "What is not a call of that function is not seen: all arguments as one text, a tool's name in another spelling, and right calls in the log.",
+)
+def decorator_alone(surface: Surface) -> Iterator[Hit]:
+    """The function has `@lenient`, and the server has no LenientMiddleware."""
+    if surface.decorated_alone and surface.spots:
+        reason = "@lenient sees calls of this function; only the middleware sees what does not reach it."
+        yield Hit(reason, "Add LenientMiddleware() to the server.")
+
+
+_SAYS_NOTHING: Final = ANNOTATIONS | {"$ref"}
 
 
 @_check("warning", "A list or number sent as text is accepted as text, so it is not repaired.")
@@ -173,16 +286,16 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
         if spot.name is not None and _is_untyped(spot.node):
             level: Level | None = "note" if spot.description else None
             yield Hit(
-                spot.place,
                 f"'{spot.place}' takes any JSON value, so a list that a caller writes as text arrives as text.",
                 "Give it a type. If it really may be anything, describe how to write it.",
+                spot.place,
                 level,
             )
         elif spot.alternatives and any(_has_untyped_items(node) for node in spot.alternatives):
             yield Hit(
-                f"{spot.place}[]",
                 f"The items of '{spot.place}' may be anything, so a number sent as text stays text.",
                 "Give the items a type, such as list[str].",
+                f"{spot.place}[]",
                 "note",
             )
 
@@ -198,6 +311,10 @@ def _has_untyped_items(node: Node) -> bool:
     return node.items.schema in (None, True, {})
 
 
+_TEXTS: Final[Mapping[str, str]] = {"array": '["a"]', "object": '{"a": 1}'}
+_ARTICLES: Final = {"array": "a list", "object": "an object"}
+
+
 @_check("warning", "A list sent as JSON text is accepted as text: the most frequent mistake goes unnoticed.")
 def text_or_container(surface: Surface) -> Iterator[Hit]:
     """A parameter takes a list or an object, and also any text."""
@@ -208,11 +325,11 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
         if kinds:
             kind = kinds[0]
             yield Hit(
-                spot.place,
                 f"'{spot.place}' takes {_ARTICLES[kind]} and also any text, so {_ARTICLES[kind]} sent as "
                 f"JSON text ({_TEXTS[kind]!r}) is accepted as text, and nothing can tell it was not meant as text.",
                 f"Take only {_ARTICLES[kind]}: the middleware then repairs a single value"
                 + (", or declare tags() or parse_json() for it." if kind == "array" else "."),
+                spot.place,
             )
 
 
@@ -220,6 +337,13 @@ def _takes_as_text(spot: Spot, kind: str) -> bool:
     has_kind = any(kind in (node.types or ()) for node in spot.alternatives)
     text = any("string" in (node.types or ()) and node.enum is None for node in spot.alternatives)
     return has_kind and text and spot.node.takes(_TEXTS[kind])
+
+
+_JSON_TEXT: Final = re.compile(
+    r"\bJSON[- ](?:encoded |formatted )?(?:string|text)\b|\bJSON[- ](?:encoded|serialized|stringified)\b"
+    r"|\bstringified JSON\b|\b(?:as|in) JSON format\b",
+    re.IGNORECASE,
+)
 
 
 @_check("note", "Callers send the JSON itself or escape it wrongly, and the schema cannot describe it.")
@@ -234,9 +358,9 @@ def json_in_text(surface: Surface) -> Iterator[Hit]:
             continue
         if formats & {"json-string", "json"} or _JSON_TEXT.search(spot.description):
             yield Hit(
-                spot.place,
                 f"'{spot.place}' is a text that holds JSON: callers send the JSON itself, or escape it wrongly.",
                 "Take the list or object itself; the middleware then reads JSON text sent for it.",
+                spot.place,
             )
 
 
@@ -247,10 +371,10 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
     for spot in surface.spots:
         if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.alternatives):
             yield Hit(
-                spot.place,
                 f"'{spot.place}' is an object with any keys: callers have to guess them, and a misspelled key is accepted.",
                 "Declare its properties (a Pydantic model or TypedDict), or the type of its values, "
                 "such as dict[str, str].",
+                spot.place,
                 "note" if spot.description or has_example else None,
             )
 
@@ -280,13 +404,36 @@ def optional_overlooked(surface: Surface) -> Iterator[Hit]:
         reported.add(model)
         whose = f"'{place}' takes" if place else "The arguments take"
         yield Hit(
-            place,
             f"{whose} any name, so a caller who misspells '{optional[0]}' is not told, and the tool runs without it.",
             _FORBIDDING.format(
                 'the line model_config = ConfigDict(extra="forbid") to its Pydantic model, or ' * bool(place)
             ),
+            place,
             "warning" if place else None,
         )
+
+
+_LONGEST_DEFAULT: Final = 60
+
+
+@_check("warning", "Callers copy defaults from the schema, and the call is refused.")
+def default_refused(surface: Surface) -> Iterator[Hit]:
+    """A parameter's own default does not fit its type."""
+    # A server of which only the schema is known may take its own defaults, and so does the middleware before it.
+    for spot in surface.spots if surface.file is not None else ():
+        for default in spot.node.default:
+            if not spot.node.takes(default):
+                written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
+                correction = (
+                    "Let it be null (such as list[str] | None = None)."
+                    if default is None
+                    else "Make the default one of the values that the type allows."
+                )
+                yield Hit(
+                    f"The default of '{spot.place}', {written}, is refused when sent, and callers copy defaults.",
+                    correction,
+                    spot.place,
+                )
 
 
 @_check(
@@ -306,88 +453,88 @@ def optional_not_nullable(surface: Surface) -> Iterator[Hit]:
     ]
     if names:
         yield Hit(
-            names[0].strip("'") if len(names) == 1 else "",
             f"{Language().all_of(names)} may be left out but not null, and many callers send null instead of leaving it out.",
             # In destructive tools the middleware never leaves out null.
             "Take null as well."
             if surface.destructive
             else "Put LenientMiddleware or its proxy in front, which leaves such a null out; or take null as well.",
+            names[0].strip("'") if len(names) == 1 else "",
         )
 
 
-@_check("warning", "Callers copy defaults from the schema, and the call is refused.")
-def default_refused(surface: Surface) -> Iterator[Hit]:
-    """A parameter's own default does not fit its type."""
-    # A server of which only the schema is known may take its own defaults, and so does the middleware before it.
-    for spot in surface.spots if surface.file is not None else ():
-        for default in spot.node.default:
-            if not spot.node.takes(default):
-                written = cut(json.dumps(default, default=repr), _LONGEST_DEFAULT)
-                correction = (
-                    "Let it be null (such as list[str] | None = None)."
-                    if default is None
-                    else "Make the default one of the values that the type allows."
-                )
-                yield Hit(
-                    spot.place,
-                    f"The default of '{spot.place}', {written}, is refused when sent, and callers copy defaults.",
-                    correction,
-                )
+_SHORT: Final = 2
 
 
-@_check("error", "No call can be validated, so nothing is repaired and callers do not learn what is wrong.")
-def schema_unusable(surface: Surface) -> Iterator[Hit]:
-    """The input schema is not valid, or refers to something outside it."""
-    if surface.fault is not None:
+@_check("note", "Callers can only guess from the spelling of a value.")
+def enum_without_description(surface: Surface) -> Iterator[Hit]:
+    """Nothing says what the allowed values mean; a warning if a value is a number or a short code."""
+    description = (surface.tool.description or "").casefold()
+    for spot in surface.spots:
+        values = _values(spot)
+        name = spot.name or spot.place.rpartition(".")[2].partition("[")[0]
+        if len(values) < 2 or spot.description or _is_mentioned(name, values, description):
+            continue
+        opaque = [value for value in values if not isinstance(value, str) or len(value) <= _SHORT]
         yield Hit(
-            "",
-            f"Part of the input schema cannot be read: {surface.fault}.",
-            "Make it valid JSON Schema that refers to nothing outside itself.",
+            f"Nothing says what the {len(values)} allowed values of '{spot.place}' mean"
+            + (f", and {opaque[0]!r} does not say it by itself." if opaque else "."),
+            "Describe them (Annotated[..., Field(description=...)]), or name the parameter in the tool's description.",
+            spot.place,
+            "warning" if opaque else None,
         )
 
 
-@_check("warning", "Callers cannot know what to send under it.")
-def required_undeclared(surface: Surface) -> Iterator[Hit]:
-    """A required name is not declared; an error if other names are forbidden."""
-    for place, node in surface.objects:
-        for name in sorted(node.required - node.properties.keys()):
-            if node.property(name) is not None or node.declares(name):
-                continue
-            where = within(place, name)
-            yield Hit(
-                where,
-                f"'{where}' is required, but not declared: callers cannot know what it is"
-                + (", and no call can be right, since other names are forbidden." if node.closed else "."),
-                "Declare it under properties, or take it out of required.",
-                "error" if node.closed else None,
-            )
+def _values(spot: Spot) -> list[Any]:
+    return [
+        value
+        for node in spot.alternatives
+        for value in node.enum or ()
+        if value is not None and not isinstance(value, bool)
+    ]
 
 
-@_check(
-    "note", "Callers cannot know what comes back, and clients validate every result against it for nothing."
-)
-def output_forbids_nothing(surface: Surface) -> Iterator[Hit]:
-    """The output schema allows everything."""
-    schema = surface.output_schema
-    if schema is not None and _allows_all(schema):
-        yield Hit(
-            "",
-            "The output schema allows everything, so callers cannot know what comes back.",
-            "Return a Pydantic model or TypedDict; or publish no output schema (output_schema=None).",
-        )
+def _is_mentioned(name: str, values: list[Any], description: str) -> bool:
+    def has(word: str) -> bool:
+        return re.search(rf"\b{re.escape(word.casefold())}\b", description) is not None
 
-
-def _allows_all(schema: Mapping[str, Any]) -> bool:
-    if schema.get("x-fastmcp-wrap-result"):
-        inner = (schema.get("properties") or {}).get("result")
-        return isinstance(inner, Mapping) and _SAYS_NOTHING.issuperset(inner)
-    said = {name: value for name, value in schema.items() if name not in _SAYS_NOTHING}
-    extra = said.pop("additionalProperties", True)
-    return said in ({}, {"type": "object"}, {"type": "object", "properties": {}}) and extra in (True, {})
+    return (
+        has(name) or has(name.replace("_", " ")) or sum(has(str(each)) for each in values) * 2 >= len(values)
+    )
 
 
 _MOST_NAMES: Final = 100
-_SHORT: Final = 2
+
+
+@_check("warning", "A caller who mixes them up gets no error, and no repair can notice.")
+def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
+    """Two names of one object differ by a letter, by singular and plural, or by case style."""
+    for place, node in surface.objects:
+        names = list(node.property_nodes)[:_MOST_NAMES]
+        for one, other in combinations(names, 2):
+            if apart := _apart(one, other):
+                lists = {_takes_lists(node.property_nodes[name]) for name in (one, other)}
+                yield Hit(
+                    f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both are accepted.",
+                    "Give one of them a clearly different name.",
+                    within(place, one),
+                    "note" if len(lists) == 2 else None,  # where only one is a list, a mix-up is refused
+                )
+
+
+def _takes_lists(node: Node) -> bool:
+    return any("array" in (way.types or ()) for way in node.ways)
+
+
+def _apart(one: str, other: str) -> str | None:
+    if fold_name(one) == fold_name(other):
+        return "case style"
+    if singular(one) == singular(other):
+        return "singular and plural"
+    if is_slip(one, other):
+        return "a letter"
+    return None
+
+
 _PYTHON: Final = (
     re.compile(r"`(None|True|False)`"),
     re.compile(r"['\"](None|True|False)['\"]"),
@@ -427,227 +574,35 @@ def _python_hit(place: str, what: str, shown: str) -> Hit:
     short = " ".join(shown.split())
     json_word = _INSTEAD.get(short)
     return Hit(
-        place,
         f"{what} shows Python ({short}): callers copy it into their JSON as text.",
         f"Write {json_word}."
         if json_word
         else "Show it in JSON: double quotes, true, false, null, array, object.",
+        place,
     )
 
 
-@_check("note", "Callers can only guess from the spelling of a value.")
-def enum_without_description(surface: Surface) -> Iterator[Hit]:
-    """Nothing says what the allowed values mean; a warning if a value is a number or a short code."""
-    description = (surface.tool.description or "").casefold()
-    for spot in surface.spots:
-        values = _values(spot)
-        name = spot.name or spot.place.rpartition(".")[2].partition("[")[0]
-        if len(values) < 2 or spot.description or _is_mentioned(name, values, description):
-            continue
-        opaque = [value for value in values if not isinstance(value, str) or len(value) <= _SHORT]
-        yield Hit(
-            spot.place,
-            f"Nothing says what the {len(values)} allowed values of '{spot.place}' mean"
-            + (f", and {opaque[0]!r} does not say it by itself." if opaque else "."),
-            "Describe them (Annotated[..., Field(description=...)]), or name the parameter in the tool's description.",
-            "warning" if opaque else None,
-        )
-
-
-def _values(spot: Spot) -> list[Any]:
-    return [
-        value
-        for node in spot.alternatives
-        for value in node.enum or ()
-        if value is not None and not isinstance(value, bool)
-    ]
-
-
-def _is_mentioned(name: str, values: list[Any], description: str) -> bool:
-    def has(word: str) -> bool:
-        return re.search(rf"\b{re.escape(word.casefold())}\b", description) is not None
-
-    return (
-        has(name) or has(name.replace("_", " ")) or sum(has(str(each)) for each in values) * 2 >= len(values)
-    )
-
-
-@_check("warning", "A caller who mixes them up gets no error, and no repair can notice.")
-def names_one_slip_apart(surface: Surface) -> Iterator[Hit]:
-    """Two names of one object differ by a letter, by singular and plural, or by case style."""
-    for place, node in surface.objects:
-        names = list(node.property_nodes)[:_MOST_NAMES]
-        for one, other in combinations(names, 2):
-            apart = _apart(one, other)
-            if apart is not None:
-                yield Hit(
-                    within(place, one),
-                    f"'{one}' and '{other}' differ only by {apart}: callers mix them up, and both are accepted.",
-                    "Give one of them a clearly different name.",
-                    # Where only one of the two is a list, a mix-up is refused.
-                    None
-                    if _takes_lists(node.property_nodes[one]) is _takes_lists(node.property_nodes[other])
-                    else "note",
-                )
-
-
-def _takes_lists(node: Node) -> bool:
-    return any("array" in (way.types or ()) for way in node.ways)
-
-
-def _apart(one: str, other: str) -> str | None:
-    if fold_name(one) == fold_name(other):
-        return "case style"
-    if singular(one) == singular(other):
-        return "singular and plural"
-    if is_slip(one, other):
-        return "a letter"
-    return None
-
-
-@_check("warning", "Models choose a tool and its arguments by its description.")
-def tool_without_description(surface: Surface) -> Iterator[Hit]:
-    """A tool has no description."""
-    if not (surface.tool.description or "").strip():
-        yield Hit(
-            "",
-            "The tool has no description, so callers only know its name.",
-            "Give its function a docstring that says what it does and when to use it.",
-        )
-
-
-@_check("warning", "Clients do not see it, and take the tool for one that says nothing.")
-def hint_misspelled(surface: Surface) -> Iterator[Hit]:
-    """An annotation is not in MCP's spelling, as with ToolAnnotations(destructive_hint=True) on FastMCP 3."""
-    for written, name in surface.misspelled_hints.items():
-        yield Hit(
-            "",
-            f"Clients do not know the annotation '{written}'.",
-            f"Write '{name}', such as annotations={{\"{name}\": True}}.",
-        )
-
-
-_VERBS: Final = frozenset(
-    "delete destroy erase purge remove uninstall unlink wipe send buy pay refund".split()
-)
-_NAME_VERBS: Final = _VERBS | frozenset(
-    "clear truncate notify post publish reply tweet charge purchase transfer withdraw".split()
-)
-"""Words of deleting, sending and paying, which only add findings. Sentences also use some of them for other things."""
-_LONGEST_SENTENCE: Final = 200
-
-
-@_check("warning", "It gets every repair, and clients may run it without asking.")
-def effect_unsaid(surface: Surface) -> Iterator[Hit]:
-    """A tool's name or first sentence speaks of deleting, sending or paying, and no annotation says what it does."""
-    if surface.destructive or says_effect(surface.tool.annotations):
-        return
-    sentence = name_words(first_sentence(surface.tool.description, _LONGEST_SENTENCE))
-    verbs = [word for word in name_words(surface.tool.name) if word in _NAME_VERBS]
-    verbs += (word for word in sentence if {word, word.removesuffix("s")} & _VERBS)
-    if verbs:
-        yield Hit(
-            "",
-            f"The tool says '{verbs[0]}', but no annotation says whether it is destructive.",
-            'Add annotations={"destructiveHint": True}; False if it destroys nothing, or {"readOnlyHint": True} '
-            "if it changes nothing.",
-        )
-
-
 @_check(
-    "note",
-    "What is not a call of that function is not seen: all arguments as one text, a tool's name in another spelling, and right calls in the log.",
+    "note", "Callers cannot know what comes back, and clients validate every result against it for nothing."
 )
-def decorator_alone(surface: Surface) -> Iterator[Hit]:
-    """The function has `@lenient`, and the server has no LenientMiddleware."""
-    if surface.decorated_alone and surface.spots:
-        reason = "@lenient sees calls of this function; only the middleware sees what does not reach it."
-        yield Hit("", reason, "Add LenientMiddleware() to the server.")
-
-
-_TOOL_NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_PARAMETER_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_AT_ROOT: Final = ("anyOf", "oneOf", "allOf", "not", "if", "enum")
-
-
-@_check(
-    "warning", "Anthropic and OpenAI answer the whole request with an error, and Claude Code drops the tool."
-)
-def root_combined(surface: Surface) -> Iterator[Hit]:
-    """The input schema has anyOf, oneOf, allOf, not, if or enum at its root."""
-    words = [word for word in _AT_ROOT if word in surface.input_schema]
-    if words:
+def output_forbids_nothing(surface: Surface) -> Iterator[Hit]:
+    """The output schema allows everything."""
+    schema = surface.output_schema
+    if schema is not None and _allows_all(schema):
         yield Hit(
-            "",
-            f"The input schema has {words[0]} at its root, for which some providers reject the whole request.",
-            'Declare plain properties, and say in the description which belong together; or use publish="portable".',
+            "The output schema allows everything, so callers cannot know what comes back.",
+            "Return a Pydantic model or TypedDict; or publish no output schema (output_schema=None).",
         )
 
 
-@_check("warning", "Most providers reject the whole request, and some clients drop the tool.")
-def tool_name_rejected(surface: Surface) -> Iterator[Hit]:
-    """A tool's name has over 64 characters, or others than letters, digits, _ and -."""
-    if _TOOL_NAME.fullmatch(surface.tool.name) is None:
-        yield Hit(
-            "",
-            "The tool's name has over 64 characters, or others than letters, digits, _ and -.",
-            "Give it such a name; the old one can stay as its title.",
-        )
+def _allows_all(schema: Mapping[str, Any]) -> bool:
+    if schema.get("x-fastmcp-wrap-result"):
+        inner = (schema.get("properties") or {}).get("result")
+        return isinstance(inner, Mapping) and _SAYS_NOTHING.issuperset(inner)
+    said = {name: value for name, value in schema.items() if name not in _SAYS_NOTHING}
+    extra = said.pop("additionalProperties", True)
+    return said in ({}, {"type": "object"}, {"type": "object", "properties": {}}) and extra in (True, {})
 
 
-@_check("warning", "Anthropic answers the whole request with an error.")
-def parameter_name_rejected(surface: Surface) -> Iterator[Hit]:
-    """A parameter's name has over 64 characters, or others than letters, digits, _, . and -."""
-    for spot in surface.parameters:
-        if _PARAMETER_NAME.fullmatch(spot.name or "") is None:
-            yield Hit(
-                spot.place,
-                f"'{spot.place}' has over 64 characters, or others than letters, digits, _, . and -.",
-                'Rename it, with the old name as its alias; or use publish="portable".',
-            )
-
-
-_DEPRECATED: Final = re.compile(r"\bdeprecated\b", re.IGNORECASE)
-
-
-@_check("warning", "Models call either of them, and the list costs tokens for both.")
-def deprecated_listed(surface: Surface) -> Iterator[Hit]:
-    """A tool that its description calls deprecated is listed beside the one that it names instead."""
-    description = surface.tool.description or ""
-    if _DEPRECATED.search(description) is None:
-        return
-    others = surface.listed - {surface.tool.name}
-    named = [word for word in re.findall(r"[A-Za-z0-9_.-]+", description) if word.rstrip(".") in others]
-    if named:
-        yield Hit(
-            "",
-            f"The tool calls itself deprecated, and is listed beside '{named[0].rstrip('.')}', which it names instead.",
-            "Take it out of the list, by tags or a version of the server.",
-        )
-
-
-CHECKS: Final = (
-    schema_unusable,
-    schema_invalid,
-    root_combined,
-    tool_name_rejected,
-    parameter_name_rejected,
-    required_undeclared,
-    deprecated_listed,
-    tool_without_description,
-    hint_misspelled,
-    effect_unsaid,
-    decorator_alone,
-    untyped_parameter,
-    text_or_container,
-    json_in_text,
-    free_form_object,
-    optional_overlooked,
-    default_refused,
-    optional_not_nullable,
-    enum_without_description,
-    names_one_slip_apart,
-    python_in_description,
-    output_forbids_nothing,
-)
-"""Every rule, in the order in which the findings of a tool are listed."""
+CHECKS: Final = tuple(each for each in tuple(globals().values()) if isinstance(each, Check))
+"""Every rule, in the order above, in which the findings of a tool are listed."""

@@ -207,8 +207,8 @@ FOREIGN = [
     pytest.param(closed("a"), ("required_undeclared", "a", "error"), id="no valid call"),
     pytest.param(opened("a"), ("required_undeclared", "a", "warning"), id="required, but not declared"),
     pytest.param(opened("n", n=OLD_BOUND), ("schema_invalid", "n", "warning"), id="of an older draft"),
-    pytest.param(EITHER, ("root_combined", "", "warning"), id="a union at the root"),
-    pytest.param(FILTER, ("parameter_name_rejected", "$filter", "warning"), id="a parameter's name"),
+    pytest.param(EITHER, ("request_rejected", "", "warning"), id="a union at the root"),
+    pytest.param(FILTER, ("request_rejected", "$filter", "warning"), id="a parameter's name"),
 ]
 
 
@@ -294,7 +294,7 @@ def test_each_rule_is_in_a_table_above():
     tested = (
         {case.values[1] for case in FOUND}
         | {case.values[1][0] for case in FOREIGN}
-        | {"hint_misspelled", "decorator_alone", "tool_name_rejected", "deprecated_listed"}
+        | {"hint_misspelled", "decorator_alone", "deprecated_listed"}
     )
     assert tested == {each.code for each in CHECKS}
 
@@ -383,7 +383,7 @@ def test_misspelled_annotations_are_found(spelling):
 def test_a_name_that_providers_reject_is_found(name, found):
     """A tool's name has at most 64 characters: letters, digits, _ and -."""
     tool = Tool(name=name, description="Does something.", inputSchema={"type": "object"})
-    assert findings([tool]) == [("tool_name_rejected", "", "warning")] * found
+    assert findings([tool]) == [("request_rejected", "", "warning")] * found
 
 
 def read_file(path: str) -> Answer:
