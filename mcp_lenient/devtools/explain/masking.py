@@ -26,17 +26,11 @@ class Mask:
 
     def value(self, value: Any, place: str = "") -> Any:
         """Return a value at a place as it may be shown."""
-        node: Node | None = self._top
-        is_declared = True
-        for token in tokens_of(place):
-            here = node_below(node, token)
-            if secret_name(token, self._secrets) or marked_secret(here):
-                return HIDDEN
-            is_declared = here is not None or not _names(node)
-            # An undeclared name may be a wrapper around the arguments.
-            node = here or node
+        _, node, is_shown = self._walk(place)
+        if not is_shown:
+            return HIDDEN
         try:
-            return self._masked(node, value) if is_declared else HIDDEN
+            return self._masked(node, value)
         except RecursionError:
             return HIDDEN
 
@@ -62,15 +56,21 @@ class Mask:
 
     def place(self, place: str) -> str:
         """Return a JSON Pointer without undeclared keys that do not look like names or are below a secret."""
+        path, *_ = self._walk(place)
+        return pointer(tuple(path))
+
+    def _walk(self, place: str) -> tuple[list[str], Node | None, bool]:
+        """Return the parts of a JSON Pointer as they may be shown, the node there, and whether its value may be shown."""
         node: Node | None = self._top
-        is_secret = False
         path: list[str] = []
+        is_secret, is_declared = False, True
         for token in tokens_of(place):
             here = node_below(node, token)
             path.append(token if here or (is_name(token) and not is_secret) else HIDDEN)
             is_secret = is_secret or secret_name(token, self._secrets) or marked_secret(here)
-            node = here or node
-        return pointer(tuple(path))
+            is_declared = here is not None or not _names(node)
+            node = here or node  # an undeclared name may be a wrapper around the arguments
+        return path, node, is_declared and not is_secret
 
     def reason(self, fault: Fault, arguments: Mapping[str, Any]) -> str | None:
         """Return why a value is wrong: the author's sentence, unless it may repeat a secret, or ours."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import keyword
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from mcp_lenient.devtools.printing import count
@@ -129,14 +129,8 @@ _REPEATERS: Final = f"""
 
 def advice(database: Database, most: int) -> tuple[Advice, ...]:
     """Return the advice, most frequent first."""
-    found = [
-        *_aliases(database),
-        *_kept_texts(database),
-        *_json_as_text(database),
-        *_injected(database),
-        *_unknown_tools(database),
-        *_repeaters(database),
-    ]
+    made = (advise(*row) for sql, advise in _ADVISED for row in database.run(sql))
+    found = [each for each in made if each is not None]
     found += _mistakes(database, found)
     # One frequent kind must not hide the others.
     of_kind: Counter[str] = Counter()
@@ -180,83 +174,86 @@ def _client(name: str | None, version: str | None = None) -> str:
     return " ".join(filter(None, (name or "an unnamed client", version)))
 
 
-def _aliases(database: Database) -> Iterator[Advice]:
-    for tool, parameter, others, calls in database.run(_ALIASES):
-        names = [name for name in others if _exact(name)][:_MOST_NAMES]
-        if not names or not _exact(parameter):
-            continue
-        listed = ", ".join(map(_quoted, names))
-        yield Advice(
-            kind="declare_alias",
-            calls=calls,
-            text=f"{count(calls, 'call')} of {tool} had no {parameter} but had {' or '.join(names)}. "
-            f"If it means the same, declare it as an alias.",
-            tool=tool,
-            parameter=parameter,
-            python=_lenient(parameter, f"aliases({listed})"),
-            definition=_definition(tool, parameter, f"aliases: [{listed}]"),
-        )
+def _alias(tool: str, parameter: str, others: Sequence[str], calls: int) -> Advice | None:
+    names = [name for name in others if _exact(name)][:_MOST_NAMES]
+    if not names or not _exact(parameter):
+        return None
+    listed = ", ".join(map(_quoted, names))
+    return Advice(
+        kind="declare_alias",
+        calls=calls,
+        text=f"{count(calls, 'call')} of {tool} had no {parameter} but had {' or '.join(names)}. "
+        "If it means the same, declare it as an alias.",
+        tool=tool,
+        parameter=parameter,
+        python=_lenient(parameter, f"aliases({listed})"),
+        definition=_definition(tool, parameter, f"aliases: [{listed}]"),
+    )
 
 
-def _kept_texts(database: Database) -> Iterator[Advice]:
-    for tool, place, calls in database.run(_KEPT_TEXTS):
-        parameter = place[1:]
-        plain = "/" not in parameter and _exact(parameter)
-        yield Advice(
-            kind="parse_json",
-            calls=calls,
-            text=f"{count(calls, 'call')} of {tool} sent JSON text for {place}, which also takes text, so it "
-            f"stayed text. If a list or object was meant, mark it with parse_json().",
-            tool=tool,
-            parameter=place,
-            python=_lenient(parameter, "parse_json()") if plain else None,
-            definition=_definition(tool, parameter, "parse_json: true") if plain else None,
-        )
+def _kept_text(tool: str, place: str, calls: int) -> Advice:
+    parameter = place[1:]
+    plain = "/" not in parameter and _exact(parameter)
+    return Advice(
+        kind="parse_json",
+        calls=calls,
+        text=f"{count(calls, 'call')} of {tool} sent JSON text for {place}, which also takes text, so it "
+        "stayed text. If a list or object was meant, mark it with parse_json().",
+        tool=tool,
+        parameter=place,
+        python=_lenient(parameter, "parse_json()") if plain else None,
+        definition=_definition(tool, parameter, "parse_json: true") if plain else None,
+    )
 
 
-def _json_as_text(database: Database) -> Iterator[Advice]:
-    for name, version, calls, tools, whole, of in database.run(_JSON_AS_TEXT):
-        all_of_it = f", {whole:,} times all arguments in one text" if whole else ""
-        yield Advice(
-            kind="json_as_text",
-            calls=calls,
-            text=f"{_client(name, version)} sent lists or objects as text that holds JSON {count(calls, 'time')} in its "
-            f"{count(of, 'logged call')}, to {count(tools, 'tool')}{all_of_it}. Each was read as JSON. Consider reporting this "
-            "to the client's vendor.",
-            client=_client(name, version),
-        )
+def _json_as_text(
+    name: str | None, version: str | None, calls: int, tools: int, whole: int, of: int
+) -> Advice:
+    client, all_of_it = (
+        _client(name, version),
+        f", {whole:,} times all arguments in one text" if whole else "",
+    )
+    text = (
+        f"{client} sent lists or objects as text that holds JSON {count(calls, 'time')} in its "
+        f"{count(of, 'logged call')}, to {count(tools, 'tool')}{all_of_it}. Each was read as JSON. Consider reporting this "
+        "to the client's vendor."
+    )
+    return Advice(kind="json_as_text", calls=calls, text=text, client=client)
 
 
-def _injected(database: Database) -> Iterator[Advice]:
-    for client, name, calls, tools in database.run(_INJECTED):
-        if not _exact(name):
-            continue
-        yield Advice(
-            kind="drop_unknown",
-            calls=calls,
-            text=f"{_client(client)} adds {name} to the arguments of {count(tools, 'tool')} that have no such "
-            f"parameter, in {count(calls, 'call')}. If they do not need it, drop it: "
-            f"Policy(drop=[{_quoted(name)}]), or drop_unknown: [{_quoted(name)}] in a file.",
-            client=client,
-            parameter=name,
-        )
+def _injected(client: str, name: str, calls: int, tools: int) -> Advice | None:
+    text = (
+        f"{client} adds {name} to the arguments of {count(tools, 'tool')} that have no such "
+        f"parameter, in {count(calls, 'call')}. If they do not need it, drop it: "
+        f"Policy(drop=[{_quoted(name)}]), or drop_unknown: [{_quoted(name)}] in a file."
+    )
+    advised = Advice(kind="drop_unknown", calls=calls, text=text, client=client, parameter=name)
+    return advised if _exact(name) else None
 
 
-def _unknown_tools(database: Database) -> Iterator[Advice]:
-    for tool, calls, clients in database.run(_UNKNOWN_TOOLS):
-        text = f"{count(clients, 'client')} called {tool}, which does not exist, {count(calls, 'time')}. Look for an old name in prompts and agents."
-        yield Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
+def _unknown_tool(tool: str, calls: int, clients: int) -> Advice:
+    text = f"{count(clients, 'client')} called {tool}, which does not exist, {count(calls, 'time')}. Look for an old name in prompts and agents."
+    return Advice(kind="unknown_tool", calls=calls, text=text, tool=tool)
 
 
-def _repeaters(database: Database) -> Iterator[Advice]:
-    for name, version, calls, callers, most in database.run(_REPEATERS):
-        yield Advice(
-            kind="repeated_mistake",
-            calls=calls,
-            text=f"Users of {_client(name, version)} repeat refused calls unchanged: {count(callers, 'case')}, "
-            f"one of them {most:,} times. Check whether the client shows the error text to its model.",
-            client=_client(name, version),
-        )
+def _repeater(name: str | None, version: str | None, calls: int, callers: int, most: int) -> Advice:
+    client = _client(name, version)
+    text = (
+        f"Users of {client} repeat refused calls unchanged: {count(callers, 'case')}, "
+        f"one of them {most:,} times. Check whether the client shows the error text to its model."
+    )
+    return Advice(kind="repeated_mistake", calls=calls, text=text, client=client)
+
+
+_ADVISED: Final[Sequence[tuple[str, Callable[..., Advice | None]]]] = (
+    (_ALIASES, _alias),
+    (_KEPT_TEXTS, _kept_text),
+    (_JSON_AS_TEXT, _json_as_text),
+    (_INJECTED, _injected),
+    (_UNKNOWN_TOOLS, _unknown_tool),
+    (_REPEATERS, _repeater),
+)
+"""The statements that find what to advise, and what is advised for each of their rows."""
 
 
 def _mistakes(database: Database, others: Sequence[Advice]) -> Iterator[Advice]:
