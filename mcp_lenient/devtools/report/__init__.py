@@ -28,7 +28,7 @@ from mcp_lenient.devtools.report.database import (
     Progress,
     ReportError,
 )
-from mcp_lenient.devtools.report.intake import number_lists, take_in
+from mcp_lenient.devtools.report.intake import read_lists, take_in
 from mcp_lenient.devtools.report.model import Advice, Report, Selection
 from mcp_lenient.devtools.report.page import page
 from mcp_lenient.devtools.report.questions import answers, prepare, step
@@ -120,7 +120,7 @@ def _made(count: Callable[[Database, Path], Counted], top: int, database: Databa
     """Make a report of the calls that are counted into the tables of the database."""
     log, selection, least = count(database, folder)
     with database.committed_once():
-        number_lists(database)
+        read_lists(database)
         prepare(database)
     ((first, last),) = database.run("SELECT min(earliest), max(latest) FROM counted_periods")
     return Report(

@@ -122,7 +122,7 @@ _UNKNOWN_TOOLS: Final = f"""
 """
 _REPEATERS: Final = f"""
     SELECT client_name, client_version, CAST(sum(times) AS BIGINT) AS calls, count(*) AS callers, max(times) AS most
-    FROM repeated WHERE subject IS NOT NULL AND times >= {2 * _FEWEST}
+    FROM counted_mistakes WHERE subject IS NOT NULL AND times >= {2 * _FEWEST}
     GROUP BY ALL ORDER BY calls DESC, client_name, client_version
 """
 

@@ -205,23 +205,16 @@ def _read_parquet(database: Database, file: LogFile) -> str | None:
     return f"a Parquet file without the columns {', '.join(lacking)}" if lacking else None
 
 
-def number_lists(database: Database) -> None:
-    """Number the distinct lists of the counted calls, and write out their entries, place by place.
-
-    The tables ``violations_lists``, ``repairs_lists`` and ``hints_lists`` have the number of each list, under which
-    ``violations``, ``repairs`` and ``hints`` have its entries. Others than events have are left out.
-    """
+def read_lists(database: Database) -> None:
+    """Write out the distinct lists of the counted calls, place by place; entries that no event has are left out."""
     for name, (fields, kept, fit) in _ENTRIES.items():
-        database.run(
-            f"CREATE TABLE {name}_lists AS SELECT {name} AS raw, row_number() OVER () AS list FROM counted_shapes "
-            f"WHERE {name} IS NOT NULL GROUP BY {name}"
-        )
         shape = json.dumps([dict.fromkeys(fields, "VARCHAR")])
         database.run(f"""
             CREATE TABLE {name} AS
-            WITH entries AS (
-                SELECT list, unnest(CASE WHEN json_valid(raw) THEN from_json(raw, '{shape}') END, recursive := true)
-                FROM {name}_lists
+            WITH lists AS (SELECT DISTINCT {name} AS list FROM counted_shapes),
+            entries AS (
+                SELECT list, unnest(CASE WHEN json_valid(list) THEN from_json(list, '{shape}') END, recursive := true)
+                FROM lists
             )
             SELECT list, {kept}, count(*) AS times FROM entries
             WHERE {fit} AND length(pointer) <= {LONGEST_POINTER}

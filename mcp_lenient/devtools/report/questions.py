@@ -25,15 +25,7 @@ from mcp_lenient.telemetry.events import FaultKind
 # Client and version are separated by a character that neither can contain.
 _PREPARE: Final = (
     "CREATE MACRO moment(micros) AS strftime(make_timestamp(micros), '%Y-%m-%dT%H:%M:%S.%fZ')",
-    """
-    CREATE TABLE shapes AS
-    SELECT counted.* REPLACE (v.list AS violations, r.list AS repairs, h.list AS hints),
-        concat(client_name, chr(31), client_version) AS who
-    FROM counted_shapes AS counted
-    LEFT JOIN violations_lists AS v ON counted.violations = v.raw
-    LEFT JOIN repairs_lists AS r ON counted.repairs = r.raw
-    LEFT JOIN hints_lists AS h ON counted.hints = h.raw
-    """,
+    "CREATE TABLE shapes AS SELECT *, concat(client_name, chr(31), client_version) AS who FROM counted_shapes",
     """
     CREATE TABLE faults AS
     SELECT shapes.*, code, place, received FROM shapes
@@ -43,11 +35,6 @@ _PREPARE: Final = (
     CREATE TABLE repaired AS
     SELECT shapes.* EXCLUDE (times), shapes.times AS calls, rule, place, before, after, listed.times * shapes.times AS uses
     FROM shapes JOIN repairs AS listed ON shapes.repairs = listed.list
-    """,
-    """
-    CREATE TABLE repeated AS
-    SELECT found.* EXCLUDE (violations), list AS violations
-    FROM counted_mistakes AS found LEFT JOIN violations_lists ON found.violations = raw
     """,
 )
 _WHOLE: Final = """
@@ -200,7 +187,7 @@ _LISTS: Final[Mapping[str, _List]] = {
         """
         SELECT subject, client_name AS client, client_version AS version, tool, error_code, violations, times,
             moment(earliest) AS first, moment(latest) AS last
-        FROM repeated
+        FROM counted_mistakes
         """,
         "times DESC, subject, client, version, tool, error_code, violations",
         {

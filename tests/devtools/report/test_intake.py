@@ -21,7 +21,7 @@ from strategies import examples
 from mcp_lenient.devtools.report import ReportError, Selection, read_report
 from mcp_lenient.devtools.report.counting import HOUR, counting, parameters
 from mcp_lenient.devtools.report.database import Database
-from mcp_lenient.devtools.report.intake import number_lists, take_in
+from mcp_lenient.devtools.report.intake import read_lists, take_in
 from mcp_lenient.devtools.report.sources import find_logs
 from mcp_lenient.telemetry.events import read_event
 
@@ -106,15 +106,14 @@ def taken_in(lines):
         with closing(Database(work, [str(file)], remote=False, memory="256MB", progress=None)) as database:
             figures = take_in(database, logs, work)
             database.run(f"CREATE TABLE counted_shapes AS {counting('shapes', Selection(), HOUR)}")
-            number_lists(database)
+            read_lists(database)
             yield figures, database
 
 
 def rows_of(lines):
     """Return the rows that the engine reads from lines."""
     lists = ", ".join(
-        f"list_sort((SELECT list(row({fields}, times)) FROM {name} JOIN {name}_lists USING (list)"
-        f" WHERE raw = calls.{name}))"
+        f"list_sort((SELECT list(row({fields}, times)) FROM {name} WHERE list = calls.{name}))"
         for name, fields in LISTS.items()
     )
     with taken_in(lines) as (figures, database):
