@@ -19,7 +19,6 @@ from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, fail
 from mcp_lenient.cli.files import Config, check_target
-from mcp_lenient.errors import LenientError, LoggingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,11 +111,7 @@ def proxy(  # noqa: PLR0913 - an option each
     if log is not None:
         from mcp_lenient.telemetry.setup import configure_logging
 
-        try:
-            configure_logging(file=log)
-        except LoggingError as error:
-            reason = error.__cause__.strerror if isinstance(error.__cause__, OSError) else error
-            fail(f"--log {log}: it cannot be written: {reason}")
+        configure_logging(file=log)
     from mcp.shared.exceptions import MCPDeprecationWarning  # which FastMCP 3 does not have
 
     with warnings.catch_warnings(), suppress(KeyboardInterrupt):
@@ -190,8 +185,6 @@ def _server(
         try:
             return create_lenient_proxy(target, policy, **declared, **given)
         except ValueError as error:
-            if isinstance(error, LenientError):
-                raise
             fail(str(error).replace("forward_headers", "--forward-header"))
     if given["forward_headers"] is not None:
         fail("--forward-header: headers are only sent to a server at a URL")

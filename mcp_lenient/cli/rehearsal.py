@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from fastmcp import Client, FastMCP
+from fastmcp import FastMCP
 from fastmcp.client.transports import ClientTransport
 from mcp.types import Tool
 from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError
@@ -22,6 +22,7 @@ from rich.text import Text
 from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.adapters.gate import is_read_only
 from mcp_lenient.cli.errors import fail
+from mcp_lenient.devtools.check.surface import published
 from mcp_lenient.testing.damage import damaged
 from mcp_lenient.testing.example_arguments import NoValueError
 from mcp_lenient.testing.stress_run import example_calls
@@ -113,7 +114,7 @@ def rehearse(
 ) -> Rehearsal:
     """Plan a stress run of a server. The tools of a server in this process never run."""
     is_real = not isinstance(target, FastMCP)
-    tools = asyncio.run(_tools(target))
+    tools = [each.tool for each in asyncio.run(published(target))]
     for unknown in [name for name in given if name not in {tool.name for tool in tools}]:
         fail(f"--arguments: the server has no tool {unknown!r}")
     matching = [tool for tool in tools if fnmatchcase(tool.name, pattern)]
@@ -123,12 +124,6 @@ def rehearse(
     left_out = tuple(tool.name for tool in matching if tool not in called)
     planned = tuple(_planned(tool, given.get(tool.name), seed, per_tool) for tool in called)
     return Rehearsal(is_real, planned, left_out)
-
-
-async def _tools(target: FastMCP | ClientTransport) -> list[Tool]:
-    async with Client(target) as client:
-        tools: list[Tool] = await client.list_tools()
-    return tools
 
 
 def _planned(tool: Tool, given: list[dict[str, Any]] | None, seed: int, per_tool: int) -> Planned:

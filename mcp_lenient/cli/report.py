@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mcp_lenient.devtools.report.database import Progress
-    from mcp_lenient.devtools.report.model import LogFigures
 
 _AGO: Final = re.compile(r"(\d{1,6})([smhdw])")
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -61,7 +60,7 @@ def report(  # noqa: PLR0913 - each is an option of the command
         top: Maximum number of entries in each list.
         memory: Memory limit, beyond which temporary files are used; at least 64MB.
     """
-    from mcp_lenient.devtools.printing import Output, put, show
+    from mcp_lenient.devtools.printing import Output, count, put, show
     from mcp_lenient.devtools.report import Selection, page, read_report
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
@@ -93,7 +92,8 @@ def report(  # noqa: PLR0913 - each is an option of the command
         sys.stderr.write("interrupted: no report was made\n")
         return INTERRUPTED
     if made.log.lines and not made.log.events:
-        fail("; ".join((_no_events(made.log), *skipped(made.log))))
+        said = f"none of {count(made.log.lines, 'line')} is an event of mcp-lenient: name the log that its server writes"
+        fail("; ".join((said, *skipped(made.log))))
     if html is not None:
         _write(html, page(made))
     if format == "json":
@@ -108,12 +108,6 @@ def _check_server(address: str, *, others: bool) -> None:
         fail("--from asks a database: it takes no files and no --store")
     if not re.match(r"clickhouses?://[^/]", address):
         fail("--from: write an address as clickhouse://user:password@host:8123/database")
-
-
-def _no_events(log: LogFigures) -> str:
-    lines = "the only line" if log.lines == 1 else f"none of the {log.lines:,} lines"
-    verb = "is not an event" if log.lines == 1 else "is an event"
-    return f"{lines} {verb} of mcp-lenient: name the log that its server writes"
 
 
 def _moment(option: str, written: str | None) -> datetime | None:

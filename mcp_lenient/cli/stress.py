@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from mcp_lenient.cli.errors import DONE, FOUND, INTERRUPTED, fail
 from mcp_lenient.cli.files import check_target
@@ -23,7 +24,7 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     *target: str,
     tool: Annotated[str, Parameter(show_default=False)] = "*",
     seed: int = 0,
-    per_tool: int = 3,
+    per_tool: Annotated[int, Parameter(validator=Number(gte=1))] = 3,
     arguments: Path | None = None,
     everything: Annotated[bool, Parameter(name="--all", negative=(), show_default=False)] = False,
     dry_run: Annotated[bool, Parameter(negative=(), show_default=False)] = False,
@@ -61,8 +62,6 @@ def stress(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.cli.targets import lenient_front, one_line_errors, quiet, target_of
     from mcp_lenient.devtools.printing import Output, put, show
 
-    if per_tool < 1:
-        fail(f"--per-tool must be at least 1, got {per_tool}")
     console = Output(highlight=False)
     given = given_arguments(arguments) if arguments is not None else {}
     with one_line_errors(" ".join(target)), quiet():

@@ -289,7 +289,7 @@ def test_without_a_terminal_there_is_no_prompt(server, capfd, monkeypatch):
     ("options", "says"),
     [
         pytest.param(["--tool", "nothing_*"], "no tool of the server matches 'nothing_*'", id="no tool"),
-        pytest.param(["--per-tool", "0"], "--per-tool must be at least 1", id="no calls"),
+        pytest.param(["--per-tool", "0"], '"0" for --per-tool. Must be >= 1', id="no calls"),
     ],
 )
 def test_wrong_use_is_one_line(server, capsys, options, says):

@@ -13,6 +13,7 @@ from mcp_lenient.adapters.gate import says_effect
 from mcp_lenient.devtools.check.surface import Spot, Surface, within
 from mcp_lenient.errors import LenientError
 from mcp_lenient.portable.limits import ListedTool, rejections
+from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.drafts import ANNOTATIONS
 from mcp_lenient.schema.node import Node
 from mcp_lenient.values.display import cut, first_sentence, name_words
@@ -104,9 +105,10 @@ def _check(level: Level, why: str) -> Callable[[Callable[[Surface], Iterable[Hit
 @_check("error", "No call can be validated, so nothing is repaired and callers do not learn what is wrong.")
 def schema_unusable(surface: Surface) -> Iterator[Hit]:
     """The input schema is not valid, or refers to something outside it."""
-    if surface.fault is not None:
+    read = readable(surface.input_schema)
+    if read.unread:
         yield Hit(
-            f"Part of the input schema cannot be read: {surface.fault}.",
+            f"Part of the input schema cannot be read: {read.told}.",
             "Make it valid JSON Schema that refers to nothing outside itself.",
         )
 
@@ -291,7 +293,7 @@ def untyped_parameter(surface: Surface) -> Iterator[Hit]:
                 spot.place,
                 level,
             )
-        elif spot.alternatives and any(_has_untyped_items(node) for node in spot.alternatives):
+        elif any(_has_untyped_items(node) for node in spot.node.ways):
             yield Hit(
                 f"The items of '{spot.place}' may be anything, so a number sent as text stays text.",
                 "Give the items a type, such as list[str].",
@@ -334,8 +336,8 @@ def text_or_container(surface: Surface) -> Iterator[Hit]:
 
 
 def _takes_as_text(spot: Spot, kind: str) -> bool:
-    has_kind = any(kind in (node.types or ()) for node in spot.alternatives)
-    text = any("string" in (node.types or ()) and node.enum is None for node in spot.alternatives)
+    has_kind = any(kind in (node.types or ()) for node in spot.node.ways)
+    text = any("string" in (node.types or ()) and node.enum is None for node in spot.node.ways)
     return has_kind and text and spot.node.takes(_TEXTS[kind])
 
 
@@ -350,7 +352,7 @@ _JSON_TEXT: Final = re.compile(
 def json_in_text(surface: Surface) -> Iterator[Hit]:
     """A text parameter must contain JSON."""
     for spot in surface.spots:
-        only_text = [node for node in spot.alternatives if not node.is_only("null")]
+        only_text = [node for node in spot.node.ways if not node.is_only("null")]
         if not only_text or not all(node.is_only("string") for node in only_text):
             continue
         formats = {node.format for node in only_text}
@@ -369,7 +371,7 @@ def free_form_object(surface: Surface) -> Iterator[Hit]:
     """An object declares neither its properties nor the type of its values; a note if it is described."""
     has_example = '{"' in (surface.tool.description or "")
     for spot in surface.spots:
-        if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.alternatives):
+        if not _is_untyped(spot.node) and any(_is_free_form(node) for node in spot.node.ways):
             yield Hit(
                 f"'{spot.place}' is an object with any keys: callers have to guess them, and a misspelled key is accepted.",
                 "Declare its properties (a Pydantic model or TypedDict), or the type of its values, "
@@ -487,7 +489,7 @@ def enum_without_description(surface: Surface) -> Iterator[Hit]:
 def _values(spot: Spot) -> list[Any]:
     return [
         value
-        for node in spot.alternatives
+        for node in spot.node.ways
         for value in node.enum or ()
         if value is not None and not isinstance(value, bool)
     ]

@@ -19,7 +19,6 @@ from mcp_lenient.adapters.fastmcp.middleware import check_statements, judged_by
 from mcp_lenient.adapters.fastmcp.tools import find_target
 from mcp_lenient.adapters.gate import is_destructive
 from mcp_lenient.declare.decorator_metadata import as_written, marks_of
-from mcp_lenient.schema.compile import readable
 from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.values.names import fold_name
 
@@ -36,11 +35,6 @@ class Spot:
     name: str | None
     optional: bool
     depth: int
-
-    @property
-    def alternatives(self) -> tuple[Node, ...]:
-        """Return the branches of a union, nested unions flattened; otherwise the node itself."""
-        return self.node.ways
 
     @property
     def description(self) -> str:
@@ -117,12 +111,6 @@ class Surface:
         return Tree(self.input_schema).top
 
     @cached_property
-    def fault(self) -> str | None:
-        """Return which parts of its schema cannot be read, or None."""
-        read = readable(self.input_schema)
-        return read.told if read.unread else None
-
-    @cached_property
     def spots(self) -> tuple[Spot, ...]:
         """Return every place of the input schema, from the top down; a shared part appears once."""
         found: list[Spot] = []
@@ -137,7 +125,7 @@ class Surface:
             found.append(spot)
             if spot.depth < _DEEPEST:
                 waiting += (
-                    below for node in spot.alternatives for below in _below(node, spot.place, spot.depth)
+                    below for node in spot.node.ways for below in _below(node, spot.place, spot.depth)
                 )
         return tuple(found)
 
@@ -155,7 +143,7 @@ class Surface:
         """Yield every object that declares properties, with its place."""
         yield "", self.top
         for spot in self.spots:
-            for node in spot.alternatives:
+            for node in spot.node.ways:
                 if node.property_nodes:
                     yield spot.place, node
 

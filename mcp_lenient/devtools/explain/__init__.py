@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Final, Literal
 
 from fastmcp import Context, FastMCP
@@ -24,7 +25,7 @@ from mcp_lenient.refusal.envelope import envelope, unknown_tool
 from mcp_lenient.refusal.sentences import description, expected
 from mcp_lenient.rules import ABSENT, DEFAULT_RULES
 from mcp_lenient.schema.node import Node, Tree
-from mcp_lenient.telemetry.events import CallEvent, RepairRecord
+from mcp_lenient.telemetry.events import CallEvent, RepairRecord, event_parts
 from mcp_lenient.types import Fault, Outcome, Repair
 from mcp_lenient.values.display import cut, shown
 from mcp_lenient.values.json_values import pointer, tokens_of
@@ -412,7 +413,9 @@ async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = Tru
     """
     async with Context(fastmcp=server):
         tool = await server.get_tool(event.tool)
-    steps = [_step("What was logged", *_facts(event))]
+    known = event.model_dump(mode="json", exclude_defaults=True)
+    parts = event_parts(known, today=datetime.min)  # noqa: DTZ901 - another day, so that the date is shown
+    steps = [_step("What was logged", " ".join(text for text, _ in parts), _EVENTS[event.event])]
     if tool is None:
         steps.append(_step("The tool", f"The server has no tool {_tool_name(event.tool)} (any more)."))
     top = Tree({} if tool is None else tool.parameters).top
@@ -426,28 +429,6 @@ async def explain_event(server: FastMCP, event: CallEvent, *, guards: bool = Tru
         place = _place_words(top, violation.pointer)
         steps.append(_step(f"Wrong at {_where(violation.pointer)}", said, *place))
     return Explanation(event.tool, "logged", tuple(steps))
-
-
-def _facts(event: CallEvent) -> Iterator[str]:
-    when = f", at {event.timestamp.isoformat()}" if event.timestamp else ""
-    yield f"{event.event} of {_tool_name(event.tool)}{when}"
-    yield _EVENTS[event.event]
-    known = {
-        "The client": " ".join(filter(None, (event.client_name, event.client_version))),
-        "The model": event.model,
-        "The envelope's code": event.error_code,
-        "The exception": event.exception and f"{event.exception}, whose text is not logged",
-        "The id in the answer to the caller": event.error_id,
-    }
-    yield from (f"{what}: {text}." for what, text in known.items() if text)
-    if event.repeated > 1:
-        yield f"The same caller was refused this call {event.repeated} times, unchanged."
-    for name, total, listed in (
-        ("repairs", event.repair_count, len(event.repairs)),
-        ("violations", event.violation_count, len(event.violations)),
-    ):
-        if total > listed:
-            yield f"The log lists {listed} of {total} {name}."
 
 
 def _repaired(top: Node, repair: RepairRecord, *, guards: bool) -> Iterator[str]:
