@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, Literal, get_args
 
@@ -92,10 +92,6 @@ class Finding:
     mend: str
     file: str | None = None
     line: int | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON."""
-        return asdict(self)
 
 
 def _check(level: Level, why: str) -> Callable[[Callable[[Surface], Iterable[Hit]]], Check]:

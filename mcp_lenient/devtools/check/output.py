@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from itertools import groupby
 from typing import Any, Final
@@ -73,7 +74,7 @@ def as_json(findings: Sequence[Finding], server: str, tools: int) -> str:
             "server": server,
             "tools": tools,
             "counts": {level: counts[level] for level in LEVELS},
-            "findings": [finding.as_dict() for finding in findings],
+            "findings": [asdict(finding) for finding in findings],
         },
         indent=2,
     )

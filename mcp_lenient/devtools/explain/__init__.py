@@ -248,7 +248,7 @@ class _Explainer:
         """Explain how the engine came to repair or refuse."""
         first, *tried = trace.answers
         self._step("What is wrong", *(self._fault(each, first.arguments) for each in first.faults))
-        proposals = [self._masked(each) for each in trace.proposals]
+        proposals = [self._masked(each) for each in trace.proposals.values()]
         self._step("What the rules propose", *self._proposed(proposals, trace))
         if tried:
             lines = (

@@ -41,16 +41,15 @@ class ValidatorAnswer(NamedTuple):
 class Trace:
     """The record of one decision: an :class:`mcp_lenient.engine.observer.Observer`.
 
-    ``answers`` has what the validator said about complete arguments, starting with those sent; ``kept_out`` has, by
+    ``proposals`` has what each rule proposes once, by what it is; ``answers`` has what the validator said about complete arguments, starting with those sent; ``kept_out`` has, by
     pointer, the rules that were tried on a value and did not apply.
     """
 
     sent: Mapping[str, Any]
-    proposals: list[Proposal] = field(default_factory=list)
+    proposals: dict[str, Proposal] = field(default_factory=dict)
     answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)
     kept_out: dict[str, list[str]] = field(default_factory=dict)
-    _noted: set[str] = field(default_factory=set)
     _looks: int = 0
 
     def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
@@ -81,11 +80,9 @@ class Trace:
             after = plain(raw)
             where = pointer(place.path if key is None else (*place.path, key))
             noted = json.dumps([rule.name, where, after], default=repr)
-            if noted in self._noted or len(self.proposals) >= _MOST:
-                continue
-            self._noted.add(noted)
-            fits = rule.part != "value" or place.node.takes(after)
-            self.proposals.append(Proposal(rule.name, rule.tier, rule.part, where, after, fits))
+            if noted not in self.proposals and len(self.proposals) < _MOST:
+                fits = rule.part != "value" or place.node.takes(after)
+                self.proposals[noted] = Proposal(rule.name, rule.tier, rule.part, where, after, fits)
 
     def _note_kept_out(self, rule: Rule, where: str) -> None:
         rules = self.kept_out.setdefault(where, [])

@@ -19,6 +19,7 @@ from mcp_lenient.devtools.report.wording import (
     outcome,
     rows,
     span,
+    steps,
     title,
 )
 from mcp_lenient.values.display import escaped
@@ -28,14 +29,14 @@ _MOST_RULES: Final = 12
 
 def _over_time(report: Report) -> str:
     """Draw a bar for each step, of one part for each outcome."""
-    periods, seconds = report.timeline.periods, report.timeline.seconds
+    periods = report.timeline.periods
     if not periods:
         return ""
-    first = periods[0].start
+    places = steps(report.timeline)
     most = max(sum(period.outcomes.values()) for period in periods)
     parts = []
-    for period in periods:
-        at, top = round((period.start - first).total_seconds() / seconds), 100.0
+    for at, period in zip(places, periods, strict=True):
+        top = 100.0
         for event in (event for event in STYLES if period.outcomes.get(event)):
             times = period.outcomes[event]
             top -= (height := 100 * times / most)
@@ -44,11 +45,10 @@ def _over_time(report: Report) -> str:
                 f'<rect x="{at + 0.05}" y="{top:.2f}" width="0.9" height="{height:.2f}" fill="var(--{event})">'
                 f"<title>{said}</title></rect>"
             )
-    steps = round((periods[-1].start - first).total_seconds() / seconds) + 1
     return (
-        f'<div class="soft">{most:,} at most, each step is {span(seconds)}</div>'
-        f'<svg viewBox="0 0 {steps} 100" preserveAspectRatio="none" role="img">{"".join(parts)}</svg>'
-        f'<div class="axis"><span>{first:%d %b %Y %H:%M}</span><span>{periods[-1].start:%d %b %Y %H:%M} UTC</span></div>'
+        f'<div class="soft">{most:,} at most, each step is {span(report.timeline.seconds)}</div>'
+        f'<svg viewBox="0 0 {places[-1] + 1} 100" preserveAspectRatio="none" role="img">{"".join(parts)}</svg>'
+        f'<div class="axis"><span>{periods[0].start:%d %b %Y %H:%M}</span><span>{periods[-1].start:%d %b %Y %H:%M} UTC</span></div>'
     )
 
 

@@ -98,12 +98,11 @@ def _with_outcomes(name: str, each: ToolFigures | ClientFigures) -> tuple[TableC
 
 
 def _parameter(each: ParameterFigures) -> tuple[TableCell, ...]:
-    wrong = ", ".join(f"{code} {times:,}" for code, times in each.codes.items())
     came = f" (came: {', '.join(each.received)})" if each.received and "type" in each.codes else ""
-    return each.tool, each.place or "(arguments)", each.failed, each.repaired, wrong + came
+    return each.tool, each.place or "(arguments)", each.failed, each.repaired, _times(each.codes) + came
 
 
-def _times(counts: Mapping[str, int]) -> str:
+def _times(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{name} {times:,}" for name, times in counts.items())
 
 
@@ -256,8 +255,7 @@ def _over_time(timeline: Timeline) -> RenderableType:
     """Draw one character for each step: all calls, and refused calls."""
     if not timeline.periods:
         return Text("No event has a time, so there is nothing to show over time.")
-    first = timeline.periods[0].start
-    places = [int((period.start - first).total_seconds()) // timeline.seconds for period in timeline.periods]
+    places = steps(timeline)
     calls, refused = [0] * (places[-1] + 1), [0] * (places[-1] + 1)
     for at, period in zip(places, timeline.periods, strict=True):
         calls[at] = sum(period.outcomes.values())
@@ -266,6 +264,12 @@ def _over_time(timeline: Timeline) -> RenderableType:
     for name, counts in (("calls", calls), ("refused", refused)):
         grid.add_row(Text(name), _spark(counts), Text(f"{max(counts):,} at most"))
     return Group(Text(f"Over time, each step is {span(timeline.seconds)}", style="bold"), grid)
+
+
+def steps(timeline: Timeline) -> list[int]:
+    """Return the number of steps from the first period to each."""
+    first = timeline.periods[0].start
+    return [round((period.start - first).total_seconds() / timeline.seconds) for period in timeline.periods]
 
 
 def _spark(counts: list[int]) -> Text:
