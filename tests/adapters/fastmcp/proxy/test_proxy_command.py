@@ -113,7 +113,11 @@ async def test_an_edited_definitions_file_is_read_again(is_file, tmp_path, comma
         pytest.param(f"--header A:b -- {sys.executable}", "only sent to a server at a URL", id="not a URL"),
         pytest.param("--config no.yaml https://x", "for --config.", id="config"),
         pytest.param("--reload https://x", "--reload: name the file with --config", id="reload"),
-        pytest.param("--log /no/such/log https://x", "file must be one that can be written to, but '/no/such/log' is not", id="log"),
+        pytest.param(
+            "--log /no/such/log https://x",
+            "file must be one that can be written to, but '/no/such/log' is not",
+            id="log",
+        ),
         pytest.param("--policy kind https://x", "kind", id="policy"),
     ],
 )
