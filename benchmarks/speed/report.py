@@ -203,7 +203,7 @@ def _template(kind: dict[str, Any], tool: str, client: str) -> str:
 def _reading(files: list[str], folder: Path) -> None:
     """Have DuckDB read what a report needs of the lines, by itself."""
     texts = "timestamp event tool error_code server client_name client_version subject violations repairs hints".split()
-    columns = dict.fromkeys(texts, "VARCHAR") | {"duration_us": "BIGINT", "schema_version": "BIGINT"}
+    columns = dict.fromkeys(texts, "VARCHAR") | {"schema_version": "BIGINT"}
     config = {"memory_limit": "512MB", "preserve_insertion_order": False}
     connection = duckdb.connect(str(folder / "alone.duckdb"), config=config)
     connection.execute(

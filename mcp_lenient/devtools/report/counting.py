@@ -51,24 +51,16 @@ TABLES: Final[Mapping[str, _Counted]] = {
         least=3,
     ),
     "periods": _Counted(("start", "event"), ("times", "earliest", "latest")),
-    # The duration of a failed call has the tool's own time in it.
-    "durations": _Counted(("us",), ("times", "total", "most"), of="event <> 'call_failed'"),
 }
 """The tables, by name."""
-_TYPES: Final = {"failed": "BOOLEAN", "total": "DOUBLE"} | dict.fromkeys(
-    ("day", "start", "us", "times", "earliest", "latest", "most"), "BIGINT"
-)
-# Two significant digits are enough for a quantile, and keep the table small.
-_ROUNDED: Final = (
-    "CASE WHEN duration_us < 100 THEN duration_us ELSE duration_us - duration_us % "
-    "CAST(power(10, length(CAST(duration_us AS VARCHAR)) - 2) AS BIGINT) END"
-)
+_TYPES: Final = {
+    "failed": "BOOLEAN",
+    **dict.fromkeys(("day", "start", "times", "earliest", "latest"), "BIGINT"),
+}
 _FIGURES: Final[Mapping[str, tuple[str, str]]] = {
     "times": ("count(*)", "sum(kept.times)"),
     "earliest": ("min(micros)", "min(kept.earliest)"),
     "latest": ("max(micros)", "max(kept.latest)"),
-    "total": ("sum(CAST(duration_us AS DOUBLE))", "sum(kept.total)"),
-    "most": ("max(duration_us)", "max(kept.most)"),
 }
 """How a figure comes from calls, and from figures."""
 
@@ -91,7 +83,6 @@ def counting(name: str, selection: Selection, seconds: int, *, kept: bool = Fals
     computed = {
         "day": f"micros - micros % {DAY}",
         "start": f"micros - micros % {step}",
-        "us": _ROUNDED,
     }
     _, figures, of, _ = TABLES[name]
     shown = [

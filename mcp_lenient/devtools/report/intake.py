@@ -31,7 +31,7 @@ _TEXTS: Final = (
 )
 _WRITTEN: Final = {
     **dict.fromkeys((*_TEXTS, "timestamp"), "VARCHAR"),
-    **dict.fromkeys(("schema_version", "duration_us"), "BIGINT"),
+    "schema_version": "BIGINT",
     **dict.fromkeys(LISTS, "JSON"),
 }
 """The fields of an event that are read, with their types; what does not fit a type is missing."""
@@ -89,8 +89,7 @@ _MICROS: Final = """coalesce(
 _YEARS: Final = "BETWEEN -62135596800000000 AND 253402300799999999"
 _CREATE: Final = f"""
     CREATE OR REPLACE TABLE read (
-        is_event BOOLEAN, micros BIGINT, {", ".join(f"{name} VARCHAR" for name in (*_TEXTS, *LISTS))},
-        duration_us BIGINT
+        is_event BOOLEAN, micros BIGINT, {", ".join(f"{name} VARCHAR" for name in (*_TEXTS, *LISTS))}
     )
 """
 """One row per line; the other columns are only meaningful for events."""
@@ -129,7 +128,7 @@ def _reading(fields: str) -> str:
         INSERT INTO read
         WITH written AS ({fields}), dated AS (SELECT *, {_MICROS} AS instant FROM written)
         SELECT {_IS_EVENT}, CASE WHEN instant {_YEARS} THEN instant END,
-            {", ".join((*_TEXTS, *LISTS))}, greatest(duration_us, 0)
+            {", ".join((*_TEXTS, *LISTS))}
         FROM dated
     """
 

@@ -267,8 +267,6 @@ class Report(_Part):
     last: datetime | None
     outcomes: Mapping[EventName, int]
     """The number of calls by outcome."""
-    duration_us: Mapping[Literal["mean", "median", "p95", "max"], int]
-    """The time spent on validation and repair."""
     timeline: Timeline
     tools: tuple[ToolFigures, ...]
     faults: tuple[FaultFigures, ...] = ()

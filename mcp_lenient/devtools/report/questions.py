@@ -38,19 +38,7 @@ _PREPARE: Final = (
     """,
 )
 _WHOLE: Final = """
-    WITH reached AS (
-        SELECT us, sum(times) OVER (ORDER BY us) / sum(times) OVER () AS share FROM counted_durations
-    )
-    SELECT coalesce(sum(times), 0) AS calls, moment(min(earliest)) AS first, moment(max(latest)) AS last,
-        (
-            SELECT {
-                'mean': coalesce(CAST(sum(total) / sum(times) AS BIGINT), 0),
-                'median': coalesce((SELECT min(us) FROM reached WHERE share >= 0.5), 0),
-                'p95': coalesce((SELECT min(us) FROM reached WHERE share >= 0.95), 0),
-                'max': coalesce(max(most), 0)
-            }
-            FROM counted_durations
-        ) AS duration_us
+    SELECT coalesce(sum(times), 0) AS calls, moment(min(earliest)) AS first, moment(max(latest)) AS last
     FROM counted_periods
 """
 _FAULTS: Final = ", ".join(f"'{name}'" for name in get_args(FaultKind))
