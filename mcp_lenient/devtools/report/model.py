@@ -164,8 +164,6 @@ class RuleFigures(_Part):
     """Its name, which says what becomes what."""
     repairs: NonNegativeInt
     """How often it was used."""
-    calls: NonNegativeInt
-    """In how many calls."""
     tools: NonNegativeInt
     """Of how many tools."""
     clients: NonNegativeInt

@@ -160,13 +160,8 @@ _LISTS: Final[Mapping[str, _List]] = {
     "rules": _List(
         RuleFigures,
         """
-        SELECT rule, sum(uses) AS repairs, sum(calls) AS calls, count(DISTINCT tool) AS tools,
-            count(DISTINCT who) AS clients
-        FROM (
-            SELECT rule, tool, who, model, fault, event, error_code, violations, repairs, hints, sum(uses) AS uses,
-                any_value(calls) AS calls
-            FROM repaired GROUP BY ALL
-        ) GROUP BY rule
+        SELECT rule, sum(uses) AS repairs, count(DISTINCT tool) AS tools, count(DISTINCT who) AS clients
+        FROM repaired GROUP BY rule
         """,
         "repairs DESC, rule",
     ),
