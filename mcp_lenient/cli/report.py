@@ -64,8 +64,8 @@ def report(  # noqa: PLR0913 - each is an option of the command
     from mcp_lenient.devtools.report import Selection, page, read_report
     from mcp_lenient.devtools.report.wording import as_text, skipped
 
-    if from_ is not None:
-        _check_server(from_, others=bool(files or store))
+    if from_ is not None and (files or store):
+        fail("--from asks a database: it takes no files and no --store")
     if not (files or store or from_) and sys.stdin.isatty():
         fail("no log given: give files, patterns or - for standard input")
     selection = Selection(
@@ -101,13 +101,6 @@ def report(  # noqa: PLR0913 - each is an option of the command
     else:
         show(Output(highlight=False), as_text(made))
     return DONE
-
-
-def _check_server(address: str, *, others: bool) -> None:
-    if others:
-        fail("--from asks a database: it takes no files and no --store")
-    if not re.match(r"clickhouses?://[^/]", address):
-        fail("--from: write an address as clickhouse://user:password@host:8123/database")
 
 
 def _moment(option: str, written: str | None) -> datetime | None:

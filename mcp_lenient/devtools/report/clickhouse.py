@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from mcp_lenient.devtools.report.questions import step
 from mcp_lenient.values.display import escaped
 
 _PORTS: Final = {"clickhouse": ("http", 8123), "clickhouses": ("https", 8443)}
+_ADDRESS: Final = re.compile("clickhouses?://[^/]")
 _KEPT: Final = (
     "SELECT count(*) FROM system.tables WHERE database = currentDatabase() AND name IN ({})".format(
         ", ".join(f"'kept_{name}'" for name in TABLES)
@@ -47,8 +49,11 @@ def fetch(server: str, selection: Selection, database: Database, folder: Path) -
     If the materialized views have counted the days, and whole days are asked for, the counts are theirs.
 
     Raises:
-        ReportError: When sqlglot is not installed, or the server does not answer or is too old.
+        ReportError: When the address is not one, sqlglot is not installed, or the server does not answer or is too old.
     """
+    if _ADDRESS.match(server) is None:
+        msg = "--from: write an address as clickhouse://user:password@host:8123/database"
+        raise ReportError(msg)
     asked = in_clickhouse(_KEPT)  # an error without sqlglot comes before one of the server
     _check_version(server)
     kept = _text(server, asked) == f"{len(TABLES)}" and whole_days(selection) == selection

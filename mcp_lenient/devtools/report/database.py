@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -39,7 +40,7 @@ _MOST_THREADS: Final = 16
 _LOOK_SECONDS: Final = 0.1
 _LONGEST_END: Final = 10.0
 """Seconds that an interrupted statement has to end."""
-_UNITS: Final = {"bytes": 0, "KiB": 1, "MiB": 2, "GiB": 3, "TiB": 4, "PiB": 5}
+_MEMORY: Final = re.compile(r"(?P<number>\d+(?:\.\d+)?) ?(?P<unit>[KMGT])(?P<binary>i?)B", re.IGNORECASE)
 
 
 class Database:
@@ -65,11 +66,13 @@ class Database:
         most_threads: int = _MOST_THREADS,
         folders: Sequence[Path] = (),
     ) -> None:
+        limit = _bytes(memory)
+        if limit < _LOWEST_BYTES:
+            raise OutOfMemoryError
         self._connection = _connection(folder, memory)
         self._progress = progress
         run = self._connection.execute
-        fitting = int(_limit(self._connection) // _THREAD_MEMORY)
-        self.threads = max(1, min(most_threads, processors(), fitting))
+        self.threads = max(1, min(most_threads, processors(), int(limit // _THREAD_MEMORY)))
         run(f"SET threads={self.threads:d}")
         # Without it the engine reports no progress; the engine must not print it.
         run("SET enable_progress_bar=true")
@@ -161,34 +164,25 @@ def _connection(folder: Path, memory: str) -> DuckDBPyConnection:
         import duckdb
     except ModuleNotFoundError:
         raise ReportError(MISSING) from None
-    try:
-        return duckdb.connect(
-            str(folder / "report.duckdb"),
-            config={
-                "memory_limit": memory,
-                "temp_directory": str(folder / "spill"),
-                "threads": 1,
-                "preserve_insertion_order": False,
-                "allow_community_extensions": False,
-            },
-        )
-    except duckdb.ParserException:
+    return duckdb.connect(
+        str(folder / "report.duckdb"),
+        config={
+            "memory_limit": memory,
+            "temp_directory": str(folder / "spill"),
+            "threads": 1,
+            "preserve_insertion_order": False,
+            "allow_community_extensions": False,
+        },
+    )
+
+
+def _bytes(memory: str) -> float:
+    found = _MEMORY.fullmatch(memory)
+    if found is None:
         msg = f"--memory {memory}: write a limit with its unit, such as 512MB or 2GB"
-        raise ReportError(msg) from None
-    except duckdb.Error as error:
-        msg = f"--memory {memory}: {_line(error)}"
-        raise ReportError(msg) from None
-
-
-def _limit(connection: DuckDBPyConnection) -> float:
-    """Return the memory limit in bytes, as the engine parsed it."""
-    ((shown,),) = connection.execute("SELECT current_setting('memory_limit')").fetchall()
-    number, unit = shown.split()
-    limit: float = float(number) * 1024.0 ** _UNITS[unit]
-    if limit < _LOWEST_BYTES * 0.99:  # the engine rounds what it shows
-        connection.close()
-        raise OutOfMemoryError
-    return limit
+        raise ReportError(msg)
+    base = 1024.0 if found["binary"] else 1000.0
+    return float(found["number"]) * base ** ("KMGT".index(found["unit"].upper()) + 1)
 
 
 def _report_error(error: Exception) -> LenientError:
