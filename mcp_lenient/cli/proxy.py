@@ -91,10 +91,10 @@ def proxy(  # noqa: PLR0913 - an option each
     if reload and config is None and "MCP_LENIENT_CONFIG" not in os.environ:
         fail("--reload: name the file with --config")
     address = None if http is None else _address(http, stateless=stateless)
-    if stateless and address is None:
-        fail("--stateless: only a proxy served with --http can be without sessions")
-    if publish_by_query and address is None:
-        fail("--publish-by-query: only a proxy served with --http has a URL")
+    if address is None and (stateless or publish_by_query):
+        fail(
+            f"{'--stateless' if stateless else '--publish-by-query'}: only for a proxy that is served with --http"
+        )
     kind = Policy.strict() if policy == "strict" else Policy()
     mode: Mode = "observe" if observe else "repair"
     chosen = kind.changed(mode=mode, unrepairable=unrepairable, closed=closed, publish=publish)

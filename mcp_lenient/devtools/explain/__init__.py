@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final, Literal
@@ -134,54 +134,37 @@ async def explain(server: FastMCP, tool: str, sent: Any, *, guards: bool = True)
     async with Context(fastmcp=server):
         found = await server.get_tool(tool)
         if found is None:
-            return await _under_another_name(server, tool, sent, guards=guards)
+            return await _of_unknown(server, tool, sent, guards=guards)
         validators = await judged_by(server, await find_target(server, found))
         known = validators[0] if validators else await LenientMiddleware().known(server, tool)
     if known is None:
-        return await _no_such_tool(server, tool)
+        return await _of_unknown(server, tool, sent, guards=guards)
     return _Explainer(tool, known, is_protected=bool(validators), guards=guards).explain(sent)
 
 
-async def _under_another_name(server: FastMCP, tool: str, sent: Any, *, guards: bool) -> Explanation:
+async def _of_unknown(server: FastMCP, tool: str, sent: Any, *, guards: bool) -> Explanation:
     """Explain a call of a tool that the server does not have: that of the one with another spelling, if it is repaired."""
-    meant = await _middleware_of(server).meant(server, tool)
-    if meant is None or meant.mode != "repair":
-        return await _no_such_tool(server, tool)
-    name = meant.tool.name
-    step = _step(
-        "The name of the tool",
-        f"{RENAMED_TOOL.rule}: {_tool_name(tool)} is {_tool_name(name)} in another spelling. The call starts again under this name.",
-    )
-    explained = await explain(server, name, sent, guards=guards)
-    fate: Fate = "repaired" if explained.fate == "accepted" else explained.fate
-    steps, repairs = (step, *explained.steps), (RENAMED_TOOL, *explained.repairs)
-    return replace(explained, tool=tool, fate=fate, steps=steps, repairs=repairs)
-
-
-def _middleware_of(server: FastMCP) -> LenientMiddleware:
-    """Return the server's own middleware, else the default one."""
-    own = next((each for each in server.middleware if isinstance(each, LenientMiddleware)), None)
-    return LenientMiddleware() if own is None else own
-
-
-async def _no_such_tool(server: FastMCP, tool: str) -> Explanation:
+    own = (each for each in server.middleware if isinstance(each, LenientMiddleware))
+    middleware, called = next(own, None) or LenientMiddleware(), _tool_name(tool)
+    meant, rule = await middleware.meant(server, tool), RENAMED_TOOL.rule
+    if meant is not None and meant.mode == "repair":
+        name = _tool_name(meant.tool.name)
+        said = f"{rule}: {called} is {name} in another spelling. The call starts again under this name."
+        explained = await explain(server, meant.tool.name, sent, guards=guards)
+        fate: Fate = "repaired" if explained.fate == "accepted" else explained.fate
+        steps = (_step("The name of the tool", said), *explained.steps)
+        return replace(
+            explained, tool=tool, fate=fate, steps=steps, repairs=(RENAMED_TOOL, *explained.repairs)
+        )
     names = {each.name for each in await server.list_tools()}
-    listed = ", ".join(map(_tool_name, sorted(names)))
-    why = await _not_renamed(server, tool, names)
-    said = _step("There is no such tool.", f"The server has {listed or 'no tools at all'}.", *why)
-    return Explanation(tool, "refused", (said,), envelope=unknown_tool(tool, near(tool, names), names))
-
-
-async def _not_renamed(server: FastMCP, tool: str, names: set[str]) -> tuple[str, ...]:
-    """Say why a name is not read as the one that it is another spelling of."""
+    lines = [f"The server has {', '.join(map(_tool_name, sorted(names))) or 'no tools at all'}."]
     target = tool_target(tool, names, [server.name])
-    known = None if target is None else await _middleware_of(server).known(server, target.name)
-    if target is None or known is None or not known.plan.destructive:
-        return ()
-    name, rule = _tool_name(target.name), RENAMED_TOOL.rule
-    return (
-        f"{_tool_name(tool)} is {name} in another spelling, but {rule} never acts on a destructive tool.",
-    )
+    known = None if target is None else await middleware.known(server, target.name)
+    if known is not None and known.plan.destructive:
+        name = _tool_name(known.tool.name)
+        lines.append(f"{called} is {name} in another spelling, but {rule} never acts on a destructive tool.")
+    step = _step("There is no such tool.", *lines)
+    return Explanation(tool, "refused", (step,), envelope=unknown_tool(tool, near(tool, names), names))
 
 
 class _Explainer:
@@ -353,7 +336,7 @@ _FAULTS = {
 }
 
 
-def _guards(rules: list[str]) -> Iterator[str]:
+def _guards(rules: Iterable[str]) -> Iterator[str]:
     by_guard: dict[str, list[str]] = {}
     for rule in rules:
         guards = FAMILY_OF[rule].unless if rule in FAMILY_OF else "of your own"

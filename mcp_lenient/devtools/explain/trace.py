@@ -13,8 +13,7 @@ from mcp_lenient.types import Fault, Outcome
 from mcp_lenient.values.json_values import plain, pointer
 
 _MOST: Final = 200
-_MOST_LOOKS: Final = 2_000
-"""How many applications of rules are noted; of a larger call the first part is explained."""
+"""How many proposals are noted, and how many places without one; of a larger call the first part is explained."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +48,10 @@ class Trace:
     proposals: dict[str, Proposal] = field(default_factory=dict)
     answers: list[ValidatorAnswer] = field(default_factory=list)
     outcome: Outcome = field(init=False)
-    kept_out: dict[str, list[str]] = field(default_factory=dict)
-    _looks: int = 0
+    kept_out: dict[str, dict[str, None]] = field(default_factory=dict)
 
     def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
         """Record what a rule made of a value, or that it did not apply."""
-        self._looks += 1
-        if self._looks > _MOST_LOOKS:
-            return
         if rule.part == "names":
             done = [key for key, _ in made]
             self._note(rule, place, made)
@@ -76,15 +71,14 @@ class Trace:
         self.outcome = outcome
 
     def _note(self, rule: Rule, place: Place, made: Iterable[tuple[str | None, Any]]) -> None:
-        for key, raw in made:
+        for key, raw in made if len(self.proposals) < _MOST else ():
             after = plain(raw)
             where = pointer(place.path if key is None else (*place.path, key))
             noted = json.dumps([rule.name, where, after], default=repr)
-            if noted not in self.proposals and len(self.proposals) < _MOST:
+            if noted not in self.proposals:
                 fits = rule.part != "value" or place.node.takes(after)
                 self.proposals[noted] = Proposal(rule.name, rule.tier, rule.part, where, after, fits)
 
     def _note_kept_out(self, rule: Rule, where: str) -> None:
-        rules = self.kept_out.setdefault(where, [])
-        if rule.name not in rules and len(self.kept_out) <= _MOST:
-            rules.append(rule.name)
+        if where in self.kept_out or len(self.kept_out) < _MOST:
+            self.kept_out.setdefault(where, {})[rule.name] = None
