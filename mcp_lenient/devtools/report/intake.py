@@ -108,11 +108,13 @@ def _of_lines(compression: Compression) -> str:
 
 def _of_parquet(columns: Mapping[str, str]) -> str:
     """Return the query for the fields of Parquet files with columns of these types."""
-    fields = (f"{_field(name, columns[name]) if name in columns else 'NULL'} AS {name}" for name in _WRITTEN)
+    fields = (f"{_field(name, columns.get(name))} AS {name}" for name in _WRITTEN)
     return f"SELECT {', '.join(fields)} FROM {_PARQUET}"
 
 
-def _field(name: str, column: str) -> str:
+def _field(name: str, column: str | None) -> str:
+    if column is None:
+        return f"CAST(NULL AS {_WRITTEN[name]})"
     if name in LISTS and (column.endswith("]") or column.startswith(("STRUCT(", "MAP("))):
         return f"to_json({name})"
     if name in LISTS:  # JSON text, of which some writers make a null
