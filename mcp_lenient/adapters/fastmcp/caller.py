@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fastmcp.server.dependencies import get_access_token
-
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
 from mcp_lenient.telemetry.otel import trace_fields
 
@@ -19,22 +17,6 @@ def caller_fields(context: Context | None) -> dict[str, str | None]:
         return trace_fields()
     request = context.request_context
     return who_called(context.fastmcp, request) | {
-        "subject": _subject(),
         "session_id": context.session_id if request else None,
         "transport": context.transport,
     }
-
-
-def _subject() -> str | None:
-    try:
-        token = get_access_token()
-    except TypeError:  # a kind of token that FastMCP does not know
-        return None
-    if token is None:
-        return None
-    claimed = token.claims.get("sub")
-    return (
-        claimed
-        if isinstance(claimed, str) and claimed
-        else getattr(token, "subject", None) or token.client_id
-    )

@@ -36,14 +36,24 @@ def who_called(server: Any, request: Any) -> dict[str, str | None]:
     known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields(sent)}
     if request is None:
         return known
-    over_http, token = request.request, get_access_token()
+    over_http = request.request
     return known | {
         **client_fields(request.session),
-        "subject": None if token is None else getattr(token, "subject", None) or token.client_id,
+        "subject": _subject(over_http),
         "session_id": None if over_http is None else over_http.headers.get("mcp-session-id"),
         "request_id": None if request.request_id is None else str(request.request_id),
         "transport": None if over_http is None else _transport(over_http),
     }
+
+
+def _subject(over_http: Any) -> str | None:
+    """Return whom the access token of a request is for."""
+    # A token may be replaced in the middle of a session, which only the request itself shows.
+    user = None if over_http is None else over_http.scope.get("user")
+    token = getattr(user, "access_token", None) or get_access_token()
+    claimed = (getattr(token, "claims", None) or {}).get("sub")
+    said = claimed, getattr(token, "subject", None), getattr(token, "client_id", None)
+    return next((each for each in said if each and isinstance(each, str)), None)
 
 
 def _transport(over_http: Any) -> str:
