@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cached_property, partial, wraps
@@ -117,20 +118,16 @@ class _Calls:
         Raises:
             ValidationError: Pydantic's, where the policy in force changes nothing.
         """
-        running, started = current.get(), perf_counter_ns()
+        running, gate, started = current.get(), self.owner.gate, perf_counter_ns()
         if running is not None and running.mode != "repair":
             return handler(sent)
         if self._may_be_right(sent):
-            try:
+            with suppress(ValidationError):
                 validated = handler(sent)
-            except ValidationError:
-                pass
-            else:
-                if self.owner.gate.remembers(self.tool.name):
-                    self.owner.gate.forget_refused(self._call(sent, started))
+                if gate.remembers(self.tool.name):
+                    gate.forget_refused(self._call(sent, started))
                 return validated
-        call = self._call(sent, started)
-        verdict = self.owner.gate.verdict_at_once(call, self._host_tool(), self._compiled)
+        verdict = gate.verdict_at_once(self._call(sent, started), self._host_tool(), self._compiled)
         if verdict.refusal is not None:
             return (verdict,), {}
         args, kwargs = handler(sent if verdict.arguments is None else verdict.arguments)

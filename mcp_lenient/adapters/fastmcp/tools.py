@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Collection, Mapping
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from fastmcp import Context, FastMCP
 from fastmcp.exceptions import ToolError
@@ -40,7 +40,7 @@ from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry import otel as spans
 from mcp_lenient.types import Fault
 from mcp_lenient.values.display import shown_name
-from mcp_lenient.values.json_values import holds_many, json_type
+from mcp_lenient.values.json_values import json_type
 
 if TYPE_CHECKING:
     from fastmcp.server.middleware import CallNext, MiddlewareContext
@@ -73,17 +73,8 @@ class FunctionValidator(PydanticValidator):
 
     def __init__(self, tool: FunctionTool, *, strict: bool) -> None:
         probe = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict)
-        super().__init__(probe.validate)
-        self._is_surely_right = probe.is_surely_right
+        super().__init__(probe.validate, probe.is_surely_right)
         self.exact_integers, self.has_validators = probe.exact_integers, probe.in_thread
-
-    def accepts(self, arguments: Mapping[str, Any]) -> bool:
-        """Return whether the tool accepts these arguments."""
-        # Pydantic would build an object for each entry, and FastMCP builds them once more.
-        quick = self._is_surely_right
-        if quick is not None and holds_many(arguments) and quick(arguments):
-            return True
-        return super().accepts(arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +220,11 @@ class ServerTool(HostTool):
         record: The tool as the server that was asked sees it.
         function: The function below all mounts and transforms.
         route: The mounted servers that a call is handed down through, with the name it has there.
-        settled: Whether a mounted tool still has the schema seen on the parent; it may be replaced in between.
     """
 
     record: Tool = field(compare=False)
     function: Callable[..., Any] | None = None
     route: tuple[tuple[FastMCP, str], ...] = ()
-    settled: bool = True
 
     @property
     def mounted(self) -> tuple[str, ...]:
@@ -264,9 +253,8 @@ async def find_target(server: FastMCP, tool: Tool) -> ServerTool:
         below = await _target_in(*delegated)
         if below is None:
             return ServerTool(**as_published(tool))
-        settled = below.settled and below.record.parameters == tool.parameters
         own = {**as_published(tool), "schema": below.schema}
-        return replace(below, **own, route=(delegated[:2], *below.route), settled=settled)
+        return replace(below, **own, route=(delegated[:2], *below.route))
     transformed = compat.transformed(tool)
     if transformed is not None:
         return await _transformed(server, transformed)
@@ -318,8 +306,6 @@ def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     )
 
 
-_TRIES: Final = 3
-"""Look-ups of a tool that changes at each of them."""
 Key = tuple[str, str | None, bytes]
 Contracts = weakref.WeakKeyDictionary[FastMCP, dict[Any, CompiledTool]]
 """The contracts of each server's tools, kept between calls."""
@@ -371,14 +357,11 @@ class ServerSource(ToolSource):
         kept = self.kept(name)
         if kept is not None and not fresh and not kept.normalizers:
             return own_tool(kept)
-        for _ in range(_TRIES):
-            tool = await self._look_up(name)
-            if tool is None:
-                self.compiled.pop(self._key(name), None)
-                return None
-            target = await find_target(self.server, tool)
-            if target.settled:
-                break
+        tool = await self._look_up(name)
+        if tool is None:
+            self.compiled.pop(self._key(name), None)
+            return None
+        target = await find_target(self.server, tool)
         return replace(target, key=self._key(name), form=self.form)
 
     async def _look_up(self, name: str) -> Tool | None:

@@ -8,7 +8,9 @@ from typing import Any
 from pydantic_core import ValidationError
 
 from mcp_lenient.adapters.pydantic.faults import faults_of, unwritable
+from mcp_lenient.adapters.pydantic.plain_types import Check
 from mcp_lenient.types import Fault
+from mcp_lenient.values.json_values import holds_many
 
 
 class PydanticValidator:
@@ -19,14 +21,16 @@ class PydanticValidator:
 
     Args:
         validate: Raises what the host's validation of these arguments raises, or returns what the tool receives.
+        quick: A check for long lists, where validation would build an object for each entry: True means accepted.
     """
 
     by_schema = False
     exact_integers = False
-    __slots__ = ("_validate",)
+    __slots__ = ("_quick", "_validate")
 
-    def __init__(self, validate: Callable[[dict[str, Any]], object]) -> None:
+    def __init__(self, validate: Callable[[dict[str, Any]], object], quick: Check | None = None) -> None:
         self._validate = validate
+        self._quick = quick
 
     def __eq__(self, other: object) -> bool:
         """Return whether both validate in the same way."""
@@ -38,6 +42,8 @@ class PydanticValidator:
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
+        if self._quick is not None and holds_many(arguments) and self._quick(arguments):
+            return True
         try:
             self._validate(arguments if type(arguments) is dict else dict(arguments))
         except (ValueError, RecursionError):

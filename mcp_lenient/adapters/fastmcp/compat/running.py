@@ -1,4 +1,4 @@
-"""Read what is running: local variables of callers, and FastMCP's context variables."""
+"""Read what is running: local variables of callers, and what FastMCP serves."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from fastmcp.server import context as server_context
+from fastmcp.server.dependencies import get_context
 from fastmcp.tools import tool_transform
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ def local(function: Callable[..., Any] | None, name: str) -> object:
 
 def current_context() -> Context | None:
     """Return the context of the call being served; None outside of one."""
-    return server_context._current_context.get(None)  # noqa: SLF001 - private to FastMCP
+    try:
+        return get_context()
+    except RuntimeError:
+        return None
 
 
 def is_transforming() -> bool:
