@@ -317,7 +317,7 @@ def tool_failed(name: str, error_id: str, *, language: str = ENGLISH) -> dict[st
 def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool of a server that a proxy cannot reach."""
     text = marked(
-        "Tool '{tool}' cannot be called now: the server behind this proxy does not answer. "
+        "Tool '{tool}' cannot be called now: the server behind this proxy is not available. "
         "The tool was not run. Try again later."
     )
     return _about_tool("UPSTREAM_UNAVAILABLE", name, texts(language), text)

@@ -106,14 +106,13 @@ class RawRequests:
         telemetry: Where outcomes are recorded.
 
     Attributes:
-        seen: The servers that have the hook, or cannot have it.
+        hooked: Each server that has sent a message on, and whether it has the hook.
     """
 
     def __init__(self, policy_for: Callable[[str], Policy], telemetry: CallTelemetry) -> None:
         self._policy_for = policy_for
         self._telemetry = telemetry
-        self.seen: weakref.WeakSet[FastMCP] = weakref.WeakSet()
-        self._hooked: weakref.WeakSet[FastMCP] = weakref.WeakSet()
+        self.hooked: weakref.WeakKeyDictionary[FastMCP, bool] = weakref.WeakKeyDictionary()
 
     def claim(self, tool: str) -> RawCall:
         """Return what this request was sent with, once: for the call that the client made."""
@@ -125,28 +124,24 @@ class RawRequests:
         _raw.set(AS_SENT)
         return raw
 
-    async def on_message(self, context: MiddlewareContext[Any], own: Context) -> Any:
-        """Install the hook on a server's first message; answer a call that came before the hook.
+    def install(self, server: FastMCP) -> None:
+        """Install the hook on a server that sends its first message on."""
+        reason = host.install(server, partial(self._read_request, weakref.ref(server)))
+        self.hooked[server] = reason is None
+        if reason is not None:
+            self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
 
-        Returns:
-            The answer, or None if the message is passed on.
-        """
+    async def missed(self, context: MiddlewareContext[Any], own: Context) -> Any:
+        """Answer a call with other arguments that came before the hook; return None for any other message."""
         server = own.fastmcp
-        hook = partial(self._read_request, weakref.ref(server))
-        if server not in self.seen:
-            self.seen.add(server)
-            reason = host.install(server, hook)
-            if reason is None:
-                self._hooked.add(server)
-            else:
-                self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
         if context.method != "tools/call" or not isinstance(context.message, Mapping):
             return None
         # For a call that the SDK refused, FastMCP gives the raw parameters; its handler has not run.
         request = host.raw_request(own)
-        if request is None or _hooked_session.get() is request.session or server not in self._hooked:
+        if request is None or _hooked_session.get() is request.session or not self.hooked[server]:
             return None
-        return await hook(replace(request, params=context.message), host.handler(server))
+        read = replace(request, params=context.message)
+        return await self._read_request(weakref.ref(server), read, host.handler(server))
 
     async def _read_request(
         self, server: weakref.ref[FastMCP], ctx: ServerRequestContext[Any, Any], call_next: _NextHandler
@@ -244,7 +239,7 @@ class LenientMiddleware(Middleware):
         self._compiled: Contracts = weakref.WeakKeyDictionary()
         self._by_query = publish_by_query
         self._raw_requests = RawRequests(self.policy_for, self._telemetry)
-        self._warm: weakref.WeakSet[FastMCP] | None = weakref.WeakSet() if warm else None
+        self._warm = warm
         hooks = (type(self).on_message, type(self).on_request)
         overrides_none = hooks == (LenientMiddleware.on_message, Middleware.on_request)
         # A file that may change is checked with every message.
@@ -289,7 +284,7 @@ class LenientMiddleware(Middleware):
         """Dispatch a message; a tool call goes straight to ``on_call_tool``, without the unused hooks."""
         own = context.fastmcp_context
         is_call = type(context.message) is CallToolRequestParams and context.method == "tools/call"
-        if is_call and self._goes_straight and own is not None and own.fastmcp in self._raw_requests.seen:
+        if is_call and self._goes_straight and own is not None and own.fastmcp in self._raw_requests.hooked:
             return host.masked(self.on_call_tool(context, call_next))
         return host.masked(super().__call__(context, call_next))
 
@@ -311,22 +306,23 @@ class LenientMiddleware(Middleware):
             return await call_next(context)
         if self._gate.operator.reloads:
             await self._reload(own.fastmcp)
-        await self._warm_up(own.fastmcp)
-        answer = await self._raw_requests.on_message(context, own)
+        if own.fastmcp not in self._raw_requests.hooked:
+            self._raw_requests.install(own.fastmcp)
+            if self._warm:
+                await self._warm_up(own.fastmcp)
+        answer = await self._raw_requests.missed(context, own)
         return await call_next(context) if answer is None else answer
 
     async def _warm_up(self, server: FastMCP) -> None:
-        if self._warm is not None and server not in self._warm:
-            self._warm.add(server)
-            self._telemetry.log.warm()
-            with spans.aside():
-                # Another middleware may refuse a list, and must not refuse the client's first message.
-                tools = await server.list_tools(run_middleware=False)
-            for tool in tools:
-                with suppress(DefinitionError):  # the first list of tools or call raises it
-                    compiled = await self.known(server, tool.name)
-                    if compiled is not None and not (compiled.tool.in_thread or compiled.normalizers):
-                        await anyio.to_thread.run_sync(compiled.rehearse)
+        self._telemetry.log.warm()
+        with spans.aside():
+            # Another middleware may refuse a list, and must not refuse the client's first message.
+            tools = await server.list_tools(run_middleware=False)
+        for tool in tools:
+            with suppress(DefinitionError):  # the first list of tools or call raises it
+                compiled = await self.known(server, tool.name)
+                if compiled is not None and not (compiled.tool.in_thread or compiled.normalizers):
+                    await anyio.to_thread.run_sync(compiled.rehearse)
 
     async def on_list_tools(
         self,

@@ -25,18 +25,18 @@ from mcp_types import (
     DiscoverResult,
     TextContent,
 )
-from pydantic import ValidationError as PydanticError
 
 from mcp_lenient.adapters.fastmcp.middleware import AS_SENT, LenientMiddleware
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, OVER_HTTP, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     MALFORMED,
+    REFUSED_CREDENTIALS,
     TIMED_OUT,
     UNAVAILABLE,
     UpstreamError,
     credentials_refused,
 )
-from mcp_lenient.adapters.fastmcp.proxy.upstream import Failure, Reason, is_noting, noting_failures
+from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, as_result, kept_tool, own_tool
 from mcp_lenient.refusal.envelope import (
     META_KEY,
@@ -118,7 +118,6 @@ def with_upstream_message(
     return safe
 
 
-_UNREADABLE: Final = "The server's answer is not a valid tool result."
 _LOSSES: Final = {CONNECTION_CLOSED: "CONNECTION_LOST", REQUEST_TIMEOUT: TIMED_OUT}
 _NOT_SENT: Final = (httpx2.ConnectError, httpx2.ConnectTimeout)
 
@@ -163,10 +162,9 @@ class UpstreamSource(ServerSource):
 
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for an unknown tool, which may be one of a server that lists none."""
-        reasons = {upstream.failed for upstream in self.proxy._upstream.values()} - {None}  # noqa: SLF001
-        if not reasons:
-            return super().unknown(name, names, language)
-        return _without_list(name, language, answered="silent" not in reasons)
+        if any(upstream.failed for upstream in self.proxy._upstream.values()):  # noqa: SLF001
+            return upstream_unavailable(name, language=language)
+        return super().unknown(name, names, language)
 
 
 class ProxyMiddleware(LenientMiddleware):
@@ -286,7 +284,7 @@ class ProxyMiddleware(LenientMiddleware):
         with noting_failures() as failures:
             items = await listing
         self._log_failures(failures)
-        if len({failure.server for failure in failures}) < len(self._upstream):
+        if len(failures) < len(self._upstream):
             return items
         raise _missing(failures)
 
@@ -301,11 +299,10 @@ class ProxyMiddleware(LenientMiddleware):
         self._log_failures(failures)
         raise _missing(failures)
 
-    def _log_failures(self, failures: Sequence[Failure]) -> None:
-        """Log each server once; one failure may lead to another."""
-        for failure in {failure.server: failure for failure in reversed(failures)}.values():
-            name = self._telemetry.names.get(failure.server, failure.server)
-            self._telemetry.log.warn_each_time("list_failed", name, _sentence("The server", failure))
+    def _log_failures(self, failures: Failures) -> None:
+        for server, failure in failures.items():
+            name = self._telemetry.names.get(server, server)
+            self._telemetry.log.warn_each_time("list_failed", name, str(failure))
 
     async def on_call_tool(self, context: CallContext, call_next: Next) -> ToolResult:
         """Handle a call like :class:`LenientMiddleware`; turn refusals of the upstream server into envelopes too."""
@@ -339,10 +336,6 @@ class ProxyMiddleware(LenientMiddleware):
             exchange.answer = as_refused(error.__cause__)
             if exchange.answer is None:
                 raise
-        except PydanticError as error:
-            # The SDK would answer -32602, as if the caller's arguments were wrong.
-            exchange.lost = MALFORMED
-            raise MCPError(code=INTERNAL_ERROR, message=_UNREADABLE) from error
         except anyio.get_cancelled_exc_class():
             exchange.lost = "CANCELLED"
             raise
@@ -407,7 +400,7 @@ class ProxyMiddleware(LenientMiddleware):
         own = self._upstream.get(server)
         for upstream in self._upstream.values() if own is None else (own,):
             await upstream.list_anew()
-        if own is not None and own.failed == "credentials":
+        if own is not None and own.failed is not None and own.failed.loss == REFUSED_CREDENTIALS:
             raise credentials_refused()
 
     def _record_upstream(self, event: EventName, context: CallContext, code: str) -> None:
@@ -415,44 +408,12 @@ class ProxyMiddleware(LenientMiddleware):
         self._gate.record(event, asked, self._cached(context), code=code)
 
 
-_SAID: Final[Mapping[Reason, str]] = {
-    "credentials": "{who} does not accept the caller's credentials.",
-    "silent": "{who} does not answer.",
-    "refused": "{who} answered '{method}' with an error.",
-    "invalid": "{who} answered '{method}' with something that is not such a list.",
-}
-
-
-def _sentence(who: str, failure: Failure) -> str:
-    return _SAID[failure.reason].format(who=who, method=failure.method)
-
-
-def _missing(failures: Sequence[Failure]) -> MCPError:
-    """Return the error for a request that failed because of these lists; it repeats nothing of the server's."""
-    message = _sentence("The server behind this proxy", failures[0])
-    if len({failure.server for failure in failures}) > 1:
-        message = f"None of the servers behind this proxy answers '{failures[0].method}'."
+def _missing(failures: Failures) -> MCPError:
+    """Return the error for a request that failed because of these lists."""
+    message = "None of the servers behind this proxy answers."
+    if len(failures) == 1:
+        message = str(*failures.values())
     return MCPError(code=INTERNAL_ERROR, message=message)
-
-
-def _without_list(tool: str, language: str, *, answered: bool) -> dict[str, Any]:
-    """Return the envelope for a tool whose server does not list its tools.
-
-    Args:
-        tool: The name of the tool.
-        language: The language of the message.
-        answered: Whether the server answered, with an error or something else.
-    """
-    answer = upstream_unavailable(tool, language=language)
-    if not answered:
-        return answer
-    words = texts(language)
-    message = words(
-        "Tool '{tool}' cannot be called now: the server behind this proxy does not list its tools, but answers "
-        "with an error. The tool was not run. Try again later.",
-        tool=answer["details"]["tool"],
-    )
-    return {**answer, "message": message}
 
 
 def _own_repairs(answer: ToolResult, result: ToolResult) -> list[Repair]:

@@ -30,6 +30,7 @@ from mcp_types import (
     CreateMessageResult,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
 from typing_extensions import ParamSpec, Self
 
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
@@ -58,6 +59,7 @@ _UNREACHED: Final = (RuntimeError, OSError, httpx2.HTTPError, anyio.ClosedResour
 _SESSIONLESS: Final = "the newer era of the protocol, in which a server knows no sessions"
 BROKEN: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT})
 """The codes of errors that the server did not send."""
+BEHIND: Final = "The server behind this proxy"
 REFUSED_CREDENTIALS: Final = "CREDENTIALS_REFUSED"
 UNAVAILABLE: Final = "UPSTREAM_UNAVAILABLE"
 TIMED_OUT: Final = "UPSTREAM_TIMED_OUT"
@@ -82,8 +84,7 @@ class UpstreamError(ToolError, MCPError):
 
 def credentials_refused() -> UpstreamError:
     """Return the error for a server that does not accept the caller's credentials."""
-    message = "The server behind this proxy does not accept the caller's credentials."
-    return UpstreamError(REFUSED_CREDENTIALS, message)
+    return UpstreamError(REFUSED_CREDENTIALS, f"{BEHIND} does not accept the caller's credentials.")
 
 
 def era_in_front() -> str:
@@ -264,8 +265,8 @@ class UpstreamClient(ProxyClient[Any]):
         """End the session unless it is kept and still usable.
 
         Raises:
-            UpstreamError: When the server's answer is late or is not UTF-8, or the server does not accept the caller's
-                credentials.
+            UpstreamError: When the server's answer is late, not valid or not UTF-8, or the server does not accept the
+                caller's credentials.
         """
         self._end_request()
         if self.kept_for is None or not _breaks(error):
@@ -274,6 +275,9 @@ class UpstreamClient(ProxyClient[Any]):
             self.kept_for = None
             self._sessions.end_soon(self)
         self._check_refusal(error)
+        if isinstance(error, ValidationError):
+            # The SDK would answer -32602, as if the caller's arguments were wrong.
+            raise UpstreamError(MALFORMED, "The server's answer is not valid.") from error
         if not isinstance(error, MCPError):
             return
         if is_not_utf_8(error.error):

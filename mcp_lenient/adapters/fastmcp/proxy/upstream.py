@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from fastmcp import Client
@@ -27,12 +27,15 @@ from pydantic import ValidationError
 
 from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Sending, Times, caller_of, sending_of
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
+    BEHIND,
     BROKEN,
     MALFORMED,
     REFUSED_CREDENTIALS,
+    UNAVAILABLE,
     Sessions,
     UpstreamClient,
     UpstreamError,
+    credentials_refused,
     era_in_front,
 )
 from mcp_lenient.telemetry import otel as spans
@@ -93,26 +96,9 @@ _UNUSABLE: Final = (MCPError, RuntimeError, OSError, ValidationError)
 """Errors raised when a server cannot be reached or does not answer in MCP."""
 HEALTH_HOLDS: Final = 5.0
 """Seconds for which a health check is cached."""
-Reason = Literal["silent", "refused", "invalid", "credentials"]
-"""Why a list is missing: no answer, an error, no valid list, or credentials that the server does not accept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A list that an upstream server did not give.
-
-    Attributes:
-        server: The name of FastMCP's proxy for the server.
-        method: The list that was asked for.
-        reason: Why it is missing.
-    """
-
-    server: str
-    method: str
-    reason: Reason
-
-
-_failures: ContextVar[list[Failure] | None] = ContextVar("mcp_lenient_failures", default=None)
+Failures = dict[str, UpstreamError]
+"""Why servers gave no list, by the name of FastMCP's proxy for each: its first failure, which may lead to others."""
+_failures: ContextVar[Failures | None] = ContextVar("mcp_lenient_failures", default=None)
 
 
 def is_noting() -> bool:
@@ -121,9 +107,9 @@ def is_noting() -> bool:
 
 
 @contextmanager
-def noting_failures() -> Iterator[list[Failure]]:
+def noting_failures() -> Iterator[Failures]:
     """Collect the lists that fail in this block; they are empty there."""
-    failures: list[Failure] = []
+    failures: Failures = {}
     token = _failures.set(failures)
     try:
         yield failures
@@ -131,17 +117,23 @@ def noting_failures() -> Iterator[list[Failure]]:
         _failures.reset(token)
 
 
-def _reason(error: BaseException) -> Reason:
-    if isinstance(error, UpstreamError):
-        return _REASONS.get(error.loss, "silent")
-    if isinstance(error, ValidationError):
-        return "invalid"
+def _failure(error: BaseException, method: str) -> UpstreamError:
+    """Return why a list is missing; the message repeats nothing of the server's."""
+    loss = error.loss if isinstance(error, UpstreamError) else None
+    if loss == REFUSED_CREDENTIALS:
+        return credentials_refused()
+    if loss == MALFORMED or isinstance(error, ValidationError):  # without our client
+        return UpstreamError(
+            MALFORMED, f"{BEHIND} answered '{method}' with something that is not such a list."
+        )
     # FastMCP's proxy turns an error of the transport into its cause.
-    is_answer = isinstance(error, MCPError) and error.error.code not in BROKEN and error.__cause__ is None
-    return "refused" if is_answer else "silent"
+    if isinstance(error, MCPError) and loss is None and error.code not in BROKEN and error.__cause__ is None:
+        return UpstreamError(UNAVAILABLE, f"{BEHIND} answered '{method}' with an error.")
+    return _silent()
 
 
-_REASONS: Final[dict[str, Reason]] = {REFUSED_CREDENTIALS: "credentials", MALFORMED: "invalid"}
+def _silent() -> UpstreamError:
+    return UpstreamError(UNAVAILABLE, f"{BEHIND} does not answer.")
 
 
 @dataclass(slots=True)
@@ -156,7 +148,7 @@ class _Lists:
 
     provider: ProxyProvider
     listed: float = -math.inf
-    failed: Reason | None = None
+    failed: UpstreamError | None = None
 
 
 def _asked(name: str, method: str) -> Any:
@@ -171,7 +163,7 @@ def _asked(name: str, method: str) -> Any:
             if gives_list and failures is None:
                 raise
             if failures is not None:
-                failures.append(Failure(self.server, method, _reason(error)))
+                failures.setdefault(self.server, _failure(error, method))
             return [] if gives_list else None
 
     return ask
@@ -260,7 +252,7 @@ class Upstream:
         return sending_of(self._transport)
 
     @property
-    def failed(self) -> Reason | None:
+    def failed(self) -> UpstreamError | None:
         """Why the server did not list its tools for this caller when it was last asked; None if it did."""
         return self._provider.lists.failed
 
@@ -286,7 +278,7 @@ class Upstream:
             lists = self._provider.lists
             if monotonic() - lists.listed < _FRESH:
                 return
-            lists.failed = "silent"
+            lists.failed = _silent()
             with (
                 suppress(*_UNUSABLE),
                 spans.aside(),
@@ -294,7 +286,7 @@ class Upstream:
                 noting_failures() as failures,
             ):
                 await self._provider.list_tools()
-                lists.failed = failures[0].reason if failures else None
+                lists.failed = next(iter(failures.values()), None)
             lists.listed = monotonic()
 
     async def answers(self) -> bool:

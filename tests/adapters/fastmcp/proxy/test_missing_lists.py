@@ -68,9 +68,7 @@ async def test_each_list_is_an_error_that_says_which(command, said, logged, capl
         answers = {method: await _error(ask(client)) for method, ask in _LISTS.items()}
     assert answers == {method: said.format(method) for method in _LISTS}
     assert [event["event"] for event in logged] == ["list_failed"] * 4
-    assert [event["reason"] for event in logged] == [
-        said.format(method).replace(" behind this proxy", "") for method in _LISTS
-    ]
+    assert [event["reason"] for event in logged] == list(answers.values())
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
 
@@ -83,19 +81,15 @@ async def test_what_a_server_does_not_claim_to_have_is_an_empty_list(logged):
     assert len(logged) == 1
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [(_GONE, "does not answer"), (_broken(), "does not list its tools, but answers with an error")],
-    ids=["gone", "broken"],
-)
-async def test_a_call_gets_the_envelope(command, said, logged):
-    """A call of an unknown tool says too whether the server answered, and is the only line in the log."""
+@pytest.mark.parametrize("command", [_GONE, _broken()], ids=["gone", "broken"])
+async def test_a_call_gets_the_envelope(command, logged):
+    """A call of an unknown tool says that the server is not available, and is the only line in the log."""
     async with of_process(*command[1:]) as client:
         result = await client.call_tool_mcp("add", {"a": 1})
     reported = result.meta["mcp_lenient"]
     assert reported["error_code"] == "UPSTREAM_UNAVAILABLE"
     assert reported["message"] == (
-        f"Tool 'add' cannot be called now: the server behind this proxy {said}. "
+        "Tool 'add' cannot be called now: the server behind this proxy is not available. "
         "The tool was not run. Try again later."
     )
     assert [event["event"] for event in logged] == ["call_rejected"]
@@ -129,7 +123,7 @@ async def test_neither_of_two_servers():
     """If no server lists its tools, that is an error."""
     async with Client(create_lenient_proxy(_config(one=_broken(), two=_GONE)), mode="legacy") as client:
         said = await _error(client.list_tools())
-    assert said == "None of the servers behind this proxy answers 'tools/list'."
+    assert said == "None of the servers behind this proxy answers."
 
 
 def _config(**commands: list[str]) -> dict[str, Any]:

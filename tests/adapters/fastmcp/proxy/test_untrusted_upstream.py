@@ -144,7 +144,7 @@ async def test_a_malformed_answer_is_a_server_error(events):
     """An answer that is not a tool result is a logged internal error, not an error in the arguments."""
     async with _by_hand({f"tools/call#{at}": each for at, each in enumerate(MALFORMED, 1)}) as client:
         for _ in MALFORMED:
-            with pytest.raises(MCPError, match="server's answer is not a valid tool result") as raised:
+            with pytest.raises(MCPError, match="server's answer is not valid") as raised:
                 await client.call_tool_mcp("note", {"tags": ["a"]})
             assert raised.value.error.code == INTERNAL_ERROR
     assert [(event["event"], event.get("error_code")) for event in events] == [
