@@ -109,17 +109,26 @@ async def repaired_prompt(
     decision = await anyio.to_thread.run_sync(known.decide, message.name, policy, sent)
     if decision is None:
         return context
-    changes = decision.status == "repaired" and policy.mode == "repair"
-    forwards = decision.status == "refused" and not known.certain and policy.unrepairable == "forward"
-    told = decision if changes else replace(decision, arguments=sent)
-    _record(telemetry, own, message.name, told, policy, started, forwards=forwards)
-    if changes:
-        return context.copy(message=message.model_copy(update={"arguments": dict(decision.arguments)}))
-    if policy.mode == "observe" or forwards or _is_nested(own):
+    event = _event(decision, policy, certain=known.certain)
+    final = dict(decision.arguments) if event == "call_repaired" else sent
+    caller, secret = partial(caller_fields, own), frozenset(policy.secret)
+    call = RecordedCall(message.name, started, caller, secret=secret, arguments=final)
+    telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
+    if event == "call_repaired":
+        return context.copy(message=message.model_copy(update={"arguments": final}))
+    if event != "call_rejected" or _is_nested(own):
         return context
-    decision = replace(decision, violations=tuple(map(_fixed_by_texts, decision.violations)))
     # What the prompt converts is open in the contract's schema.
-    raise _refused(message.name, Tree(known.schema()).top, decision, policy)
+    raise _refusal(message.name, Tree(known.schema()).top, decision, policy)
+
+
+def _event(decision: Decision, policy: Policy, *, certain: bool) -> EventName:
+    """Return what happens to a request whose arguments are not accepted."""
+    if policy.mode == "observe":
+        return "call_observed"
+    if decision.status == "repaired":
+        return "call_repaired"
+    return "call_forwarded" if not certain and policy.unrepairable == "forward" else "call_rejected"
 
 
 async def _known(server: FastMCP, name: str, version: VersionSpec | None) -> _Known | None:
@@ -183,24 +192,6 @@ def _stated(description: str) -> dict[str, Any]:
     return {}
 
 
-def _record(
-    telemetry: CallTelemetry,
-    own: Context,
-    name: str,
-    decision: Decision,
-    policy: Policy,
-    started: int,
-    *,
-    forwards: bool = False,
-) -> None:
-    refused: EventName = "call_forwarded" if forwards else "call_rejected"
-    done: EventName = "call_repaired" if decision.status == "repaired" else refused
-    event: EventName = "call_observed" if policy.mode == "observe" else done
-    caller = partial(caller_fields, own)
-    call = RecordedCall(name, started, caller, secret=frozenset(policy.secret), arguments=decision.arguments)
-    telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
-
-
 def _passes(validate: Callable[[], object]) -> bool:
     """Return whether FastMCP's validation raises no error about the arguments; other errors are bugs of an author's."""
     try:
@@ -241,8 +232,9 @@ def _fixed_by_texts(violation: Violation) -> Violation:
     return replace(violation, fixes=tuple(fixes))
 
 
-def _refused(name: str, top: Node, decision: Decision, policy: Policy) -> Exception:
+def _refusal(name: str, top: Node, decision: Decision, policy: Policy) -> Exception:
     """Return the error for a refused request; prompts have no error results."""
-    violations, repairs = decision.violations, decision.repairs
-    safe, text = written(envelope(name, top, violations, repairs, subject="prompt", language=policy.language))
+    violations = tuple(map(_fixed_by_texts, decision.violations))
+    told = envelope(name, top, violations, decision.repairs, subject="prompt", language=policy.language)
+    safe, text = written(told)
     return host.invalid_params(text, safe)
