@@ -194,14 +194,10 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
 def _called_tool() -> str | None:
     """Return the name of the called tool in a form safe to show; None outside of a call."""
     call, context = current.get(), current_context()
+    if call is not None:
+        return shown_name(call.context.message.name)
     request = None if context is None else host.raw_request(context)
-    name = (
-        call.context.message.name
-        if call is not None
-        else None
-        if request is None
-        else (request.params or {}).get("name")
-    )
+    name = None if request is None else (request.params or {}).get("name")
     return None if name is None else shown_name(name)
 
 
@@ -342,7 +338,6 @@ class ServerSource(ToolSource):
         self.server_names = {server.name, logged_as or server.name}
         self.is_of_call = isinstance(message, CallToolRequestParams)
         self._message = message
-        self._version = _version_key(message)
         self._caller = caller
 
     def kept(self, name: str) -> CompiledTool | None:
@@ -350,7 +345,7 @@ class ServerSource(ToolSource):
         return self.compiled.get(self._key(name))
 
     def _key(self, name: str) -> Key:
-        return name, self._version, self._caller
+        return _key(name, self._message, self._caller)
 
     async def tool(self, name: str, *, fresh: bool) -> ServerTool | None:
         """Return a tool; one with normalizers is always looked up, as they must not run on another's arguments."""
@@ -404,17 +399,17 @@ def kept_tool(
 ) -> CompiledTool | None:
     """Return the tool that a message calls as it was compiled last; it may have been replaced since."""
     kept = compiled.get(server)
-    return None if kept is None else kept.get((message.name, _version_key(message), caller))
+    return None if kept is None else kept.get(_key(message.name, message, caller))
+
+
+def _key(name: str, message: RequestParams, caller: bytes) -> Key:
+    asked = None if message.meta is None else _version_request(message)
+    return name, None if asked is None else repr(asked), caller
 
 
 def _version_request(message: RequestParams) -> Any:
     own = host.own_meta(message)
     return own.get("version") if isinstance(own, dict) else None
-
-
-def _version_key(message: RequestParams) -> str | None:
-    asked = None if message.meta is None else _version_request(message)
-    return None if asked is None else repr(asked)
 
 
 def version_asked(message: RequestParams) -> VersionSpec | None:

@@ -117,7 +117,7 @@ def create_lenient_proxy(
     if forward_headers is None and isinstance(target, Client) and _is_at_url(target) and settings.get("auth"):
         forward_headers = ()  # FastMCP would forward the token that was issued for the proxy
     servers, has_own_name = _servers(target, forward_headers, times)
-    proxy, behind = (_alone if len(servers) == 1 else _composed)(servers, times, settings)
+    proxy, behind = _proxy(servers, times, settings)
     middleware = ProxyMiddleware(
         policy,
         upstream=behind,
@@ -179,24 +179,19 @@ class _Server:
     entry: Any = None
 
 
-_Behind = tuple[FastMCP, Mapping[FastMCP, Upstream]]
-
-
-def _alone(servers: Mapping[str, _Server], times: Times, settings: Mapping[str, Any]) -> _Behind:
-    ((name, only),) = servers.items()
-    upstream = _upstream(only, times, **{"name": name, "identity": "upstream", **settings})
-    return upstream.proxy, {upstream.proxy: upstream}
-
-
-def _composed(servers: Mapping[str, _Server], times: Times, settings: Mapping[str, Any]) -> _Behind:
-    """Return a server with one proxy per upstream, so that each is connected once and not for every request."""
+def _proxy(
+    servers: Mapping[str, _Server], times: Times, settings: Mapping[str, Any]
+) -> tuple[FastMCP, Mapping[FastMCP, Upstream]]:
+    """Return FastMCP's proxy for a server, or a server with one for each, and what each has behind it."""
+    if len(servers) == 1:
+        ((name, only),) = servers.items()
+        upstream = _upstream(only, times, **{"name": name, "identity": "upstream", **settings})
+        return upstream.proxy, {upstream.proxy: upstream}
     whole: FastMCP = FastMCP(**{"name": NAMELESS, **settings})
-    behind: dict[FastMCP, Upstream] = {}
-    for name, server in servers.items():
-        part = _upstream(server, times, name=name)
+    parts = {name: _upstream(server, times, name=name) for name, server in servers.items()}
+    for name, part in parts.items():
         whole.mount(part.proxy, namespace=name)
-        behind[part.proxy] = part
-    return whole, behind
+    return whole, {part.proxy: part for part in parts.values()}
 
 
 def _upstream(server: _Server, times: Times, **settings: Any) -> Upstream:
