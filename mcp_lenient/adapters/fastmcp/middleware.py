@@ -158,7 +158,11 @@ class RawRequests:
         started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
         if policy.mode == "observe":
-            await self._observed(owner, ctx, HostCall(name, sent, started, dict), read)
+            who = partial(caller_fields, Context(fastmcp=owner, session=ctx.session))
+            repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
+            # The call ends before anybody asks whether there is such a tool.
+            call = RecordedCall(name, started, who, exists=False)
+            self._telemetry.record("call_observed", call, repairs=repairs, violations=violations)
             return await call_next(ctx)
         arguments = {"arguments": sent} if read is None else plain(read[0])
         token = _raw.set(RawCall(sent, arguments, () if read is None else (read[1],)))
@@ -166,20 +170,6 @@ class RawRequests:
             return await call_next(replace(ctx, params={**params, "arguments": arguments}))
         finally:
             _raw.reset(token)
-
-    async def _observed(
-        self,
-        server: FastMCP,
-        ctx: ServerRequestContext[Any, Any],
-        call: HostCall,
-        read: tuple[dict[str, Any], Repair] | None,
-    ) -> None:
-        repairs, violations = ((), (not_an_object(call.arguments),)) if read is None else ((read[1],), ())
-        async with Context(fastmcp=server, session=ctx.session) as context:
-            exists = await server.get_tool(call.name) is not None
-            who = partial(caller_fields, context)
-            told = RecordedCall(call.name, call.started, who, exists)
-            self._telemetry.record("call_observed", told, repairs=repairs, violations=violations)
 
 
 _NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)

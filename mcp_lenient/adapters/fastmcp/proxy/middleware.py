@@ -47,7 +47,7 @@ from mcp_lenient.refusal.envelope import (
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label
-from mcp_lenient.values.language import ENGLISH
+from mcp_lenient.values.language import ENGLISH, marked
 from mcp_lenient.values.language import language as texts
 
 if TYPE_CHECKING:
@@ -69,6 +69,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 REFUSED_UPSTREAM: Final = "REFUSED_UPSTREAM"
 """The envelope's code when the schema accepts the arguments and the server does not."""
+_REFUSED_BECAUSE: Final = marked(
+    "Invalid arguments for tool '{tool}': the server does not accept them: {reason} "
+    "Correct the call and send it again."
+)
+_REFUSED: Final = marked(
+    "Invalid arguments for tool '{tool}': the server does not accept them. Correct the call and send it again."
+)
 _LOOKED_AT: Final = 64 * 2**10
 
 
@@ -100,20 +107,10 @@ def with_upstream_message(
     """
     details = {**envelope["details"], "upstream_message": text}
     extended = {**envelope, "error_code": REFUSED_UPSTREAM, "details": details}
-    tool, words = details["tool"], texts(language)
-    if not details["violations"] and text:
-        extended["message"] = words(
-            "Invalid arguments for tool '{tool}': the server does not accept them: {reason} "
-            "Correct the call and send it again.",
-            tool=tool,
-            reason=text if text.endswith((".", "!", "?")) else f"{text}.",
-        )
-    elif not details["violations"]:
-        extended["message"] = words(
-            "Invalid arguments for tool '{tool}': the server does not accept them. "
-            "Correct the call and send it again.",
-            tool=tool,
-        )
+    if not details["violations"]:
+        reason = text if text.endswith((".", "!", "?")) else f"{text}."
+        said = _REFUSED_BECAUSE if text else _REFUSED
+        extended["message"] = texts(language)(said, tool=details["tool"], reason=reason)
     safe: dict[str, Any] = encodable(extended)
     return safe
 
