@@ -349,7 +349,7 @@ def _wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
 def _hints(function: Callable[..., Any]) -> dict[str, Any]:
     written = dict(getattr(function, "__annotations__", {}))
     try:
-        resolved = host.function_hints(function)
+        resolved = compat.function_hints(function)
     except (NameError, TypeError):
         return written  # a forward reference: FastMCP resolves it, even inside Annotated
     return {**written, **resolved}

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, get_type_hints
+from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 from fastmcp.exceptions import McpError
@@ -30,7 +29,6 @@ SPAN_IS_INSIDE: Final = True
 STRICT_READS_JSON: Final = False
 MCPError = McpError
 HTTPError = httpx.HTTPError
-function_hints = partial(get_type_hints, include_extras=True)
 
 
 def called_for(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import httpx2
 from fastmcp.server import dependencies
 from fastmcp.tools import function_tool
 from fastmcp.tools.base import InputRequiredToolResult
-from fastmcp.utilities import types as fastmcp_types
 from mcp.shared import exceptions
 from mcp.types import INVALID_PARAMS, CallToolRequestParams, InputRequiredResult
 
@@ -32,11 +31,6 @@ SPAN_IS_INSIDE: Final = False
 STRICT_READS_JSON: Final = VERSION >= (4, 1)
 """Whether strict validation reads arguments as JSON, where a list is a tuple; generators become lists from then on too."""
 
-if TYPE_CHECKING or hasattr(fastmcp_types, "get_function_type_hints"):
-    function_hints = fastmcp_types.get_function_type_hints
-else:  # before 4.0.11
-    function_hints = partial(get_type_hints, include_extras=True)
-
 
 def called_for(
     function: Callable[..., Any], *, run_in_thread: bool
@@ -50,17 +44,12 @@ def called_for(
 
 def validates(validator: SchemaValidator) -> tuple[Callable[[Any], object], Callable[[Any], object]]:
     """Return how a server validates a function's arguments: by default, and with ``strict_input_validation``."""
-    if STRICT_READS_JSON:
-        # The annotation says TypeAdapter, but only methods of both are called.
-        adapter = cast("TypeAdapter[Any]", validator)
-        return validator.validate_python, partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
-    return partial(validator.validate_python, strict=_LAX), partial(validator.validate_python, strict=True)
-
-
-_LAX: Final = (
-    # False, as in the first 4.0 versions, makes even a strict parameter lax.
-    False if function_tool._strict_input_validation.__annotations__["return"] == "bool" else None  # noqa: SLF001
-)
+    lax = validator.validate_python
+    if not STRICT_READS_JSON:
+        return lax, partial(lax, strict=True)
+    # The annotation says TypeAdapter, but only methods of both are called.
+    adapter = cast("TypeAdapter[Any]", validator)
+    return lax, partial(function_tool._validate_input, adapter, strict=True)  # noqa: SLF001
 
 
 def is_strict(server: FastMCP) -> bool:
