@@ -172,8 +172,8 @@ class RawRequests:
             _raw.reset(token)
 
 
-_NOT_RUN: Final = (ValidationError, NotFoundError, DisabledError)
-"""What FastMCP raises of an accepted call whose tool was replaced or removed meanwhile."""
+_FAILURES: Final = (ToolError, ValidationError, NotFoundError, DisabledError)
+"""What FastMCP raises of a call: the first for its tool's body, the others where its tool was replaced or removed."""
 
 
 class LenientMiddleware(Middleware):
@@ -399,11 +399,9 @@ class LenientMiddleware(Middleware):
                 return await call_next(context)
             finally:
                 current.reset(token)
-        except _NOT_RUN as error:
+        except _FAILURES as error:
             asked = self._asked(context, raw, started)
-            return await self._not_run(error, call, asked, self._source(server, message), Verdict(kept))
-        except ToolError as error:
-            return self._failed(error, call, kept, self._asked(context, raw, started))
+            return await self._not_answered(error, call, asked, self._source(server, message), Verdict(kept))
 
     def _asked(self, context: CallContext, raw: RawCall, started: int) -> HostCall:
         message, who = context.message, partial(caller_fields, context.fastmcp_context)
@@ -442,10 +440,8 @@ class LenientMiddleware(Middleware):
             )
         try:
             result = await _run(call, verdict, context)
-        except _NOT_RUN as error:
-            return await self._not_run(error, call, asked, source, verdict)
-        except ToolError as error:
-            return self._failed(error, call, verdict.tool, asked)
+        except _FAILURES as error:
+            return await self._not_answered(error, call, asked, source, verdict)
         return repaired_result(result, verdict)
 
     async def _restarted(self, call: Call, asked: HostCall, source: ServerSource, name: str) -> ToolResult:
@@ -459,7 +455,7 @@ class LenientMiddleware(Middleware):
         finally:
             _raw.reset(token)
 
-    async def _not_run(
+    async def _not_answered(
         self, error: Exception, call: Call, asked: HostCall, source: ServerSource, verdict: Verdict
     ) -> ToolResult:
         """Answer a call that FastMCP refused; raise again what the tool's body raised, or what a nested call raises."""
@@ -468,7 +464,7 @@ class LenientMiddleware(Middleware):
             parent.leaked = error
         if verdict.refusal is not None:
             raise error
-        if error is call.leaked:
+        if error is call.leaked or isinstance(error, ToolError):
             return self._failed(error, call, judged, asked)
         if is_invalid and verdict.if_refused is not None and parent is None:
             return refused(verdict.if_refused())

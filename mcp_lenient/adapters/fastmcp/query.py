@@ -23,16 +23,13 @@ def form_in_query() -> Form | None:
     except RuntimeError:
         return None
     asked = [(key, value) for key, value in request.query_params.multi_items() if _is_meant(key)]
-    if not asked:
-        return None
-    if len(asked) > 1 or asked[0][0] != _NAME:
-        msg = f"the URL must name the form once, as in ?{_NAME}=portable"
-        raise host.invalid_params(msg, None)
-    name = asked[0][1]
-    if name not in FORMS:
-        msg = f"{_NAME} in the URL must be one of {', '.join(FORMS)}"
-        raise host.invalid_params(msg, None)
-    return FORMS[name]
+    match asked:
+        case []:
+            return None
+        case [(key, name)] if key == _NAME and name in FORMS:
+            return FORMS[name]
+    msg = f"the URL must name the form once, as in ?{_NAME}=portable; the forms are {', '.join(FORMS)}"
+    raise host.invalid_params(msg, None)
 
 
 def _is_meant(key: str) -> bool:

@@ -88,16 +88,14 @@ class TransformedValidator(WrappedValidator):
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
-        if arguments.keys() <= self.forwarding.names.keys() and not self._missing(arguments):
-            return self.validator.accepts(self._forwarded(arguments)) or not self.faults(arguments)
-        return False
+        return not self.faults(arguments)
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults, under the published names."""
-        names = self.forwarding.names
-        published = {parents: name for name, parents in names.items()}
+        names, published = self.forwarding.names, self.forwarding.published
+        sent = {**self.forwarding.defaults, **arguments}
         unknown = [Fault((step(name),), "unknown") for name in arguments if name not in names]
-        missing = [Fault((name,), "missing") for name in self._missing(arguments)]
+        missing = [Fault((name,), "missing") for name in self.forwarding.required if name not in sent]
         below = [
             _published(fault, published, arguments)
             for fault in self.validator.faults(self._forwarded(arguments))
@@ -108,10 +106,6 @@ class TransformedValidator(WrappedValidator):
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool would get different values from the two."""
         return self.validator.distinguishes(self._forwarded(one), self._forwarded(other))
-
-    def _missing(self, arguments: Mapping[str, Any]) -> list[str]:
-        names, defaults = self.forwarding.required, self.forwarding.defaults
-        return [name for name in names if name not in arguments and name not in defaults]
 
     def _forwarded(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         names = self.forwarding.names
@@ -294,7 +288,7 @@ def reached(tool: FunctionTool, *, strict: bool) -> ServerTool:
 
 def _renamed(declared: Declared, forwarding: Forwarding) -> Declared:
     """Rename the declarations of a transformed tool's parent to the published names."""
-    published = {parents: name for name, parents in forwarding.names.items()}
+    published = forwarding.published
     return Declared(
         normalizers={published[name]: own for name, own in declared.normalizers.items() if name in published},
         aliases={published[name]: own for name, own in declared.aliases.items() if name in published},

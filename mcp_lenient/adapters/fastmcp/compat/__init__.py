@@ -97,6 +97,11 @@ class Forwarding:
     defaults: Mapping[str, Any]
     hidden: Mapping[str, Any]
 
+    @property
+    def published(self) -> dict[str, str]:
+        """The published name of each parameter of the parent that has one."""
+        return {parents: name for name, parents in self.names.items()}
+
 
 @lru_cache(maxsize=5000)
 def probe(function: Callable[..., Any], *, run_in_thread: bool, strict: bool) -> Probe:
