@@ -25,7 +25,6 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.fastmcp.tools import (
     ServerTool,
-    as_published,
     current,
     reached,
     refused,
@@ -109,7 +108,6 @@ class _Calls:
     owner: DecoratedFunction
     tool: FunctionTool
     body: Callable[..., Any]
-    _found: dict[bool, ServerTool] = field(default_factory=dict)
     _compiled: dict[Any, CompiledTool] = field(default_factory=dict)
 
     def validated(self, sent: Any, handler: core_schema.ValidatorFunctionWrapHandler) -> Any:
@@ -152,10 +150,8 @@ class _Calls:
     def _host_tool(self) -> ServerTool:
         tool, context = self._called(), current_context()
         strict = context is not None and host.is_strict(context.fastmcp)
-        if strict not in self._found:
-            self._found[strict] = reached(tool, strict=strict)
-        # Another tool of the same function has its own name and schema; and FastMCP validates where this runs.
-        return replace(self._found[strict], **as_published(tool), in_thread=False)
+        # FastMCP validates where this runs.
+        return replace(reached(tool, strict=strict), in_thread=False)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Run what FastMCP runs, or answer instead; tell of repairs in the result."""

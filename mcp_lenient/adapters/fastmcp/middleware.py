@@ -117,10 +117,8 @@ class RawRequests:
     def claim(self, tool: str) -> RawCall:
         """Return what this request was sent with, once: for the call that the client made."""
         raw = _raw.get()
-        if raw is AS_SENT:
-            return raw
-        if raw.tool is not None and raw.tool != tool:
-            return AS_SENT  # a call made by another middleware
+        if raw is AS_SENT or raw.tool not in (None, tool):
+            return AS_SENT  # also for a call made by another middleware
         _raw.set(AS_SENT)
         return raw
 

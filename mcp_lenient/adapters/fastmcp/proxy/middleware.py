@@ -218,10 +218,7 @@ class ProxyMiddleware(LenientMiddleware):
 
     async def speaks_older_only(self) -> bool:
         """Return whether one of the servers only speaks the older protocol era, so that all must use it."""
-        for upstream in self._upstream.values():
-            if await upstream.speaks_older_only():
-                return True
-        return False
+        return any([await upstream.speaks_older_only() for upstream in self._upstream.values()])
 
     async def on_initialize(self, context: MiddlewareContext[Any], call_next: CallNext[Any, Any]) -> Any:
         """Return the answer unchanged."""

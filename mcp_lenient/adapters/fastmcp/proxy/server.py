@@ -160,12 +160,8 @@ def add_health(server: FastMCP, upstreams: Collection[Upstream] = ()) -> None:
 
     async def health(_: Request) -> JSONResponse:
         answers = await asyncio.gather(*(upstream.answers() for upstream in upstreams))
-        told = {
-            "status": "ok" if all(answers) else "unavailable",
-            "upstreams": len(answers),
-            "answering": sum(answers),
-        }
-        status = 200 if all(answers) else 503
+        word, status = ("ok", 200) if all(answers) else ("unavailable", 503)
+        told = {"status": word, "upstreams": len(answers), "answering": sum(answers)}
         return JSONResponse(told, status, {"cache-control": "no-store"})
 
     server.custom_route("/health", methods=["GET"])(health)
