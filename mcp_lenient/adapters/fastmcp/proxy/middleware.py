@@ -324,9 +324,10 @@ class ProxyMiddleware(LenientMiddleware):
             exchange.lost = _loss(error)
             if exchange.lost == MALFORMED:
                 raise MCPError(code=INTERNAL_ERROR, message=str(error)) from error
-            instead = self._without_answer(context, error, exchange.lost)
-            if instead is not None:
-                return instead
+            told = self._without_answer(context.message.name, error, exchange.lost)
+            if told is not None:
+                cached = self._cached(context)
+                return as_result(told, has_output_schema=cached is not None and cached.tool.has_output_schema)
             exchange.answer = as_refused(error.__cause__)
             if exchange.answer is None:
                 raise
@@ -335,19 +336,14 @@ class ProxyMiddleware(LenientMiddleware):
             raise
         return exchange.answer
 
-    def _without_answer(self, context: CallContext, error: ToolError, lost: str | None) -> ToolResult | None:
+    def _without_answer(self, name: str, error: ToolError, lost: str | None) -> dict[str, Any] | None:
         """Return the envelope for a call that was not sent or timed out; None for other errors."""
-        name, limit = context.message.name, self._times.answer
-        language = self.policy_for(name).language
+        limit, language = self._times.answer, self.policy_for(name).language
         if lost == UNAVAILABLE:
-            told = upstream_unavailable(name, language=language)
-        elif lost == TIMED_OUT and limit is not None and isinstance(error, UpstreamError):
-            told = upstream_timed_out(name, limit, language=language)
-        else:
-            return None
-        cached = self._cached(context)
-        has_output_schema = cached is not None and cached.tool.has_output_schema
-        return as_result(told, has_output_schema=has_output_schema)
+            return upstream_unavailable(name, language=language)
+        if lost == TIMED_OUT and limit is not None and isinstance(error, UpstreamError):
+            return upstream_timed_out(name, limit, language=language)
+        return None
 
     def _cached(self, context: CallContext) -> CompiledTool | None:
         if context.fastmcp_context is None:

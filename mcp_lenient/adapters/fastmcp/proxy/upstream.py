@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,8 +42,6 @@ from mcp_lenient.telemetry import otel as spans
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from fastmcp.tools import Tool
 
 OlderOnly = Callable[[], Awaitable[bool]]
 """Returns whether the upstream server only speaks the older era."""
@@ -183,19 +181,13 @@ class _Provider(ProxyProvider):
     def __init__(self, own: ProxyProvider, server: str, caller: Callable[[], bytes]) -> None:
         super().__init__(own.client_factory)
         self.server = server
-        self._own = own
         self._caller = caller
-        self._lists: dict[bytes, _Lists] = {}
+        self._lists_of = lru_cache(_MOST_CALLERS)(lambda _: _Lists(copy.copy(own)))
 
     @property
     def lists(self) -> _Lists:
         """The lists that the server gave the current caller."""
-        caller = self._caller()
-        lists = self._lists.pop(caller, None) or _Lists(copy.copy(self._own))
-        if len(self._lists) >= _MOST_CALLERS:
-            del self._lists[next(iter(self._lists))]
-        self._lists[caller] = lists  # the last one used is forgotten last
-        return lists
+        return self._lists_of(self._caller())
 
     list_tools = _asked("list_tools", "tools/list")
     list_resources = _asked("list_resources", "resources/list")
@@ -205,9 +197,7 @@ class _Provider(ProxyProvider):
     get_resource = _asked("get_resource", "resources/list")
     get_resource_template = _asked("get_resource_template", "resources/templates/list")
     get_prompt = _asked("get_prompt", "prompts/list")
-
-    async def get_tool_by_hash(self, tool_hash: str, tool_name: str) -> Tool | None:
-        return await self.lists.provider.get_tool_by_hash(tool_hash, tool_name)
+    get_tool_by_hash = _asked("get_tool_by_hash", "tools/list")
 
 
 class Upstream:
