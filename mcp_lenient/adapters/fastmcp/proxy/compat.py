@@ -25,13 +25,13 @@ def refuse_other_bytes() -> None:
         vars(stdio)["StdioServerParameters"] = partial(parameters, encoding=utf8.CODEC)
 
 
-def wrap_streams(server: FastMCP, wrap: Callable[[Any, Any], Any]) -> None:
-    """Wrap the message streams of clients (stdio, in-process) by ``wrap(stream, answers)``."""
+def wrap_streams(server: FastMCP, wrap: Callable[[Any], Any]) -> None:
+    """Wrap the message streams of clients (stdio, in-process)."""
     served: Any = server._mcp_server  # noqa: SLF001 - see above
     run = served.run
 
-    async def run_wrapped(read_stream: Any, write_stream: Any, *args: Any, **kwargs: Any) -> Any:
-        return await run(wrap(read_stream, write_stream), write_stream, *args, **kwargs)
+    async def run_wrapped(read_stream: Any, *args: Any, **kwargs: Any) -> Any:
+        return await run(wrap(read_stream), *args, **kwargs)
 
     served.run = run_wrapped
 

@@ -27,7 +27,7 @@ from mcp_types import (
 )
 
 from mcp_lenient.adapters.fastmcp.middleware import AS_SENT, LenientMiddleware
-from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, OVER_HTTP, Times
+from mcp_lenient.adapters.fastmcp.proxy.connection import NO_LIMITS, Times
 from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     MALFORMED,
     REFUSED_CREDENTIALS,
@@ -233,8 +233,7 @@ class ProxyMiddleware(LenientMiddleware):
         Raises:
             MCPError: "Method not found", as a server of the older era answers.
         """
-        asked = context.fastmcp_context
-        if asked is not None and asked.transport in OVER_HTTP and await self.speaks_older_only():
+        if await self.speaks_older_only():
             raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
         result = await call_next(context)
         info = (result.meta or {}).get(SERVER_INFO_META_KEY) if isinstance(result, DiscoverResult) else None

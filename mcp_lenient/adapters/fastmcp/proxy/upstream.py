@@ -9,7 +9,7 @@ import math
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ from fastmcp.server import create_proxy
 from fastmcp.server.providers.proxy import FastMCPProxy, ProxyProvider
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import METHOD_NOT_FOUND, ErrorData, JSONRPCError, JSONRPCRequest
+from mcp_types import JSONRPCRequest
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -48,22 +48,20 @@ OlderOnly = Callable[[], Awaitable[bool]]
 
 
 class OpeningStream:
-    """A client's message stream that answers a leading ``server/discover`` for servers of the older era.
+    """A client's message stream on which a leading ``server/discover`` opens the older era, for servers of that era.
 
-    The first request on a stream decides its era, so a newer client's ``server/discover`` must be answered before
-    the SDK sees it. After "Method not found" the client uses the older era.
+    The first request on a stream decides its era, by the ``_meta`` that the newer era has in every request. Without it,
+    the SDK answers "Method not found", and the client goes on in the older era.
 
     Args:
         stream: The client's messages.
-        answers: The stream for answers to the client.
         older_only: Called for ``server/discover`` only.
     """
 
-    def __init__(self, stream: Any, answers: Any, older_only: OlderOnly) -> None:
+    def __init__(self, stream: Any, older_only: OlderOnly) -> None:
         self._stream = stream
-        self._answers = answers
         self._older_only = older_only
-        self._settled = False
+        self._is_open = False
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -72,16 +70,14 @@ class OpeningStream:
         return self
 
     async def __anext__(self) -> Any:
-        while True:
-            item = await anext(self._stream)
-            request = item.message if isinstance(item, SessionMessage) else None
-            if self._settled or not isinstance(request, JSONRPCRequest):
-                return item
-            if request.method != "server/discover" or not await self._older_only():
-                self._settled = True
-                return item
-            error = ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
-            await self._answers.send(SessionMessage(JSONRPCError(jsonrpc="2.0", id=request.id, error=error)))
+        item = await anext(self._stream)
+        request = item.message if isinstance(item, SessionMessage) else None
+        if self._is_open or not isinstance(request, JSONRPCRequest):
+            return item
+        self._is_open = True
+        if request.method == "server/discover" and await self._older_only():
+            return replace(item, message=request.model_copy(update={"params": None}))
+        return item
 
 
 _FRESH: Final = 1.0

@@ -20,8 +20,8 @@ async def test_a_server_runs_on_streams_that_can_be_wrapped():
     """FastMCP has the SDK's server under one name, and runs it by its method."""
     server, seen = FastMCP("any"), []
 
-    def wrap(stream, answers):
-        seen.append((stream, answers))
+    def wrap(stream):
+        seen.append(stream)
         return stream
 
     compat.wrap_streams(server, wrap)
