@@ -20,7 +20,6 @@ from pydantic_core import to_jsonable_python
 
 from mcp_lenient.adapters.fastmcp import compat
 from mcp_lenient.adapters.fastmcp.compat import host
-from mcp_lenient.adapters.fastmcp.compat.running import current_context
 from mcp_lenient.adapters.gate import (
     CompiledTool,
     HostTool,
@@ -187,11 +186,8 @@ def tool_error(code: str, message: str, parameter: str | None = None, **details:
 
 def _called_tool() -> str | None:
     """Return the name of the called tool in a form safe to show; None outside of a call."""
-    call, context = current.get(), current_context()
-    if call is not None:
-        return shown_name(call.context.message.name)
-    request = None if context is None else host.raw_request(context)
-    name = None if request is None else (request.params or {}).get("name")
+    call = current.get()
+    name = host.called_name() if call is None else call.context.message.name
     return None if name is None else shown_name(name)
 
 

@@ -70,6 +70,10 @@ def raw_request(_context: object) -> None:
     """Return None: FastMCP 3 keeps no context of the SDK's for a request."""
 
 
+def called_name() -> None:
+    """Return None, for the same reason."""
+
+
 def asks_for_input(_result: object) -> bool:
     """Return False: a tool of FastMCP 3 cannot return a question to the client."""
     return False

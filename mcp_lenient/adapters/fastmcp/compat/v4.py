@@ -57,12 +57,16 @@ def is_strict(server: FastMCP) -> bool:
     return server.strict_input_validation
 
 
-def is_clients_call(tool: str) -> bool:
-    """Return whether a client called the tool of this name, and not Python code."""
+def called_name() -> str | None:
+    """Return the name that a client called, in the request being served; None outside of one."""
     context = current_context()
     request = None if context is None else raw_request(context)
-    called = None if request is None else (request.params or {}).get("name")
-    return called == tool and not is_transforming()
+    return None if request is None else (request.params or {}).get("name")
+
+
+def is_clients_call(tool: str) -> bool:
+    """Return whether a client called the tool of this name, and not Python code."""
+    return called_name() == tool and not is_transforming()
 
 
 def asks_for_input(result: object) -> bool:

@@ -28,8 +28,6 @@ _SECONDS: Final = TypeAdapter(Annotated[float, Field(strict=True, gt=0, allow_in
 _CONNECT: Final = 30.0
 _READ: Final = 300.0
 """The SDK's read timeout; a server may take long to answer."""
-_PATIENCE: Final = 10.0
-"""Seconds added to the connection's timeout, so that the timeout of the answer ends first."""
 _KEEP_ALIVE: Final = 2.0
 """Seconds after which an idle connection is not reused; shorter than the keep-alive of servers (uvicorn: 5)."""
 _REST: Final = 0.2
@@ -249,7 +247,8 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
     if make is None:
         # Loading the certificates takes most of the time of opening a connection.
         verify = httpx2.create_ssl_context() if transport.verify is None else transport.verify
-        read = _READ if times.answer is None else times.answer + _PATIENCE
+        # The timeout of the answer must end first.
+        read = _READ + (times.answer or 0)
         timeout = httpx2.Timeout(_CONNECT, connect=times.connect or _CONNECT, read=read)
         make = partial(_client, verify, timeout)
     has_auth = transport.auth is not None
