@@ -124,7 +124,7 @@ class RawRequests:
 
     def install(self, server: FastMCP) -> None:
         """Install the hook on a server that sends its first message on."""
-        reason = host.install(server, partial(self._read_request, weakref.ref(server)))
+        reason = host.install(server, partial(self._read_request, server))
         self.hooked[server] = reason is None
         if reason is not None:
             self._telemetry.log.warn_once("hook_unavailable", server.name, reason)
@@ -139,10 +139,10 @@ class RawRequests:
         if request is None or _hooked_session.get() is request.session or not self.hooked[server]:
             return None
         read = replace(request, params=context.message)
-        return await self._read_request(weakref.ref(server), read, host.handler(server))
+        return await self._read_request(server, read, host.handler(server))
 
     async def _read_request(
-        self, server: weakref.ref[FastMCP], ctx: ServerRequestContext[Any, Any], call_next: _NextHandler
+        self, server: FastMCP, ctx: ServerRequestContext[Any, Any], call_next: _NextHandler
     ) -> Any:
         """Read the arguments of a raw request, as middleware of the SDK's server, before the SDK validates them."""
         _hooked_session.set(ctx.session)
@@ -150,13 +150,13 @@ class RawRequests:
         name, sent = params.get("name"), params.get("arguments")
         if sent is None or isinstance(sent, Mapping) or not isinstance(name, str):
             return await call_next(ctx)
-        policy, owner = self._policy_for(name), server()
-        if policy.mode == "off" or owner is None:
+        policy = self._policy_for(name)
+        if policy.mode == "off":
             return await call_next(ctx)
         started = perf_counter_ns()
         read = arguments_in_text(sent, policy)
         if policy.mode == "observe":
-            who = partial(caller_fields, Context(fastmcp=owner, session=ctx.session))
+            who = partial(caller_fields, Context(fastmcp=server, session=ctx.session))
             repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
             # The call ends before anybody asks whether there is such a tool.
             call = RecordedCall(name, started, who, exists=False)

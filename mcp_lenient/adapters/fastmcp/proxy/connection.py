@@ -251,8 +251,7 @@ def connected(target: Any, forwarded: Forwarded | None, times: Times = NO_LIMITS
         read = _READ + (times.answer or 0)
         timeout = httpx2.Timeout(_CONNECT, connect=times.connect or _CONNECT, read=read)
         make = partial(_client, verify, timeout)
-    has_auth = transport.auth is not None
-    sending: Any = Sending(make, transport.headers, forwarded, transport.url, has_auth)
+    sending: Any = Sending(make, transport.headers, forwarded, transport.url, transport.auth is not None)
     transport.httpx_client_factory = sending
     return transport
 
