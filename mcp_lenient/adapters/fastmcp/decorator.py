@@ -161,9 +161,9 @@ class _Calls:
         if verdict.refusal is not None:
             return self._answer(verdict.refusal)
         result = self.body(*args[1:], **kwargs)
-        kinds = (inspect.isawaitable, inspect.isasyncgen, inspect.isgenerator)
-        is_later = any(is_kind(result) for is_kind in kinds)
-        return self._told_later(result, verdict) if is_later else self._told(result, verdict)
+        if inspect.isawaitable(result) or inspect.isasyncgen(result) or inspect.isgenerator(result):
+            return self._told_later(result, verdict)
+        return self._told(result, verdict)
 
     def _answer(self, refusal: Mapping[str, Any]) -> ToolResult:
         """Return the envelope to a client; raise it to Python code, where a result would look like success."""

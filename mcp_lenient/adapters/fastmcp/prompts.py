@@ -45,12 +45,6 @@ _PATIENCE: Final = 5.0
 """Seconds for a new list of prompts before the last one is used."""
 
 
-def _is_nested(own: Context) -> bool:
-    """Return whether a tool's body makes this request; FastMCP's exceptions reach it unchanged."""
-    call = current.get()
-    return call is not None and call.request is own.request_context
-
-
 @dataclass(frozen=True, slots=True)
 class _Known:
     """What is known of the arguments of a prompt.
@@ -111,12 +105,14 @@ async def repaired_prompt(
         return context
     event = _event(decision, policy, certain=known.certain)
     final = dict(decision.arguments) if event == "call_repaired" else sent
-    caller, secret = partial(caller_fields, own), frozenset(policy.secret)
-    call = RecordedCall(message.name, started, caller, secret=secret, arguments=final)
+    who, secret = partial(caller_fields, own), frozenset(policy.secret)
+    call = RecordedCall(message.name, started, who, secret=secret, arguments=final)
     telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
     if event == "call_repaired":
         return context.copy(message=message.model_copy(update={"arguments": final}))
-    if event != "call_rejected" or _is_nested(own):
+    caller = current.get()
+    is_nested = caller is not None and caller.request is own.request_context
+    if event != "call_rejected" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
         return context
     # What the prompt converts is open in the contract's schema.
     raise _refusal(message.name, Tree(known.schema()).top, decision, policy)

@@ -232,8 +232,7 @@ def delegate(part: Tool | Prompt) -> tuple[FastMCP, str, VersionSpec | None] | N
     is_tool = isinstance(part, FastMCPProviderTool) and _keeps(part, FastMCPProviderTool, ("run", "_run"))
     if not is_tool and not isinstance(part, FastMCPProviderPrompt):
         return None
-    server = getattr(part, "_server", None)
-    name = getattr(part, "_original_name", None)
+    server, name = getattr(part, "_server", None), getattr(part, "_original_name", None)
     if not isinstance(server, FastMCP) or not isinstance(name, str):
         return None
     return server, name, VersionSpec(eq=part.version) if part.version else None

@@ -43,9 +43,6 @@ from mcp_lenient.telemetry import otel as spans
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-OlderOnly = Callable[[], Awaitable[bool]]
-"""Returns whether the upstream server only speaks the older era."""
-
 
 class OpeningStream:
     """A client's message stream on which a leading ``server/discover`` opens the older era, for servers of that era.
@@ -55,10 +52,10 @@ class OpeningStream:
 
     Args:
         stream: The client's messages.
-        older_only: Called for ``server/discover`` only.
+        older_only: Returns whether the server behind only speaks the older era; called for ``server/discover`` only.
     """
 
-    def __init__(self, stream: Any, older_only: OlderOnly) -> None:
+    def __init__(self, stream: Any, older_only: Callable[[], Awaitable[bool]]) -> None:
         self._stream = stream
         self._older_only = older_only
         self._is_open = False
