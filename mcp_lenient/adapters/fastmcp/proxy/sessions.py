@@ -82,6 +82,11 @@ class UpstreamError(ToolError, MCPError):
         self.loss = loss
 
 
+def unavailable() -> UpstreamError:
+    """Return the error for a server that cannot be reached."""
+    return UpstreamError(UNAVAILABLE, f"{BEHIND} does not answer.", CONNECTION_CLOSED)
+
+
 def credentials_refused() -> UpstreamError:
     """Return the error for a server that does not accept the caller's credentials."""
     return UpstreamError(REFUSED_CREDENTIALS, f"{BEHIND} does not accept the caller's credentials.")
@@ -239,18 +244,16 @@ class UpstreamClient(ProxyClient[Any]):
         self.busy, self.used_at = False, monotonic()
 
     async def _connected_in_time(self) -> None:
-        limit = self._sessions.times.connect
-        too_late = "Client failed to connect" + ("" if limit is None else f" within {limit:g} seconds")
         if monotonic() < self._sessions.silent_until:
-            raise UpstreamError(UNAVAILABLE, too_late, CONNECTION_CLOSED)
+            raise unavailable()
         try:
-            with anyio.fail_after(limit):
+            with anyio.fail_after(self._sessions.times.connect):
                 await self._hold()
         except TimeoutError:
             self._sessions.silent_until = monotonic() + _NOT_AGAIN
-            raise UpstreamError(UNAVAILABLE, too_late, CONNECTION_CLOSED) from None
+            raise unavailable() from None
         except _UNREACHED as error:
-            raise UpstreamError(UNAVAILABLE, str(error), CONNECTION_CLOSED) from error
+            raise unavailable() from error
 
     async def _hold(self) -> None:
         """Enter the session for a request, and a second time if it must outlive the request."""

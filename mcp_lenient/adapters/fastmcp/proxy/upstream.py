@@ -37,6 +37,7 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
     UpstreamError,
     credentials_refused,
     era_in_front,
+    unavailable,
 )
 from mcp_lenient.telemetry import otel as spans
 
@@ -120,11 +121,7 @@ def _failure(error: BaseException, method: str) -> UpstreamError:
     # FastMCP's proxy turns an error of the transport into its cause.
     if isinstance(error, MCPError) and loss is None and error.code not in BROKEN and error.__cause__ is None:
         return UpstreamError(UNAVAILABLE, f"{BEHIND} answered '{method}' with an error.")
-    return _silent()
-
-
-def _silent() -> UpstreamError:
-    return UpstreamError(UNAVAILABLE, f"{BEHIND} does not answer.")
+    return unavailable()
 
 
 @dataclass(slots=True)
@@ -261,7 +258,7 @@ class Upstream:
             lists = self._provider.lists
             if monotonic() - lists.listed < _FRESH:
                 return
-            lists.failed = _silent()
+            lists.failed = unavailable()
             with (
                 suppress(*_UNUSABLE),
                 spans.aside(),
