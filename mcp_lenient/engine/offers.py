@@ -37,11 +37,11 @@ def violations_of(
 ) -> tuple[Violation, ...]:
     """Return the violations of a refused call: its faults by kind, each with likely corrections."""
     exact_integers, arguments = validator.exact_integers, outcome.arguments
-    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts, plan.tool)
+    refused = Refused(plan.top, arguments, plan.policy, exact_integers, plan.destructive, as_texts)
     groups, rest = grouped(refused, explained(refused, outcome.faults))
     reader = Reader(plan, exact_integers=exact_integers, steps=_STEPS)
     offers = Offers(refused, sent, outcome.faults, validator, reader).of(groups)
-    return violations(refused, groups, offers, rest=rest)
+    return violations(groups, offers, refused.words, rest=rest)
 
 
 class Offers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -21,9 +21,10 @@ from mcp_lenient.values.display import (
     secret_name,
     sentence,
     short_scalar,
+    shown,
 )
 from mcp_lenient.values.json_values import looks_like_json
-from mcp_lenient.values.language import Language, language
+from mcp_lenient.values.language import language
 from mcp_lenient.values.patches import REMOVED, entries, value_at
 
 if TYPE_CHECKING:
@@ -39,19 +40,18 @@ _TOO_MUCH: Final = object()
 class Location(NamedTuple):
     """A place in the arguments, and its value.
 
-    ``declared``: every name in the path is in the schema's ``properties``; ``secret``: one of them is a secret's;
-    ``hidden``: its key may be a secret itself, as it is undeclared, and below a secret or without the form of a name;
-    ``naming``: keys in it that name the secret beside them.
+    ``shown``: its path as it may be said; ``declared``: every name in it is in the schema's ``properties``; ``secret``: one
+    of them is a secret's; ``naming``: keys in the value that name the secret beside them.
     """
 
     path: Path
+    shown: Path
     node: Node | None
     value: Any
+    naming: frozenset[str]
     present: bool = True
     declared: bool = True
     secret: bool = False
-    hidden: bool = False
-    naming: frozenset[str] = frozenset()
 
     @property
     def ways(self) -> tuple[Node, ...]:
@@ -59,18 +59,11 @@ class Location(NamedTuple):
         return () if self.node is None else self.node.ways
 
 
-@dataclass(frozen=True)
+@dataclass
 class Refused:
-    """A refused call.
+    """A refused call: its schema, its arguments as far as they could be repaired, and what applies to them.
 
-    Attributes:
-        top: The schema of the arguments.
-        arguments: The arguments, repaired as far as they could be.
-        policy: The policy.
-        exact: Whether ``7.0`` is refused for an integer.
-        destructive: Whether the tool destroys something.
-        as_texts: Whether a client can send nothing but strings.
-        tool: The tool's name, if it is known.
+    ``exact``: ``7.0`` is refused for an integer; ``as_texts``: a client can send nothing but strings.
     """
 
     top: Node
@@ -79,46 +72,40 @@ class Refused:
     exact: bool = False
     destructive: bool = False
     as_texts: bool = False
-    tool: str | None = None
-    _places: dict[Path, Location] = field(default_factory=dict, compare=False, repr=False)
 
-    @cached_property
-    def words(self) -> Language:
-        """The language of the messages."""
-        return language(self.policy.language)
+    def __post_init__(self) -> None:
+        self.words = language(self.policy.language)
+        naming = keys_naming_secret(self.arguments, self.policy.secret)
+        self._places: dict[Path, Location] = {(): Location((), (), self.top, self.arguments, naming)}
 
     def look(self, path: Path) -> Location:
         """Return the location of a path in the arguments."""
-        if path not in self._places:
-            self._places[path] = self._below(self.look(path[:-1]), path[-1]) if path else self._around()
-        return self._places[path]
-
-    def _around(self) -> Location:
-        naming = keys_naming_secret(self.arguments, self.policy.secret)
-        return Location((), self.top, self.arguments, naming=naming)
+        found = self._places.get(path)
+        if found is None:
+            found = self._places[path] = self._below(self.look(path[:-1]), path[-1])
+        return found
 
     def _below(self, above: Location, key: str | int) -> Location:
-        ways = self.meant(above)
+        secrets, ways = self.policy.secret, self.meant(above)
         node, value = _of_all(ways, key), value_at(above.value, (key,))
         declared = isinstance(key, int) or any(key in way.properties for way in ways)
+        # An undeclared key may be a secret itself: below a secret, or without the form of a name.
         hidden = not declared and (above.secret or not is_name(str(key)))
-        is_of_name = secret_name(key, self.policy.secret) or not above.naming <= {key}
+        is_of_name = secret_name(key, secrets) or not above.naming <= {key}
         secret = hidden or above.secret or is_of_name or marked_secret(node) or has_credential(value)
         present, declared = value is not REMOVED, declared and above.declared
         value = value if present else None
-        naming = keys_naming_secret(value, self.policy.secret)
-        return Location((*above.path, key), node, value, present, declared, secret, hidden, naming)
+        said = HIDDEN if hidden else shown(key) if isinstance(key, str) else key
+        naming = keys_naming_secret(value, secrets)
+        return Location(
+            (*above.path, key), (*above.shown, said), node, value, naming, present, declared, secret
+        )
 
     def meant(self, place: Location) -> tuple[Node, ...]:
         """Return the branches that the value most likely targets; all where there is no value, or none fits."""
         if place.node is None or not place.node.is_union or not place.present:
             return place.ways
         return place.node.meant(place.value, exact_integers=self.exact) or place.ways
-
-    def shown(self, path: Path) -> Path:
-        """Return a path with a mask for each key that may be a secret; the keys that a schema declares are published."""
-        ends = range(1, len(path) + 1)
-        return tuple([HIDDEN if self.look(path[:end]).hidden else path[end - 1] for end in ends])
 
     def may_show(self, place: Location) -> bool:
         """Return whether the value at a location may be repeated."""

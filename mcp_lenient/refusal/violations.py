@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.refusal import sentences as say
-from mcp_lenient.refusal.locations import Location, Refused, private
+from mcp_lenient.refusal.locations import Refused, private
 from mcp_lenient.refusal.sentences import quoted
 from mcp_lenient.rules.rules import WRAPPERS, is_free_object
 from mcp_lenient.rules.words import is_identifier
@@ -16,7 +15,7 @@ from mcp_lenient.schema.node import Node
 from mcp_lenient.types import Fault, Path, Violation, ViolationCode
 from mcp_lenient.values.display import HIDDEN, cut, fits_json, in_json, place, shown
 from mcp_lenient.values.json_values import Break, break_of, json_type, pointer
-from mcp_lenient.values.language import ONE_OF_A_TYPE, marked, marked_plural
+from mcp_lenient.values.language import ONE_OF_A_TYPE, Language, marked, marked_plural
 from mcp_lenient.values.markup import names_in_markup
 from mcp_lenient.values.names import fold_name
 from mcp_lenient.values.patches import Patch, entries, path_at
@@ -59,39 +58,11 @@ _IS_NOT_BY_TOOL: Final = marked_plural(
 )
 
 
-class FaultGroup(NamedTuple):
-    """Faults of one kind, at places that differ in list indices only.
+class Offered(NamedTuple):
+    """The patches that correct a group of faults, likeliest first, and also those of a name whose value is still refused."""
 
-    Attributes:
-        faults: What is wrong at the first place: each keyword, and last what the author says.
-        places: The first places.
-        total: The number of all places.
-        node: What the schema expects.
-        keyword: The keyword of the schema; empty if only the tool's own validator refuses the value.
-        code: The code of the violation.
-    """
-
-    faults: tuple[Fault, ...]
-    places: tuple[Location, ...]
-    total: int
-    node: Node
-    keyword: str
-    code: ViolationCode
-
-    @property
-    def rivals(self) -> tuple[Any, ...]:
-        """The values that an ambiguous one can be read as."""
-        return tuple(self.faults[0].bound) if self.keyword == "ambiguous" else ()
-
-    @property
-    def is_of_key(self) -> bool:
-        """Whether a key of a map is wrong; what its schema refuses of it is the ``bound``."""
-        return self.keyword == "propertyNames"
-
-    @property
-    def own(self) -> Fault:
-        """The fault with what the author says, if the author says anything."""
-        return self.faults[-1]
+    fixes: tuple[Patch, ...] = ()
+    likely: tuple[Patch, ...] = ()
 
 
 def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup], int]:
@@ -105,161 +76,154 @@ def grouped(refused: Refused, faults: Iterable[Fault]) -> tuple[list[FaultGroup]
         pattern = tuple([part if isinstance(part, str) else -1 for part in path])
         alike.setdefault((pattern, is_key, said), []).append((path, found.values()))
     kept = list(alike.values())[:MAX_VIOLATIONS]
-    return [_group(refused, each) for each in kept], len(alike) - len(kept)
-
-
-def _group(refused: Refused, alike: Sequence[tuple[Path, Iterable[Fault]]]) -> FaultGroup:
-    faults = sorted(alike[0][1], key=lambda fault: not fault.keyword)
-    places = [refused.look(path) for path, _ in alike[:_MAX_SAMPLES]]
-    keyword = faults[0].keyword
-    code = _CODES.get(keyword or faults[0].kind, "value")
-    said = () if code in ("unknown", "size") else (*[each.node for each in faults], places[0].node)
-    node = next(filter(None, said), None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
-    if keyword == "propertyNames" and node.once(say.allowed_values):
-        code = "enum"
-    return FaultGroup(tuple(faults), tuple(places), len(alike), node, keyword, code)
-
-
-# --- violations -------------------------------------------------------------------------------------------
-
-
-class Offered(NamedTuple):
-    """What is offered for a group of faults, likeliest first.
-
-    Attributes:
-        fixes: The patches that correct it.
-        likely: These, and patches of a name under which the value is still refused.
-    """
-
-    fixes: tuple[Patch, ...] = ()
-    likely: tuple[Patch, ...] = ()
+    return [FaultGroup(refused, each) for each in kept], len(alike) - len(kept)
 
 
 def violations(
-    refused: Refused, groups: Sequence[FaultGroup], offers: Sequence[Offered], *, rest: int = 0
+    groups: Sequence[FaultGroup], offers: Sequence[Offered], words: Language, *, rest: int = 0
 ) -> tuple[Violation, ...]:
     """Return the violation of each group of faults, with its patches; ``rest`` is the number of other groups."""
-    words, told = refused.words, []
+    told: list[Violation] = []
     begun: set[tuple[str, Path]] = set()
     for group, offered in zip(groups, offers, strict=True):
-        above = (group.code, group.places[0].path[:-1])
-        told.append(_Wording(refused, group, offered, at_length=above not in begun).violation())
+        above = (group.code, group.first.path[:-1])
+        told.append(group.violation(offered, at_length=above not in begun))
         begun.add(above)
-    if told and rest > 0:
+    if rest:
         more = words.plural("{count} more fault was found.", "{count} more faults were found.", rest)
         told[-1] = replace(told[-1], message=words.sentences(told[-1].message, more))
     return tuple(told)
 
 
-class _Wording:
-    """One violation, and its message: what is wrong, and how to write it right if that is often misread.
+class FaultGroup:
+    """Faults of one kind, at places that differ in list indices only, and what their caller is told.
 
-    ``at_length`` is set for the first of several at one place: it says what they would all repeat.
+    ``faults`` are those at the first of the ``places``: of each keyword, and last what the author says.
     """
 
-    def __init__(self, refused: Refused, group: FaultGroup, offered: Offered, *, at_length: bool) -> None:
-        self.refused, self.group, self.offered, self.at_length = refused, group, offered, at_length
-        self.words, self.node, self.first = refused.words, group.node, group.places[0]
+    def __init__(self, refused: Refused, alike: Sequence[tuple[Path, Iterable[Fault]]]) -> None:
+        self.refused, self.words, self.total = refused, refused.words, len(alike)
+        self.faults = sorted(alike[0][1], key=lambda fault: not fault.keyword)
+        self.places = [refused.look(path) for path, _ in alike[:_MAX_SAMPLES]]
+        self.first, self.own, self.keyword = self.places[0], self.faults[-1], self.faults[0].keyword
+        # Of a key of a map, the fault's bound is what the schema of keys refuses.
+        self.is_of_key = self.keyword == "propertyNames"
+        self.code = _CODES.get(self.keyword or self.faults[0].kind, "value")
+        is_of_any = self.code in ("unknown", "size")
+        said = () if is_of_any else (*[each.node for each in self.faults], self.first.node)
+        self.node: Node = next(filter(None, said), None) or refused.top.tree.node(True)  # noqa: FBT003 - a schema of anything
+        if self.is_of_key and self.node.once(say.allowed_values):
+            self.code = "enum"
         self.kinds = self.node.once(say.kinds)
-        self.is_of_value = group.code not in ("missing", "unknown", "size") and not group.is_of_key
-        is_one_value = self.is_of_value and group.total == 1 and group.code != "ambiguous"
-        self.echoes = is_one_value and refused.may_echo(self.first)
-        self.received_types = dict.fromkeys(json_type(each.value) for each in group.places if each.present)
-        self.named = say.and_more(
-            [self.where(each.path) for each in group.places[:_PLACES_TOLD]],
-            max(group.total - _PLACES_TOLD, 0),
-            self.words,
-        )
         # A prompt's arguments can be nothing but strings.
         self.takes_text_alone = refused.as_texts and len(self.first.path) == 1
         self.sends_json_text = self.takes_text_alone and bool(self.kinds & _CONTAINERS)
 
-    def violation(self) -> Violation:
-        refused, group, code = self.refused, self.group, self.group.code
-        path, near = refused.shown(self.first.path), self.near
-        types = self.received_types if self.is_of_value and len(self.received_types) == 1 else {}
-        is_known = code == "unknown" or refused.look(path[:1]).declared
-        parts = tuple([shown(part) if isinstance(part, str) else part for part in path])
-        is_cut_off = self.broken is not None and self.broken.is_end
+    @property
+    def rivals(self) -> Sequence[Any]:
+        """The values that an ambiguous one can be read as."""
+        return self.faults[0].bound if self.keyword == "ambiguous" else ()
+
+    def violation(self, offered: Offered, *, at_length: bool) -> Violation:
+        """Return what is told; ``at_length`` for the first of several at one place, as the others would repeat it."""
+        first, is_of_value = (
+            self.first,
+            self.code not in ("missing", "unknown", "size") and not self.is_of_key,
+        )
+        is_one_value = is_of_value and self.total == 1 and self.code != "ambiguous"
+        types = dict.fromkeys([json_type(each.value) for each in self.places if each.present])
+        self.offered, self.at_length, self.received_types = offered, at_length, types
+        self.echoes = is_one_value and self.refused.may_echo(first)
+        self.near, self.broken = self._likely_meant(), self._break_in_text()
+        is_known = self.code == "unknown" or self.refused.look(first.path[:1]).declared
         return Violation(
-            shown(pointer(parts), _MAX_POINTER),
-            shown(path[0]) if path and is_known else None,
-            code,
-            cut(self.message(), _MAX_MESSAGE),
-            received_type=next(iter(types), None),
-            expected_types=group.own.expected_types or self.node.once(say.type_words),
-            received_value=self.first.value if self.echoes else None,
+            shown(pointer(first.shown), _MAX_POINTER),
+            shown(first.shown[0]) if first.path and is_known else None,
+            self.code,
+            cut(self._message(), _MAX_MESSAGE),
+            received_type=next(iter(types)) if is_of_value and len(types) == 1 else None,
+            expected_types=self.own.expected_types or self.node.once(say.type_words),
+            received_value=first.value if self.echoes else None,
             has_received_value=self.echoes,
-            did_you_mean=tuple(near if group.keyword == "enum" else map(shown, near)),
+            did_you_mean=tuple(self.near if self.keyword == "enum" else map(shown, self.near)),
             allowed_values=self.node.once(say.allowed_values)[: say.MAX_VALUES],
-            fixes=self.offered.fixes,
-            error_code=group.own.error_code or ("CUT_OFF" if is_cut_off else None),
+            fixes=offered.fixes,
+            error_code=self.own.error_code or ("CUT_OFF" if self.broken and self.broken.is_end else None),
         )
 
-    @cached_property
-    def near(self) -> Sequence[Any]:
-        """The allowed values, or the declared names beside it, that are likely meant."""
-        if self.group.keyword == "enum":
-            allowed = self.node.once(say.allowed_values) if self.group.total == 1 else ()
-            written = {
-                in_json(each["value"]): each["value"] for each in self.operations("path") if "value" in each
-            }
+    def _likely_meant(self) -> Sequence[Any]:
+        """Return the allowed values, or the declared names beside it, that are likely meant."""
+        if self.keyword == "enum":
+            allowed = self.node.once(say.allowed_values) if self.total == 1 else ()
+            new = [each["value"] for each in self._operations("path") if "value" in each]
+            written = {in_json(value): value for value in new}
             return [value for value in written.values() if value in allowed][:_MAX_NEAR]
-        found = self.ends("from", "path") if self.group.code == "unknown" else ()
+        found = self._ends("from", "path") if self.code == "unknown" else ()
         beside = dict.fromkeys(path[-1] for path in found if path[:-1] == self.first.path[:-1])
         return list(beside)[:_MAX_NEAR]
 
-    def operations(self, end: str) -> list[Mapping[str, Any]]:
+    def _break_in_text(self) -> Break | None:
+        """Return where the JSON text of a container breaks."""
+        is_text = self.total == 1 and self.code == "type" and isinstance(self.first.value, str)
+        return break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
+
+    def _operations(self, end: str) -> list[Mapping[str, Any]]:
         """Return the operations of likely patches that have this place at one of their ends."""
-        every = (each for patch in self.offered.likely for each in patch)
+        every = [each for patch in self.offered.likely for each in patch]
         return [each for each in every if each.get(end) == pointer(self.first.path)]
 
-    def ends(self, here: str, there: str) -> list[Path]:
+    def _ends(self, here: str, there: str) -> list[Path]:
         """Return the other ends of the likely moves to or from this place."""
-        moves = [each for each in self.operations(here) if each["op"] == "move"]
+        moves = [each for each in self._operations(here) if each["op"] == "move"]
         return [path_at(self.refused.arguments, each[there]) for each in moves]
 
     # Messages
 
-    def message(self) -> str:
-        code, words = self.group.code, self.words
-        if code == "size":
-            return words("{place} is too large or too deeply nested. Send less at once.", place=self.named)
-        others = {"missing": self.missing, "unknown": self.unknown, "ambiguous": self.ambiguous}
-        return others[code]() if code in others else words.sentences(self.refusal(), self.hint())
+    def _message(self) -> str:
+        words = self.words
+        places = [self._where(each.path) for each in self.places[:_PLACES_TOLD]]
+        named = say.and_more(places, max(self.total - _PLACES_TOLD, 0), words)
+        if self.code == "size":
+            return words("{place} is too large or too deeply nested. Send less at once.", place=named)
+        others = {"missing": self._missing, "unknown": self._unknown, "ambiguous": self._ambiguous}
+        if self.code in others:
+            return others[self.code](named)
+        return words.sentences(self._refusal(named), self._hint())
 
-    def where(self, path: Path) -> str:
-        return f"'{place(self.refused.shown(path), quoted=True)}'" if path else self.words("the arguments")
+    def _where(self, path: Path) -> str:
+        return (
+            f"'{place(self.refused.look(path).shown, quoted=True)}'" if path else self.words("the arguments")
+        )
 
-    def or_meant(self, names: Sequence[str]) -> str:
+    def _or_meant(self, names: Sequence[str]) -> str:
         return self.words("Did you mean {names}?", names=self.words.either(names)) if names else ""
 
     # Values
 
-    def refusal(self) -> str:
+    def _refusal(self, named: str) -> str:
         """Return what a value must be, and what was sent."""
-        group, asked, reason, received = self.group, self.asked(), self.reason(), self.received()
-        if reason and received and group.code == "format":
+        asked, reason, received = self._asked(), self._reason(), self._received()
+        if reason and received and self.code == "format":
             received = f"{received} ({reason})"
-        must = _MUST_NOT_AS if received and not group.is_of_key and not self.sends_json_text else _MUST
+        must = _MUST_NOT_AS if received and not self.is_of_key and not self.sends_json_text else _MUST
         return self.words.plural(
             *(must if asked else _IS_NOT if reason else _IS_NOT_BY_TOOL),
-            group.total if asked or self.first.path else 2,
-            places=self.words("the key {name}", name=self.named) if group.is_of_key else self.named,
+            self.total if asked or self.first.path else 2,
+            places=self.words("the key {name}", name=named) if self.is_of_key else named,
             asked=asked,
             received=received,
             reason=reason.rstrip(".。"),
         )
 
-    def asked(self) -> str:
+    def _asked(self) -> str:
         """Return what the schema asks of a value, to follow "must"."""
-        words, faults = self.words, self.group.faults[0].bound if self.group.is_of_key else self.group.faults
+        words, faults = self.words, self.faults[0].bound if self.is_of_key else self.faults
         if not any(fault.keyword in ("type", "enum") for fault in faults):
             return words.all_of([text for fault in faults if (text := say.limit(fault, words))])
-        wanted = self.wanted()
+        wanted = self._wanted()
         return words("be {thing}", thing=wanted) if wanted else ""
 
-    def wanted(self) -> str:
+    def _wanted(self) -> str:
         words, wanted = self.words, self.node.once(say.expected, self.words)
         if not wanted or not self.sends_json_text:
             return wanted
@@ -267,76 +231,64 @@ class _Wording:
         sample = self.node.once(say.example)
         return words("{thing} such as {sample}", thing=wanted, sample=in_json(sample)) if sample else wanted
 
-    def reason(self) -> str:
+    def _reason(self) -> str:
         """Return the author's sentence, or the validator's in our words, unless the type says it."""
-        group, look = self.group, self.refused.look
-        places = [look(each.path[:-1]) if group.is_of_key else each for each in group.places]
-        detail = self.refused.safe_sentence(places, group.own.detail, _MAX_DETAIL)
-        is_of_type = group.code == "type" and self.first.node is not None
-        return detail or ("" if is_of_type else self.words.of(group.own.reason or ""))
+        above = self.is_of_key
+        places = [self.refused.look(each.path[:-1]) for each in self.places] if above else self.places
+        detail = self.refused.safe_sentence(places, self.own.detail, _MAX_DETAIL)
+        is_of_type = self.code == "type" and self.first.node is not None
+        return detail or ("" if is_of_type else self.words.of(self.own.reason or ""))
 
-    def received(self) -> str:
+    def _received(self) -> str:
         """Return the value or type, with its size if that is limited; empty if its type alone is right."""
-        words, group, value = self.words, self.group, self.first.value
-        if group.is_of_key:
+        words, value = self.words, self.first.value
+        if self.is_of_key:
             return words(ONE_OF_A_TYPE["string"])
         is_told = self.echoes and value is not None
         if is_told:
             told = words(_RECEIVED[json_type(value)], value=in_json(value))
         else:
             told = words.either([words(ONE_OF_A_TYPE[each]) for each in self.received_types])
-        sized = say.with_size(told, value, group.faults, words) if group.total == 1 else told
-        return sized if is_told or sized != told or group.keyword in ("type", "enum", "") else ""
+        sized = say.with_size(told, value, self.faults, words) if self.total == 1 else told
+        return sized if is_told or sized != told or self.keyword in ("type", "enum", "") else ""
 
-    def ambiguous(self) -> str:
+    def _ambiguous(self, named: str) -> str:
         """Name the readings; one that is long, or that may hold a secret, is masked."""
-        node, secrets = self.first.node, self.refused.policy.secret
+        words, (node, secrets) = self.words, (self.first.node, self.refused.policy.secret)
         may_show = self.refused.may_show(self.first)
         readings = [
             in_json(each)
             if may_show and fits_json(each, _MAX_READING) and not private(node, each, secrets)
             else HIDDEN
-            for each in self.group.rivals[:_MAX_NEAR]
+            for each in self.rivals[:_MAX_NEAR]
         ]
-        return self.words(
-            "{place} can be read as {readings}. Send the one that is meant, as JSON.",
-            place=self.named,
-            readings=self.words.either(readings),
-        )
+        text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
+        return words(text, place=named, readings=words.either(readings))
 
     # How to write it right
 
-    def hint(self) -> str:
-        words, value = self.words, self.first.value
-        without = self.leave_out()
-        if self.group.keyword == "enum":
-            return words.sentences(self.or_meant(list(map(in_json, self.near))), without)
-        if without or self.group.keyword != "type" or value is None:
+    def _hint(self) -> str:
+        words, value, without = self.words, self.first.value, self._leave_out()
+        if self.keyword == "enum":
+            return words.sentences(self._or_meant(list(map(in_json, self.near))), without)
+        if without or self.keyword != "type" or value is None:
             return without
         if isinstance(value, str):
-            return self.not_as_text()
+            return self._not_as_text()
         if self.kinds & _CONTAINERS:
-            if choice := self.node.once(say.choice, words):
-                return choice
             types = self.node.once(say.type_words)
             is_told = all(each == "null" or (" of " in each and "object" not in each) for each in types)
             holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
-            sample = None if is_told or not self.sample else next(holders, self.node).once(say.example)
-            return words("Write it like {sample}.", sample=sample) if sample else ""
+            sample = None if is_told or not self._sample() else next(holders, self.node).once(say.example)
+            like = words("Write it like {sample}.", sample=sample) if sample else ""
+            return self.node.once(say.choice, words) or like
         if isinstance(value, (Mapping, list)):
-            return self.not_as_container(value)
+            return self._not_as_container(value)
         return words("Send a whole number.") if isinstance(value, float) and self.kinds == {"integer"} else ""
 
-    @cached_property
-    def broken(self) -> Break | None:
-        """Where the JSON text of a container breaks."""
-        is_text = self.group.total == 1 and self.group.code == "type" and isinstance(self.first.value, str)
-        return break_of(self.first.value) if is_text and self.kinds & _CONTAINERS else None
-
-    @cached_property
-    def sample(self) -> str | None:
-        """The value as it should be sent, if a fix says it; else an example, if it cannot be taken for a real value."""
-        for operation in (each for patch in self.offered.fixes[:1] for each in patch if len(patch) == 1):
+    def _sample(self) -> str | None:
+        """Return the value as it should be sent, if a fix says it; else an example that is not taken for a real value."""
+        for operation in [each for patch in self.offered.fixes[:1] for each in patch if len(patch) == 1]:
             # `1,234` may be one number.
             items = operation["value"] if operation["op"] == "replace" else None
             if isinstance(items, list) and all(isinstance(each, str) for each in items):
@@ -345,12 +297,13 @@ class _Wording:
         is_risky = self.refused.destructive or is_identifier(name)
         return None if is_risky else self.node.once(say.example)
 
-    def not_as_text(self) -> str:
-        words, kinds, sample = self.words, self.kinds, self.sample
+    def _not_as_text(self) -> str:
+        words, kinds = self.words, self.kinds
         if self.broken is not None:
             return say.broken(self.broken, words)
         if self.takes_text_alone and (kinds & _CONTAINERS or "boolean" in kinds):
             return ""
+        sample = self._sample()
         if kinds & _CONTAINERS:
             shape = self.node.once(say.choice if sample else say.shape, words)
             form = sample or ("{…}" if "object" in kinds else "[…]")
@@ -361,7 +314,7 @@ class _Wording:
             return words("Write true or false, without quotes.")
         return words("Write it in digits, like {sample}.", sample=sample) if sample else ""
 
-    def not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
+    def _not_as_container(self, value: Mapping[str, Any] | list[Any]) -> str:
         formats = {way.format for way in self.node.ways}
         is_any_text = formats == {None} and not any(way.enum for way in self.node.ways)
         is_flat = isinstance(value, list) and not any(isinstance(each, (Mapping, list)) for each in value)
@@ -369,33 +322,30 @@ class _Wording:
             return self.words("Send a string; if all of it is meant, write it as JSON text.")
         return self.words("Send one value.") if self.kinds else ""
 
-    def leave_out(self) -> str:
+    def _leave_out(self) -> str:
         """Return whether a value that means "no value" may be left out, which no message to a destructive tool advises."""
         first, words = self.first, self.words
         if self.refused.may_leave_out(first):
-            is_offered = any(each["op"] == "remove" for each in self.operations("path"))
+            is_offered = any(each["op"] == "remove" for each in self._operations("path"))
             return words("Leave it out if you have no value.") if is_offered else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named
-        return words("It cannot be left out: send a value.") if is_null and self.group.total == 1 else ""
+        return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
 
     # Names
 
-    def missing(self) -> str:
-        words, needed = self.words, self.group.faults[0].bound
+    def _missing(self, named: str) -> str:
+        words, needed = self.words, self.faults[0].bound
         if needed:
-            names = [words.all_of([quoted(name) for name in each]) for each in needed]
-            return words(
-                "either {names} must be sent in {place}.",
-                place=self.where(self.first.path[:-1]),
-                names=words.either(names),
-            )
-        about, wanted = self.node.once(say.description).rstrip(".。"), self.wanted()
+            names = words.either([words.all_of(list(map(quoted, each))) for each in needed])
+            around = self._where(self.first.path[:-1])
+            return words("either {names} must be sent in {place}.", place=around, names=names)
+        about, wanted = self.node.once(say.description).rstrip(".。"), self._wanted()
         told = words.plural(
             "{places} is required but was not sent.",
             "{places} are required but were not sent.",
-            self.group.total,
-            places=self.named,
+            self.total,
+            places=named,
         )
         if self.at_length and not self.refused.arguments:
             told = words("the arguments arrived empty. {rest}", rest=told)
@@ -404,46 +354,38 @@ class _Wording:
             words("It must be {expected}.", expected=wanted) if wanted else "",
             self.node.once(say.shape, words) if wanted else "",
             words("It means: {about}.", about=about) if about else "",
-            self.sent_elsewhere(),
+            self._sent_elsewhere(),
         )
 
-    def sent_elsewhere(self) -> str:
+    def _sent_elsewhere(self) -> str:
         words, (*above, name) = self.words, self.first.path
-        sent = self.ends("path", "from")
+        sent = self._ends("path", "from")
         if (inside := sent[0][:-1] if sent else ()) and not above:
-            return words("It was sent inside {place}: send it at the top.", place=self.where(inside))
+            return words("It was sent inside {place}: send it at the top.", place=self._where(inside))
         for key, text in entries(self.refused.look((*above,)).value):
             if isinstance(name, str) and fold_name(name) in map(fold_name, names_in_markup(text)):
-                return words(
-                    "It came as markup inside {place}: send each as a parameter of its own.",
-                    place=self.where((*above, key)),
-                )
+                said = marked("It came as markup inside {place}: send each as a parameter of its own.")
+                return words(said, place=self._where((*above, key)))
         beside = dict.fromkeys(path for path in sent if path[:-1] == (*above,))
-        told = words.either([self.where(path) for path in beside][:_MAX_NEAR])
+        told = words.either([self._where(path) for path in beside][:_MAX_NEAR])
         return words("If {names} is meant, send it under this name.", names=told) if told else ""
 
-    def unknown(self) -> str:
+    def _unknown(self, named: str) -> str:
         words, above = self.words, self.refused.look(self.first.path[:-1])
         told = words.plural(
-            "unknown parameter {names}.", "unknown parameters {names}.", self.group.total, names=self.named
+            "unknown parameter {names}.", "unknown parameters {names}.", self.total, names=named
         )
         ways = self.refused.meant(above)
-        meant = self.or_meant(list(map(quoted, self.near)))
+        meant = self._or_meant(list(map(quoted, self.near)))
         below = len(above.path) + 1
-        inside = [each[:below] for each in self.ends("from", "path") if len(each) > below]
+        inside = [each[:below] for each in self._ends("from", "path") if len(each) > below]
         if not meant and inside and inside[0][:-1] == above.path:
-            meant = words("It belongs inside {place}.", place=self.where(inside[0]))
-        elif not meant and (holder := self.open_holder(ways)):
-            meant = words("It may belong inside {place}.", place=self.where((*above.path, holder)))
-        return words.sentences(told, meant, self.accepted(ways) if self.at_length else "")
+            meant = words("It belongs inside {place}.", place=self._where(inside[0]))
+        elif not meant and (holder := _open_holder(ways)):
+            meant = words("It may belong inside {place}.", place=self._where((*above.path, holder)))
+        return words.sentences(told, meant, self._accepted(ways) if self.at_length else "")
 
-    def open_holder(self, ways: Sequence[Node]) -> str:
-        """Return the only parameter for arguments of any names; empty if there is none."""
-        nodes = ways[0].property_nodes if ways else {}
-        found = [name for name, node in nodes.items() if name in WRAPPERS and is_free_object(node)]
-        return found[0] if len(found) == 1 else ""
-
-    def accepted(self, ways: Sequence[Node]) -> str:
+    def _accepted(self, ways: Sequence[Node]) -> str:
         """Name the parameters of the branches that may be meant, but not of those that declare this name."""
         words, sent = self.words, self.first.path[-1]
         others = [way for way in ways if sent not in way.properties]
@@ -452,3 +394,10 @@ class _Wording:
             return words("No parameters are accepted here.")
         some = say.first_of(list(map(quoted, names)), say.NAMES_TEXT, words)
         return words.plural("Accepted is {names}.", "Accepted are {names}.", len(names), names=some)
+
+
+def _open_holder(ways: Sequence[Node]) -> str:
+    """Return the only parameter for arguments of any names; empty if there is none."""
+    nodes = ways[0].property_nodes if ways else {}
+    found = [name for name, node in nodes.items() if name in WRAPPERS and is_free_object(node)]
+    return found[0] if len(found) == 1 else ""
