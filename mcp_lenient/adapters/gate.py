@@ -378,9 +378,9 @@ def refusal_result(answer: Mapping[str, Any], *, has_output_schema: bool) -> dic
     Some clients validate ``structuredContent`` against the output schema even on errors and throw the envelope
     away, so it is only set when the tool has no output schema.
     """
-    safe, text = written(answer)
-    result = {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {META_KEY: safe}}
-    return result if has_output_schema else {**result, "structuredContent": safe}
+    text = {"type": "text", "text": written(answer)}
+    result = {"content": [text], "isError": True, "_meta": {META_KEY: answer}}
+    return result if has_output_schema else {**result, "structuredContent": answer}
 
 
 Annotations = Mapping[str, Any] | Iterable[tuple[str, Any]] | None

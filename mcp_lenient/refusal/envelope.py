@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from mcp_lenient.refusal.sentences import and_more
@@ -30,6 +29,7 @@ _MAX_MESSAGE: Final = 4_000
 _MAX_PARAMETER: Final = 64
 _MAX_POINTER: Final = 300
 _MAX_REPAIRS: Final = 50
+_ON_TOP: Final = ("parameter", "received_type", "expected_types", "received_value")
 _MAX_NEAR: Final = 5
 _MAX_TOOLS: Final = 10
 _MAX_REASON: Final = 240
@@ -46,6 +46,7 @@ _BYTES_OF_REPAIRS: Final = 1_500
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _COMPACT_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NO_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _PLACEHOLDER: Final = "{PARAMETER}"
 _CODES: Final = {"type": "INVALID_{}_TYPE", "missing": "MISSING_{}", "ambiguous": "AMBIGUOUS_{}"}
 _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVALID_{}_TYPE")}
@@ -99,15 +100,18 @@ def envelope(
     name, words = shown_name(tool_name), texts(language)
     told = [_violation(violation, words) for violation in violations]
     kept, records = _within(told, _BYTES_OF_VIOLATIONS), _within(_records(repairs), _BYTES_OF_REPAIRS)
-    details: dict[str, Any] = {subject: name}
-    if len(told) == 1:
-        named = ("parameter", "received_type", "expected_types", "received_value")
-        details.update((key, told[0][key]) for key in named if key in told[0])
-    details |= {"violations": kept, **_omitted("violations", told, kept)}
+    alone = told[0] if len(told) == 1 else {}
+    details: dict[str, Any] = {
+        subject: name,
+        **{key: alone[key] for key in _ON_TOP if key in alone},
+        "violations": kept,
+    }
+    details |= _omitted("violations", told, kept)
     details |= {"parameters": {**top.once(_parameters)}, "repairs": records}
     details |= _omitted("repairs", repairs, records)
-    message = _message(name, violations, words, subject)
-    if again is not None:
+    if again is None:
+        message = _message(name, violations, words, subject)
+    else:
         details |= {"repeated": again.times}
         message = _message_again(name, violations, words, again)
     return error_envelope(error_code(violations), message, details)
@@ -146,17 +150,13 @@ def _sent_instead(calls: Sequence[Mapping[str, Any]], words: Language) -> Iterat
 
 
 def error_envelope(code: str, message: str, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an envelope of any kind, such as that of a call that a tool's body refuses."""
-    return _safe({"status": "error", "error_code": code, "message": message, "details": details})
-
-
-def _safe(told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an envelope without lone surrogates, which cannot be encoded as UTF-8."""
+    """Return an envelope of any kind, such as that of a call that a tool's body refuses; it can be sent as UTF-8."""
+    told = {"status": "error", "error_code": code, "message": message, "details": details}
     try:
         _ENCODER.encode(told).encode()
-    except UnicodeEncodeError:
+    except UnicodeEncodeError:  # a lone surrogate
         return {**encodable(told)}
-    return {**told}
+    return told
 
 
 def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[str, int]:
@@ -166,8 +166,12 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 def _within(entries: Sequence[Any], limit: int) -> list[Any]:
     """Return the first entries that fit into this number of bytes."""
-    sizes = (len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2 for entry in entries)
-    return list(entries[: sum(used <= limit for used in accumulate(sizes))])
+    used = 0
+    for at, entry in enumerate(entries):
+        used += len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2
+        if used > limit:
+            return list(entries[:at])
+    return list(entries)
 
 
 def _message(name: str, violations: Sequence[Violation], words: Language, subject: Subject) -> str:
@@ -246,7 +250,7 @@ def error_code(violations: Sequence[Violation]) -> str:
 
 
 def _upper_snake(name: str) -> str:
-    words = re.sub(r"[^A-Za-z0-9]+", "_", _CAMEL.sub("_", name))
+    words = _NO_WORD.sub("_", _CAMEL.sub("_", name))
     return words.strip("_").upper()[:_MAX_PARAMETER] or "PARAMETER"
 
 
@@ -272,8 +276,10 @@ def unknown_tool(
     """
     told, words = shown_name(name), texts(language)
     if has_versions:
-        text = marked("Tool '{tool}' has no such version. The tool was not run. Call it without a version.")
-        return _about_tool("UNKNOWN_TOOL", name, words, text)
+        text = words(
+            "Tool '{tool}' has no such version. The tool was not run. Call it without a version.", tool=told
+        )
+        return error_envelope("UNKNOWN_TOOL", text, {"tool": told})
     names = [other for other in near if shown_name(other) == other][:_MAX_NEAR]
     rest = {other for other in listed if shown_name(other) == other and other not in names}
     tools = [*names, *nearest(name, rest, _MAX_TOOLS - len(names))]
@@ -305,36 +311,32 @@ def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH
     return error_envelope(answer["error_code"], words.sentences(told, advice), {**details, "repeated": times})
 
 
-def tool_failed(name: str, error_id: str, *, language: str = ENGLISH) -> dict[str, Any]:
-    """Return the envelope for a call whose tool raised an unexpected exception; the log has the same id."""
-    text = marked(
+_ABOUT_TOOL: Final = {
+    "TOOL_FAILED": marked(
         "Tool '{tool}' failed with an error of its own. It may have run in part: find out what it has done before you "
         "call it again. Whoever operates the server finds the error under the id {error_id}."
-    )
-    return _about_tool("TOOL_FAILED", name, texts(language), text, error_id=error_id)
-
-
-def upstream_unavailable(name: str, *, language: str = ENGLISH) -> dict[str, Any]:
-    """Return the envelope for a tool of a server that a proxy cannot reach."""
-    text = marked(
+    ),
+    "UPSTREAM_UNAVAILABLE": marked(
         "Tool '{tool}' cannot be called now: the server behind this proxy is not available. "
         "The tool was not run. Try again later."
-    )
-    return _about_tool("UPSTREAM_UNAVAILABLE", name, texts(language), text)
-
-
-def upstream_timed_out(name: str, seconds: float, *, language: str = ENGLISH) -> dict[str, Any]:
-    """Return the envelope for a call that the server behind a proxy did not answer in time."""
-    text = marked(
+    ),
+    "UPSTREAM_TIMED_OUT": marked(
         "Tool '{tool}' did not answer within {timeout_seconds:g} seconds. The call was cancelled, but it may have run: "
         "find out what it has done before you send it again."
-    )
-    return _about_tool("UPSTREAM_TIMED_OUT", name, texts(language), text, timeout_seconds=seconds)
+    ),
+}
 
 
-def _about_tool(code: str, name: str, words: Language, text: str, **details: Any) -> dict[str, Any]:
+def about_tool(
+    code: Literal["TOOL_FAILED", "UPSTREAM_UNAVAILABLE", "UPSTREAM_TIMED_OUT"],
+    name: str,
+    *,
+    language: str = ENGLISH,
+    **details: Any,
+) -> dict[str, Any]:
+    """Return the envelope for a call that no violation explains; ``details`` has what the text of its code names."""
     details = {"tool": shown_name(name), **details}
-    return error_envelope(code, words(text, **details), details)
+    return error_envelope(code, texts(language)(_ABOUT_TOOL[code], **details), details)
 
 
 # --- the text of an envelope ------------------------------------------------------------------------------
@@ -342,24 +344,29 @@ def _about_tool(code: str, name: str, words: Language, text: str, **details: Any
 
 def as_text(told: Mapping[str, Any]) -> str:
     """Write a whole envelope as JSON, for an error without ``_meta``."""
-    return _COMPACT_ENCODER.encode(_safe(told))
+    return _COMPACT_ENCODER.encode(told)
 
 
-def written(told: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
-    """Return an envelope and its text, which says nothing twice; both can be encoded as UTF-8."""
-    safe = _safe(told)
-    details = safe["details"]
+def written(told: Mapping[str, Any]) -> str:
+    """Write an envelope as JSON that says nothing twice."""
+    details = told["details"]
     if "repeated" in details:
         details = {"repeated": details["repeated"]}
     elif details.get("violations"):
-        details = _said_once(details, safe["message"])
-    elif safe["error_code"] == "UNKNOWN_TOOL":
+        details = _said_once(details, told["message"])
+    elif told["error_code"] == "UNKNOWN_TOOL":
         details = {name: value for name, value in details.items() if name != "tools"}
-    return safe, _COMPACT_ENCODER.encode({**safe, "details": details})
+    return as_text({**told, "details": details})
 
 
 def _said_once(details: Mapping[str, Any], message: str) -> dict[str, Any]:
-    kept = {name: value for name, value in details.items() if not _is_said(name, value, message)}
+    kept = {**details}
+    if f"'{kept.get('tool')}'" in message:
+        del kept["tool"]
+    if not kept["repairs"]:
+        del kept["repairs"]
+    if _says_value(kept, message):
+        del kept["received_value"]
     names = (*kept["parameters"]["required"], *kept["parameters"]["optional"])
     is_about_names = any(each["code"] in ("missing", "unknown") for each in kept["violations"])
     if not is_about_names or all(f"'{each}'" in message for each in names):
@@ -369,18 +376,17 @@ def _said_once(details: Mapping[str, Any], message: str) -> dict[str, Any]:
     return kept
 
 
-def _is_said(name: str, value: Any, message: str) -> bool:
-    """Return whether an entry is empty, or the message contains the tool's name or the received value."""
-    if name == "received_value":
-        return _ENCODER.encode(value) in message
-    return f"'{value}'" in message if name == "tool" else name == "repairs" and not value
+def _says_value(told: Mapping[str, Any], message: str) -> bool:
+    return "received_value" in told and _ENCODER.encode(told["received_value"]) in message
 
 
 def _slim(
     violation: Mapping[str, Any], message: str, details: Mapping[str, Any], offered: list[Any]
 ) -> dict[str, Any]:
     """Return a violation without what the message, the details, its pointer or ``offered`` fixes already say."""
-    said = {name for name, value in violation.items() if name in details or _is_said(name, value, message)}
+    said = {name for name in violation if name in details}
+    if _says_value(violation, message):
+        said.add("received_value")
     # The violation of the name that was sent says that it is this missing one.
     if violation["message"] in message or (violation["code"] == "missing" and "fixes" in violation):
         said.add("message")

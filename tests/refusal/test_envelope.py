@@ -15,6 +15,7 @@ from tables import STRING, array, closed, nullable, rows
 from mcp_lenient import Limits, Policy, Repair
 from mcp_lenient.adapters.fastmcp.tools import as_result, repaired_result
 from mcp_lenient.adapters.gate import Verdict
+from mcp_lenient.refusal.envelope import error_envelope
 
 SCHEMA = closed("content", content=STRING, tags=nullable(array(STRING)))
 REPAIR = Repair("json_text_to_array", "/tags", "string", "array")
@@ -175,10 +176,10 @@ async def test_of_many_tools_the_nearest_ten_are_named():
 
 
 @pytest.mark.parametrize("has_output_schema", [True, False])
-async def test_on_the_wire(has_output_schema):
+def test_on_the_wire(has_output_schema):
     """A result has the envelope as text and in ``meta``, and as structured content if allowed."""
-    reported = await refused({"content": "x", "é": 1})
-    result = as_result({**reported, "more": "\ud800"}, has_output_schema=has_output_schema)
+    reported = error_envelope("OUT", "é is out.", {"more": "\ud800"})
+    result = as_result(reported, has_output_schema=has_output_schema)
     sent = result.to_mcp_result()
     assert isinstance(sent, CallToolResult)
     assert sent.is_error

@@ -42,7 +42,7 @@ from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.errors import DefinitionError
 from mcp_lenient.portable.forms import Form
-from mcp_lenient.refusal.envelope import tool_failed
+from mcp_lenient.refusal.envelope import about_tool
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry import otel as spans
@@ -499,7 +499,8 @@ class LenientMiddleware(Middleware):
             raise error
         error_id = token_hex(8)
         self._gate.record("call_failed", asked, compiled, code="TOOL_FAILED", error_id=error_id, **facts)
-        told = tool_failed(asked.name, error_id, language=compiled.policy.language)
+        language = compiled.policy.language
+        told = about_tool("TOOL_FAILED", asked.name, language=language, error_id=error_id)
         return as_result(told, has_output_schema=compiled.tool.has_output_schema)
 
     async def _is_replaced(

@@ -231,6 +231,5 @@ def _fixed_by_texts(violation: Violation) -> Violation:
 def _refusal(name: str, top: Node, decision: Decision, policy: Policy) -> Exception:
     """Return the error for a refused request; prompts have no error results."""
     violations = tuple(map(_fixed_by_texts, decision.violations))
-    told = envelope(name, top, violations, decision.repairs, subject="prompt", language=policy.language)
-    safe, text = written(told)
-    return host.invalid_params(text, safe)
+    answer = envelope(name, top, violations, decision.repairs, subject="prompt", language=policy.language)
+    return host.invalid_params(written(answer), answer)

@@ -38,12 +38,7 @@ from mcp_lenient.adapters.fastmcp.proxy.sessions import (
 )
 from mcp_lenient.adapters.fastmcp.proxy.upstream import Failures, is_noting, noting_failures
 from mcp_lenient.adapters.fastmcp.tools import ServerSource, as_result, kept_tool, own_tool
-from mcp_lenient.refusal.envelope import (
-    META_KEY,
-    envelope,
-    upstream_timed_out,
-    upstream_unavailable,
-)
+from mcp_lenient.refusal.envelope import META_KEY, about_tool, envelope
 from mcp_lenient.refusal.upstream import refusal_in_text
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import encodable, is_label
@@ -160,7 +155,7 @@ class UpstreamSource(ServerSource):
     def unknown(self, name: str, names: Collection[str], language: str) -> dict[str, Any]:
         """Return the envelope for an unknown tool, which may be one of a server that lists none."""
         if any(upstream.failed for upstream in self.proxy._upstream.values()):  # noqa: SLF001
-            return upstream_unavailable(name, language=language)
+            return about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
         return super().unknown(name, names, language)
 
 
@@ -339,9 +334,9 @@ class ProxyMiddleware(LenientMiddleware):
         """Return the envelope for a call that was not sent or timed out; None for other errors."""
         limit, language = self._times.answer, self.policy_for(name).language
         if lost == UNAVAILABLE:
-            return upstream_unavailable(name, language=language)
+            return about_tool("UPSTREAM_UNAVAILABLE", name, language=language)
         if lost == TIMED_OUT and limit is not None and isinstance(error, UpstreamError):
-            return upstream_timed_out(name, limit, language=language)
+            return about_tool("UPSTREAM_TIMED_OUT", name, language=language, timeout_seconds=limit)
         return None
 
     def _cached(self, context: CallContext) -> CompiledTool | None:
