@@ -6,22 +6,14 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
-from mcp_lenient.rules.rules import ABSENT, WRAPPERS, Place, Rule, allows_one_value, injected_keys, keeps_unit
-from mcp_lenient.rules.words import IDENTIFIERS, Codes, case_matters, is_identifier
+from mcp_lenient.rules.rules import ABSENT, Place, Rule, allows_one_value, injected_keys, keeps_unit
+from mcp_lenient.rules.words import IDENTIFIERS
 from mcp_lenient.schema.node import Node
-from mcp_lenient.values.display import (
-    exact,
-    in_json,
-    is_name,
-    name_words,
-    secret_name,
-    short_scalar,
-)
-from mcp_lenient.values.json_values import json_type, may_be_rounded, same_json
+from mcp_lenient.values.display import exact, in_json, is_name, name_words, secret_name, short_scalar
+from mcp_lenient.values.json_values import json_type, may_be_rounded
 from mcp_lenient.values.names import SPELLING, fold_case, fold_name, likeness, same_word, singular
 
 _MAX_NAMES: Final = 300
@@ -39,6 +31,7 @@ _NOTHING: Final = frozenset(
     ("", "-", "null", "none", "nil", "undefined", "n/a", "unknown", "unspecified", "not specified")
 )
 _AROUND: Final = " \t\r\n[]\"'`"
+_EDGES: Final = re.compile(r"\A[\W_]|[\W_]\Z")
 _SIGN: Final = re.compile(r"[,;\n]")
 _SEPARATORS: Final = re.compile(r"\s*[,;\n]\s*")
 _NUMBER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,10})?")
@@ -79,48 +72,30 @@ def leave_out(place: Place, value: Any) -> Iterator[Any]:
         yield ABSENT
 
 
-def as_null(place: Place, text: str) -> Iterator[None]:
-    """A word for nothing as null."""
-    if text and _says_nothing(text) and _expects(place.node, "null"):
-        yield None
-
-
 def near_member(place: Place, text: Any) -> Sequence[str]:
-    """An allowed value that a text is close to: `organisation`, `crit`, `high priority`.
+    """An allowed value that a text is close to: `organisation`, `crit`.
 
-    It has the same words, also with slips, or the first ones, the last of them cut off. It may have words of the
-    parameter's name in addition, but no others, which may turn the meaning (`non-admin`). The only allowed value, such
-    as ``DELETE``, is never said for the caller.
+    It has the same words, also with slips, or the first ones, the last of them cut off; other words may turn the meaning
+    (`non-admin`). The only allowed value, such as ``DELETE``, is never said for the caller.
     """
     members = place.node.once(_members)
     if text is None:
         return [each for each in members if _says_nothing(each)][:_MAX_NEAR]
     if len(text) > _MAX_TEXT or place.node.once(allows_one_value):
         return ()
-    words, own = name_words(text), {*name_words(place.name or "")}
-    less = tuple(word for word in words if word not in own)
+    words, bare = name_words(text), text.strip(_AROUND)
     close, begun = [], []
     for member, whole in members.items() if words else ():
-        has_own = bool(less) and less != words and _has_words(less, whole)
         # The signs around a text may turn it: `-date` sorts the other way.
-        if has_own or (_has_words(words, whole) and _signs(text) == _signs(member)):
+        if _has_words(words, whole) and _EDGES.findall(bare) == _EDGES.findall(member):
             close.append(member)
         elif _is_cut_off(words, whole):
             begun.append(member)
     found = close or (begun if len(begun) == 1 else [])
-    # One value of a text that has several would drop the others.
+    # One value of a text that has several would drop the others; in another case it may be another unit or symbol.
     is_several = _SIGN.search(text) and not any(map(_SIGN.search, found))
-    is_other = any(_is_in_other_case(text, member, members) for member in close)
+    is_other = any(fold_case(bare) == fold_case(member) and bare != member for member in close)
     return () if is_several or is_other else found[:_MAX_NEAR]
-
-
-def _is_in_other_case(text: str, member: str, members: Collection[str]) -> bool:
-    """Return whether a text has an allowed value in another case, which may be another unit or symbol."""
-    at = fold_case(text).find(fold_case(member))
-    written = text[at : at + len(member)] if at >= 0 else member
-    return written != member and (
-        written == text.strip() or case_matters(written, member, partial(Codes, members))
-    )
 
 
 def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
@@ -128,15 +103,9 @@ def _members(node: Node) -> Mapping[str, tuple[str, ...]]:
     return {each: name_words(each) for each in islice(texts, _MAX_KEYS)}
 
 
-def _signs(text: str) -> list[str]:
-    bare = text.strip(_AROUND)
-    return [each for each in (bare[:1], bare[-1:]) if not each.isalnum()]
-
-
 def _has_words(words: Sequence[str], whole: Sequence[str]) -> bool:
     if len(words) != len(whole):
-        joined = "".join(words)
-        return joined == "".join(whole) and joined.isalpha()
+        return False
     differing = [sorted(pair, key=len) for pair in zip(words, whole, strict=True) if pair[0] != pair[1]]
     return not differing or (len(differing) == 1 and _is_form(*differing[0]))
 
@@ -219,7 +188,6 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
         names = [key for key in held if isinstance(key, str) and not (is_typed and key == "type")]
         # `{"$ne": 5}` and `{"not": true}` do not mean their value.
         usual = {*_HOLDERS, fold_name(place.name or "value"), *({"description"} if is_typed else ())}
-        usual |= {"id"} if is_identifier(place.name) else set()
         if len(names) != 1 or len(held) != 1 + is_typed or fold_name(names[0]) not in usual:
             return
         held = held[names[0]]
@@ -252,21 +220,16 @@ def _speaks_of_several(place: Place) -> bool:
 
 
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
-    """The list that is the only item of a list, also as its type and values: ``[{"type": "string", "enum": ["a"]}]``."""
+    """The list that is the only item of a list, also as a schema: ``[{"type": "string", "enum": ["a"]}]``."""
     held = value[0] if len(value) == 1 and place.name is not None else None
     if isinstance(held, dict) and len(held) == 2 and held.get("type") in (*_TYPES,):
-        name = next((each for each in held if each != "type"), None)
-        held = held[name] if name == "enum" or name in _HOLDERS else None
+        held = held.get("enum")
     if isinstance(held, list):
         yield held
 
 
 # --- names ------------------------------------------------------------------------------------------------
 
-_SAY_NOTHING: Final = frozenset("is are was has have do does".split())
-"""Auxiliary verbs of English, which do not change the sense of a boolean."""
-_JOINTS: Final = "._-/"
-"""Signs between the name of an object and that of a field of it."""
 _NAME: Final = re.compile(r"(?:[\w .$@#/*?-]|\[\])+")
 """The characters of names: a key with any others is likely a piece of text, or a path such as ``rows[0].title``."""
 _SHORTEST_BEGINNING: Final = 3
@@ -286,7 +249,7 @@ def other_names(place: Place, value: dict[str, Any]) -> Iterator[dict[str, Any]]
     names = _names_at(place.node, value)
     if names.unknown:
         homes = _homes(place.node, value, names)
-        meant = _meant(place, value, names, homes)
+        meant = _meant(place, value, names)
         yield from _moved_out(value, names)
         yield from _moved_inside(place.node, value, homes)
         yield from _renamed(place.node, value, meant)
@@ -307,9 +270,7 @@ def _names_at(node: Node, value: Mapping[str, Any]) -> Names:
     )
 
 
-def _meant(
-    place: Place, value: Mapping[str, Any], names: Names, homes: Mapping[str, tuple[str, str]]
-) -> dict[str, Sequence[str]]:
+def _meant(place: Place, value: Mapping[str, Any], names: Names) -> dict[str, Sequence[str]]:
     """Return which undeclared names may be meant as which declared ones, those most like them."""
     likely = {
         key: _most_like(place, names, key, is_flag=isinstance(value[key], bool)) for key in names.unknown
@@ -324,9 +285,9 @@ def _meant(
             else [name for name in found if name not in taken and name in place.node.required]
             for key, found in likely.items()
         }
-    likely |= {key: [name] for key, name in _in_other_words(place.node, names).items() if not likely[key]}
-    owners = {key: owner for key, (owner, _) in homes.items()}
-    return {key: [name for name in found if owners.get(key) != name] for key, found in likely.items()}
+    return likely | {
+        key: [name] for key, name in _in_other_words(place.node, names).items() if not likely[key]
+    }
 
 
 def _in_other_words(node: Node, names: Names) -> dict[str, str]:
@@ -409,7 +370,7 @@ def _adds_nothing(place: Place, sent: str, name: str, *, is_flag: bool) -> bool:
     node, ours, theirs = place.node, name_words(sent), name_words(name)
     # A word or an ending more may turn a boolean: `no_cache`, `stateless`.
     if is_flag or _expects(node.property_nodes[name], "boolean"):
-        return ours != theirs and set(ours) ^ set(theirs) <= _SAY_NOTHING
+        return False
     more = {word for word in ours if not any(_stands_for(word, each) for each in theirs)}
     if not more:
         return name in node.required or ours == theirs[: len(ours)]
@@ -462,21 +423,15 @@ def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> b
 
 # --- the whole call ---------------------------------------------------------------------------------------
 
-_ALSO_WRAPPERS: Final = WRAPPERS | frozenset("request payload body data function".split())
 
-
-def _homes(node: Node, value: Mapping[str, Any], names: Names) -> dict[str, tuple[str, str]]:
-    """Return the undeclared names that belong inside one declared object, with its name and their name in it.
-
-    A field may have the object's name in front (``address.city``, ``address_city``).
-    """
-    found: dict[str, list[tuple[str, str]]] = {key: [] for key in names.unknown}
+def _homes(node: Node, value: Mapping[str, Any], names: Names) -> dict[str, str]:
+    """Return the undeclared names that belong inside one declared object, with its name."""
+    found: dict[str, list[str]] = {key: [] for key in names.unknown}
     for own, child in islice(node.property_nodes.items(), _MAX_NAMES):
         sent, fields = value.get(own, {}), child.once(_fields)
         for key, places in found.items() if fields and isinstance(sent, Mapping) else ():
-            is_prefix = key.startswith(own) and not key[len(own)].isalnum()
-            within = key.removeprefix(own).lstrip(_JOINTS) if is_prefix else key
-            places += [(own, each) for each in dict.fromkeys((key, within)) if each in fields - sent.keys()]
+            if key in fields and key not in sent:
+                places.append(own)
     return {key: places[0] for key, places in found.items() if len(places) == 1}
 
 
@@ -486,15 +441,11 @@ def _fields(node: Node) -> frozenset[str]:
     return frozenset(name for way in ways for name in way.properties)
 
 
-def _moved_inside(
-    node: Node, value: Mapping[str, Any], homes: Mapping[str, tuple[str, str]]
-) -> Iterator[dict[str, Any]]:
+def _moved_inside(node: Node, value: Mapping[str, Any], homes: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield fields beside an object moved into it; those of a missing list become its only item."""
-    for own in dict.fromkeys(own for own, _ in homes.values()):
-        fields = {key: field for key, (holder, field) in homes.items() if holder == own}
-        if len(set(fields.values())) < len(fields):
-            continue
-        inner = {**value.get(own, {}), **{field: value[key] for key, field in fields.items()}}
+    for own in dict.fromkeys(homes.values()):
+        fields = {key: value[key] for key, holder in homes.items() if holder == own}
+        inner = {**value.get(own, {}), **fields}
         holder = inner if _expects(node.property_nodes[own], "object") else [inner]
         yield {**_without(value, fields), own: holder}
 
@@ -505,9 +456,7 @@ def _moved_out(value: Mapping[str, Any], names: Names) -> Iterator[dict[str, Any
     for key in names.unknown:
         inner = value[key] if isinstance(value[key], Mapping) else {}
         own = {name: inner[name] for name in names.absent if name in inner}
-        is_around = len(own) == len(inner) or own.keys() >= {*names.missing}
-        if own and (is_around or fold_name(key) in _ALSO_WRAPPERS):
-            held[key] = own
+        held.update({key: own} if own else {})
     for key, own in held.items() if len(held) == 1 else ():
         rest = _without(value[key], own)
         yield {**_without(value, [key]), **({key: rest} if rest else {}), **own}
@@ -520,14 +469,12 @@ def _without(value: Mapping[str, Any], keys: Collection[str]) -> dict[str, Any]:
 def _without_empty(
     place: Place, value: dict[str, Any], names: Names, kept: Collection[str]
 ) -> Iterator[dict[str, Any]]:
-    """Yield an undeclared name left out: without a value, added by clients, or a spelling of one with an equal value."""
+    """Yield an undeclared name left out that has no value or is added by clients."""
     declared = {fold_name(name): name for name in place.node.properties}
     injected = () if place.path else injected_keys(names.unknown, declared, place.call.policy.drop)
     for key in names.unknown:
-        twins = (value[name] for name in names.present if likeness(key, name) == 1.0)
         is_empty_or_added = value[key] in (None, "", [], {}) or key in injected
-        is_gone = is_empty_or_added and key not in kept and fold_name(key) not in declared
-        if is_gone or any(same_json(each, value[key]) for each in twins):
+        if is_empty_or_added and key not in kept and fold_name(key) not in declared:
             yield _without(value, [key])
 
 
@@ -538,7 +485,6 @@ LIKELY_RULES: Final[tuple[Rule, ...]] = (
     Rule("out_of_list", 16, out_of_list, ("array",), certain=False),
     Rule("any_item", 16, any_item, ("array",), certain=False),
     Rule("as_list", 16, as_list, _TEXT, certain=False),
-    Rule("as_null", 16, as_null, _TEXT, certain=False),
     Rule("as_text", 16, as_text, ("integer", "number", "boolean", "array", "object"), certain=False),
     Rule("out_of_object", 16, out_of_object, _OBJECT, certain=False),
     Rule("leave_out", 16, leave_out, ("string", "null", "array", "object"), part="absence", certain=False),

@@ -29,8 +29,3 @@ def move(source: str, target: str) -> Patch:
 def replace(path: str, value: Any) -> Patch:
     """Return a patch that replaces one value."""
     return [{"op": "replace", "path": path, "value": value}]
-
-
-def remove(path: str) -> Patch:
-    """Return a patch that removes one value."""
-    return [{"op": "remove", "path": path}]

@@ -169,13 +169,6 @@ def test_a_required_null_is_still_explained_in_a_destructive_tool() -> None:
     assert violation.message.endswith("It cannot be left out: send a value.")
 
 
-@each_row(("place", "says_null"))
-def test_null_is_advised_only_where_it_is_accepted(place: Json, says_null: bool) -> None:
-    """The offer to send null follows the whole schema of the place, not its types alone."""
-    (violation,) = normalize(closed("x", x=place), {"x": "n/a"}).violations
-    assert (({"op": "replace", "path": "/x", "value": None},) in violation.fixes) is says_null
-
-
 def test_the_values_of_a_nested_wrapper_are_offered() -> None:
     """A usual wrapper inside a parameter gets the fix that a wrapper of all arguments gets."""
     found = _violations(closed(o=closed(a=INTEGER)), {"o": {"properties": {"a": 1}}})
@@ -219,13 +212,3 @@ def test_every_range_of_a_union_is_named(place: Json, value: Any, limits: str) -
 def test_the_sample_is_of_the_nearest_branch(place: Json, sample: str) -> None:
     """For an object, the sample is the list that may hold it."""
     assert _message(place, {"a": 1}).endswith(f"Write it like {sample}.")
-
-
-@each_row(
-    ("sent", "may_go"),
-    [({"ids": [1], "id": 2}, False), ({"ids": [1], "id": [1]}, True), ({"ids": [1], "Ids": 2}, False)],
-)
-def test_a_name_beside_another_spelling_of_it_may_go(sent: Any, may_go: bool) -> None:
-    """It is only left out if both have the same value."""
-    (violation,) = _violations(closed("ids", ids=array(INTEGER)), sent)
-    assert bool(violation.fixes) is may_go

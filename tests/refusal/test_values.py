@@ -174,7 +174,7 @@ def test_a_wrong_value_inside_another_is_named_by_its_place(kind, value, place, 
 @each_row(
     ("kind", "default", "value", "reported", "ran"),
     [
-        (dt.date | None, None, "NULL", "Leave it out if you have no value.", {"x": None}),
+        (dt.date | None, None, "NULL", "Leave it out if you have no value.", {}),
         (list[int], [7], " ", "Leave it out if you have no value.", {}),
         (int, 3, "unknown", "Leave it out if you have no value.", {}),
         (int, 3, {"number": 5}, "Send one value.", {"x": 5}),
