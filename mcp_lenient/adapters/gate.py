@@ -32,7 +32,6 @@ from mcp_lenient.refusal.envelope import (
     Again,
     envelope,
     error_code,
-    note_language,
     repairs_note,
     repairs_told,
     unknown_again,
@@ -574,7 +573,7 @@ class Gate:
             self.record("call_observed", call, compiled, repairs=repairs)
             return Verdict(compiled, arguments=read)
         self.record("call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.plan.top, arguments))
-        note = note_language(compiled.policy)
+        note = compiled.policy.language if compiled.policy.tell_model else None
         return Verdict(compiled, arguments=dict(arguments), repairs=repairs, note_language=note)
 
     def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:

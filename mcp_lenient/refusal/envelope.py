@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from itertools import accumulate
+from typing import Any, Final, Literal, NamedTuple
 
 from mcp_lenient.refusal.sentences import and_more
 from mcp_lenient.schema.node import Node
@@ -15,9 +16,6 @@ from mcp_lenient.values.json_values import tokens_of
 from mcp_lenient.values.language import ENGLISH, ONE_OF_A_TYPE, Language, marked
 from mcp_lenient.values.language import language as texts
 from mcp_lenient.values.names import nearest
-
-if TYPE_CHECKING:
-    from mcp_lenient.rules.policy import Policy
 
 Subject = Literal["tool", "prompt"]
 """What arguments are sent to."""
@@ -29,7 +27,7 @@ _MAX_MESSAGE: Final = 4_000
 _MAX_PARAMETER: Final = 64
 _MAX_POINTER: Final = 300
 _MAX_REPAIRS: Final = 50
-_ON_TOP: Final = ("parameter", "received_type", "expected_types", "received_value")
+_ON_TOP: Final[Sequence[str]] = ("parameter", "received_type", "expected_types", "received_value")
 _MAX_NEAR: Final = 5
 _MAX_TOOLS: Final = 10
 _MAX_REASON: Final = 240
@@ -41,32 +39,26 @@ _DO_OTHERWISE: Final = marked(
 )
 _MOST_NOTED: Final = 3
 _BYTES_OF_VIOLATIONS: Final = 7_000
-_BYTES_OF_NAMES: Final = 1_500
-_BYTES_OF_REPAIRS: Final = 1_500
+_BYTES_OF_LIST: Final = 1_500
 _ENCODER: Final = json.JSONEncoder(ensure_ascii=False)
 _COMPACT_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NO_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
-_PLACEHOLDER: Final = "{PARAMETER}"
 _CODES: Final = {"type": "INVALID_{}_TYPE", "missing": "MISSING_{}", "ambiguous": "AMBIGUOUS_{}"}
 _CODES_INSIDE: Final = {**_CODES, **dict.fromkeys(("missing", "unknown"), "INVALID_{}_TYPE")}
-_OPENINGS: Final[Mapping[Subject, str]] = {
-    "tool": marked("Invalid arguments for tool '{name}':"),
-    "prompt": marked("Invalid arguments for prompt '{name}':"),
-}
-_CLOSINGS: Final[Mapping[Subject, str]] = {
-    "tool": marked("The tool was not run. Correct the call and send it again."),
-    "prompt": marked("Correct this and ask again."),
+_FRAMES: Final[Mapping[Subject, tuple[str, str]]] = {
+    "tool": (
+        marked("Invalid arguments for tool '{name}':"),
+        marked("The tool was not run. Correct the call and send it again."),
+    ),
+    "prompt": (marked("Invalid arguments for prompt '{name}':"), marked("Correct this and ask again.")),
 }
 
 
 class Again(NamedTuple):
-    """A call that the same caller has sent before, unchanged.
+    """How often the same caller has sent this call, and the arguments that would be accepted, in each way they may be meant.
 
-    Attributes:
-        times: How often it was refused, this time included.
-        corrected: The arguments that would be accepted, in each way in which they may be meant; a value that is long or
-            secret is its name in angle brackets.
+    A value that is long or secret is its name in angle brackets.
     """
 
     times: int
@@ -88,24 +80,14 @@ def envelope(
 ) -> dict[str, Any]:
     """Return the envelope of a refused call: JSON that can be sent as UTF-8, 16 kB at most.
 
-    Args:
-        tool_name: The tool as the client called it.
-        top: The tool's published input schema.
-        violations: What the caller is told.
-        repairs: The repairs made before the call was refused.
-        language: The language of the message, as in the policy.
-        subject: What has the name: a tool, a prompt or a resource template.
-        again: How often the same caller has sent the same call; None the first time.
+    ``tool_name`` is as the client called it, ``top`` the published schema; ``again`` is None the first time.
     """
     name, words = shown_name(tool_name), texts(language)
     told = [_violation(violation, words) for violation in violations]
-    kept, records = _within(told, _BYTES_OF_VIOLATIONS), _within(_records(repairs), _BYTES_OF_REPAIRS)
+    kept, records = _within(told, _BYTES_OF_VIOLATIONS), _within(_records(repairs), _BYTES_OF_LIST)
     alone = told[0] if len(told) == 1 else {}
-    details: dict[str, Any] = {
-        subject: name,
-        **{key: alone[key] for key in _ON_TOP if key in alone},
-        "violations": kept,
-    }
+    on_top = {key: alone[key] for key in _ON_TOP if key in alone}
+    details: dict[str, Any] = {subject: name, **on_top, "violations": kept}
     details |= _omitted("violations", told, kept)
     details |= {"parameters": {**top.once(_parameters)}, "repairs": records}
     details |= _omitted("repairs", repairs, records)
@@ -122,11 +104,7 @@ def _message_again(name: str, violations: Sequence[Violation], words: Language, 
     reasons = [cut(words.of(each.message), _MAX_REASON) for each in told]
     reason = words.sentences(*(each[:1].upper() + each[1:] for each in reasons))
     if again.times > _TWICE:
-        return words.sentences(
-            words(_UNCHANGED, tool=name, count=again.times),
-            reason,
-            words(_DO_OTHERWISE),
-        )
+        return words.sentences(words(_UNCHANGED, tool=name, count=again.times), reason, words(_DO_OTHERWISE))
     said = [words("'{tool}' refused the same call before.", tool=name), reason]
     codes = {violation.code for violation in violations}
     if "missing" in codes and "unknown" not in codes:  # otherwise it came under another name
@@ -166,16 +144,13 @@ def _omitted(name: str, everything: Sequence[Any], kept: Sequence[Any]) -> dict[
 
 def _within(entries: Sequence[Any], limit: int) -> list[Any]:
     """Return the first entries that fit into this number of bytes."""
-    used = 0
-    for at, entry in enumerate(entries):
-        used += len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2
-        if used > limit:
-            return list(entries[:at])
-    return list(entries)
+    sizes = [len(_ENCODER.encode(entry).encode(errors="backslashreplace")) + 2 for entry in entries]
+    return list(entries[: sum([used <= limit for used in accumulate(sizes)])])
 
 
 def _message(name: str, violations: Sequence[Violation], words: Language, subject: Subject) -> str:
-    opening, closing = words(_OPENINGS[subject], name=name), words(_CLOSINGS[subject])
+    first, last = _FRAMES[subject]
+    opening, closing = words(first, name=name), words(last)
     said = [words.of(violation.message) for violation in _without_twins(violations)]
     if len(said) < 2:
         return words.sentences(opening, *(cut(each, _MAX_MESSAGE - 300) for each in said), closing)
@@ -189,9 +164,8 @@ def _message(name: str, violations: Sequence[Violation], words: Language, subjec
 
 def _without_twins(violations: Sequence[Violation]) -> list[Violation]:
     """Leave out each missing name that was sent under another name, since the violation of that name says so."""
-    fixes = [
-        each.fixes[0] for each in violations if each.code == "unknown" and each.did_you_mean and each.fixes
-    ]
+    renamed = [each for each in violations if each.code == "unknown" and each.did_you_mean]
+    fixes = [each.fixes[0] for each in renamed if each.fixes]
     moved = {fix[0]["path"] for fix in fixes if len(fix) == 1 and fix[0]["op"] == "move"}
     return [each for each in violations if each.code != "missing" or each.pointer not in moved]
 
@@ -208,12 +182,12 @@ def _violation(violation: Violation, words: Language) -> dict[str, Any]:
     if violation.has_received_value:
         told["received_value"] = violation.received_value
     lists = {
-        "expected_types": violation.expected_types,
-        "did_you_mean": violation.did_you_mean,
-        "allowed_values": _within(violation.allowed_values, _BYTES_OF_NAMES),
+        "expected_types": [*violation.expected_types],
+        "did_you_mean": [*violation.did_you_mean],
+        "allowed_values": _within(violation.allowed_values, _BYTES_OF_LIST),
         "fixes": [[dict(operation) for operation in patch] for patch in violation.fixes],
     }
-    return told | {name: list(entries) for name, entries in lists.items() if entries}
+    return told | {name: entries for name, entries in lists.items() if entries}
 
 
 def _parameters(top: Node) -> dict[str, Any]:
@@ -222,7 +196,7 @@ def _parameters(top: Node) -> dict[str, Any]:
     everywhere = set.intersection(*(set(way.required) for way in top.ways))
     required = [shown(name) for name in top.ways[0].required if name in everywhere]
     optional = [shown(name) for name in names if name not in everywhere]
-    kept = {"required": _within(required, _BYTES_OF_NAMES), "optional": _within(optional, _BYTES_OF_NAMES)}
+    kept = {"required": _within(required, _BYTES_OF_LIST), "optional": _within(optional, _BYTES_OF_LIST)}
     rest = len(required) + len(optional) - sum(map(len, kept.values()))
     return kept | ({"omitted": rest} if rest else {})
 
@@ -239,7 +213,7 @@ def error_code(violations: Sequence[Violation]) -> str:
         return "INVALID_ARGUMENTS"
     (violation,) = violations
     if violation.error_code is not None:
-        return violation.error_code.replace(_PLACEHOLDER, _upper_snake(violation.parameter or ""))
+        return violation.error_code.replace("{PARAMETER}", _upper_snake(violation.parameter or ""))
     is_inside = violation.pointer.count("/") > 1
     if violation.code == "unknown" and not is_inside:
         return "UNKNOWN_PARAMETER"
@@ -267,12 +241,8 @@ def unknown_tool(
 ) -> dict[str, Any]:
     """Return the envelope for a tool name or version that does not exist.
 
-    Args:
-        name: The name that was called.
-        near: Similar names that the same client can see.
-        listed: All names that it can see.
-        has_versions: Whether the tool exists in other versions.
-        language: The language of the message.
+    ``near`` and ``listed`` are similar names and all names that the same client can see; ``has_versions``: the tool exists
+    in other versions.
     """
     told, words = shown_name(name), texts(language)
     if has_versions:
@@ -301,14 +271,11 @@ def unknown_tool(
 def unknown_again(answer: Mapping[str, Any], times: int, language: str = ENGLISH) -> dict[str, Any]:
     """Return the envelope for a tool that does not exist and that the same caller has called this often."""
     words, details = texts(language), answer["details"]
-    told = words(_UNCHANGED, tool=details["tool"], count=times)
-    names = [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]
-    advice = (
-        words("There is no such tool: call {names}, or do without it.", names=words.either(names))
-        if names
-        else words(_DO_OTHERWISE)
-    )
-    return error_envelope(answer["error_code"], words.sentences(told, advice), {**details, "repeated": times})
+    advice = words(_DO_OTHERWISE)
+    if names := [f"'{name}'" for name in details.get("did_you_mean") or details.get("tools", ())]:
+        advice = words("There is no such tool: call {names}, or do without it.", names=words.either(names))
+    told = words.sentences(words(_UNCHANGED, tool=details["tool"], count=times), advice)
+    return error_envelope(answer["error_code"], told, {**details, "repeated": times})
 
 
 _ABOUT_TOOL: Final = {
@@ -327,14 +294,8 @@ _ABOUT_TOOL: Final = {
 }
 
 
-def about_tool(
-    code: Literal["TOOL_FAILED", "UPSTREAM_UNAVAILABLE", "UPSTREAM_TIMED_OUT"],
-    name: str,
-    *,
-    language: str = ENGLISH,
-    **details: Any,
-) -> dict[str, Any]:
-    """Return the envelope for a call that no violation explains; ``details`` has what the text of its code names."""
+def about_tool(code: str, name: str, *, language: str = ENGLISH, **details: Any) -> dict[str, Any]:
+    """Return the envelope for a call that no violation explains; ``details`` has what the text for the code names."""
     details = {"tool": shown_name(name), **details}
     return error_envelope(code, texts(language)(_ABOUT_TOOL[code], **details), details)
 
@@ -433,11 +394,6 @@ def repairs_note(repairs: Sequence[Repair], *, language: str = ENGLISH) -> str:
             words.plural("{count} more value was corrected.", "{count} more values were corrected.", more)
         )
     return words("Note: {repairs}", repairs=words.sentences(*dict.fromkeys(said)))
-
-
-def note_language(policy: Policy) -> str | None:
-    """Return the language of the note about repairs; None if the policy wants no note."""
-    return policy.language if policy.tell_model else None
 
 
 def _noted(repair: Repair, words: Language) -> str:

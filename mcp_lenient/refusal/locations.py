@@ -133,16 +133,11 @@ class Refused:
         return not any(place.path[-1] in way.required for way in self.look(place.path[:-1]).ways)
 
     def safe_sentence(self, places: Sequence[Location], detail: str | None, limit: int) -> str:
-        """Return the author's sentence in one line; empty if it is about a secret, or repeats one from the call.
-
-        It is also empty if the call is too large to be searched for secrets.
-        """
+        """Return the author's sentence in one line; empty if it may be about a secret, or repeat one from the call."""
         if not detail or not all(map(self.may_show, places)):
             return ""
-        secrets = self.policy.secret
-        if any(
-            part.secret for place in places if place.path for part in _parts(place.node, place.value, secrets)
-        ):
+        inside = (_parts(place.node, place.value, self.policy.secret) for place in places if place.path)
+        if any(part.secret for parts in inside for part in parts):
             return ""
         if any(text is None or _repeats(detail, text) for text in self.private_texts):
             return ""
@@ -165,10 +160,6 @@ def private(node: Node | None, value: object, secrets: Collection[str] = ()) -> 
     return any(part.secret or part.open for part in _parts(node, value, secrets))
 
 
-def _declares(node: Node | None, name: object) -> bool:
-    return node is not None and any(name in way.properties for way in node.ways)
-
-
 def below(node: Node | None, key: object) -> Node | None:
     """Return the node of a property or item, of all branches."""
     return _of_all(node.ways if node else (), key)
@@ -180,11 +171,7 @@ def _of_all(ways: Iterable[Node], key: object) -> Node | None:
 
 
 class _Within(NamedTuple):
-    """A value within another.
-
-    ``key``: its key, if that is undeclared and below a secret or undeclared name; ``secret``: it or a value around it is
-    a secret, or may be too deep to know; ``open``: it is under an undeclared name.
-    """
+    """A value within another: its key if that may be a secret, whether it or what it is in is one, or has no declared name."""
 
     value: Any
     key: str | None = None
@@ -200,7 +187,9 @@ def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[
         yield part._replace(secret=secret)
         named = keys_naming_secret(part.value, secrets)
         for key, entry in entries(part.value):
-            is_open = isinstance(key, str) and not _declares(at, key)
+            is_open = isinstance(key, str) and not any(
+                key in way.properties for way in (at.ways if at else ())
+            )
             hidden = key if is_open and (secret or part.open) else None
             is_secret = secret or secret_name(key, secrets) or not named <= {key}
             waiting.append((below(at, key), _Within(entry, hidden, is_secret, part.open or is_open)))

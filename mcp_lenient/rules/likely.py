@@ -50,8 +50,6 @@ _TYPES: Final = frozenset(
     "string number integer boolean array object null str int float bool list dict tuple".split()
 )
 """Types as JSON Schema and Python name them."""
-_SEVERAL: Final = frozenset("array list tuple comma separated json".split())
-"""Words of a description of a text that holds several values."""
 
 
 def _says_nothing(value: object) -> bool:
@@ -199,24 +197,15 @@ def out_of_object(place: Place, value: dict[str, Any]) -> Iterator[Any]:
 def any_item(place: Place, value: list[Any]) -> Sequence[str]:
     """Return the texts of a list sent for one text, each for a call of its own; none unless all may be offered.
 
-    The text may be meant to hold the list as JSON. For free text whose name or description speaks of several,
-    the list may be meant as one text.
+    The text may be meant to hold the list as JSON, or, if it is free and its name speaks of several, as one text.
     """
     is_few = len(value) <= _MAX_NEAR and all(isinstance(each, str) for each in value)
     if not is_few or len(value) < 2:
         return value if is_few else ()
-    may_hold_several = not _is_enum(place.node) and _speaks_of_several(place)
-    is_each_taken = len({*value}) == len(value) and all(map(place.node.takes, value))
-    return value if is_each_taken and not may_hold_several else ()
-
-
-def _is_enum(node: Node) -> bool:
-    return all(way.enum is not None for way in node.ways if way.types != ("null",))
-
-
-def _speaks_of_several(place: Place) -> bool:
     *_, last = name_words(place.name or "") or ("",)
-    return singular(last) != last or not _about(place.node).isdisjoint(_SEVERAL)
+    is_enum = all(way.enum is not None for way in place.node.ways if way.types != ("null",))
+    is_each_taken = len({*value}) == len(value) and all(map(place.node.takes, value))
+    return value if is_each_taken and (is_enum or singular(last) == last) else ()
 
 
 def out_of_list(place: Place, value: list[Any]) -> Iterator[list[Any]]:
@@ -405,9 +394,8 @@ def _may_rename(node: Node, value: Mapping[str, Any], sent: str, name: str) -> b
     ours, theirs = name_words(sent), name_words(name)
     if "".join(ours) == "".join(theirs):
         return keeps_unit(node, sent, name)
-    if sorted(ours) == sorted(theirs) or (secret_name(sent) and not secret_name(name)):
-        return False
-    if secret_name(name) and len(ours) > len(theirs):  # `token_name` is no token
+    is_longer_or_public = len(ours) > len(theirs) or not secret_name(name)  # `token_name` is no token
+    if sorted(ours) == sorted(theirs) or (secret_name(sent) and is_longer_or_public):
         return False
     kinds = [kind for kind in ("integer", "number") if _expects(node.property_nodes[name], kind)]
     is_number = bool(kinds) or (isinstance(value[sent], (int, float)) and not isinstance(value[sent], bool))
