@@ -119,7 +119,7 @@ class Offers:
         if place.node is None or not place.present or place.secret:
             return
         kind, name = json_type(place.value), path[-1] if path and isinstance(path[-1], str) else None
-        optional, call = self._refused.may_leave_out(place), self._reader.top.call
+        optional, call = place.optional, self._reader.top.call
         own = name if place.declared else None
         here = Place(place.node, call, path, path, own, optional=optional, item=name is None)
         for rule in self._rules:

@@ -41,7 +41,7 @@ class Location(NamedTuple):
     """A place in the arguments, and its value.
 
     ``shown``: its path as it may be said; ``declared``: every name in it is in the schema's ``properties``; ``secret``: one
-    of them is a secret's; ``naming``: keys in the value that name the secret beside them.
+    of them is a secret's; ``naming``: keys in the value that name the secret beside them; ``optional``: it may be left out.
     """
 
     path: Path
@@ -52,6 +52,7 @@ class Location(NamedTuple):
     present: bool = True
     declared: bool = True
     secret: bool = False
+    optional: bool = False
 
     @property
     def ways(self) -> tuple[Node, ...]:
@@ -95,10 +96,11 @@ class Refused:
         secret = hidden or above.secret or is_of_name or marked_secret(node) or has_credential(value)
         present, declared = value is not REMOVED, declared and above.declared
         value = value if present else None
+        optional = declared and isinstance(key, str) and not any(key in way.required for way in above.ways)
         said = HIDDEN if hidden else shown(key) if isinstance(key, str) else key
         naming = keys_naming_secret(value, secrets)
         return Location(
-            (*above.path, key), (*above.shown, said), node, value, naming, present, declared, secret
+            (*above.path, key), (*above.shown, said), node, value, naming, present, declared, secret, optional
         )
 
     def meant(self, place: Location) -> tuple[Node, ...]:
@@ -125,12 +127,6 @@ class Refused:
     def private_texts(self) -> frozenset[str | None]:
         """The texts of the call that are secret somewhere, and so in any place; None among them if there are too many."""
         return frozenset(_private_texts(self.top, self.arguments, self.policy.secret)) - {""}
-
-    def may_leave_out(self, place: Location) -> bool:
-        """Return whether a location is a declared, optional property."""
-        if not place.path or not isinstance(place.path[-1], str) or not place.declared:
-            return False
-        return not any(place.path[-1] in way.required for way in self.look(place.path[:-1]).ways)
 
     def safe_sentence(self, places: Sequence[Location], detail: str | None, limit: int) -> str:
         """Return the author's sentence in one line; empty if it may be about a secret, or repeat one from the call."""

@@ -107,19 +107,22 @@ def type_words(node: Node) -> tuple[str, ...]:
     return tuple(f"{name} of {items}" if items else name for name, items in found)
 
 
+def names_items(node: Node) -> bool:
+    """Return whether the types say all that an example would show, as of lists of scalars."""
+    return all(name == "null" or (items and "object" not in items) for name, items in _kinds(node.ways))
+
+
 def expected(node: Node | None, words: Language) -> str:
     """Return what is expected in one phrase: ``an array of strings or null``; empty if anything is accepted."""
     free = [way for way in (node.ways if node else ()) if way.enum is None]
-    found = _kinds(free)
-    values = [each for each in allowed_values(node, partly=True) if each is not None or _NULL not in found]
-    listed = [one_of(values, words)] if values else []
-    null = [words("null")] if _NULL in found else []
-    said = [(len(kind[1]) > 1, _phrase(kind, free, words)) for kind in found if kind != _NULL]
+    phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
+    null = phrases.pop(_NULL, "")
+    values = [each for each in allowed_values(node, partly=True) if each is not None or not null]
+    listed = one_of(values, words) if values else ""
     # An array of several types comes last: it would take in the next choice.
-    alone, several = (
-        [text for is_of_several, text in said if is_of_several is last] for last in (False, True)
-    )
-    return words.either([*alone, *listed, *null, *several])
+    several = [text for (_, items), text in phrases.items() if len(items) > 1]
+    alone = [text for text in phrases.values() if text not in several]
+    return words.either([text for text in (*alone, listed, null, *several) if text])
 
 
 def _phrase(kind: _Kind, free: Iterable[Node], words: Language) -> str:

@@ -158,9 +158,10 @@ class FaultGroup:
             new = [each["value"] for each in self._operations("path") if "value" in each]
             written = {in_json(value): value for value in new}
             return [value for value in written.values() if value in allowed][:_MAX_NEAR]
-        found = self._ends("from", "path") if self.code == "unknown" else ()
-        beside = dict.fromkeys(path[-1] for path in found if path[:-1] == self.first.path[:-1])
-        return list(beside)[:_MAX_NEAR]
+        if self.code != "unknown":
+            return ()
+        beside = [path for path in self._ends("from", "path") if path[:-1] == self.first.path[:-1]]
+        return list(dict.fromkeys(path[-1] for path in beside))[:_MAX_NEAR]
 
     def _break_in_text(self) -> Break | None:
         """Return where the JSON text of a container breaks."""
@@ -169,8 +170,8 @@ class FaultGroup:
 
     def _operations(self, end: str) -> list[Mapping[str, Any]]:
         """Return the operations of likely patches that have this place at one of their ends."""
-        every = [each for patch in self.offered.likely for each in patch]
-        return [each for each in every if each.get(end) == pointer(self.first.path)]
+        here = pointer(self.first.path)
+        return [each for patch in self.offered.likely for each in patch if each.get(end) == here]
 
     def _ends(self, here: str, there: str) -> list[Path]:
         """Return the other ends of the likely moves to or from this place."""
@@ -276,8 +277,7 @@ class FaultGroup:
         if isinstance(value, str):
             return self._not_as_text()
         if self.kinds & _CONTAINERS:
-            types = self.node.once(say.type_words)
-            is_told = all(each == "null" or (" of " in each and "object" not in each) for each in types)
+            is_told = self.node.once(say.names_items)
             holders = (way for way in self.node.ways if way.is_only("array") and way.items.takes(value))
             sample = None if is_told or not self._sample() else next(holders, self.node).once(say.example)
             like = words("Write it like {sample}.", sample=sample) if sample else ""
@@ -325,7 +325,7 @@ class FaultGroup:
     def _leave_out(self) -> str:
         """Return whether a value that means "no value" may be left out, which no message to a destructive tool advises."""
         first, words = self.first, self.words
-        if self.refused.may_leave_out(first):
+        if first.optional:
             is_offered = any(each["op"] == "remove" for each in self._operations("path"))
             return words("Leave it out if you have no value.") if is_offered else ""
         is_named = bool(first.path) and isinstance(first.path[-1], str)

@@ -82,7 +82,7 @@ def secret_name(name: object, more: Collection[str] = ()) -> bool:
         return False
     if name in more or len(name) > _LONGEST_SECRET or _is_secret(name):
         return True
-    return any(name_words(other) == name_words(name) for other in more)
+    return bool(more) and any(name_words(other) == name_words(name) for other in more)
 
 
 @lru_cache(maxsize=4096)
