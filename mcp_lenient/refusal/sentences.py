@@ -118,7 +118,9 @@ def expected(node: Node | None, words: Language) -> str:
     phrases = {kind: _phrase(kind, free, words) for kind in _kinds(free)}
     null = phrases.pop(_NULL, "")
     values = [each for each in allowed_values(node, partly=True) if each is not None or not null]
-    listed = one_of(values, words) if values else ""
+    listed = first_of(list(map(in_json, values)), _VALUES_TEXT, words)
+    if len(values) > 1:
+        listed = words("one of {values}", values=listed)
     # An array of several types comes last: it would take in the next choice.
     several = [text for (_, items), text in phrases.items() if len(items) > 1]
     alone = [text for text in phrases.values() if text not in several]
@@ -140,15 +142,8 @@ def allowed_values(node: Node | None, *, partly: bool = False) -> tuple[Any, ...
     ways = () if node is None else node.ways
     if not partly and any(way.enum is None and likely_types(way) != ("null",) for way in ways):
         return ()
-    values = (value for way in ways for value in way.enum or () if short_scalar(value))
+    values = [value for way in ways for value in way.enum or () if short_scalar(value)]
     return tuple({(type(value), value): value for value in values}.values())
-
-
-def one_of(values: Sequence[Any], words: Language) -> str:
-    """Return values in JSON, as many as fit into a line, and the number of the others."""
-    if len(values) == 1:
-        return in_json(values[0])
-    return words("one of {values}", values=first_of(list(map(in_json, values)), _VALUES_TEXT, words))
 
 
 def first_of(parts: Sequence[str], limit: int, words: Language) -> str:
@@ -161,9 +156,9 @@ def first_of(parts: Sequence[str], limit: int, words: Language) -> str:
 
 def and_more(parts: Sequence[str], rest: int, words: Language) -> str:
     """Return the parts of a list, and the number of other parts."""
-    return (
-        words("{some} and {count} more", some=words.comma(parts), count=rest) if rest else words.all_of(parts)
-    )
+    if not rest:
+        return words.all_of(parts)
+    return words("{some} and {count} more", some=words.comma(parts), count=rest)
 
 
 def limit(fault: Fault, words: Language) -> str:
@@ -209,13 +204,7 @@ def description(node: Node | None) -> str:
 
 
 def shape(node: Node | None, words: Language) -> str:
-    """Return a sentence about the properties of the expected object, or of the items of the expected list, or "".
-
-    >>> from mcp_lenient.schema.node import Tree
-    >>> point = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"]}
-    >>> shape(Tree(point).top, Language())
-    "It has 'x' (an integer)."
-    """
+    """Return a sentence about the properties of the expected object, or of the items of the expected list, or ""."""
     owners, is_list = _owners(node)
     names = _properties(owners[0], words) if len(owners) == 1 else _either(owners, words)
     if not names:

@@ -126,10 +126,8 @@ class FaultGroup:
 
     def violation(self, offered: Offered, *, at_length: bool) -> Violation:
         """Return what is told; ``at_length`` for the first of several at one place, as the others would repeat it."""
-        first, is_of_value = (
-            self.first,
-            self.code not in ("missing", "unknown", "size") and not self.is_of_key,
-        )
+        first = self.first
+        is_of_value = self.code not in ("missing", "unknown", "size") and not self.is_of_key
         is_one_value = is_of_value and self.total == 1 and self.code != "ambiguous"
         types = dict.fromkeys([json_type(each.value) for each in self.places if each.present])
         self.offered, self.at_length, self.received_types = offered, at_length, types
@@ -178,8 +176,6 @@ class FaultGroup:
         moves = [each for each in self._operations(here) if each["op"] == "move"]
         return [path_at(self.refused.arguments, each[there]) for each in moves]
 
-    # Messages
-
     def _message(self) -> str:
         words = self.words
         places = [self._where(each.path) for each in self.places[:_PLACES_TOLD]]
@@ -192,14 +188,11 @@ class FaultGroup:
         return words.sentences(self._refusal(named), self._hint())
 
     def _where(self, path: Path) -> str:
-        return (
-            f"'{place(self.refused.look(path).shown, quoted=True)}'" if path else self.words("the arguments")
-        )
+        told = place(self.refused.look(path).shown, quoted=True)
+        return f"'{told}'" if path else self.words("the arguments")
 
     def _or_meant(self, names: Sequence[str]) -> str:
         return self.words("Did you mean {names}?", names=self.words.either(names)) if names else ""
-
-    # Values
 
     def _refusal(self, named: str) -> str:
         """Return what a value must be, and what was sent."""
@@ -266,8 +259,6 @@ class FaultGroup:
         text = marked("{place} can be read as {readings}. Send the one that is meant, as JSON.")
         return words(text, place=named, readings=words.either(readings))
 
-    # How to write it right
-
     def _hint(self) -> str:
         words, value, without = self.words, self.first.value, self._leave_out()
         if self.keyword == "enum":
@@ -331,8 +322,6 @@ class FaultGroup:
         is_named = bool(first.path) and isinstance(first.path[-1], str)
         is_null = first.value is None and first.declared and is_named
         return words("It cannot be left out: send a value.") if is_null and self.total == 1 else ""
-
-    # Names
 
     def _missing(self, named: str) -> str:
         words, needed = self.words, self.faults[0].bound

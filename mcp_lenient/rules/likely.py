@@ -22,8 +22,7 @@ _MAX_UNKNOWN: Final = 20
 _MAX_TEXT: Final = 200
 _MAX_NEAR: Final = 3
 _MAX_HOLDERS: Final = 3
-_MAX_WORDS: Final = 4
-"""Words of an item of a list that was sent as text."""
+_MAX_WORDS_OF_ITEM: Final = 4
 
 # --- values -----------------------------------------------------------------------------------------------
 
@@ -143,7 +142,7 @@ def as_list(place: Place, text: str) -> Iterator[list[Any]]:
 
 def _are_alike(parts: Sequence[str]) -> bool:
     """Return whether the parts of a text are words with the same signs between them, or whole numbers."""
-    if any(len(part.split()) > _MAX_WORDS or part[-1] in ".!?" for part in parts):
+    if any(len(part.split()) > _MAX_WORDS_OF_ITEM or part[-1] in ".!?" for part in parts):
         return False
     forms = {_REPEATED.sub(r"\1", _DIGITS.sub("0", _WORD.sub("a", part))) for part in parts}
     # Numbers with a point or a sign may be coordinates.
@@ -282,9 +281,8 @@ def _meant(place: Place, value: Mapping[str, Any], names: Names) -> dict[str, Se
 def _in_other_words(node: Node, names: Names) -> dict[str, str]:
     """Return the missing texts that undeclared names mean whose last word is another one.
 
-    It is the same other word in several of them (``old_string`` and ``new_string`` for ``old_text`` and ``new_text``), or
-    another declared name has it too, so that only the other words tell the name apart (``end_location`` for ``end_point``
-    beside ``start_point``).
+    Several have the same other word (``old_string``, ``new_string`` for ``old_text``, ``new_text``), or another declared name
+    ends like the missing one (``end_location`` for ``end_point`` beside ``start_point``).
     """
     swaps: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for name in names.missing:
@@ -293,10 +291,8 @@ def _in_other_words(node: Node, names: Names) -> dict[str, str]:
             *ours, own = name_words(key) or ("",)
             if ours == theirs:
                 swaps.setdefault((own, last), []).append((key, name))
-    pairs = (
-        pair for each in swaps.values() for pair in each if len(each) > 1 or _is_told_by_front(node, *pair)
-    )
-    return dict(pairs)
+    alike = (each for each in swaps.values() if len(each) > 1 or _is_told_by_front(node, *each[0]))
+    return dict(pair for each in alike for pair in each)
 
 
 def _is_told_by_front(node: Node, sent: str, name: str) -> bool:
