@@ -170,27 +170,26 @@ class _Within(NamedTuple):
     """A value within another: its key if that may be a secret, whether it or what it is in is one, or has no declared name."""
 
     value: Any
-    key: str | None = None
-    secret: bool = False
+    key: str | None
+    secret: bool
     open: bool = False
 
 
 def _parts(node: Node | None, value: Any, secrets: Collection[str]) -> Iterator[_Within]:
     """Yield a value and what is in it, from the outside in; one secret in place of what is too much to look at."""
-    waiting = [(node, _Within(value))]
+    waiting = [(node, _Within(value, None, marked_secret(node) or has_credential(value)))]
     for at, part in islice(waiting, _LOOKED_AT):
-        secret = part.secret or marked_secret(at) or has_credential(part.value)
-        yield part._replace(secret=secret)
-        named = keys_naming_secret(part.value, secrets)
-        for key, entry in entries(part.value):
-            is_open = isinstance(key, str) and not any(
-                key in way.properties for way in (at.ways if at else ())
-            )
-            hidden = key if is_open and (secret or part.open) else None
-            is_secret = secret or secret_name(key, secrets) or not named <= {key}
-            waiting.append((below(at, key), _Within(entry, hidden, is_secret, part.open or is_open)))
+        yield part
+        ways, named = at.ways if at else (), keys_naming_secret(part.value, secrets)
+        for key, entry in islice(entries(part.value), _LOOKED_AT + 1):
+            child = _of_all(ways, key)
+            is_open = isinstance(key, str) and not any(key in way.properties for way in ways)
+            hidden = key if is_open and (part.secret or part.open) else None
+            is_named = part.secret or secret_name(key, secrets) or not named <= {key}
+            is_secret = is_named or marked_secret(child) or has_credential(entry)
+            waiting.append((child, _Within(entry, hidden, is_secret, part.open or is_open)))
     if len(waiting) > _LOOKED_AT:
-        yield _Within(_TOO_MUCH, secret=True)
+        yield _Within(_TOO_MUCH, None, secret=True)
 
 
 def _private_texts(top: Node, arguments: Any, secrets: Collection[str]) -> Iterator[str | None]:

@@ -28,7 +28,8 @@ _URL = re.compile(r"\b[a-z][a-z0-9+.-]{0,30}://\S+", re.IGNORECASE)
 _USERINFO = re.compile(r"//[^\s/?#]{0,200}(?::\S{0,200})?\Z")
 """The part of a URI before its host and the ``@``; a password that is not escaped may contain any sign."""
 _LONGEST_USERINFO: Final = 403
-_KEY_RUN = re.compile(r"[A-Za-z0-9_-]{20,}")
+_SHORTEST_KEY: Final = 20
+_KEY_RUN = re.compile(rf"[A-Za-z0-9_-]{{{_SHORTEST_KEY},}}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _FINITE_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
@@ -106,7 +107,7 @@ def keys_naming_secret(owner: object, more: Collection[str] = ()) -> frozenset[s
 
 def has_credential(value: object) -> bool:
     """Return whether a text has the form of a secret: a URI with a user or password, or a long random key."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or (len(value) < _SHORTEST_KEY and "@" not in value):
         return False
     *parts, _ = value.split("@")
     has_user = any(_USERINFO.search(part[-_LONGEST_USERINFO:]) for part in parts)
