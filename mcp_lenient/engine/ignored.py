@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from mcp_lenient.rules.rules import names_in_other_style
 from mcp_lenient.schema.node import Node, Tree
-from mcp_lenient.types import Fault, Path, Validator
+from mcp_lenient.types import Fault, Path, Repair, Validator
 from mcp_lenient.values.json_values import JSON, parse_container, pointer, same_json
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import Spelt, by_letters, one_slip_away, squashed
@@ -94,7 +94,7 @@ def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def ignored_names(
-    top: Node, arguments: Mapping[str, Any], validator: Validator, changed: frozenset[str]
+    top: Node, arguments: Mapping[str, Any], validator: Validator, repairs: Sequence[Repair]
 ) -> tuple[Fault, ...]:
     """Return the faults of keys that the tool ignores: misspelled names, and names of a union branch it did not take.
 
@@ -103,8 +103,8 @@ def ignored_names(
         arguments: Arguments that the validator accepts.
         validator: The tool's validator. A name that it reads, such as a Pydantic alias, is not ignored; one that
             it only keeps (``extra="allow"``) is.
-        changed: The JSON Pointers of repaired values: before it was repaired to fit ``additionalProperties``, a
-            value might have fitted the declared name.
+        repairs: The repairs of them: before it was repaired to fit ``additionalProperties``, a value might have fitted
+            the declared name.
 
     Raises:
         OutOfSteps: When nested unions need too many visits.
@@ -112,6 +112,7 @@ def ignored_names(
     by_schema = validator.by_schema
     if not top.once(_may_ignore_names, by_schema):
         return ()
+    changed = frozenset(each.pointer for each in repairs)
     search = _NameSearch(open_knows_all=by_schema, changed=changed)
     found = sorted(set(search.names([top], arguments, ())), key=str)
     if by_schema:  # misspelled names pass, as they do in calls that need no repair

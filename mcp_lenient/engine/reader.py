@@ -332,34 +332,36 @@ class Reader:
         if not (rules and hops):
             return []
         best = min([each.cost for each in found if each.whole], default=_NO_COST)
-        before, made = Reading(value), list[Reading]()
-        for at, rule in enumerate(rules):
+        made: list[Reading] = []
+        sent, dropped = (value, []) if place.path else self._without_injected(place, value)
+        for rule in rules:
             if best < rule.cost:  # by rules of better tiers alone
                 break
-            if at == 0 and not place.path:
-                before = self._without_injected(place, value)
             # What is wrong in a text is said of what it holds.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
-            for new in self._apply(rule, place, before.value):
-                then = self._after(rule, place, new, hops=hops - 1, partly=goes_on)
-                if then.whole or goes_on:
-                    step = ReadingStep(rule.name, place.path, place.to, before.value, new)
-                    steps, cost = (*before.steps, step, *then.steps), before.cost + rule.cost + then.cost
-                    made.append(Reading(then.value, cost, steps, then.whole, then.ties))
-                    best = min(best, cost) if then.whole else best
+            for new in self._apply(rule, place, sent):
+                reading = self._by_rule(rule, place, sent, new, hops=hops - 1, partly=goes_on)
+                if dropped:
+                    reading = _together(reading.value, [*dropped, reading])
+                if reading.whole:
+                    best = min(best, reading.cost)
+                if reading.whole or goes_on:
+                    made.append(reading)
         return made
 
-    def _after(self, rule: Rule, place: Place, new: Any, *, hops: int, partly: bool) -> Reading:
-        if new is ABSENT:
-            return Reading(new)
+    def _by_rule(self, rule: Rule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool) -> Reading:
+        """Return the reading of a value by what a rule made of it."""
+        step = ReadingStep(rule.name, place.path, place.to, sent, new)
+        if new is ABSENT or (not rule.chains and self.takes(place.node, new)):
+            return Reading(new, rule.cost, (step,))
         if rule.chains:
-            return self.read(place, new, hops=hops, partly=partly)
-        if self.takes(place.node, new):
-            return Reading(new)
-        # `123` for a list of strings: an item that must be changed as well may not be one.
-        inside = self._inside(place, new, BY_SCHEMA, partly=False)
-        close = [each for each in inside if each.whole and worst_tier(each.cost) < _CLOSE_TIER]
-        return _best(place, new, close) if close else Reading(new, whole=False)
+            then = self.read(place, new, hops=hops, partly=partly)
+        else:
+            # `123` for a list of strings: an item that must be changed as well may not be one.
+            inside = self._inside(place, new, BY_SCHEMA, partly=False)
+            close = [each for each in inside if each.whole and worst_tier(each.cost) < _CLOSE_TIER]
+            then = _best(place, new, close) if close else Reading(new, whole=False)
+        return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.whole, then.ties)
 
     def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
         """Return the readings that change only what is in a value, or those by the branches of a union."""
@@ -409,7 +411,7 @@ class Reader:
 
     def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
         union = place.union or len(place.node.families) > 1
-        return [place._replace(node=way, optional=False, union=union, branch=True) for way in ways]
+        return [place.by(way, union=union) for way in ways]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
@@ -433,7 +435,7 @@ class Reader:
         below = BY_SCHEMA if tag.cost or key != found.name else scope
         (within,) = self._ways(place, [branch])
         inner = self.read(within, {**value, key: tag.value} if tag.cost else value, below, partly=partly)
-        return [_together(inner.value, [tag, inner], whole=inner.whole)] if inner.whole or partly else []
+        return [_together(inner.value, [tag, inner])] if inner.whole or partly else []
 
     # Objects and lists
 
@@ -484,7 +486,7 @@ class Reader:
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        return _unless_emptied(place, value, _together(out, readings, whole=True))
+        return _unless_emptied(place, value, _together(out, readings))
 
     def _is_by_keys(self, place: Place, *, partly: bool) -> bool:
         """Return whether the keys of an object alone decide if a branch may be meant: below the top, and by our rules."""
@@ -517,6 +519,8 @@ class Reader:
         if not (scope.full or scope.names):
             return {}, True
         node, unknown = place.node, undeclared(place.node, value.keys())
+        if not unknown:
+            return {}, node.required <= value.keys()
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
         renames = self._renames(place, value, reported) if reported else {}
         names = {each.name for each in renames.values()} | (value.keys() - renames.keys())
@@ -551,14 +555,14 @@ class Reader:
                 return _NO_READING
             out[at] = reading.value
             readings.append(reading)
-        return _together(out, readings, whole=True)
+        return _together(out, readings)
 
-    def _without_injected(self, place: Place, value: dict[str, Any]) -> Reading:
-        """Return the arguments without the keys that clients add."""
+    def _without_injected(self, place: Place, value: dict[str, Any]) -> tuple[Any, list[Reading]]:
+        """Return the arguments without the keys that clients add, and the records of these."""
         renames, _ = self._names(place, value, BY_SCHEMA)
         found = {key: each.reading for key, each in renames.items() if each.name is ABSENT}
-        left = {key: each for key, each in value.items() if key not in found}
-        return _together(left, found.values(), whole=True)
+        left = {key: each for key, each in value.items() if key not in found} if found else value
+        return left, [*found.values()]
 
 
 class _Rename(NamedTuple):
@@ -582,8 +586,11 @@ def _unless_emptied(place: Place, sent: Mapping[str, Any], reading: Reading) -> 
     return Reading(sent, whole=False) if sent and not reading.value and place.path else reading
 
 
-def _together(value: Any, readings: Iterable[Reading], *, whole: bool) -> Reading:
-    cost, steps, ties = 0, list[ReadingStep](), list[Tie]()
+def _together(value: Any, readings: Iterable[Reading]) -> Reading:
+    """Return a value with what was read of its parts."""
+    cost, whole = 0, True
+    steps: list[ReadingStep] = []
+    ties: list[Tie] = []
     for each in readings:
         cost += each.cost
         steps += each.steps

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
-from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, Reading, ReadingStep, Scope
+from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
 from mcp_lenient.types import Fault, Outcome, Path, Status, Validator
 from mcp_lenient.values.json_values import measured, plain
 
@@ -42,15 +42,14 @@ def repair_rejected(
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))
     steps = _STEPS + 2 * size.bytes + 10 * size.items
     reader = Reader(plan, exact_integers=validator.exact_integers, steps=steps, observer=observer)
+    sent = dict(arguments)
     try:
-        outcome = _outcome(reader, dict(arguments), validator)
-        if outcome.status != "repaired":
-            return outcome
-        changed = frozenset(each.pointer for each in outcome.repairs)
-        ignored = ignored_names(plan.top, outcome.arguments, validator, changed)
+        outcome = _outcome(reader, sent, validator)
+        ignored: tuple[Fault, ...] = ()
+        if outcome.status == "repaired":
+            ignored = ignored_names(plan.top, outcome.arguments, validator, outcome.repairs)
     except OutOfSteps:
-        sent = plain(dict(arguments))
-        return Outcome("refused", sent, faults=validator.faults(sent))
+        return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
     return Outcome("refused", outcome.arguments, outcome.repairs, ignored) if ignored else outcome
 
 
@@ -58,35 +57,37 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
     faults = () if validator.by_schema else validator.faults(plain(sent))
     scope = Scope.of(faults) if faults else BY_SCHEMA
     reading = reader.read(reader.top, sent, scope, hops=HOPS_AT_TOP, partly=True)
-    value = plain(reading.value)
+    value, steps = plain(reading.value), reading.steps
     # What only the schema refuses in a repaired container, the tool may read itself.
     is_read = reading.whole or not (validator.by_schema or reading.ties)
-    if is_read and reading.steps and validator.accepts(value):
-        needed = _needed(reading._replace(value=value), validator, faults)
+    if is_read and steps and validator.accepts(value):
+        needed = (value, steps) if validator.by_schema else _needed(value, steps, validator, faults)
         if needed is not None:
-            return _told("repaired", needed)
-        reading, value = Reading(sent), plain(sent)
-    left = faults if faults and not reading.steps else validator.faults(value)
+            return _told("repaired", *needed)
+        value, steps = plain(sent), ()
+    left = faults if faults and not steps else validator.faults(value)
     ties = tuple(Fault(tie.path, "value", keyword="ambiguous", bound=tie.values) for tie in reading.ties)
     if not left and not ties:
         # The tool would accept the partial repairs, but a guard forbids using them.
-        return _told("refused", Reading(plain(sent)), validator.faults(plain(sent)))
-    return _told("refused", reading._replace(value=value), (*ties, *left))
+        return _told("refused", plain(sent), (), validator.faults(plain(sent)))
+    return _told("refused", value, steps, (*ties, *left))
 
 
-def _told(status: Status, reading: Reading, faults: tuple[Fault, ...] = ()) -> Outcome:
-    return Outcome(status, reading.value, tuple(step.repair for step in reading.steps), faults)
+def _told(
+    status: Status, value: Any, steps: Sequence[ReadingStep], faults: tuple[Fault, ...] = ()
+) -> Outcome:
+    return Outcome(status, value, tuple([step.repair for step in steps]), faults)
 
 
-def _needed(reading: Reading, validator: Validator, faults: Sequence[Fault]) -> Reading | None:
-    """Return a reading with only those changes of values that the tool's own validator needs.
+def _needed(
+    value: Any, read: Sequence[ReadingStep], validator: Validator, faults: Sequence[Fault]
+) -> tuple[Any, Sequence[ReadingStep]] | None:
+    """Return a value and its steps with only those changes of values that the tool's own validator needs.
 
     In a changed container the schema decided, and the tool may read a value there itself: it is asked, from the outside
     in. None if a value was changed that only a check of the author's refuses: the tool may mean another change.
     """
-    if validator.by_schema:
-        return reading
-    steps = dict(enumerate(reading.steps))
+    steps = dict(enumerate(read))
     unsure = {at: step for at, step in steps.items() if step.path and step.changes_value}
     refused = _by_place(faults)
     needed = _outermost({at: step for at, step in unsure.items() if step.path in refused})
@@ -95,16 +96,15 @@ def _needed(reading: Reading, validator: Validator, faults: Sequence[Fault]) -> 
         if any(_is_by_author(refused[path]) for path in paths):
             return None
         unsure = {at: step for at, step in unsure.items() if at not in needed}
-        value = _undone(reading.value, list(unsure.values()))
-        refused = _by_place(validator.faults(value))
+        changed = _undone(value, list(unsure.values()))
+        refused = _by_place(validator.faults(changed))
         if not refused:
-            kept = tuple(step for at, step in steps.items() if at not in unsure)
-            return reading._replace(value=value, steps=kept)
+            return changed, [step for at, step in steps.items() if at not in unsure]
         needed = _outermost(
             {at: step for at, step in unsure.items() if any(path in refused for path in _above(step))}
         )
         if not needed:
-            return reading
+            return value, read
 
 
 def _by_place(faults: Iterable[Fault]) -> dict[Path, Fault]:

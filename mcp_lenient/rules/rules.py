@@ -84,8 +84,7 @@ class _Settings(Protocol):
     def allows(self, rule: str) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class CallScope:
+class CallScope(NamedTuple):
     """What all places of one call share.
 
     Attributes:
@@ -139,6 +138,20 @@ class Place(NamedTuple):
     union: bool = False
     branch: bool = False
     unknown: Sequence[str] = ()
+
+    def by(self, way: Node, *, union: bool) -> Place:
+        """Return the place as a branch of the union here describes it."""
+        return Place(
+            way,
+            self.call,
+            self.path,
+            self.to,
+            self.name,
+            item=self.item,
+            mixed=self.mixed,
+            union=union,
+            branch=True,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,8 @@ def holds_many(arguments: Any) -> bool:
 
 def _everything_in(value: Any) -> list[Any]:
     """Return a value and all values in it, level by level; each container once, as one may contain itself."""
-    found, seen = [value], set[int]()
+    found: list[Any] = [value]
+    seen: set[int] = set()
     for each in found:
         if isinstance(each, (dict, list)) and id(each) not in seen:
             seen.add(id(each))
