@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from mcp_lenient.engine.ignored import (
@@ -27,7 +28,6 @@ from mcp_lenient.rules.rules import (
     Place,
     Rule,
     allows_one_value,
-    lists_values,
     only_values,
     worst_tier,
 )
@@ -65,6 +65,7 @@ _KINDS: Final[Mapping[type, str]] = {
 """The JSON types of values as a parser makes them; no rule reads any other."""
 _NO_COST: Final = (1 << 160) - 1
 """More than any reading costs."""
+_COST: Final = attrgetter("cost")
 _COMPARED: Final = 16
 """Readings of a union of which those that ignore a name are left out."""
 
@@ -260,22 +261,18 @@ class Reader:
         self.plan = plan
         self._exact = exact_integers
         self._left = steps
-        self._observer = observer
         self._misnamed: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
-        call = CallScope(plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only)
+        observe = None if observer is None else observer.applied
+        call = CallScope(
+            plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only, observe
+        )
         self.top = Place(plan.top, call)
 
     def _spend(self, steps: int = 1) -> None:
         self._left -= steps
         if self._left < 0:
             raise OutOfSteps
-
-    def _apply(self, rule: Rule, place: Place, value: Any) -> Sequence[Any]:
-        made = rule.apply(place, value)
-        if self._observer is not None:
-            self._observer.applied(rule, place, made)
-        return made
 
     def takes(self, node: Node, value: Any) -> bool:
         """Return whether the schema accepts a value unchanged, with the validator's strictness about integers."""
@@ -311,43 +308,42 @@ class Reader:
     ) -> Reading:
         self._spend()
         found = self._inside(place, value, scope, partly=partly)
-        if scope.full or not place.path or not any(each.whole for each in found):
+        if scope.full or not place.path or not (found and found[0].whole):
             if place.path and not scope.full and self.takes(place.node, value):
                 return Reading(value)
-            found += self._by_rules(place, value, found, hops=hops, partly=partly)
-        if found and place.path and not place.branch and place.node.once(lists_values):
+            self._by_rules(place, value, found, hops=hops, partly=partly)
+        if found and place.path and not place.branch and place.node.lists_values:
             found = _without_only_values(place, value, found)
-        whole = [each for each in found if each.whole]
-        if whole:
-            return _best(place, value, whole)
-        return found[0] if found and partly else Reading(value, whole=False)
+        if len(found) > 1:
+            found = [each for each in found if each.whole] or found[:1]
+        return (
+            _best(place, value, found)
+            if found and (found[0].whole or partly)
+            else Reading(value, whole=False)
+        )
 
-    def _by_rules(
-        self, place: Place, value: Any, found: Sequence[Reading], *, hops: int, partly: bool
-    ) -> list[Reading]:
-        """Return the readings by the rules, cheapest first, while a further rule may lead to a better one."""
+    def _by_rules(self, place: Place, value: Any, found: list[Reading], *, hops: int, partly: bool) -> None:
+        """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
         part: Part = "value" if place.path else "arguments"
         kind = _KINDS.get(type(value), "")
         rules = self.plan.rules(part, place.node, kind, in_union=place.union, optional=place.optional)
-        if not (rules and hops):
-            return []
-        best = min([each.cost for each in found if each.whole], default=_NO_COST)
-        made: list[Reading] = []
+        best = found[0].cost if found and found[0].whole else _NO_COST
+        if not (rules and hops) or best < rules[0].cost:
+            return
         sent, dropped = (value, []) if place.path else self._without_injected(place, value)
         for rule in rules:
             if best < rule.cost:  # by rules of better tiers alone
                 break
             # What is wrong in a text is said of what it holds.
             goes_on = partly and isinstance(value, str) and (rule.literal or rule.chains)
-            for new in self._apply(rule, place, sent):
+            for new in rule.apply(place, sent):
                 reading = self._by_rule(rule, place, sent, new, hops=hops - 1, partly=goes_on)
                 if dropped:
                     reading = _together(reading.value, [*dropped, reading])
                 if reading.whole:
                     best = min(best, reading.cost)
                 if reading.whole or goes_on:
-                    made.append(reading)
-        return made
+                    found.append(reading)
 
     def _by_rule(self, rule: Rule, place: Place, sent: Any, new: Any, *, hops: int, partly: bool) -> Reading:
         """Return the reading of a value by what a rule made of it."""
@@ -364,7 +360,10 @@ class Reader:
         return Reading(then.value, rule.cost + then.cost, (step, *then.steps), then.whole, then.ties)
 
     def _inside(self, place: Place, value: Any, scope: Scope, *, partly: bool) -> list[Reading]:
-        """Return the readings that change only what is in a value, or those by the branches of a union."""
+        """Return the readings that change only what is in a value, or those by the branches of a union.
+
+        The whole ones, cheapest first; if there are none, one that is not whole, if it is asked for.
+        """
         node = place.node
         if node.is_union:
             return self._of_union(place, value, scope, partly=partly)
@@ -398,8 +397,8 @@ class Reader:
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
         if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
             whole = [each for each in whole if not ignores_names(node, plain(each.value))] or whole
-        least = min((each.cost for each in whole), default=0)
-        if any(each.cost == least and _renames_declared(place, each) for each in whole):
+        whole.sort(key=_COST)
+        if any(each.cost == whole[0].cost and _renames_declared(place, each) for each in whole):
             return []
         if whole or not partly:
             return whole
@@ -532,7 +531,7 @@ class Reader:
         self._spend(len(unknown) // _NAMES_PER_STEP)
         for rule in self.plan.rules("names", place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
-            for key, name in self._apply(rule, left, value):
+            for key, name in rule.apply(left, value):
                 to = place.to if name is ABSENT else (*place.to, name)
                 step = ReadingStep(
                     rule.name, (*place.path, key), to, value[key], ABSENT if name is ABSENT else value[key]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, Literal, NamedTuple, Protocol
 
 from mcp_lenient.rules.words import (
@@ -84,7 +85,8 @@ class _Settings(Protocol):
     def allows(self, rule: str) -> bool: ...
 
 
-class CallScope(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CallScope:
     """What all places of one call share.
 
     Attributes:
@@ -93,6 +95,7 @@ class CallScope(NamedTuple):
         tool: The tool's name, if it is known.
         by_schema: Whether nothing but the published schema says what the tool takes.
         read_only: Whether the tool only reads.
+        observe: Receives what each rule makes of the value at a place.
     """
 
     policy: _Settings
@@ -100,6 +103,7 @@ class CallScope(NamedTuple):
     tool: str | None = None
     by_schema: bool = False
     read_only: bool = False
+    observe: Callable[[Rule, Place, Sequence[Any]], None] | None = None
     _parsed: _Texts = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def parsed(self, text: str, dialects: frozenset[Dialect]) -> Parsed | None:
@@ -222,7 +226,9 @@ class Rule:
         """Return what the function yields; in a destructive tool, only what keeps the sent value."""
         made = tuple(self.read(place, value))
         if place.call.destructive and callable(self.keeps):
-            return tuple(each for each in made if self.keeps(place, value, each))
+            made = tuple(each for each in made if self.keeps(place, value, each))
+        if place.call.observe is not None:
+            place.call.observe(self, place, made)
         return made
 
 
@@ -325,11 +331,6 @@ def fold_enum(place: Place, text: str) -> Iterable[Any]:
     return found
 
 
-def lists_values(node: Node) -> bool:
-    """Return whether a branch of a node allows certain values alone."""
-    return any(way.enum is not None for way in node.ways)
-
-
 def _folded(node: Node, text: str) -> Collection[Any]:
     number = None if may_have_thousands(text) else number_in_text(text)
     quoted = _QUOTED.fullmatch(text)
@@ -416,7 +417,7 @@ def _takes_no_null_or_text(node: Node) -> bool:
 def empty_text_to_absent(place: Place, text: str) -> Iterator[Absent]:
     """``""`` left out, for an optional property that forbids it; not where the author forbids it by a guard."""
     node, read_only = place.node, place.call.read_only
-    has_default = node.once(lists_values) and node.default not in ((), (None,))
+    has_default = node.lists_values and node.default not in ((), (None,))
     if not (text or has_default or any(_guards_empty(way, read_only=read_only) for way in node.ways)):
         yield ABSENT
 
@@ -909,7 +910,7 @@ DEFAULT_RULES: tuple[Rule, ...] = (
     Rule("text_to_boolean", 1, text_to_boolean, _TEXT, ("boolean",), literal=True),
     Rule("integer_to_boolean", 4, _by_value({0: False, 1: True}.get), ("integer",), ("boolean",)),
     Rule("number_to_text", 4, number_to_text, ("integer", "number"), ("string",)),
-    Rule("fold_enum", 1, fold_enum, _TEXT, asks=lists_values),
+    Rule("fold_enum", 1, fold_enum, _TEXT, asks=attrgetter("lists_values")),
     Rule("null_text_to_null", 1, null_text_to_null, _TEXT, keeps=False, asks=_takes_null_but_no_words),
     _leaving_out("null_text_to_absent", 1, _left_out("null", "None"), _TEXT, asks=_takes_no_null_or_text),
     _leaving_out("null_to_absent", 2, _left_out(None), ("null",), asks=_lists_no_none),

@@ -201,6 +201,11 @@ class Node:
         return tuple(self.tree.node(schema) for schema in found)
 
     @cached_property
+    def lists_values(self) -> bool:
+        """Whether one of the ways allows certain values alone."""
+        return any(way.enum is not None for way in self.ways)
+
+    @cached_property
     def taken(self) -> frozenset[str] | None:
         """The JSON types of the ways; None if one of them takes any."""
         if any(node.kinds is None for node in self.ways):
