@@ -443,7 +443,9 @@ class Reader:
         has_too_many = node.closed and not node.patterns and place.path and len(value) > len(node.properties)
         if has_too_many and (scope.full or scope.names) and not partly:
             return _NO_READING  # which rules out most branches of a large union at once
-        shape = (node, frozenset(value)) if scope.full and self._is_by_keys(place, partly=partly) else None
+        # Below the top, and by our rules, the keys alone decide if a branch may be meant.
+        is_by_keys = place.branch and place.path and scope.full and not partly and self.plan.renames_by_keys
+        shape = (node, frozenset(value)) if is_by_keys else None
         if shape in self._misnamed:
             return _NO_READING
         renames, are_right = self._names(place, value, scope)
@@ -459,22 +461,25 @@ class Reader:
         place: Place,
         value: dict[str, Any],
         scope: Scope,
-        renames: Mapping[str, _Rename],
+        renames: Mapping[str, Reading],
         *,
         partly: bool,
     ) -> Reading:
         node = place.node
         out: dict[str, Any] = {}
-        readings = [each.reading for each in renames.values() if each.name is ABSENT]
+        declared: str | None
+        readings = [each for each in renames.values() if each.value is ABSENT]
         for key, sent in value.items():
             name, below = key, scope.at(key)
             if key in renames:
-                name, below = renames[key].name, BY_SCHEMA
+                name, below = renames[key].value, BY_SCHEMA
                 if name is ABSENT:
                     continue
-                readings.append(renames[key].reading)
-            declared, child = (None, None) if below is UNTOUCHED else self._property(node, name, value, scope)
-            if child is None or (below.full and self.takes(child, sent)):
+                readings.append(renames[key])
+            declared, child = name, node.property_nodes.get(name)
+            if child is None and below is not UNTOUCHED:
+                declared, child = self._undeclared(node, name, value, scope)
+            if child is None or below is UNTOUCHED or (below.full and self.takes(child, sent)):
                 out[name] = sent
                 continue
             optional = declared is not None and declared not in node.required and not node.unread
@@ -487,20 +492,15 @@ class Reader:
             readings.append(reading)
         return _unless_emptied(place, value, _together(out, readings))
 
-    def _is_by_keys(self, place: Place, *, partly: bool) -> bool:
-        """Return whether the keys of an object alone decide if a branch may be meant: below the top, and by our rules."""
-        return place.branch and bool(place.path) and not partly and self.plan.renames_by_keys
-
-    def _property(
-        self, node: Node, name: str, value: Mapping[str, Any], scope: Scope
+    def _undeclared(
+        self, node: Node, name: Any, value: Mapping[str, Any], scope: Scope
     ) -> tuple[str | None, Node | None]:
-        """Return the declared name of a property, if it has one, and its node.
+        """Return the node of an undeclared property, and the declared name that a validator may read it as.
 
-        A validator may read a name in another spelling, as with ``populate_by_name``.
+        It may read a name in another spelling, as with ``populate_by_name``.
         """
-        found = node.property_nodes.get(name)
-        if found is not None or not isinstance(name, str):
-            return name, found
+        if not isinstance(name, str):
+            return None, None
         self._spend()  # undeclared keys cost time as well
         found = node.property(name)
         if found is None and name in scope.below:
@@ -510,8 +510,8 @@ class Reader:
 
     def _names(
         self, place: Place, value: Mapping[str, Any], scope: Scope
-    ) -> tuple[Mapping[str, _Rename], bool]:
-        """Return the declared names of undeclared keys of an object, and whether its names are right with them.
+    ) -> tuple[Mapping[str, Reading], bool]:
+        """Return undeclared keys of an object, each read as a declared name, and whether its names are right with them.
 
         If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
         """
@@ -522,12 +522,12 @@ class Reader:
             return {}, node.required <= value.keys()
         reported = [key for key in unknown if key in scope.unknown] if scope.unknown else unknown
         renames = self._renames(place, value, reported) if reported else {}
-        names = {each.name for each in renames.values()} | (value.keys() - renames.keys())
+        names = {each.value for each in renames.values()} | (value.keys() - renames.keys())
         return renames, node.required <= names and (not node.closed or len(renames) == len(unknown))
 
-    def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, _Rename]:
-        """Return the declared name for each undeclared key that is said to mean it; no name gets two keys."""
-        found: dict[str, _Rename] = {}
+    def _renames(self, place: Place, value: Mapping[str, Any], unknown: Sequence[str]) -> dict[str, Reading]:
+        """Return the undeclared keys that are said to mean a declared name, or to be left out; no name gets two keys."""
+        found: dict[str, Reading] = {}
         self._spend(len(unknown) // _NAMES_PER_STEP)
         for rule in self.plan.rules("names", place.node, "object"):
             left = place._replace(unknown=[key for key in unknown if key not in found])
@@ -536,9 +536,9 @@ class Reader:
                 step = ReadingStep(
                     rule.name, (*place.path, key), to, value[key], ABSENT if name is ABSENT else value[key]
                 )
-                found[key] = _Rename(name, Reading(None, rule.cost, (step,)))
-        uses = Counter(each.name for each in found.values() if each.name is not ABSENT)
-        return {key: each for key, each in found.items() if uses[each.name] < 2}
+                found[key] = Reading(name, rule.cost, (step,))
+        uses = Counter(each.value for each in found.values() if each.value is not ABSENT)
+        return {key: each for key, each in found.items() if uses[each.value] < 2}
 
     def _of_array(self, place: Place, value: list[Any], scope: Scope, *, partly: bool) -> Reading:
         out = list(value)
@@ -559,16 +559,9 @@ class Reader:
     def _without_injected(self, place: Place, value: dict[str, Any]) -> tuple[Any, list[Reading]]:
         """Return the arguments without the keys that clients add, and the records of these."""
         renames, _ = self._names(place, value, BY_SCHEMA)
-        found = {key: each.reading for key, each in renames.items() if each.name is ABSENT}
+        found = {key: each for key, each in renames.items() if each.value is ABSENT}
         left = {key: each for key, each in value.items() if key not in found} if found else value
         return left, [*found.values()]
-
-
-class _Rename(NamedTuple):
-    """The declared name that replaces a sent key, or ``ABSENT``, and the record of it."""
-
-    name: Any
-    reading: Reading
 
 
 def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list[Reading]:

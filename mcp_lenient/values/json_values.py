@@ -206,13 +206,17 @@ def spelled_integer(spelling: str) -> int | SpelledFloat:
     return ParsedInteger(value) if len(spelling) > _SAFE_LENGTH else value
 
 
-def _float(spelling: str) -> SpelledFloat:
+def _spelled_float(spelling: str) -> SpelledFloat:
+    return SpelledFloat(_float(spelling), spelling)
+
+
+def _float(spelling: str) -> float:
     if len(spelling) > _MAX_SPELLING:
         raise ValueError(spelling)
     value = float(spelling)
     if spelling != repr(value) and not _has_digits(value, _digits(spelling)):
         raise ValueError(spelling)
-    return SpelledFloat(value, spelling)
+    return value
 
 
 def _has_digits(value: float, digits: str) -> bool:
@@ -432,7 +436,7 @@ _STRING_OR_BRACKET: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[\]{}]', re.DOTALL
 _DECODER: Final = json.JSONDecoder(
     object_pairs_hook=unique_keys,
     parse_int=spelled_integer,
-    parse_float=_float,
+    parse_float=_spelled_float,
     parse_constant=no_constant,
     strict=False,
 )
