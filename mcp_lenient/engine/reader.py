@@ -123,7 +123,8 @@ class Plan:
         be left out.
         """
         key = (node, part, kind, in_union, optional)
-        if key not in self._rules_at:
+        known = self._rules_at.get(key)
+        if known is None:
             parts = (part, "absence") if optional else (part,)
             is_other = in_union and kind not in (node.kinds or ())
             found = [
@@ -134,8 +135,8 @@ class Plan:
             ]
             if part != "names":  # of these, the first that finds a name wins
                 found.sort(key=lambda rule: rule.cost)
-            self._rules_at[key] = tuple(found)
-        return self._rules_at[key]
+            known = self._rules_at[key] = tuple(found)
+        return known
 
 
 def _changes_more_than_form(rule: Rule) -> bool:
@@ -594,12 +595,11 @@ def _together(value: Any, readings: Iterable[Reading]) -> Reading:
 def _renames_declared(place: Place, reading: Reading) -> bool:
     """Return whether a name is changed that another branch of the union declares."""
     above = len(place.path)
-    moved = (
-        step.path[above]
+    return any(
+        any(step.path[above] in way.properties for way in place.node.ways)
         for step in reading.steps
         if step.value is not ABSENT and len(step.path) > above and step.path[above] != step.to[above]
     )
-    return any(key in way.properties for key in moved for way in place.node.ways)
 
 
 def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:

@@ -364,9 +364,9 @@ def parse_container(text: str, limits: Limits, dialects: frozenset[Dialect]) -> 
     if _MAY_LOSE.search(text) is None:
         return parsed
     parts = _everything_in(parsed.value)
-    texts = chain(parts, chain.from_iterable(each for each in parts if isinstance(each, dict)))
-    is_lossy = any(isinstance(text, str) and _LOST_BACKSLASH.search(text) for text in texts)
-    return None if is_lossy else parsed
+    texts = [each for each in parts if isinstance(each, str)]
+    texts += [key for each in parts if isinstance(each, dict) for key in each]
+    return None if any(map(_LOST_BACKSLASH.search, texts)) else parsed
 
 
 _ANY_ESCAPE: Final = re.compile(r'\\(?:["\\/]|u[0-9a-fA-F]{4}|(.))', re.DOTALL)
