@@ -842,11 +842,14 @@ _Step = str | int
 
 def nest_arguments(place: Place, arguments: _Arguments) -> Iterator[_Arguments]:
     """``{"todos[0].id": 1, "todos[0].title": "a"}`` to ``{"todos": [{"id": 1, "title": "a"}]}``."""
+    paths = {key: steps for key in arguments if (steps := _steps(key))}
+    if not paths:
+        return
     declared = place.node.properties
     # A declared name may itself be a path, `filter.name`, and so may others that begin like it.
     literal = {re.split(r"[.\[]", name, maxsplit=1)[0] for name in declared if "." in name or "[" in name}
     known = declared.keys() - literal
-    paths = {key: steps for key in arguments if (steps := _steps(key)) and steps[0] in known}
+    paths = {key: steps for key, steps in paths.items() if steps[0] in known}
     if all(steps[0] not in arguments and _leads_to_a_value(place.node, steps) for steps in paths.values()):
         own = {key: value for key, value in arguments.items() if key not in paths}
         nested = _nested({steps: arguments[key] for key, steps in paths.items()}) if paths else ()
