@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.observer import ObservedValidator, Observer
 from mcp_lenient.engine.reader import Plan
-from mcp_lenient.engine.repair import repair, repair_rejected
+from mcp_lenient.engine.repair import repair
 from mcp_lenient.engine.schema_validator import ClosedValidator, MarkupValidator, PublishedSchemaValidator
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.types import Outcome, Repair, Status, Validator, Violation
+from mcp_lenient.values.json_values import plain
 
 if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Mode, Policy
@@ -43,28 +44,11 @@ class Decision:
     tool: str | None = None
 
 
-def own_validator(plan: Plan, validator: Validator) -> Validator:
-    """Return a tool's own validator, with what the policy refuses besides: unknown names, and markup in texts."""
-    if plan.corrects_names and isinstance(validator, PublishedSchemaValidator):
-        validator = validator.correcting_names()
-    if plan.policy.closed:
-        validator = ClosedValidator(validator, plan.top)
-    return refusing_markup(plan, validator)
-
-
-def refusing_markup(plan: Plan, validator: Validator) -> Validator:
-    """Return a validator that also refuses markup in texts, if the policy does."""
-    return MarkupValidator(validator, plan.top) if plan.policy.leaked_markup == "refuse" else validator
-
-
 @dataclass(frozen=True, slots=True)
 class ToolContract:
-    """A tool's schema under a policy, and its validator.
+    """A tool's schema under a policy, and the validation run after the normalizers that its author declared.
 
-    Attributes:
-        plan: The compiled schema and policy.
-        validator: The tool's own validation, run after the normalizers that its author declared.
-        as_texts: Whether a client can send nothing but strings, as to a prompt; the violations ask for nothing else.
+    ``as_texts``: whether a client can send nothing but strings, as to a prompt; the violations ask for nothing else.
     """
 
     plan: Plan
@@ -83,16 +67,9 @@ class ToolContract:
         validator: Validator | None = None,
         as_texts: bool = False,
     ) -> ToolContract:
-        """Make the contract of a tool with this input schema.
+        """Make the contract of a tool with this input schema, of any draft; nothing is fetched.
 
-        Args:
-            schema: The input schema, of any draft; nothing is fetched.
-            policy: What may be repaired.
-            destructive: Whether the tool destroys something.
-            read_only: Whether the tool only reads.
-            tool: The tool's name, where it is known.
-            validator: The tool's own validator; None where only the published schema is known.
-            as_texts: Whether a client can send nothing but strings.
+        ``validator`` is the tool's own; None where only the published schema is known. The others: see :class:`Plan`.
 
         Raises:
             SchemaError: When the schema is not a JSON object.
@@ -114,10 +91,14 @@ class ToolContract:
             tool=tool,
             by_schema=validator is None or validator.by_schema,
         )
-        if validator is None:
-            published = PublishedSchemaValidator(read, plan.top, corrects_names=plan.corrects_names)
-            return cls(plan, refusing_markup(plan, published), as_texts)
-        return cls(plan, own_validator(plan, validator), as_texts)
+        own = PublishedSchemaValidator(read, plan.top) if validator is None else validator
+        if plan.corrects_names and isinstance(own, PublishedSchemaValidator):
+            own = own.correcting_names()
+        if policy.closed and validator is not None:
+            own = ClosedValidator(own, plan.top)
+        if policy.leaked_markup == "refuse":
+            own = MarkupValidator(own, plan.top)
+        return cls(plan, own, as_texts)
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments unchanged."""
@@ -126,19 +107,21 @@ class ToolContract:
     def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
         """Accept, repair or refuse arguments, without running the tool, I/O or logging.
 
-        Args:
-            arguments: The arguments sent, never modified; those parsed from text keep the source spelling of numbers.
-            observer: Receives each step of the decision.
+        The arguments are never modified; those parsed from text keep the source spelling of numbers.
         """
         validator = self.validator if observer is None else ObservedValidator(self.validator, observer)
-        outcome = repair(self.plan, arguments, validator, observer)
+        sent = plain(arguments)
+        if validator.accepts(sent):
+            outcome = Outcome("accepted", sent)
+        else:
+            outcome = repair(self.plan, arguments, validator, observer)
         if observer is not None:
             observer.decided(outcome)
         return self._decision(arguments, outcome)
 
     def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
         """Decide about arguments that :meth:`accepts` has already refused."""
-        return self._decision(arguments, repair_rejected(self.plan, arguments, self.validator))
+        return self._decision(arguments, repair(self.plan, arguments, self.validator))
 
     def _decision(self, sent: Mapping[str, Any], outcome: Outcome) -> Decision:
         found: tuple[Violation, ...] = ()

@@ -59,8 +59,7 @@ HOPS_AT_TOP: Final = 4
 """Rules applied in a row to the arguments: unwrap them, read their text, rename their keys."""
 _NAMES_PER_STEP: Final = 8
 _KINDS: Final[Mapping[type, str]] = {
-    **{kind: name for kind, name in PYTHON_TYPES.items() if kind is not tuple},
-    **{kind: PYTHON_TYPES[built_in] for kind, built_in in SPELLED.items()},
+    kind: PYTHON_TYPES[SPELLED.get(kind, kind)] for kind in (*PYTHON_TYPES, *SPELLED) if kind is not tuple
 }
 """The JSON types of values as a parser makes them; no rule reads any other."""
 _NO_COST: Final = (1 << 160) - 1
@@ -71,15 +70,10 @@ _COMPARED: Final = 16
 
 
 class Plan:
-    """A tool's input schema under a policy.
+    """A tool's input schema under a policy, and the policy's rules for each place of it.
 
-    Args:
-        schema: The schema.
-        policy: The policy.
-        destructive: Whether only rules of tiers 1 and 2 that keep the value may act.
-        read_only: Whether the tool only reads.
-        tool: The tool's name, if it is known.
-        by_schema: Whether nothing but the schema says what the tool takes.
+    In a ``destructive`` tool only rules of tiers 1 and 2 that keep the value may act. ``by_schema``: whether nothing but
+    the schema says what the tool takes.
     """
 
     def __init__(
@@ -94,8 +88,6 @@ class Plan:
     ) -> None:
         self.tree = Tree(schema)
         self.top = self.tree.top
-        self.root = self.tree.root
-        self.unread = self.tree.unread
         self.policy = policy
         self.destructive = destructive
         self.read_only = read_only
@@ -107,9 +99,13 @@ class Plan:
         allowed = [rule for rule in policy.rules if rule.name not in policy.disable]
         self.uncertain = [rule for rule in allowed if not rule.certain]
         """The policy's rules whose results are only offered."""
-        self._rules = [
-            rule for rule in allowed if rule.certain and not (destructive and _changes_more_than_form(rule))
-        ]
+        self._rules = [rule for rule in allowed if rule.certain]
+        if destructive:
+            self._rules = [
+                rule
+                for rule in self._rules
+                if callable(rule.keeps) or (rule.keeps and rule.tier in _DESTRUCTIVE_TIERS)
+            ]
         self.renames_by_keys = all(rule in DEFAULT_RULES for rule in self._rules if rule.part == "names")
         """Whether no rule of the author's own renames keys by their values."""
         self._rules_at: dict[tuple[Node, Part, str, bool, bool], tuple[Rule, ...]] = {}
@@ -117,10 +113,9 @@ class Plan:
     def rules(
         self, part: Part, node: Node, kind: str, *, in_union: bool = False, optional: bool = False
     ) -> tuple[Rule, ...]:
-        """Return the rules that read values of a JSON type at a node, cheapest first.
+        """Return the rules that read values of a JSON type at a node, cheapest first; an optional value may be left out.
 
-        In a branch of a union of several types, only literal rules read a value of another type; an optional value may
-        be left out.
+        In a branch of a union of several types, only literal rules read a value of another type.
         """
         key = (node, part, kind, in_union, optional)
         known = self._rules_at.get(key)
@@ -139,20 +134,8 @@ class Plan:
         return known
 
 
-def _changes_more_than_form(rule: Rule) -> bool:
-    return not callable(rule.keeps) and (rule.tier not in _DESTRUCTIVE_TIERS or not rule.keeps)
-
-
 class ReadingStep(NamedTuple):
-    """One rule applied to one value.
-
-    Attributes:
-        rule: The rule's name.
-        path: Where the value was sent.
-        to: Where the result is.
-        sent: The value.
-        value: The result.
-    """
+    """One rule applied to one value: ``path`` is where the value was sent, ``to`` where the result is."""
 
     rule: str
     path: Path
@@ -180,14 +163,9 @@ class Tie(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a value is read as.
+    """What a value is read as: ``ABSENT`` to leave it out, or another value, by the steps of rules with this cost.
 
-    Attributes:
-        value: The value; ``ABSENT`` if it is left out.
-        cost: The cost of the rules.
-        steps: The rules applied.
-        whole: Whether the schema accepts the value; otherwise it is only partly repaired.
-        ties: The places that have several readings.
+    It is ``whole`` if the schema accepts it, and only partly repaired otherwise.
     """
 
     value: Any
@@ -204,11 +182,7 @@ _NO_READING: Final = Reading(None, whole=False)
 class Scope:
     """The parts of a value that the validator refuses; everything else stays unchanged.
 
-    Attributes:
-        full: Whether the value itself is refused.
-        names: Whether names in it are missing or unknown.
-        unknown: The unknown names.
-        below: The scopes of the values in it.
+    ``full``: the value itself is refused; ``names``: names in it are missing or ``unknown``; ``below``: the values in it.
     """
 
     full: bool = False
@@ -230,11 +204,6 @@ class Scope:
                 scope.unknown.add(fault.path[-1])
         return top
 
-    @property
-    def indices(self) -> list[int]:
-        """The indices of refused items, in order."""
-        return sorted(key for key in self.below if isinstance(key, int))
-
     def at(self, key: str | int) -> Scope:
         """Return the scope of the value under a key."""
         return self.below.get(key, BY_SCHEMA if self.full else UNTOUCHED)
@@ -247,14 +216,7 @@ BY_SCHEMA: Final = Scope(full=True)
 
 
 class Reader:
-    """Reads the arguments of one call.
-
-    Args:
-        plan: The schema and policy.
-        exact_integers: Whether ``7.0`` is refused for an integer.
-        steps: Values that may be visited.
-        observer: Receives what each rule proposes.
-    """
+    """Reads the arguments of one call; ``steps`` is the number of values that may be visited."""
 
     def __init__(
         self, plan: Plan, *, exact_integers: bool, steps: int, observer: Observer | None = None
@@ -291,14 +253,9 @@ class Reader:
     def read(
         self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
-        """Return the best reading of a value.
+        """Return the best reading of a value by at most ``hops`` rules in a row.
 
-        Args:
-            place: Where it is.
-            value: The value.
-            scope: The parts of it that the validator refuses.
-            hops: Rules that may be applied in a row.
-            partly: Whether a value that cannot be repaired is returned as far as it can; otherwise, it is unchanged.
+        A value that cannot be repaired is returned ``partly`` repaired, or unchanged.
         """
         if scope is UNTOUCHED or (place.path and scope.full and self.takes(place.node, value)):
             return Reading(value)
@@ -317,11 +274,9 @@ class Reader:
             found = _without_only_values(place, value, found)
         if len(found) > 1:
             found = [each for each in found if each.whole] or found[:1]
-        return (
-            _best(place, value, found)
-            if found and (found[0].whole or partly)
-            else Reading(value, whole=False)
-        )
+        if found and (found[0].whole or partly):
+            return _best(place, value, found)
+        return Reading(value, whole=False)
 
     def _by_rules(self, place: Place, value: Any, found: list[Reading], *, hops: int, partly: bool) -> None:
         """Add the readings by the rules, cheapest first, while a further rule may lead to a better one."""
@@ -391,7 +346,7 @@ class Reader:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
-        tried = [self.read(own, value, below) for own in self._ways(place, ways)]
+        tried = [self.read(place.by(way), value, below) for way in ways]
         whole = [each for each in tried if each.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
@@ -406,12 +361,8 @@ class Reader:
         if not isinstance(value, str):
             ways = node.meant(value, exact_integers=self._exact)
             ways = ways if len(ways) == 1 else ()
-        readings = (self.read(own, value, scope, partly=True) for own in self._ways(place, ways))
+        readings = (self.read(place.by(way), value, scope, partly=True) for way in ways)
         return [each for each in readings if each.steps or each.ties][:1]
-
-    def _ways(self, place: Place, ways: Iterable[Node]) -> list[Place]:
-        union = place.union or len(place.node.families) > 1
-        return [place.by(way, union=union) for way in ways]
 
     def _of_tagged(
         self, place: Place, value: dict[str, Any], scope: Scope, *, partly: bool
@@ -433,8 +384,8 @@ class Reader:
             return []
         # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
         below = BY_SCHEMA if tag.cost or key != found.name else scope
-        (within,) = self._ways(place, [branch])
-        inner = self.read(within, {**value, key: tag.value} if tag.cost else value, below, partly=partly)
+        told = {**value, key: tag.value} if tag.cost else value
+        inner = self.read(place.by(branch), told, below, partly=partly)
         return [_together(inner.value, [tag, inner])] if inner.whole or partly else []
 
     # Objects and lists
@@ -545,7 +496,8 @@ class Reader:
         out = list(value)
         readings: list[Reading] = []
         mixed = not all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in value)
-        for at in range(len(value)) if scope.full else scope.indices:
+        refused = sorted(key for key in scope.below if isinstance(key, int))
+        for at in range(len(value)) if scope.full else refused:
             below, item = scope.at(at), place.node.item(at)
             if below.full and self.takes(item, value[at]):
                 continue

@@ -22,21 +22,10 @@ endlessly can use it up."""
 def repair(
     plan: Plan, arguments: Mapping[str, Any], validator: Validator, observer: Observer | None = None
 ) -> Outcome:
-    """Repair arguments that can be read only one way.
+    """Repair arguments that the validator refuses, if they can be read only one way; else the outcome has the faults.
 
-    The outcome has the same arguments if they are accepted, and the faults if no repair is certain. Numbers that were
-    parsed from text may keep their source spelling in ``arguments``; in the outcome they are plain.
+    Numbers that were parsed from text may keep their source spelling in ``arguments``; in the outcome they are plain.
     """
-    sent = plain(arguments)
-    if validator.accepts(sent):
-        return Outcome("accepted", sent)
-    return repair_rejected(plan, arguments, validator, observer)
-
-
-def repair_rejected(
-    plan: Plan, arguments: Mapping[str, Any], validator: Validator, observer: Observer | None = None
-) -> Outcome:
-    """Repair arguments that the validator has already refused."""
     size = measured(arguments, plan.policy.limits)
     if size.beyond is not None:
         return Outcome("refused", arguments, faults=(Fault((), "size", size.beyond),))

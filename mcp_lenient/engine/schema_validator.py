@@ -47,7 +47,6 @@ class PublishedSchemaValidator:
     Args:
         schema: The input schema of a tool, of any draft; unreadable parts accept any value.
         top: The node of the arguments, if the schema has been read before.
-        corrects_names: Whether it also refuses names that nothing would read, if a declared, absent one is meant.
 
     Raises:
         SchemaError: When the schema is not a JSON object.
@@ -56,17 +55,11 @@ class PublishedSchemaValidator:
     exact_integers = False
     by_schema = True
 
-    def __init__(
-        self,
-        schema: Mapping[str, Any] | ReadableSchema,
-        top: Node | None = None,
-        *,
-        corrects_names: bool = False,
-    ) -> None:
+    def __init__(self, schema: Mapping[str, Any] | ReadableSchema, top: Node | None = None) -> None:
         read = readable(schema)
         self._top = top or Tree(read).top
         self._may_enter = read.may_enter
-        self.corrects_names = corrects_names
+        self.corrects_names = False
 
     def correcting_names(self) -> PublishedSchemaValidator:
         """Return a copy that also refuses names which nothing would read, if a declared, absent one is meant."""

@@ -143,7 +143,7 @@ class Place(NamedTuple):
     branch: bool = False
     unknown: Sequence[str] = ()
 
-    def by(self, way: Node, *, union: bool) -> Place:
+    def by(self, way: Node) -> Place:
         """Return the place as a branch of the union here describes it."""
         return Place(
             way,
@@ -153,7 +153,7 @@ class Place(NamedTuple):
             self.name,
             item=self.item,
             mixed=self.mixed,
-            union=union,
+            union=self.union or len(self.node.families) > 1,
             branch=True,
         )
 

@@ -30,7 +30,7 @@ def _takes(schema: Json, value: Any) -> bool:
 
 def _unread(schema: Json) -> list[str]:
     """Return the places of a schema that are neither validated nor repaired."""
-    return [*contract(schema).plan.unread]
+    return [*contract(schema).plan.tree.unread]
 
 
 def _told(schema: Json) -> str:
@@ -344,7 +344,7 @@ def _assert_the_rest_is_repaired(seed: int) -> None:
     schema = _generated(Random(seed))  # noqa: S311 - nothing is secret
     sent = {"n": "5", "tags": '["a"]', "o": {"m": "7"}}
     right = {"n": 5, "tags": ["a"], "o": {"m": 7}}
-    if "p" in contract(schema).plan.root.get("required", ()):
+    if "p" in contract(schema).plan.tree.root.get("required", ()):
         sent, right = {**sent, "p": "a"}, {**right, "p": "a"}
     result = normalize(schema, sent)
     assert result.arguments == right, (seed, schema, result.violations)
@@ -362,7 +362,7 @@ def test_translated_schema_agrees_with_an_independent_validator() -> None:
         random = Random(seed)  # noqa: S311 - as above
         schema = _generated(random)
         known = contract(schema)
-        theirs = Draft202012Validator(dict(known.plan.root), registry=Registry())
+        theirs = Draft202012Validator(dict(known.plan.tree.root), registry=Registry())
         ours = known.validator
         for _ in range(8):
             sent = {name: random.choice(VALUES) for name in random.sample(["p", "n", "tags", "o", "q"], 3)}
@@ -427,5 +427,5 @@ def test_no_schema_raises(above: Json, parameter: Any, sent: Json) -> None:
         key: value for key, value in above.items() if key in ("$defs", "definitions", "items", "contains")
     }
     result = normalize({"properties": properties, **rest}, {"n": "5"})
-    if "p" not in contract({"properties": properties}).plan.root.get("required", ()):
+    if "p" not in contract({"properties": properties}).plan.tree.root.get("required", ()):
         assert result.arguments == {"n": 5}

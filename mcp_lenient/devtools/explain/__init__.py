@@ -181,9 +181,9 @@ class _Explainer:
         """Follow the call as the middleware would."""
         known = self.known
         self._step("The validator", *self._judged_by())
-        if known.plan.unread:
+        if known.plan.tree.unread:
             what = "repaired" if known.certain else "validated or repaired"
-            lines = (f"{_where(place)}: {reason}" for place, reason in known.plan.unread.items())
+            lines = (f"{_where(place)}: {reason}" for place, reason in known.plan.tree.unread.items())
             self._step(f"Parts of the schema that are not {what}", *lines)
         if known.mode == "off":
             return self._end(
