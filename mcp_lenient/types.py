@@ -104,24 +104,19 @@ class Validator(Protocol):
     @property
     def exact_integers(self) -> bool:
         """Whether ``7.0`` is refused for an integer (Pydantic's strict mode does, JSON Schema does not)."""
-        ...
 
     @property
     def by_schema(self) -> bool:
         """Whether only the published schema is checked, so that each part can be checked on its own."""
-        ...
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
-        ...
 
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults; empty if the arguments are accepted."""
-        ...
 
     def distinguishes(self, one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         """Return whether the tool receives different values from the two, as far as that is known."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

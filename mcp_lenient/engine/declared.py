@@ -6,7 +6,8 @@ import logging
 import re
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.declare.declared import Default
@@ -85,22 +86,21 @@ def _normalize_one(
                 _log_error(name, normalize, error)
             return value, [], [Fault((name,), "value")]
         if result is None and isinstance(normalize, ValueNormalizer) and normalize.null_is_absent:
-            return ABSENT, [*rules, rule_name(normalize)], []
+            return ABSENT, [*rules, _rule_name(normalize)], []
         if not _same(result, value):
-            rules.append(rule_name(normalize))
+            rules.append(_rule_name(normalize))
         value = result
     return value, rules, []
 
 
 def _faults(name: str, error: NormalizationError) -> list[Fault]:
     if isinstance(error, WrongItemsError):
-        return [Fault((name, at), kind_of(error.code)) for at in error.items]
-    fault = Fault((name,), kind_of(error.code), error.message, error.code)
-    return [replace(fault, expected_types=error.expected_types)]
+        return [Fault((name, at), _kind_of(error.code)) for at in error.items]
+    kind, types = _kind_of(error.code), error.expected_types
+    return [Fault((name,), kind, error.message, error.code, expected_types=types)]
 
 
-def kind_of(code: str) -> FaultKind:
-    """Return whether a normalizer's error code means the type or the value."""
+def _kind_of(code: str) -> FaultKind:
     return "type" if code.endswith("_TYPE") else "value"
 
 
@@ -110,23 +110,20 @@ def _same(one: Any, other: Any) -> bool:
 
 def _log_error(name: str, normalize: Normalize, error: Exception) -> None:
     # Code locations only: the text of the exception may contain the value.
-    frames = []
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
-        frames.append(f"{code.co_filename}:{trace.tb_lineno} in {code.co_name}")
-        trace = trace.tb_next
+    frames = [
+        f"{frame.f_code.co_filename}:{line} in {frame.f_code.co_name}"
+        for frame, line in walk_tb(error.__traceback__)
+    ]
     _LOGGER.error(
         "normalizer %s of parameter %r raised %s at %s",
-        rule_name(normalize),
+        _rule_name(normalize),
         name,
         type(error).__name__,
         " <- ".join(reversed(frames)),
     )
 
 
-def rule_name(normalize: Normalize) -> str:
-    """Return the name that a normalizer's changes are recorded under."""
+def _rule_name(normalize: Normalize) -> str:
     name = getattr(normalize, "__name__", None)
     return name if isinstance(name, str) else _HUMP.sub("_", type(normalize).__name__).lower()
 

@@ -96,18 +96,10 @@ def wrapped_away(top: Node, arguments: Mapping[str, Any]) -> Iterator[Path]:
 def ignored_names(
     top: Node, arguments: Mapping[str, Any], validator: Validator, repairs: Sequence[Repair]
 ) -> tuple[Fault, ...]:
-    """Return the faults of keys that the tool ignores: misspelled names, and names of a union branch it did not take.
+    """Return the faults of accepted keys that the tool ignores: misspelled, or of a union branch that it did not take.
 
-    Args:
-        top: The node of the arguments.
-        arguments: Arguments that the validator accepts.
-        validator: The tool's validator. A name that it reads, such as a Pydantic alias, is not ignored; one that
-            it only keeps (``extra="allow"``) is.
-        repairs: The repairs of them: before it was repaired to fit ``additionalProperties``, a value might have fitted
-            the declared name.
-
-    Raises:
-        OutOfSteps: When nested unions need too many visits.
+    A name that the validator reads, such as a Pydantic alias, is not ignored; one that it only keeps (``extra="allow"``)
+    is. Raises OutOfSteps if nested unions need too many visits.
     """
     by_schema = validator.by_schema
     if not top.once(_may_ignore_names, by_schema):
@@ -142,7 +134,8 @@ class _NameSearch:
     """A search for ignored names; ``kept`` are those that their object keeps, ``lost`` those of another union branch.
 
     If ``open_knows_all``, a branch without properties counts as declaring every name, since by the schema alone it may
-    be the intended one. ``changed`` are the JSON Pointers of repaired values.
+    be the intended one. ``changed`` are the JSON Pointers of repaired values: before it was repaired to fit
+    ``additionalProperties``, a value might have fitted the declared name.
     """
 
     def __init__(self, *, open_knows_all: bool, changed: frozenset[str] = frozenset()) -> None:

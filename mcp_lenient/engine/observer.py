@@ -16,15 +16,12 @@ class Observer(Protocol):
 
     def applied(self, rule: Rule, place: Place, made: Sequence[Any]) -> None:
         """Record what a rule made of the value at a place."""
-        ...
 
     def judged(self, arguments: Mapping[str, Any], faults: tuple[Fault, ...], *, accepted: bool) -> None:
         """Record whether the validator accepts the arguments, and its faults if not."""
-        ...
 
     def decided(self, outcome: Outcome) -> None:
         """Record the outcome, including tied readings."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,15 +45,7 @@ def violations_of(
 
 
 class Offers:
-    """The search for corrections of one refused call.
-
-    Args:
-        refused: The refused call.
-        sent: The arguments as they were sent, with the source spelling of numbers.
-        faults: What the validator refuses in its arguments.
-        validator: The tool's validator.
-        reader: The reader of the call.
-    """
+    """The search for corrections of one refused call; ``sent`` are the arguments with the source spelling of numbers."""
 
     def __init__(
         self, refused: Refused, sent: Any, faults: Sequence[Fault], validator: Validator, reader: Reader

@@ -41,28 +41,27 @@ def arguments_in_text(
 
 def not_an_object(sent: Any) -> Violation:
     """Return the violation for arguments that are not an object and cannot be parsed as one."""
-    kind = json_type(sent)
+    kind, error_code = json_type(sent), None
+    received = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
     found = break_of(sent) if isinstance(sent, str) else None
     if found is not None and found.is_end:
+        error_code = "CUT_OFF"
         message = Text(
             "the JSON of the arguments ends after {count} characters; an output limit may have cut it off. "
             "Send less at once, or write the content to a file first.",
             count=f"{found.at:,}",
         )
-        return Violation(
-            "", None, "type", message, received_type=kind, expected_types=("object",), error_code="CUT_OFF"
-        )
-    if kind == "string":
+    elif kind == "string":
         message = Text(
             "the arguments must be an object of parameters, but got a text that is not one whole JSON object; "
             "send a JSON object."
         )
-    elif kind in ONE_OF_A_TYPE and kind != "object":
+    elif received is not None:
         message = Text(
             "the arguments must be an object of parameters, but got {received}; send them as a JSON object.",
             received=Text(ONE_OF_A_TYPE[kind]),
         )
     else:  # no value of JSON, such as bytes
         message = Text("the arguments must be an object of parameters; send them as a JSON object.")
-    known = kind if kind in ONE_OF_A_TYPE and kind != "object" else None
-    return Violation("", None, "type", message, received_type=known, expected_types=("object",))
+    types = ("object",)
+    return Violation("", None, "type", message, received, expected_types=types, error_code=error_code)
