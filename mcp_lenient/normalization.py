@@ -73,7 +73,7 @@ class Normalizer:
     def _from_object(self, sent: Any) -> Normalized:
         if self._contract.accepts(sent):
             return Normalized(sent, (), ())
-        decision = self._contract.decide_rejected(sent)
+        decision = self._contract.decide(sent, is_rejected=True)
         if decision.status == "refused":
             return Normalized(sent, (), decision.violations)
         return Normalized(decision.arguments, decision.repairs, ())

@@ -819,13 +819,11 @@ class _Question:
             return Decision("accepted", {}, (), (), mode)
         if arguments is None:
             return Decision("refused", {}, (), (not_an_object(self.sent),), mode)
-        if is_rejected:
-            return contract.decide_rejected(arguments)
-        if self.read or self.compiled.is_said_otherwise:
+        if not is_rejected and (self.read or self.compiled.is_said_otherwise):
             return contract.decide(arguments)
-        if contract.accepts(arguments):
+        if not is_rejected and contract.accepts(arguments):
             return Decision("accepted", arguments, (), (), mode)
-        return contract.decide_rejected(arguments)
+        return contract.decide(arguments, is_rejected=True)
 
     async def decide_aside(self, *, is_rejected: bool = False) -> Decision:
         """Decide in a worker thread if that may take long."""

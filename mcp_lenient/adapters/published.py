@@ -133,10 +133,12 @@ class PublishedContract(ToolContract):
         )
         return cls(outer.plan, outer.validator, inner.as_texts, inner=inner, published=published)
 
-    def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
+    def decide(
+        self, arguments: Mapping[str, Any], observer: Observer | None = None, *, is_rejected: bool = False
+    ) -> Decision:
         """Accept, repair or refuse arguments of the published form, or of the author's."""
         if self.published.codec is None:
-            return self.inner.decide(arguments, observer)
+            return self.inner.decide(arguments, observer, is_rejected=is_rejected)
         read = spelled_back(self.published, arguments)
         plainly = plain(read.arguments)
         if not read.unreadable and self.inner.accepts(plainly):
@@ -156,10 +158,6 @@ class PublishedContract(ToolContract):
         """Return whether a repair is in a parameter whose only allowed value the published schema does not say."""
         names = {self.published.published_path((name,))[0] for name in self.published.only_value}
         return bool(names) and (sent == "" or tokens_of(sent)[0] in names)
-
-    def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """Decide about arguments that :meth:`accepts` has already refused."""
-        return self.decide(arguments)
 
     def _said(self, repair: Repair) -> Repair:
         path = tuple(int(each) if each.isdecimal() else each for each in tokens_of(repair.pointer))

@@ -104,31 +104,28 @@ class ToolContract:
         """Return whether the tool accepts these arguments unchanged."""
         return self.validator.accepts(arguments)
 
-    def decide(self, arguments: Mapping[str, Any], observer: Observer | None = None) -> Decision:
+    def decide(
+        self, arguments: Mapping[str, Any], observer: Observer | None = None, *, is_rejected: bool = False
+    ) -> Decision:
         """Accept, repair or refuse arguments, without running the tool, I/O or logging.
 
-        The arguments are never modified; those parsed from text keep the source spelling of numbers.
+        The arguments are never modified; those parsed from text keep the source spelling of numbers. ``is_rejected``: the
+        validator has already refused them.
         """
-        validator = self.validator if observer is None else ObservedValidator(self.validator, observer)
-        sent = plain(arguments)
-        if validator.accepts(sent):
-            outcome = Outcome("accepted", sent)
+        plan, validator = self.plan, self.validator
+        if observer is not None:
+            validator = ObservedValidator(validator, observer)
+        if not is_rejected and validator.accepts(plain(arguments)):
+            outcome = Outcome("accepted", plain(arguments))
         else:
-            outcome = repair(self.plan, arguments, validator, observer)
+            outcome = repair(plan, arguments, validator, observer)
         if observer is not None:
             observer.decided(outcome)
-        return self._decision(arguments, outcome)
-
-    def decide_rejected(self, arguments: Mapping[str, Any]) -> Decision:
-        """Decide about arguments that :meth:`accepts` has already refused."""
-        return self._decision(arguments, repair(self.plan, arguments, self.validator))
-
-    def _decision(self, sent: Mapping[str, Any], outcome: Outcome) -> Decision:
         found: tuple[Violation, ...] = ()
         if outcome.status == "refused":
             from mcp_lenient.engine.offers import violations_of
 
-            found = violations_of(self.plan, sent, outcome, self.validator, as_texts=self.as_texts)
+            found = violations_of(plan, arguments, outcome, self.validator, as_texts=self.as_texts)
         return Decision(
-            outcome.status, outcome.arguments, outcome.repairs, found, self.plan.policy.mode, self.plan.tool
+            outcome.status, outcome.arguments, outcome.repairs, found, plan.policy.mode, plan.tool
         )

@@ -442,7 +442,9 @@ class Reader:
             if reading.value is not ABSENT:
                 out[name] = reading.value
             readings.append(reading)
-        return _unless_emptied(place, value, _together(out, readings))
+        if value and not out and place.path:  # `{"deleted_at": null}` is a filter
+            return Reading(value, whole=False)
+        return _together(out, readings)
 
     def _undeclared(
         self, node: Node, name: Any, value: Mapping[str, Any], scope: Scope
@@ -524,11 +526,6 @@ def _without_only_values(place: Place, value: Any, found: list[Reading]) -> list
     for rival in only_values(place, value):
         found = [each for each in found if not each.steps or same_json(each.value, rival)]
     return found
-
-
-def _unless_emptied(place: Place, sent: Mapping[str, Any], reading: Reading) -> Reading:
-    """Return a reading, or none of an object below the arguments that it empties: ``{"deleted_at": null}`` is a filter."""
-    return Reading(sent, whole=False) if sent and not reading.value and place.path else reading
 
 
 def _together(value: Any, readings: Iterable[Reading]) -> Reading:

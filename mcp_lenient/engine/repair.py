@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.engine.ignored import OutOfSteps, ignored_names
 from mcp_lenient.engine.reader import BY_SCHEMA, HOPS_AT_TOP, Plan, Reader, ReadingStep, Scope
-from mcp_lenient.types import Fault, Outcome, Path, Status, Validator
+from mcp_lenient.types import Fault, Outcome, Path, Repair, Validator
 from mcp_lenient.values.json_values import measured, plain
 
 if TYPE_CHECKING:
@@ -52,25 +52,24 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
     if is_read and steps and validator.accepts(value):
         needed = (value, steps) if validator.by_schema else _needed(value, steps, validator, faults)
         if needed is not None:
-            return _told("repaired", *needed)
+            value, steps = needed
+            return Outcome("repaired", value, _records(steps))
         value, steps = plain(sent), ()
     left = faults if faults and not steps else validator.faults(value)
     ties = tuple(Fault(tie.path, "value", keyword="ambiguous", bound=tie.values) for tie in reading.ties)
     if not left and not ties:
         # The tool would accept the partial repairs, but a guard forbids using them.
-        return _told("refused", plain(sent), (), validator.faults(plain(sent)))
-    return _told("refused", value, steps, (*ties, *left))
+        return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
+    return Outcome("refused", value, _records(steps), (*ties, *left))
 
 
-def _told(
-    status: Status, value: Any, steps: Sequence[ReadingStep], faults: tuple[Fault, ...] = ()
-) -> Outcome:
-    return Outcome(status, value, tuple([step.repair for step in steps]), faults)
+def _records(steps: Sequence[ReadingStep]) -> tuple[Repair, ...]:
+    return tuple([step.repair for step in steps])
 
 
 def _needed(
-    value: Any, read: Sequence[ReadingStep], validator: Validator, faults: Sequence[Fault]
-) -> tuple[Any, Sequence[ReadingStep]] | None:
+    value: Any, read: tuple[ReadingStep, ...], validator: Validator, faults: Sequence[Fault]
+) -> tuple[Any, tuple[ReadingStep, ...]] | None:
     """Return a value and its steps with only those changes of values that the tool's own validator needs.
 
     In a changed container the schema decided, and the tool may read a value there itself: it is asked, from the outside
@@ -88,7 +87,7 @@ def _needed(
         changed = _undone(value, list(unsure.values()))
         refused = _by_place(validator.faults(changed))
         if not refused:
-            return changed, [step for at, step in steps.items() if at not in unsure]
+            return changed, tuple([step for at, step in steps.items() if at not in unsure])
         needed = _outermost(
             {at: step for at, step in unsure.items() if any(path in refused for path in _above(step))}
         )
