@@ -1,7 +1,4 @@
-"""The decision about one call's arguments: accept, repair or refuse them.
-
-An adapter finds the tool, asks its contract, runs the tool or answers, and logs.
-"""
+"""The decision about one call's arguments: an adapter finds the tool, asks its contract, runs it or answers, and logs."""
 
 from __future__ import annotations
 
@@ -69,10 +66,8 @@ class ToolContract:
     ) -> ToolContract:
         """Make the contract of a tool with this input schema, of any draft; nothing is fetched.
 
-        ``validator`` is the tool's own; None where only the published schema is known. The others: see :class:`Plan`.
-
-        Raises:
-            SchemaError: When the schema is not a JSON object.
+        ``validator`` is the tool's own; None where only the published schema is known. Raises SchemaError for a schema that
+        is not a JSON object.
         """
         read = readable(schema)
         if policy.closed:

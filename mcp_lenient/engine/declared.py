@@ -42,9 +42,8 @@ def normalized(
 ) -> NormalizedArguments:
     """Run the normalizers of the parameters that were sent, and fill in declared defaults of others.
 
-    A refused value stays unchanged and becomes a fault with the normalizer's code and message.
-
-    ``log_errors`` is off by default because a call is normalized more than once.
+    A refused value stays unchanged and becomes a fault with the normalizer's code and message. As a call is normalized
+    more than once, only one run should log errors.
     """
     changed: dict[str, Any] = {}
     repairs: list[Repair] = []

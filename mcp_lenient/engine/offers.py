@@ -57,11 +57,7 @@ class Offers:
         self._left = _MAX_VALIDATED
 
     def of(self, groups: Sequence[FaultGroup]) -> list[Offered]:
-        """Return the patches for each group of faults, likeliest first; none for a destructive tool.
-
-        With each fix, the validator accepts the call or, if the call has other faults, this one is gone and no other has
-        appeared.
-        """
+        """Return the patches for each group of faults, likeliest first; none for a destructive tool."""
         if self._refused.destructive or any(fault.kind == "size" for fault in self._faults):
             return [Offered()] * len(groups)
         # With so many violations a second fix for each is not worth its size and time.

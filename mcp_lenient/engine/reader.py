@@ -1,7 +1,4 @@
-"""Read arguments that a tool refuses: the rules propose readings of each refused place, and the best one alone wins.
-
-Pure: no framework, no input or output, no logging.
-"""
+"""Read arguments that a tool refuses: the rules propose readings of each refused place, and the best one alone wins."""
 
 from __future__ import annotations
 
@@ -155,24 +152,18 @@ class ReadingStep(NamedTuple):
         return Repair(self.rule, pointer(self.path), json_type(self.sent), after)
 
 
-class Tie(NamedTuple):
-    """A value whose cheapest readings cost the same, so that none is used."""
-
-    path: Path
-    values: tuple[Any, ...]
-
-
 class Reading(NamedTuple):
     """What a value is read as: ``ABSENT`` to leave it out, or another value, by the steps of rules with this cost.
 
-    It is ``whole`` if the schema accepts it, and only partly repaired otherwise.
+    It is ``whole`` if the schema accepts it, and only partly repaired otherwise. The ``ties`` are faults of values whose
+    cheapest readings cost the same, so that none is used.
     """
 
     value: Any
     cost: int = 0
     steps: tuple[ReadingStep, ...] = ()
     whole: bool = True
-    ties: tuple[Tie, ...] = ()
+    ties: tuple[Fault, ...] = ()
 
 
 _NO_READING: Final = Reading(None, whole=False)
@@ -253,10 +244,7 @@ class Reader:
     def read(
         self, place: Place, value: Any, scope: Scope = BY_SCHEMA, *, hops: int = _HOPS, partly: bool = False
     ) -> Reading:
-        """Return the best reading of a value by at most ``hops`` rules in a row.
-
-        A value that cannot be repaired is returned ``partly`` repaired, or unchanged.
-        """
+        """Return the best reading of a value, by at most ``hops`` rules in a row, else it ``partly`` repaired or unchanged."""
         if scope is UNTOUCHED or (place.path and scope.full and self.takes(place.node, value)):
             return Reading(value)
         return self._read(place, value, scope, hops=hops, partly=partly)
@@ -353,11 +341,12 @@ class Reader:
             whole = [each for each in whole if worst_tier(each.cost) <= _CLOSE_TIER]
         if isinstance(value, dict) and 1 < len(whole) <= _COMPARED:
             whole = [each for each in whole if not ignores_names(node, plain(each.value))] or whole
-        whole.sort(key=_COST)
-        if any(each.cost == whole[0].cost and _renames_declared(place, each) for each in whole):
+        if whole:
+            whole.sort(key=_COST)
+            best = [each for each in whole if each.cost == whole[0].cost]
+            return [] if any(_renames_declared(place, each) for each in best) else whole
+        if not partly:
             return []
-        if whole or not partly:
-            return whole
         if not isinstance(value, str):
             ways = node.meant(value, exact_integers=self._exact)
             ways = ways if len(ways) == 1 else ()
@@ -449,10 +438,7 @@ class Reader:
     def _undeclared(
         self, node: Node, name: Any, value: Mapping[str, Any], scope: Scope
     ) -> tuple[str | None, Node | None]:
-        """Return the node of an undeclared property, and the declared name that a validator may read it as.
-
-        It may read a name in another spelling, as with ``populate_by_name``.
-        """
+        """Return the declared name as which a validator may read a key, as with ``populate_by_name``, and its node."""
         if not isinstance(name, str):
             return None, None
         self._spend()  # undeclared keys cost time as well
@@ -532,7 +518,7 @@ def _together(value: Any, readings: Iterable[Reading]) -> Reading:
     """Return a value with what was read of its parts."""
     cost, whole = 0, True
     steps: list[ReadingStep] = []
-    ties: list[Tie] = []
+    ties: list[Fault] = []
     for each in readings:
         cost += each.cost
         steps += each.steps
@@ -560,8 +546,12 @@ def _best(place: Place, value: Any, whole: Sequence[Reading]) -> Reading:
     if len(found) == 1:
         return found[0]
     if place.path or not isinstance(value, dict):
-        return Reading(value, whole=False, ties=(Tie(place.to, tuple(each.value for each in found)),))
+        return Reading(value, whole=False, ties=(_tie(place.to, [each.value for each in found]),))
     return _tied(value, found)
+
+
+def _tie(path: Path, values: Sequence[Any]) -> Fault:
+    return Fault(path, "value", keyword="ambiguous", bound=tuple(values))
 
 
 def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
@@ -575,9 +565,7 @@ def _tied(sent: dict[str, Any], found: Sequence[Reading]) -> Reading:
     agreed = {name: value for name, value in first.value.items() if name not in ties}
     steps = tuple(step for step in first.steps if not step.path or step.path[0] not in ties)
     value = {**agreed, **{name: sent[name] for name in ties if name in sent}}
-    return Reading(
-        value, 0, steps, whole=False, ties=tuple(Tie((name,), tuple(own)) for name, own in ties.items())
-    )
+    return Reading(value, 0, steps, whole=False, ties=tuple(_tie((name,), own) for name, own in ties.items()))
 
 
 def _distinct(readings: Sequence[Reading]) -> list[Reading]:

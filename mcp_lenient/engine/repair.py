@@ -56,11 +56,10 @@ def _outcome(reader: Reader, sent: dict[str, Any], validator: Validator) -> Outc
             return Outcome("repaired", value, _records(steps))
         value, steps = plain(sent), ()
     left = faults if faults and not steps else validator.faults(value)
-    ties = tuple(Fault(tie.path, "value", keyword="ambiguous", bound=tie.values) for tie in reading.ties)
-    if not left and not ties:
+    if not left and not reading.ties:
         # The tool would accept the partial repairs, but a guard forbids using them.
         return Outcome("refused", plain(sent), faults=validator.faults(plain(sent)))
-    return Outcome("refused", value, _records(steps), (*ties, *left))
+    return Outcome("refused", value, _records(steps), (*reading.ties, *left))
 
 
 def _records(steps: Sequence[ReadingStep]) -> tuple[Repair, ...]:

@@ -38,18 +38,14 @@ class WrappedValidator:
 
 
 class PublishedSchemaValidator:
-    """A validator that uses a published schema.
+    """A validator that uses a published schema, of any draft; unreadable parts accept any value.
 
     >>> validator = PublishedSchemaValidator({"type": "object", "properties": {"n": {"type": "integer"}}})
     >>> validator.accepts({"n": 1}), validator.faults({"n": "1"})
     (True, (Fault(path=('n',), kind='type', detail=None, error_code=None, reason=None, keyword='type'),))
 
-    Args:
-        schema: The input schema of a tool, of any draft; unreadable parts accept any value.
-        top: The node of the arguments, if the schema has been read before.
-
-    Raises:
-        SchemaError: When the schema is not a JSON object.
+    ``top`` is the node of the arguments, if the schema has been read before. Raises SchemaError for one that is not a JSON
+    object.
     """
 
     exact_integers = False
@@ -95,10 +91,7 @@ class PublishedSchemaValidator:
 
 @dataclass(frozen=True, slots=True)
 class ClosedValidator(WrappedValidator):
-    """A validator that also refuses the names which a closed schema does not declare and nobody reads.
-
-    ``top`` is the node of the arguments in that schema.
-    """
+    """A validator that also refuses the names which a closed schema, of this top, does not declare and nobody reads."""
 
     top: Node
 
@@ -121,10 +114,7 @@ class ClosedValidator(WrappedValidator):
 
 @dataclass(frozen=True, slots=True)
 class MarkupValidator(WrappedValidator):
-    """A validator that also refuses texts that go on with the markup of their call.
-
-    ``top`` is the node of the arguments.
-    """
+    """A validator that also refuses texts that go on with the markup of their call."""
 
     top: Node
 
