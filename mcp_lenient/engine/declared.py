@@ -109,17 +109,10 @@ def _same(one: Any, other: Any) -> bool:
 
 def _log_error(name: str, normalize: Normalize, error: Exception) -> None:
     # Code locations only: the text of the exception may contain the value.
-    frames = [
-        f"{frame.f_code.co_filename}:{line} in {frame.f_code.co_name}"
-        for frame, line in walk_tb(error.__traceback__)
-    ]
-    _LOGGER.error(
-        "normalizer %s of parameter %r raised %s at %s",
-        _rule_name(normalize),
-        name,
-        type(error).__name__,
-        " <- ".join(reversed(frames)),
-    )
+    places = [(frame.f_code, line) for frame, line in walk_tb(error.__traceback__)]
+    told = " <- ".join(f"{code.co_filename}:{line} in {code.co_name}" for code, line in reversed(places))
+    rule, kind = _rule_name(normalize), type(error).__name__
+    _LOGGER.error("normalizer %s of parameter %r raised %s at %s", rule, name, kind, told)
 
 
 def _rule_name(normalize: Normalize) -> str:

@@ -12,7 +12,7 @@ from mcp_lenient.types import Fault, Path, Repair, Validator
 from mcp_lenient.values.json_values import JSON, parse_container, pointer, same_json
 from mcp_lenient.values.limits import Limits
 from mcp_lenient.values.names import Spelt, by_letters, one_slip_away, squashed
-from mcp_lenient.values.patches import REMOVED, with_value
+from mcp_lenient.values.patches import REMOVED, entries, with_value
 
 _MAX_GROUPS: Final = 16
 """Groups of paths that are probed per call; more are skipped as unlikely."""
@@ -61,12 +61,9 @@ def misnamed(node: Node, value: Any, path: Path = ()) -> Iterator[Path]:
         node = ways[0] if len(ways) == 1 else node
     if node.is_union:
         return
-    if isinstance(value, list):
-        inside: Iterable[tuple[Any, Any]] = enumerate(value)
-    else:
-        inside = value.items()
+    if isinstance(value, dict):
         yield from ((*path, key) for key in names_in_other_style(node, value))
-    for key, entry in inside:
+    for key, entry in entries(value):
         child = node.child(key) if isinstance(entry, (dict, list)) else None
         if child is not None:
             yield from misnamed(child, entry, (*path, key))
@@ -108,15 +105,11 @@ def ignored_names(
     search = _NameSearch(open_knows_all=by_schema, changed=changed)
     found = sorted(set(search.names([top], arguments, ())), key=str)
     if by_schema:  # misspelled names pass, as they do in calls that need no repair
-        unsure = (path for path in found if path in search.lost or pointer(path) in changed)
-        return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in unsure)
-    # A name that is kept is read by whatever keeps every name, but not as the declared one.
-    unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
-    return tuple(
-        Fault(path, "value" if path in search.lost else "overlooked")
-        for path in found
-        if path in search.kept or path in unread
-    )
+        found = [path for path in found if path in search.lost or pointer(path) in changed]
+    else:  # a name that is kept is read by whatever keeps every name, but not as the declared one
+        unread = unread_paths([path for path in found if path not in search.kept], arguments, validator)
+        found = [path for path in found if path in search.kept or path in unread]
+    return tuple(Fault(path, "value" if path in search.lost else "overlooked") for path in found)
 
 
 def _may_ignore_names(top: Node, by_schema: bool) -> bool:  # noqa: FBT001 - as `once` passes it
@@ -152,21 +145,17 @@ class _NameSearch:
         self._visits += max(len(ways) - 1, 0)  # without unions, the size of the value is the bound
         if self._visits > _VISITS:
             raise OutOfSteps
-        if isinstance(value, list):
-            for at, entry in enumerate(value):
-                if isinstance(entry, (dict, list)):
-                    yield from self.names([way.item(at) for way in ways], entry, (*path, at))
-            return
-        if len(ways) > 1:
-            taking = [way for way in ways if way.takes(value)]
-            lost = {(*path, key) for key in self._lost(ways, taking, value)}
-            self.lost |= lost
-            yield from lost
-            ways = taking or ways
-        yield from ((*path, key) for key in self._misspelled(ways, value, path))
-        for key, entry in value.items():
+        if isinstance(value, Mapping):
+            if len(ways) > 1:
+                taking = [way for way in ways if way.takes(value)]
+                lost = {(*path, key) for key in self._lost(ways, taking, value)}
+                self.lost |= lost
+                yield from lost
+                ways = taking or ways
+            yield from ((*path, key) for key in self._misspelled(ways, value, path))
+        for key, entry in entries(value):
             if isinstance(entry, (dict, list)):
-                yield from self.names([way.property(key) for way in ways], entry, (*path, key))
+                yield from self.names([way.child(key) for way in ways], entry, (*path, key))
 
     def _lost(self, ways: Sequence[Node], taking: Sequence[Node], value: Mapping[str, Any]) -> set[str]:
         """Return the declared keys that not every branch holds which takes the value; none if one holds them all."""
