@@ -62,9 +62,8 @@ class Offers:
             return [Offered()] * len(groups)
         # With so many violations a second fix for each is not worth its size and time.
         most = MAX_OFFERS if len(groups) <= _MAX_GROUPS else 1
-        return [
-            self._of_group(each, most) if at < _MAX_GROUPS else Offered() for at, each in enumerate(groups)
-        ]
+        found = [self._of_group(each, most) for each in groups[:_MAX_GROUPS]]
+        return [*found, *[Offered()] * (len(groups) - len(found))]
 
     def _of_group(self, group: FaultGroup, most: int) -> Offered:
         found: list[Patch] = []

@@ -145,17 +145,8 @@ class Place(NamedTuple):
 
     def by(self, way: Node) -> Place:
         """Return the place as a branch of the union here describes it."""
-        return Place(
-            way,
-            self.call,
-            self.path,
-            self.to,
-            self.name,
-            item=self.item,
-            mixed=self.mixed,
-            union=self.union or len(self.node.families) > 1,
-            branch=True,
-        )
+        here, union = (self.call, self.path, self.to, self.name), self.union or len(self.node.families) > 1
+        return Place(way, *here, item=self.item, mixed=self.mixed, union=union, branch=True)
 
 
 @dataclass(frozen=True, slots=True)
