@@ -334,7 +334,7 @@ class Reader:
             return tagged
         fitting = () if scope.full else node.fitting(value, exact_integers=self._exact)
         ways, below = (fitting, scope) if fitting else (node.ways, BY_SCHEMA)
-        tried = [self.read(place.by(way), value, below) for way in ways]
+        tried = [self.read(place.as_branch(way), value, below) for way in ways]
         whole = [each for each in tried if each.whole]
         if isinstance(value, (dict, list)) and {"array", "object"} <= node.families:
             # {"item": ["1"]} may be the object or a wrapped list: only readings with few changes decide that.
@@ -350,7 +350,7 @@ class Reader:
         if not isinstance(value, str):
             ways = node.meant(value, exact_integers=self._exact)
             ways = ways if len(ways) == 1 else ()
-        readings = (self.read(place.by(way), value, scope, partly=True) for way in ways)
+        readings = (self.read(place.as_branch(way), value, scope, partly=True) for way in ways)
         return [each for each in readings if each.steps or each.ties][:1]
 
     def _of_tagged(
@@ -374,7 +374,7 @@ class Reader:
         # The key itself is renamed within the branch. Without the tag as declared, the validator did not look into it.
         below = BY_SCHEMA if tag.cost or key != found.name else scope
         told = {**value, key: tag.value} if tag.cost else value
-        inner = self.read(place.by(branch), told, below, partly=partly)
+        inner = self.read(place.as_branch(branch), told, below, partly=partly)
         return [_together(inner.value, [tag, inner])] if inner.whole or partly else []
 
     # Objects and lists

@@ -143,10 +143,10 @@ class Place(NamedTuple):
     branch: bool = False
     unknown: Sequence[str] = ()
 
-    def by(self, way: Node) -> Place:
+    def as_branch(self, way: Node) -> Place:
         """Return the place as a branch of the union here describes it."""
-        here, union = (self.call, self.path, self.to, self.name), self.union or len(self.node.families) > 1
-        return Place(way, *here, item=self.item, mixed=self.mixed, union=union, branch=True)
+        same, union = (self.call, self.path, self.to, self.name), self.union or len(self.node.families) > 1
+        return Place(way, *same, item=self.item, mixed=self.mixed, union=union, branch=True)
 
 
 @dataclass(frozen=True, slots=True)
