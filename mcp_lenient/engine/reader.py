@@ -126,7 +126,7 @@ class Plan:
                 if rule.literal or rule.part == "absence" or not is_other
             ]
             if part != "names":  # of these, the first that finds a name wins
-                found.sort(key=lambda rule: rule.cost)
+                found.sort(key=_COST)
             known = self._rules_at[key] = tuple(found)
         return known
 
@@ -398,13 +398,7 @@ class Reader:
         return _NO_READING
 
     def _of_properties(
-        self,
-        place: Place,
-        value: dict[str, Any],
-        scope: Scope,
-        renames: Mapping[str, Reading],
-        *,
-        partly: bool,
+        self, place: Place, value: dict[str, Any], scope: Scope, renames: dict[str, Reading], *, partly: bool
     ) -> Reading:
         node = place.node
         out: dict[str, Any] = {}
@@ -448,9 +442,7 @@ class Reader:
             return (alike[0], node.property_nodes[alike[0]]) if len(alike) == 1 else (None, None)
         return None, found
 
-    def _names(
-        self, place: Place, value: Mapping[str, Any], scope: Scope
-    ) -> tuple[Mapping[str, Reading], bool]:
+    def _names(self, place: Place, value: Mapping[str, Any], scope: Scope) -> tuple[dict[str, Reading], bool]:
         """Return undeclared keys of an object, each read as a declared name, and whether its names are right with them.
 
         If the validator reports unknown keys, all others are skipped, since it may know names that the schema does not.
