@@ -218,9 +218,7 @@ class Reader:
         self._misnamed: set[tuple[Node, frozenset[str]] | None] = set()
         """Branches that names of a value do not fit, whatever the values are."""
         observe = None if observer is None else observer.applied
-        call = CallScope(
-            plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only, observe
-        )
+        call = CallScope(plan.policy, plan.destructive, plan.tool, plan.by_schema, plan.read_only, observe)
         self.top = Place(plan.top, call)
 
     def _spend(self, steps: int = 1) -> None:
