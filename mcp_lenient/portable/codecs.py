@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from mcp_lenient.types import Path
 from mcp_lenient.values.display import shown
@@ -58,14 +58,9 @@ Faults = list[Unreadable]
 
 
 class Codec:
-    """How values are said at one place; this one says them as they are.
-
-    Attributes:
-        changes_itself: Whether a value differs even where those below it do not.
-    """
+    """How values are said at one place; this one says them as they are."""
 
     __slots__ = ()
-    changes_itself: ClassVar[bool] = False
 
     def encode(self, value: Any) -> Any:
         """Return a value of the author's schema in the published form.
@@ -83,27 +78,8 @@ class Codec:
         """Return where a sent value of the published form has what the author's has at a path, or the place around it."""
         return path
 
-    def parts(self) -> Sequence[Codec]:
-        """Return the codecs of the values below."""
-        return ()
-
 
 SAME: Final = Codec()
-
-
-def changes_values(codec: Codec) -> bool:
-    """Return whether any value may differ between both forms."""
-    seen: set[int] = set()
-    waiting = [codec]
-    while waiting:
-        each = waiting.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        if each.changes_itself:
-            return True
-        waiting += each.parts()
-    return False
 
 
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)
@@ -151,8 +127,6 @@ def _finite(text: str) -> SpelledFloat:
 class JsonText(Codec):
     """A value as JSON text, where the author's schema takes no text."""
 
-    changes_itself: ClassVar[bool] = True
-
     def encode(self, value: Any) -> Any:
         """Return the text."""
         return json_text(value)
@@ -161,15 +135,20 @@ class JsonText(Codec):
         """Return the value of a JSON text; any other value is returned unchanged."""
         if not isinstance(value, str):
             return value
-        try:
-            return json_value(value)
-        except ValueError as error:
-            faults.append(Unreadable(path, f"it {error}", may_be_repaired=True))
-            return value
+        return _read(value, value, path, faults, may_be_repaired=True)
 
     def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - all of it is one text
         """Return the text's own place."""
         return ()
+
+
+def _read(text: str, sent: Any, path: Path, faults: Faults, *, may_be_repaired: bool = False) -> Any:
+    """Return the value of a JSON text; what was sent, and a fault, if it is none."""
+    try:
+        return json_value(text)
+    except ValueError as error:
+        faults.append(Unreadable(path, f"it {error}", may_be_repaired))
+        return sent
 
 
 def is_json_object(value: Any) -> bool:
@@ -182,7 +161,6 @@ class JsonObject(Codec):
     """A value as ``{"json": text}``, where text stands for itself; a scalar as it is if ``scalars``."""
 
     scalars: bool = False
-    changes_itself: ClassVar[bool] = True
 
     def encode(self, value: Any) -> Any:
         """Return the object, or the scalar."""
@@ -194,11 +172,7 @@ class JsonObject(Codec):
         """Return the value that the object's text is."""
         if not is_json_object(value):
             return value
-        try:
-            return json_value(value[JSON_KEY])
-        except ValueError as error:
-            faults.append(Unreadable((*path, JSON_KEY), f"it {error}"))
-            return value
+        return _read(value[JSON_KEY], value, (*path, JSON_KEY), faults)
 
     def published_path(self, path: Path, sent: Any) -> Path:  # noqa: ARG002 - all of it is one text
         """Return the place of the text for a place inside the value."""
@@ -211,10 +185,6 @@ class Items(Codec):
 
     rest: Codec
     first: tuple[Codec, ...] = ()
-
-    def parts(self) -> Sequence[Codec]:
-        """Return the codecs of the items."""
-        return (self.rest, *self.first)
 
     def _codec_at(self, at: int) -> Codec:
         return self.first[at] if at < len(self.first) else self.rest
@@ -245,11 +215,6 @@ class Entries(Codec):
     """An object with any names as a list of ``{"key": name, "value": ...}``."""
 
     values: Codec
-    changes_itself: ClassVar[bool] = True
-
-    def parts(self) -> Sequence[Codec]:
-        """Return the codec of the values."""
-        return (self.values,)
 
     def encode(self, value: Any) -> Any:
         """Return the list."""
@@ -299,10 +264,6 @@ class Union(Codec):
     """A value of one of several branches: the first that says it so that the same value is read back."""
 
     branches: tuple[Branch, ...]
-
-    def parts(self) -> Sequence[Codec]:
-        """Return the codecs of the branches."""
-        return tuple(each.codec for each in self.branches)
 
     def encode(self, value: Any) -> Any:
         """Return the value as its branch says it."""
@@ -363,39 +324,23 @@ class Property:
     must_be_said: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Rest:
-    """How names that are not declared are said: under a name of their own, or, without one, each as it is."""
-
-    codec: Codec
-    name: str | None = None
-    must_be_said: bool = False
-
-
 @dataclass(slots=True)
 class Fields(Codec):
-    """An object with declared properties, by their names in the author's schema."""
+    """An object with declared properties, by their names in the author's schema.
+
+    Attributes:
+        properties: How they are said.
+        others: How each name that is not declared is said as it is; None if it cannot be.
+        rest: The parameter that has all of these names instead.
+    """
 
     properties: Mapping[str, Property]
-    rest: Rest | None
+    others: Codec | None = SAME
+    rest: Property | None = None
     _authors: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self._authors = {each.name: name for name, each in self.properties.items()}
-
-    @property
-    def changes_itself(self) -> bool:  # type: ignore[override]
-        """Whether names or nulls differ, besides the values."""
-        is_named = self.rest is not None and self.rest.name is not None
-        return is_named or any(
-            name != each.name or each.drops_null or each.null_is_absent
-            for name, each in self.properties.items()
-        )
-
-    def parts(self) -> Sequence[Codec]:
-        """Return the codecs of the values."""
-        rest = () if self.rest is None else (self.rest.codec,)
-        return (*(each.codec for each in self.properties.values()), *rest)
 
     def encode(self, value: Any) -> Any:
         """Return the object with the published names."""
@@ -404,68 +349,57 @@ class Fields(Codec):
         said: dict[str, Any] = {}
         more: dict[str, Any] = {}
         for name, each in value.items():
-            known = self.properties.get(name)
+            known, is_null = self.properties.get(name), each is None
             if known is None:
                 more[name] = each
-            elif each is not None or not known.drops_null:
-                said[known.name] = known.codec.encode(each)
+            elif not (is_null and known.drops_null):
+                said[known.name] = None if is_null and known.null_is_absent else known.codec.encode(each)
         for known in self.properties.values():
-            if known.must_be_said and known.name not in said:
-                said[known.name] = None
-        self._say_rest(more, said)
+            if known.must_be_said:
+                said.setdefault(known.name, None)
+        if self.rest is None:
+            return {**said, **self._others_said(more)}
+        if more or self.rest.must_be_said:
+            said[self.rest.name] = self.rest.codec.encode(more) if more else None
         return said
 
-    def _say_rest(self, more: dict[str, Any], said: dict[str, Any]) -> None:
-        if self.rest is None:
-            if more:
-                msg = "the published form has no name for what the author's schema does not declare"
-                raise CannotSayError(msg)
-        elif self.rest.name is not None:
-            if more:
-                said[self.rest.name] = self.rest.codec.encode(more)
-            elif self.rest.must_be_said:
-                said[self.rest.name] = None
-        else:
-            for name, each in more.items():
-                if name in self._authors:
-                    msg = "a name that the author does not declare is the published one of another"
-                    raise CannotSayError(msg)
-                said[name] = self.rest.codec.encode(each)
+    def _others_said(self, more: Mapping[str, Any]) -> dict[str, Any]:
+        if more and self.others is None:
+            msg = "the published form has no name for what the author's schema does not declare"
+            raise CannotSayError(msg)
+        if not self._authors.keys().isdisjoint(more):
+            msg = "a name that the author does not declare is the published one of another"
+            raise CannotSayError(msg)
+        return {name: (self.others or SAME).encode(each) for name, each in more.items()}
 
     def decode(self, value: Any, path: Path, faults: Faults) -> Any:
         """Return the object with the author's names."""
         if not isinstance(value, dict):
             return value
         read: dict[str, Any] = {}
-        others = SAME if self.rest is None or self.rest.name is not None else self.rest.codec
         for name, each in value.items():
+            at, own = (*path, name), self._authors.get(name)
             if self.rest is not None and name == self.rest.name:
-                self._read_rest(each, (*path, name), faults, read, value)
-                continue
-            own = self._authors.get(name)
-            if own is None or (own != name and own in value):
-                codec = self.properties[name].codec if name in self.properties else others
-                read[name] = codec.decode(each, (*path, name), faults)
+                read.update(self._rest_read(self.rest, each, at, faults, value))
+            elif own is None or (own != name and own in value):
+                codec = self.properties[name].codec if name in self.properties else self.others or SAME
+                read[name] = codec.decode(each, at, faults)
             elif each is not None or not self.properties[own].null_is_absent:
-                read[own] = self.properties[own].codec.decode(each, (*path, name), faults)
+                read[own] = self.properties[own].codec.decode(each, at, faults)
         is_same = read.keys() == value.keys() and all(read[name] is value[name] for name in read)
         return value if is_same else read
 
-    def _read_rest(
-        self, given: Any, path: Path, faults: Faults, read: dict[str, Any], sent: Mapping[str, Any]
-    ) -> None:
-        assert self.rest is not None  # noqa: S101 - the caller has compared its name
-        if given is None and self.rest.must_be_said:
-            return
-        more = self.rest.codec.decode(given, path, faults)
+    def _rest_read(
+        self, rest: Property, given: Any, path: Path, faults: Faults, sent: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        if given is None and rest.must_be_said:
+            return {}
+        more = rest.codec.decode(given, path, faults)
         if not isinstance(more, dict):
-            read[path[-1]] = given  # type: ignore[index]
-            return
-        for name, each in more.items():
-            if name in self.properties or name in sent:
-                faults.append(Unreadable(path, "it has a name that is a parameter of its own"))
-            else:
-                read[name] = each
+            return {rest.name: given}
+        taken = [name for name in more if name in self.properties or name in sent]
+        faults += [Unreadable(path, "it has a name that is a parameter of its own")] * len(taken)
+        return {name: each for name, each in more.items() if name not in taken}
 
     def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path with the published name."""
@@ -473,7 +407,7 @@ class Fields(Codec):
         known = self.properties.get(path[0]) if path and isinstance(path[0], str) else None
         if known is not None:
             return (known.name, *known.codec.published_path(path[1:], fields.get(known.name)))
-        if not path or self.rest is None or self.rest.name is None:
+        if not path or self.rest is None:
             return path
         return (self.rest.name, *self.rest.codec.published_path(path, fields.get(self.rest.name)))
 
@@ -483,10 +417,6 @@ class Later(Codec):
     """The codec of a definition, which may contain itself."""
 
     codec: Codec = SAME
-
-    def parts(self) -> Sequence[Codec]:
-        """Return the codec."""
-        return (self.codec,)
 
     def encode(self, value: Any) -> Any:
         """Return the value said."""
@@ -499,17 +429,3 @@ class Later(Codec):
     def published_path(self, path: Path, sent: Any) -> Path:
         """Return the path in the definition."""
         return self.codec.published_path(path, sent)
-
-
-class Nullable(Later):
-    """A value that may also be null, which stays null."""
-
-    __slots__ = ()
-
-    def encode(self, value: Any) -> Any:
-        """Return null, or the value said."""
-        return None if value is None else self.codec.encode(value)
-
-    def decode(self, value: Any, path: Path, faults: Faults) -> Any:
-        """Return null, or the value read."""
-        return None if value is None else self.codec.decode(value, path, faults)

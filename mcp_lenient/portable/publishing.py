@@ -22,12 +22,9 @@ from mcp_lenient.portable.codecs import (
     JsonObject,
     JsonText,
     Later,
-    Nullable,
     Property,
     ReadBack,
-    Rest,
     Union,
-    changes_values,
 )
 from mcp_lenient.portable.forms import CONDITIONS, ROOT_COMBINATORS, Form, form_named
 from mcp_lenient.schema.compile import ReadableSchema, readable
@@ -134,14 +131,13 @@ def publish(schema: Mapping[str, Any], form: str | Form) -> Published:
     is_same = {**schema, "$schema": None} == {**made, "$schema": None}
     if not changes and is_same and ("$schema" not in schema or wanted.allows("$schema")):
         return Published(wanted, schema)
-    own = codec if changes_values(codec) else None
     return Published(
         wanted,
         made,
         changes,
         secret=frozenset(conversion.secret),
         only_value=frozenset(conversion.only_value),
-        codec=own,
+        codec=codec if conversion.changes_values else None,
     )
 
 
@@ -216,12 +212,14 @@ class _Conversion:
 
     def __init__(self, read: ReadableSchema, form: Form) -> None:
         self.changes: list[Change] = []
+        self.changes_values = False
         self.secret: set[str] = set()
         self.only_value: set[str] = set()
         self._root = read.root
         self._tree = Tree(read)
         self._form = form
         self._count = 0
+        self._codecs = 0
         self._open: list[str] = []
         self._definitions: dict[str, tuple[str, Later]] = {}
         self._published: dict[str, Any] = {}
@@ -252,6 +250,12 @@ class _Conversion:
 
     def _use(self, name: str, at: Path) -> None:
         self.changes.append(Change(name, pointer(at)))
+
+    def _recode(self, name: str, at: Path) -> None:
+        """Note a change by which values differ as well."""
+        self._use(name, at)
+        self.changes_values = True
+        self._codecs += 1
 
     # One place
 
@@ -395,7 +399,7 @@ class _Conversion:
         form = self._form
         if form.any_value and not form.types_required:
             return self._kept(own, at), SAME
-        self._use("any_value_to_scalar_or_json", at)
+        self._recode("any_value_to_scalar_or_json", at)
         about = self._kept({name: each for name, each in own.items() if name != "type"}, at)
         branches: list[Schema] = [{"type": each} for each in _ANY_SCALARS]
         branches.append(self._json_object("any other value, as JSON text"))
@@ -412,7 +416,7 @@ class _Conversion:
 
     def _as_text(self, own: Mapping[str, Any], at: Path, why: str) -> Said:
         """Return a text that holds the value as JSON."""
-        self._use(f"{why}_to_json_text", at)
+        self._recode(f"{why}_to_json_text", at)
         self._hide(at)
         made: Schema = {"type": "string"}
         if isinstance(own.get("description"), str):
@@ -463,7 +467,8 @@ class _Conversion:
         return made
 
     def _defined(self, reference: str, target: Mapping[str, Any], beside: Schema) -> Said:
-        """Return a reference to a published definition."""
+        """Return a reference to a published definition, whose values may differ."""
+        self._codecs += 1
         if reference not in self._definitions:
             name = re.sub(r"[^A-Za-z0-9_.-]", "_", reference.rpartition("/")[2]).strip("_") or "schema"
             taken = {each for each, _ in self._definitions.values()}
@@ -490,14 +495,12 @@ class _Conversion:
             self._use("moved_into_any_of", at)
             members = [_together(each, inside, is_outside=True) for each in members]
             inside = {}
+        codecs = self._codecs
         said = [self._schema(each, (*at, word, str(place))) for place, each in enumerate(members)]
         self._apart(said, at)
         about = self._kept({**inside, **about}, at)
         made = self._beside(about, word, [each for each, _ in said])
-        codecs = [codec for _, codec in said]
-        if not any(changes_values(each) or isinstance(each, Later) for each in codecs):
-            return made, SAME
-        return made, Union(tuple(map(self._branch, members, said)))
+        return made, SAME if self._codecs == codecs else Union(tuple(map(self._branch, members, said)))
 
     def _branch(self, member: Any, said: Said) -> Branch:
         schema, codec = said
@@ -517,7 +520,7 @@ class _Conversion:
             return
         for place, (schema, codec) in enumerate(said):
             if isinstance(codec, JsonText):
-                self._use("json_object_beside_text", at)
+                self._recode("json_object_beside_text", at)
                 said[place] = self._json_object(schema["description"]), JsonObject()
 
     # Arrays
@@ -557,7 +560,7 @@ class _Conversion:
         made = self._kept({name: each for name, each in own.items() if name != "required"}, at)
         said, published = self._properties(own, declared, at)
         required = self._required(own, published, made, at)
-        rest = self._rest(own, said, required, made, at)
+        others_said, rest = self._rest(own, said, required, made, at)
         if properties is not None or said or self._form.properties_required:
             if properties is None and not said:
                 self._use("properties_added", at)
@@ -566,7 +569,7 @@ class _Conversion:
             made["required"] = required
         if not is_root and not said and not self._form.free_objects:
             return self._as_text(own, at, "free_object")
-        return made, Fields(published, rest)
+        return made, Fields(published, others_said, rest)
 
     def _properties(
         self, own: Schema, declared: Mapping[str, Any], at: Path
@@ -593,7 +596,7 @@ class _Conversion:
         is_right = pattern is None or re.fullmatch(pattern, name) is not None
         if is_right and name not in form.reserved_names:
             return name
-        self._use("property_renamed", at)
+        self._recode("property_renamed", at)
         said = re.sub(r"[^A-Za-z0-9_.-]+", "_", name).strip("_") or "parameter"
         if len(said) > _LONGEST_NAME - 2:
             said = f"{said[: _LONGEST_NAME - 12]}_{hashlib.sha256(name.encode(errors='replace')).hexdigest()[:8]}"
@@ -610,7 +613,7 @@ class _Conversion:
         if is_same and not form.optional_null and isinstance(sub, Mapping):
             without = self._without_null(sub)
             if without is not None:
-                self._use("null_to_absent", at)
+                self._recode("null_to_absent", at)
                 schema, codec = self._schema(without, at)
                 return schema, Property(name, codec, drops_null=True)
         schema, codec = self._schema(sub, at)
@@ -621,9 +624,9 @@ class _Conversion:
                 msg = f"at {pointer(at) or '/'}, null and leaving it out mean different things"
                 raise _LostError(msg)
             return schema, Property(name, codec)
-        self._use("absent_to_null", at)
+        self._recode("absent_to_null", at)
         if not takes_null or not ("$ref" in schema or self._takes_null(schema)):
-            schema, codec = _nullable(schema), Nullable(codec)
+            schema = _nullable(schema)
             _note_everywhere(schema, "null to leave it out")
         return schema, Property(
             name,
@@ -646,7 +649,9 @@ class _Conversion:
             _note(made, f"also needs {_short(', '.join(undeclared))}")
         return required
 
-    def _rest(self, own: Schema, said: Schema, required: list[str], made: Schema, at: Path) -> Rest | None:
+    def _rest(
+        self, own: Schema, said: Schema, required: list[str], made: Schema, at: Path
+    ) -> tuple[Codec | None, Property | None]:
         """Return how undeclared names are said: as they are, or in a parameter of their own."""
         given, others = own.get("additionalProperties"), _others(own)
         if self._form.closed:
@@ -656,19 +661,19 @@ class _Conversion:
         elif self._form.allows("additionalProperties") and self._form.maps:
             if isinstance(given, Mapping) and others is not True:
                 made["additionalProperties"], codec = self._schema(others, (*at, "additionalProperties"))
-                return Rest(codec)
+                return codec, None
             if given is not None:
                 made["additionalProperties"] = given if isinstance(given, bool) else True
-            return Rest(SAME)
+            return SAME, None
         elif given is not None:
             self._use("additionalProperties_dropped", at)
         if others in (None, False) and "patternProperties" not in own:
-            return None if self._form.closed else Rest(SAME)
-        return self._rest_parameter(others, said, required, at)
+            return None if self._form.closed else SAME, None
+        return None, self._rest_parameter(others, said, required, at)
 
-    def _rest_parameter(self, others: Any, said: Schema, required: list[str], at: Path) -> Rest:
+    def _rest_parameter(self, others: Any, said: Schema, required: list[str], at: Path) -> Property:
         """Add the parameter that has the undeclared names and their values."""
-        self._use("other_names_to_parameter", at)
+        self._recode("other_names_to_parameter", at)
         name = "additional_properties"
         while name in said:
             name += "_"
@@ -679,13 +684,13 @@ class _Conversion:
             schema, codec = self._as_text({**about, "type": "object"}, at, "other_names")
         if self._form.all_required:
             required.append(name)
-            schema, codec = _nullable(schema), Nullable(codec)
+            schema = _nullable(schema)
         said[name] = schema
-        return Rest(codec, name, must_be_said=self._form.all_required)
+        return Property(name, codec, must_be_said=self._form.all_required)
 
     def _entries(self, own: Schema, values: Any, at: Path) -> Said:
         """Return a list of names and values."""
-        self._use("map_to_entries", at)
+        self._recode("map_to_entries", at)
         made = self._kept(
             {k: v for k, v in own.items() if k not in ("type", "required", "minProperties", "maxProperties")},
             at,
@@ -757,8 +762,9 @@ class _Conversion:
                 made[word] = own[word]
                 continue
             required += self._add_ways(made, members, required, is_one=word == "oneOf")
-        for word in CONDITIONS & own.keys() & words:
-            _note(made, _told(word, own[word]))
+        for word in own:
+            if word in CONDITIONS & words:
+                _note(made, _told(word, own[word]))
         for word in ("then", "else"):
             for member in self._members([own[word]] if is_root and word in own else ()):
                 for name, sub in (member.get("properties") or {}).items():

@@ -164,3 +164,24 @@ def test_a_deep_optional_in_a_strict_form_may_be_null():
     assert "deep_to_json_text" in {change.name for change in published.changes}
     assert accepts(published.schema, said)
     assert read_back(published, said).arguments == value
+
+
+def test_a_definition_in_a_list_within_itself_is_read_back():
+    """What differs in a definition that contains itself differs at each level, also in lists of a union."""
+    node = {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "parts": {"anyOf": [{"type": "array", "items": {"$ref": "#/$defs/N"}}, {"type": "null"}]},
+        },
+    }
+    published = publish({**parameters(top={"$ref": "#/$defs/N"}), "$defs": {"N": node}}, "groq")
+    sent = {"top": {"name": None, "parts": [{"name": None, "parts": []}]}}
+    assert read_back(published, sent).arguments == {"top": {"parts": [{"parts": []}]}}
+
+
+def test_keywords_are_described_in_their_order():
+    """The description of a published schema is the same in each process."""
+    schema = {**parameters(a={}), "then": {"required": ["a"]}, "if": {"minProperties": 1}, "else": True}
+    described = publish(schema, "anthropic").schema["description"]
+    assert described == '(then: {"required": ["a"]}) (if: {"minProperties": 1}) (else: true)'
