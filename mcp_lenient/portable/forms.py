@@ -19,6 +19,7 @@ LENGTHS: Final = frozenset(
 OF_OBJECTS: Final = frozenset(
     "minProperties maxProperties propertyNames patternProperties unevaluatedProperties unevaluatedItems".split()
 )
+_OTHER_WORDS: Final = frozenset({"oneOf", "allOf", "prefixItems"})
 _FORMATS: Final = frozenset("date-time time date duration email hostname ipv4 ipv6 uuid".split())
 _ANTHROPIC_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
 _MOONSHOT_RESERVED: Final = frozenset({"$defs", "$ref", "anyOf", "required", "additionalProperties"})
@@ -31,25 +32,20 @@ class Form:
     Attributes:
         name: Its name, as events have it.
         only: The only keywords that may stay; None for any.
-        without: Keywords that may not stay.
+        without: Keywords that may not stay. The schema says ``oneOf`` by ``anyOf`` instead, ``const`` by ``enum``, ``allOf`` by
+            its properties, ``$ref`` by what it leads to and ``prefixItems`` as JSON text, the description says others.
         root_combinators: Whether the root may have ``anyOf``, ``oneOf``, ``allOf``, ``not``, ``if`` or ``enum``.
         property_names: The regular expression of the parameters' names; None for any.
         nested_names: Whether the names of nested properties match it as well.
         reserved_names: Names that no property may have.
-        one_of: Whether ``oneOf`` may stay.
-        all_of: Whether ``allOf`` may stay.
-        const: Whether ``const`` may stay.
         any_of_alone: Whether ``anyOf`` stands alone at its place, without even a description.
         type_lists: Whether ``type`` may be a list.
         optional_null: Whether a parameter that may be left out may also be null where both mean the same.
-        references: Whether ``$ref`` and ``$defs`` may stay.
-        recursion: Whether a schema may contain itself.
         beside_reference: Whether other keywords may stand beside ``$ref``.
         enums: What ``enum`` may hold: anything, or texts that are not empty.
         types_required: Whether each place has a ``type`` or ``anyOf``.
         items_required: Whether each array has ``items``.
         properties_required: Whether each object has ``properties``.
-        tuples: Whether ``prefixItems`` may stay.
         maps: Whether ``additionalProperties`` may describe values.
         free_objects: Whether an object may declare no properties.
         any_value: Whether a schema may accept any value.
@@ -72,20 +68,14 @@ class Form:
     property_names: str | None = None
     nested_names: bool = False
     reserved_names: frozenset[str] = frozenset()
-    one_of: bool = True
-    all_of: bool = True
-    const: bool = True
     any_of_alone: bool = False
     type_lists: bool = True
     optional_null: bool = True
-    references: bool = True
-    recursion: bool = True
     beside_reference: bool = True
     enums: Literal["any", "texts"] = "any"
     types_required: bool = False
     items_required: bool = False
     properties_required: bool = False
-    tuples: bool = True
     maps: bool = True
     free_objects: bool = True
     any_value: bool = True
@@ -112,16 +102,10 @@ _GEMINI: Final = Form(
         "minLength maxLength pattern example anyOf items minimum maximum".split()
     ),
     root_combinators=False,
-    one_of=False,
-    all_of=False,
-    const=False,
     type_lists=False,
-    references=False,
-    recursion=False,
     enums="texts",
     types_required=True,
     items_required=True,
-    tuples=False,
     maps=False,
     free_objects=False,
     any_value=False,
@@ -131,13 +115,11 @@ _GEMINI: Final = Form(
 _VERTEX: Final = replace(_GEMINI, name="vertex", any_of_alone=True)
 _STRICT: Final = Form(
     name="strict",
+    without=CONDITIONS | OF_OBJECTS | _OTHER_WORDS | {"$ref", "examples", "example"},
     root_combinators=False,
-    one_of=False,
-    all_of=False,
     types_required=True,
     items_required=True,
     properties_required=True,
-    tuples=False,
     maps=False,
     free_objects=False,
     any_value=False,
@@ -162,25 +144,24 @@ _ALL: Final = (
         _STRICT,
         name="anthropic-strict",
         property_names=_ANTHROPIC_NAME,
-        references=False,
-        recursion=False,
         type_lists=False,
-        without=BOUNDS | LENGTHS | OF_OBJECTS | CONDITIONS | {"pattern", "examples", "example"},
+        without=_STRICT.without | BOUNDS | LENGTHS | {"pattern"},
         formats=_FORMATS | {"uri"},
         most_optional=24,
         most_unions=16,
     ),
-    Form(name="openai", root_combinators=False, all_of=False, items_required=True, properties_required=True),
+    Form(
+        name="openai",
+        without=frozenset({"allOf"}),
+        root_combinators=False,
+        items_required=True,
+        properties_required=True,
+    ),
     replace(
         _STRICT,
         name="openai-strict",
-        references=False,
-        recursion=False,
         all_required=True,
-        without=OF_OBJECTS
-        | CONDITIONS
-        | {"default", "title", "examples", "example", "minLength", "maxLength", "uniqueItems", "contains"}
-        | {"minContains", "maxContains"},
+        without=(_STRICT.without | LENGTHS | {"default", "title"}) - {"minItems", "maxItems"},
         formats=_FORMATS,
         deepest=6,
     ),
@@ -193,29 +174,21 @@ _ALL: Final = (
         any_of_alone=True,
         without=CONDITIONS
         | OF_OBJECTS
-        | frozenset(
-            "$schema format exclusiveMinimum exclusiveMaximum multipleOf uniqueItems examples example".split()
-        ),
-        one_of=False,
-        all_of=False,
-        const=False,
+        | _OTHER_WORDS
+        | (BOUNDS - {"minimum", "maximum"})
+        | {"const", "$schema", "format", "uniqueItems", "examples", "example"},
         beside_reference=False,
         type_lists=False,
         types_required=True,
         enums="texts",
-        tuples=False,
         undeclared_required=False,
         reserved_names=_MOONSHOT_RESERVED,
         deepest=28,
     ),
-    Form(name="groq", all_of=False, null_for_absent=True),
-    Form(
-        name="xai",
-        all_of=False,
-        without=frozenset("minLength maxLength minItems maxItems minContains maxContains".split()),
-    ),
-    Form(name="llama.cpp", all_of=False, anchored_patterns=True, longest=2000),
-    Form(name="cursor", all_of=False, type_lists=False, optional_null=False),
+    Form(name="groq", without=frozenset({"allOf"}), null_for_absent=True),
+    Form(name="xai", without=LENGTHS - {"uniqueItems", "contains"} | {"allOf"}),
+    Form(name="llama.cpp", without=frozenset({"allOf"}), anchored_patterns=True, longest=2000),
+    Form(name="cursor", without=frozenset({"allOf"}), type_lists=False, optional_null=False),
 )
 FORMS: Final[Mapping[str, Form]] = {form.name: form for form in _ALL}
 """The forms by name. ``unchanged`` publishes a schema as the author wrote it."""

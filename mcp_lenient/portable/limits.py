@@ -130,16 +130,8 @@ def limits_of(of: str) -> tuple[Limit, ...]:
 
 def _limit(of: str, row: Mapping[str, Any]) -> Limit:
     ((test, asked),) = row["test"].items()
-    return Limit(
-        of,
-        row["rule"],
-        row["effect"],
-        _table()["changes"][test],
-        tuple(row["sources"]),
-        row["seen"],
-        test,
-        asked,
-    )
+    row = {**row, "sources": tuple(row["sources"]), "test": test, "asked": asked}
+    return Limit(of=of, change=_table()["changes"][test], **row)
 
 
 def providers(*, strict: bool = True) -> list[str]:
@@ -260,8 +252,8 @@ _TYPED: Final = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref"})
 
 
 def _untyped(tool: ListedTool, _: Any) -> Iterator[Path]:
-    untyped = (path for path, each in tool.places if path and _TYPED.isdisjoint(each))
-    return (path for path in untyped if "$defs" not in path[-2:-1])
+    untyped = (path for path, each in tool.places if _TYPED.isdisjoint(each))
+    return (path for path in untyped if path and path[-2:-1] != ("$defs",))
 
 
 def _reserved(tool: ListedTool, asked: Any) -> Iterator[Path]:
@@ -340,7 +332,7 @@ _OF_TOOLS: Final[Mapping[str, Find]] = {
     "only": _keywords(lambda word, asked: word not in asked),
     "property_names": _misnamed,
     "reserved_names": _reserved,
-    "property_types": lambda tool, _: (path for path in _untyped(tool, _) if "properties" in path[-2:-1]),
+    "property_types": lambda tool, _: (path for path in _untyped(tool, _) if path[-2:-1] == ("properties",)),
     "types": _untyped,
     "valid": _invalid,
     "targets": _dangling,

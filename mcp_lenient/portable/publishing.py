@@ -304,12 +304,12 @@ class _Conversion:
         form = self._form
         if (is_root and not form.root_combinators and ROOT_COMBINATORS & own.keys()) or self._must_merge(own):
             own = self._merged(own, at, is_root=is_root)
-        if "oneOf" in own and not form.one_of:
+        if "oneOf" in own and not form.allows("oneOf"):
             self._use("one_of_to_any_of", at)
             more = own.pop("oneOf")
             own.pop("discriminator", None)
             own.setdefault("anyOf", more)
-        if "const" in own and not form.const:
+        if "const" in own and not form.allows("const"):
             self._use("const_to_enum", at)
             own["enum"] = [own.pop("const")]
         self._with_type(own, at)
@@ -318,10 +318,10 @@ class _Conversion:
     def _must_merge(self, own: Schema) -> bool:
         """Return whether combinators beside properties must become one object."""
         form, is_object = self._form, own.get("type") == "object" or "properties" in own
-        if "allOf" in own and not form.all_of:
+        if "allOf" in own and not form.allows("allOf"):
             return True
         unions = own.keys() & {"anyOf", "oneOf"}
-        return bool(unions) and is_object and (form.any_of_alone or not form.one_of or form.closed)
+        return bool(unions) and is_object and (form.any_of_alone or form.closed or not form.allows("oneOf"))
 
     def _with_type(self, own: Schema, at: Path) -> None:
         """Add the type that other keywords imply."""
@@ -455,8 +455,7 @@ class _Conversion:
         if not isinstance(target, Mapping):
             return self._schema(beside or (target if isinstance(target, bool) else {}), at, is_root=is_root)
         form, is_plain = self._form, not (beside.keys() - {"description", "title", "default"})
-        stays = form.references and not is_root and is_plain and (form.beside_reference or not beside)
-        if stays and (form.recursion or reference not in self._open):
+        if form.allows("$ref") and not is_root and is_plain and (form.beside_reference or not beside):
             return self._defined(reference, target, beside)
         if reference in self._open or self._count > _MOST_SCHEMAS:
             return self._as_text({**_about(target), **_about(beside)}, at, "recursion")
@@ -527,7 +526,7 @@ class _Conversion:
 
     def _array(self, own: Schema, at: Path) -> Said:
         first, items = own.get("prefixItems"), own.get("items")
-        if isinstance(first, list) and not self._form.tuples:
+        if isinstance(first, list) and not self._form.allows("prefixItems"):
             return self._as_text(own, at, "tuple")
         made = self._kept(own, at)
         codecs: list[Codec] = []
