@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import pairwise
 from typing import Any, Final
 from urllib.parse import unquote
@@ -28,8 +29,8 @@ from mcp_lenient.portable.codecs import (
 )
 from mcp_lenient.portable.forms import CONDITIONS, ROOT_COMBINATORS, Form, form_named
 from mcp_lenient.schema.compile import ReadableSchema, readable
-from mcp_lenient.schema.drafts import UNREAD
-from mcp_lenient.schema.node import Tree
+from mcp_lenient.schema.drafts import DEFINITIONS, UNREAD
+from mcp_lenient.schema.node import Node, Tree
 from mcp_lenient.schema.references import resolve
 from mcp_lenient.types import Path
 from mcp_lenient.values.json_values import json_type, plain, pointer
@@ -55,7 +56,6 @@ _TOLD: Final = frozenset(
 """Keywords that the description has where the schema may not."""
 _PLACES: Final = frozenset("properties items prefixItems anyOf oneOf allOf additionalProperties".split())
 _ABOUT: Final = frozenset("title description default examples example deprecated readOnly writeOnly".split())
-_DEFINITIONS: Final = frozenset({"$defs", "definitions"})
 _NOT_ADDED: Final = frozenset("properties required title additionalProperties unevaluatedProperties".split())
 """Keywords of a part of ``allOf`` that do not hold for the whole, or are added by name."""
 
@@ -190,6 +190,14 @@ def _refuse_too_many(schema: Schema, form: Form) -> None:
             raise _LostError(msg)
 
 
+def _only(schema: Mapping[str, Any], *keywords: str) -> Schema:
+    return {name: each for name, each in schema.items() if name in keywords}
+
+
+def _except(schema: Mapping[str, Any], *keywords: str) -> Schema:
+    return {name: each for name, each in schema.items() if name not in keywords}
+
+
 def _short(value: Any, limit: int = _LONGEST_NOTE) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text if len(text) <= limit else text[: limit - 1] + "…"
@@ -243,7 +251,7 @@ class _Conversion:
                 continue
             _, word, *name = reference.split("/")
             target = resolve(self._root, reference)
-            if word in _DEFINITIONS and len(name) == 1:
+            if word in DEFINITIONS and len(name) == 1:
                 made = {**made, word: {**made.get(word, {}), unquote(name[0]): target}}
                 waiting.append(target)
         return made
@@ -264,15 +272,14 @@ class _Conversion:
         self._count += 1
         if isinstance(schema, bool) or not isinstance(schema, Mapping):
             return self._anything({}, at) if schema is not False else (dict(_NEVER), SAME)
-        is_deep = len(at) > 4 * self._form.deepest or self._depth(at) > self._form.deepest
-        if is_deep and not is_root and not _is_scalar(schema):
+        deepest, levels = self._form.deepest, sum(part in _PLACES for part in at)
+        if (levels > deepest or len(at) > 4 * deepest) and not is_root and not _is_scalar(schema):
             return self._as_text(schema, at, "deep")
         if schema.get("writeOnly") is True or schema.get("format") == "password":
             self._hide(at)
-        own = {name: each for name, each in schema.items() if name not in _DEFINITIONS | {UNREAD}}
-        if "$ref" in own:
-            return self._reference(own, at, is_root=is_root)
-        own = self._rewritten(own, at, is_root=is_root)
+        own = _except(schema, UNREAD, *DEFINITIONS)
+        if "$ref" not in own:
+            own = self._rewritten(own, at, is_root=is_root)
         if "$ref" in own:
             return self._reference(own, at, is_root=is_root)
         for word in ("anyOf", "oneOf"):
@@ -284,10 +291,6 @@ class _Conversion:
         """Note that the parameter around a place has a secret value."""
         names = [name for word, name in pairwise(at) if word == "properties"]
         self.secret.update(map(str, names[-1:]))
-
-    @staticmethod
-    def _depth(at: Path) -> int:
-        return sum(part in _PLACES for part in at)
 
     def _typed(self, own: Schema, at: Path, *, is_root: bool) -> Said:
         kind = own.get("type")
@@ -351,8 +354,8 @@ class _Conversion:
         if self._form.type_lists and not (has_container and (self._form.closed or self._form.items_required)):
             return own
         self._use("type_list_to_any_of", at)
-        outside = {name: each for name, each in own.items() if name in _ABOUT}
-        inside = {name: each for name, each in own.items() if name not in _ABOUT and name != "type"}
+        outside = _only(own, *_ABOUT)
+        inside = _except(own, "type", *_ABOUT)
         return {**outside, "anyOf": [_of_type(inside, kind) for kind in types if _of_type(inside, kind)]}
 
     def _kept(self, own: Schema, at: Path) -> Schema:
@@ -400,7 +403,7 @@ class _Conversion:
         if form.any_value and not form.types_required:
             return self._kept(own, at), SAME
         self._recode("any_value_to_scalar_or_json", at)
-        about = self._kept({name: each for name, each in own.items() if name != "type"}, at)
+        about = self._kept(_except(own, "type"), at)
         branches: list[Schema] = [{"type": each} for each in _ANY_SCALARS]
         branches.append(self._json_object("any other value, as JSON text"))
         return self._beside(about, "anyOf", branches), JsonObject(scalars=True)
@@ -421,15 +424,14 @@ class _Conversion:
         made: Schema = {"type": "string"}
         if isinstance(own.get("description"), str):
             made["description"] = own["description"]
-        rest = {name: each for name, each in own.items() if name not in _ABOUT | _DEFINITIONS | {UNREAD}}
+        rest = _except(own, UNREAD, *DEFINITIONS, *_ABOUT)
         if isinstance(rest.get("additionalProperties"), bool):
             del rest["additionalProperties"]
+        kind = f"a JSON {own['type']}" if own.get("type") in ("object", "array") else "JSON"
         wanted = (
             f", of this schema: {_short(rest, _LONGEST_SCHEMA)}" if rest.keys() - {"type", "$ref"} else ""
         )
-        names = {"object": "a JSON object", "array": "a JSON array"}
-        kind = own.get("type")
-        _note(made, f"{names.get(kind if isinstance(kind, str) else '', 'JSON')} as text{wanted}")
+        _note(made, f"{kind} as text{wanted}")
         return made, JsonText()
 
     def _beside(self, about: Schema, word: str, branches: list[Schema]) -> Schema:
@@ -437,20 +439,16 @@ class _Conversion:
         if not self._form.any_of_alone:
             return {**about, word: branches}
         text = about.get("description")
-        if isinstance(text, str):
-            branches = [
-                {**each, "description": " ".join(filter(None, (text, each.get("description"))))}
-                if "$ref" not in each
-                else each
-                for each in branches
-            ]
+        for each in branches if isinstance(text, str) else ():
+            if "$ref" not in each:
+                each["description"] = " ".join(filter(None, (text, each.get("description"))))
         return {word: branches}
 
     # References
 
     def _reference(self, own: Schema, at: Path, *, is_root: bool) -> Said:
         reference = own["$ref"]
-        beside = {name: each for name, each in own.items() if name != "$ref"}
+        beside = _except(own, "$ref")
         target = resolve(self._root, reference) if isinstance(reference, str) else None
         if not isinstance(target, Mapping):
             return self._schema(beside or (target if isinstance(target, bool) else {}), at, is_root=is_root)
@@ -458,7 +456,7 @@ class _Conversion:
         if form.allows("$ref") and not is_root and is_plain and (form.beside_reference or not beside):
             return self._defined(reference, target, beside)
         if reference in self._open or self._count > _MOST_SCHEMAS:
-            return self._as_text({**_about(target), **_about(beside)}, at, "recursion")
+            return self._as_text(_only({**target, **beside}, "description", "title"), at, "recursion")
         self._use("reference_inlined", at)
         self._open.append(reference)
         made = self._schema(_together(target, beside), at, is_root=is_root)
@@ -484,9 +482,8 @@ class _Conversion:
 
     def _union(self, own: Schema, word: str, at: Path) -> Said:
         members = [each for each in own[word] if each not in (False, _NEVER)]
-        around = {name: each for name, each in own.items() if name != word}
-        about = {name: each for name, each in around.items() if name in _ABOUT}
-        inside = {name: each for name, each in around.items() if name not in _ABOUT}
+        around = _except(own, word)
+        about, inside = _only(around, *_ABOUT), _except(around, *_ABOUT)
         if len(members) == 1 and len(members) < len(own[word]):
             self._use("branch_dropped", at)
             return self._schema(_together(members[0], around), at)
@@ -503,15 +500,12 @@ class _Conversion:
 
     def _branch(self, member: Any, said: Said) -> Branch:
         schema, codec = said
-        valid: list[Any] = []
 
-        def accepts_published(value: Any) -> bool:
-            if not valid:
-                root = {**schema, "$defs": self._published} if self._published else schema
-                valid.append(Tree(readable(root)).top.takes)
-            return bool(valid[0](value))
+        @cache
+        def published() -> Node:
+            return Tree(readable({**schema, "$defs": self._published} if self._published else schema)).top
 
-        return Branch(self._tree.node(member).takes, accepts_published, codec)
+        return Branch(self._tree.node(member).takes, lambda value: published().takes(value), codec)
 
     def _apart(self, said: list[Said], at: Path) -> None:
         """Say JSON text as an object where another branch takes a text."""
@@ -528,22 +522,21 @@ class _Conversion:
         first, items = own.get("prefixItems"), own.get("items")
         if isinstance(first, list) and not self._form.allows("prefixItems"):
             return self._as_text(own, at, "tuple")
-        made = self._kept(own, at)
-        codecs: list[Codec] = []
-        if isinstance(first, list):
-            said = [self._schema(each, (*at, "prefixItems", str(n))) for n, each in enumerate(first)]
-            made["prefixItems"], codecs = [each for each, _ in said], [codec for _, codec in said]
-        rest: Codec = SAME
-        if items is not None and not (first is not None and isinstance(items, bool)):
-            made["items"], rest = self._schema(items, (*at, "items"))
-        elif first is not None:
-            made.update({"items": items} if items is not None else {})
-        elif not self._form.any_value or self._form.types_required:
-            made["items"], rest = self._schema({}, (*at, "items"))
-        elif self._form.items_required:
+        made, form = self._kept(own, at), self._form
+        said = [self._schema(each, (*at, "prefixItems", str(n))) for n, each in enumerate(first or ())]
+        if first is not None:
+            made["prefixItems"] = [each for each, _ in said]
+        elif items is None and (form.types_required or not form.any_value):
+            items = {}
+        elif items is None and form.items_required:
             self._use("items_added", at)
             made["items"] = {}
-        return made, Items(rest, tuple(codecs))
+        rest: Codec = SAME
+        if first is not None and isinstance(items, bool):
+            made["items"] = items
+        elif items is not None:
+            made["items"], rest = self._schema(items, (*at, "items"))
+        return made, Items(rest, tuple(codec for _, codec in said))
 
     # Objects
 
@@ -556,7 +549,7 @@ class _Conversion:
                 return self._entries(own, others, at)
             if not self._form.free_objects and (others is not False or "patternProperties" in own):
                 return self._as_text(own, at, "free_object")
-        made = self._kept({name: each for name, each in own.items() if name != "required"}, at)
+        made = self._kept(_except(own, "required"), at)
         said, published = self._properties(own, declared, at)
         required = self._required(own, published, made, at)
         others_said, rest = self._rest(own, said, required, made, at)
@@ -690,13 +683,10 @@ class _Conversion:
     def _entries(self, own: Schema, values: Any, at: Path) -> Said:
         """Return a list of names and values."""
         self._recode("map_to_entries", at)
-        made = self._kept(
-            {k: v for k, v in own.items() if k not in ("type", "required", "minProperties", "maxProperties")},
-            at,
-        )
-        for keyword in ("minProperties", "maxProperties"):
-            if keyword in own:
-                _note(made, _told(keyword, own[keyword]))
+        bounds = ("minProperties", "maxProperties")
+        made = self._kept(_except(own, "type", "required", *bounds), at)
+        for keyword, bound in _only(own, *bounds).items():
+            _note(made, _told(keyword, bound))
         _note(made, "a list of names and values")
         schema, codec = self._schema(values, (*at, "additionalProperties"))
         item: Schema = {
@@ -744,7 +734,7 @@ class _Conversion:
         """Return a schema with its combinators as plain properties: wider, so that every valid call stays."""
         self._use("combinators_merged", at)
         words = ROOT_COMBINATORS if is_root else {"anyOf", "oneOf", "allOf"}
-        made = {name: each for name, each in own.items() if name not in words}
+        made = _except(own, *words)
         made["properties"] = dict(made.get("properties") or {})
         required = list(made.get("required") or ())
         for member in self._members(own.get("allOf", ())):
@@ -752,26 +742,19 @@ class _Conversion:
             required += [each for each in member.get("required", ()) if each not in required]
         for word in ("anyOf", "oneOf"):
             members = list(self._members(own.get(word, ())))
-            if (
-                members
-                and not any(_is_of_objects(each) for each in members)
-                and not made["properties"]
-                and not is_root
-            ):
+            if members and not (is_root or made["properties"] or any(map(_is_of_objects, members))):
                 made[word] = own[word]
-                continue
-            required += self._add_ways(made, members, required, is_one=word == "oneOf")
-        for word in own:
-            if word in CONDITIONS & words:
-                _note(made, _told(word, own[word]))
-        for word in ("then", "else"):
-            for member in self._members([own[word]] if is_root and word in own else ()):
-                for name, sub in (member.get("properties") or {}).items():
-                    made["properties"].setdefault(name, sub)
-        if not made["properties"] and not is_root and made.get("type") != "object":
-            del made["properties"]
-        elif is_root or made["properties"]:
+            else:
+                required += self._add_ways(made, members, required, is_one=word == "oneOf")
+        for word, condition in _only(own, *CONDITIONS & words).items():
+            _note(made, _told(word, condition))
+        for member in self._members([own[word] for word in ("then", "else") if is_root and word in own]):
+            for name, sub in (member.get("properties") or {}).items():
+                made["properties"].setdefault(name, sub)
+        if is_root or made["properties"]:
             made["type"] = "object"
+        elif made.get("type") != "object":
+            del made["properties"]
         return {**made, "required": required} if required else made
 
     def _members(self, members: Any) -> Iterator[Schema]:
@@ -787,7 +770,7 @@ class _Conversion:
         for _ in range(16):
             if not isinstance(schema, Mapping) or "$ref" not in schema:
                 return schema
-            beside = {name: each for name, each in schema.items() if name != "$ref"}
+            beside = _except(schema, "$ref")
             target = resolve(self._root, schema["$ref"])
             schema = _together(target, beside) if isinstance(target, Mapping) else beside
         return {}
@@ -816,15 +799,11 @@ def _combines(schema: Mapping[str, Any]) -> bool:
     return not {"anyOf", "oneOf", "allOf"}.isdisjoint(schema)
 
 
-def _about(schema: Mapping[str, Any]) -> Schema:
-    return {name: each for name, each in schema.items() if name in ("description", "title")}
-
-
 def _together(schema: Any, beside: Mapping[str, Any], *, is_outside: bool = False) -> Any:
     """Return a schema with the keywords beside it, which add what it does not say, and tell what it is about unless ``is_outside``."""
     if not isinstance(schema, Mapping):
         return schema
-    own = {name: each for name, each in schema.items() if name not in _DEFINITIONS}
+    own = _except(schema, *DEFINITIONS)
     if "$ref" in own and beside.keys() - _ABOUT:
         return {**beside, "allOf": [*beside.get("allOf", ()), own]}
     kept = own.keys() if is_outside else own.keys() - _ABOUT
@@ -842,7 +821,7 @@ def _of_type(inside: Mapping[str, Any], kind: Any) -> Schema | None:
     }
     own = others.get("number" if kind == "integer" else kind, set())
     foreign = set().union(*others.values()) - own
-    made = {"type": kind, **{name: each for name, each in inside.items() if name not in foreign}}
+    made = {"type": kind, **_except(inside, *foreign)}
     if isinstance(made.get("enum"), list):
         of_kind = {"number": ("integer", "number")}.get(kind, (kind,))
         made["enum"] = [each for each in made["enum"] if json_type(each) in of_kind]
@@ -866,12 +845,7 @@ def _is_null(schema: Any) -> bool:
 
 
 def _is_scalar(schema: Mapping[str, Any]) -> bool:
-    types = schema.get("type")
-    return (
-        isinstance(types, str)
-        and types in {*_SCALARS, "null"}
-        and not (_combines(schema) or "$ref" in schema)
-    )
+    return schema.get("type") in (*_SCALARS, "null") and not (_combines(schema) or "$ref" in schema)
 
 
 def _is_of_objects(schema: Mapping[str, Any]) -> bool:
@@ -915,11 +889,8 @@ def _nullable(schema: Schema) -> Schema:
         return {**schema, "type": [types, "null"]}
     if "anyOf" in schema and not schema.keys() - {"anyOf", "description", "title"}:
         return {**schema, "anyOf": [*schema["anyOf"], dict(_NULL)]}
-    about = {name: each for name, each in schema.items() if name == "description" and "$ref" not in schema}
-    return {
-        **about,
-        "anyOf": [{name: each for name, each in schema.items() if name not in about}, dict(_NULL)],
-    }
+    about = {} if "$ref" in schema else _only(schema, "description")
+    return {**about, "anyOf": [_except(schema, *about), dict(_NULL)]}
 
 
 def _note_everywhere(schema: Any, text: str) -> None:
