@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from mcp_lenient.errors import ToolCallError
@@ -146,24 +145,11 @@ def answer_in(
     return source, read_answer(source, dialects, takes_json=JSON in chosen)
 
 
-DIALECTS: Final[Mapping[str, Dialect]] = MappingProxyType(
-    {
-        each.DIALECT.name: each.DIALECT
-        for each in (
-            qwen_xml,
-            glm,
-            deepseek,
-            kimi,
-            mistral,
-            harmony,
-            llama,
-            gemma,
-            anthropic_xml,
-            cline_xml,
-            python,
-        )
-    }
+_MODULES: Final = (
+    *(qwen_xml, glm, deepseek, kimi, mistral, harmony, llama, gemma),
+    *(anthropic_xml, cline_xml, python),
 )
+DIALECTS: Final[Mapping[str, Dialect]] = {each.DIALECT.name: each.DIALECT for each in _MODULES}
 """The dialects besides JSON, which is that of Hermes, Qwen 2.5 and 3, Llama 3, OpenAI and Anthropic."""
 NATIVE: Final = frozenset(
     each.name for each in DIALECTS.values() if not each.is_markup and each is not python.DIALECT

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final, get_args
 
 from mcp_lenient.errors import ToolCallError
@@ -23,7 +22,7 @@ _LONG: Final = r"'{3}[^']*(?:'(?!'')[^']*)*'{3}" + r'|"{3}[^"]*(?:"(?!"")[^"]*)*
 _MARK: Final = re.compile(
     rf"""{_LONG}|"[^"]*"?|'[^']*'?|//[^\n]*|/\*[^*]*(?:\*(?!/)[^*]*)*(?:\*/)?|[\[\](){{}}]"""
 )
-_DEPTH: Final[Mapping[str, int]] = MappingProxyType({"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1})
+_DEPTH: Final = {"[": 1, "{": 1, "(": 1, "]": -1, "}": -1, ")": -1}
 _SPACE: Final = re.compile(r"\s*")
 _EXTENT: Final = json.JSONDecoder(strict=False)
 
@@ -113,6 +112,10 @@ class Source:
             cut = " (the text ends; it may be cut off)" if at >= len(self.text.rstrip()) else ""
             raise self.error(at, f"expected {what}{cut}")
         return match
+
+    def past(self, at: int, mark: str) -> int:
+        """Return the end of a mark that follows at a position, after space."""
+        return self.expect(re.compile(rf"\s*{re.escape(mark)}"), at, shown(mark)).end()
 
     def json_object(self, at: int) -> tuple[dict[str, Any], int]:
         """Parse the JSON object that begins at a position; return it and its end."""

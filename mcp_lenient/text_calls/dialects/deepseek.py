@@ -14,9 +14,6 @@ _OPENER: Final = re.compile(rf"<｜tool▁calls▁begin｜>|<{_D}(?P<group>(?:fu
 _CALL: Final = re.compile(
     rf"\s*<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>(?P<fenced>{NAME})\s*```json\s*|(?P<bare>{NAME})<｜tool▁sep｜>\s*)"
 )
-_FENCE_END: Final = re.compile(r"\s*```\s*<｜tool▁call▁end｜>")
-_CALL_END: Final = re.compile(r"\s*<｜tool▁call▁end｜>")
-_END: Final = re.compile(r"\s*<｜tool▁calls▁end｜>")
 _INVOKE: Final = re.compile(rf"""\s*<{_D}invoke name="(?P<name>{NAME})"\s*(?P<empty>/)?>""")
 _PARAMETER: Final = re.compile(
     rf"""\s*<{_D}parameter name="(?P<key>[^"\n]{{1,256}})" string="(?P<text>true|false)">"""
@@ -33,11 +30,10 @@ def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
 def _tokens(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls = []
     while (call := _CALL.match(source.text, at)) is not None:
-        arguments, end = source.json_object(call.end())
-        close = _FENCE_END if call["fenced"] else _CALL_END
-        at = source.expect(close, end, "the end of the call").end()
+        arguments, at = source.json_object(call.end())
+        at = source.past(source.past(at, "```") if call["fenced"] else at, "<｜tool▁call▁end｜>")
         calls.append(ToolCall(None, call["fenced"] or call["bare"], arguments))
-    return calls, source.expect(_END, at, "<｜tool▁calls▁end｜>").end()
+    return calls, source.past(at, "<｜tool▁calls▁end｜>")
 
 
 def _dsml(source: Source, at: int) -> tuple[list[ToolCall], int]:

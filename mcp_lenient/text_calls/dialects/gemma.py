@@ -11,7 +11,6 @@ from mcp_lenient.text_calls.source import Source
 
 _OPENER: Final = re.compile(r"<\|tool_call>")
 _CALL: Final = re.compile(rf"\s*call:(?P<name>{NAME})\s*(?=\{{)")
-_END: Final = re.compile(r"\s*<tool_call\|>")
 _QUOTE: Final = '<|"|>'
 _KEY: Final = re.compile(
     r'\s*(?:<\|"\|>(?P<quoted>[^<>]{1,256})<\|"\|>|(?P<bare>[^<>{}\[\]:,"\n]{1,256}?))\s*:'
@@ -23,7 +22,7 @@ _NEXT: Final = re.compile(r"\s*(?P<sign>[,}\]])")
 def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     call = source.expect(_CALL, opener.end(), "call:name{...}")
     arguments, end = _container(source, call.end(), 0)
-    return [ToolCall(None, call["name"], arguments)], source.expect(_END, end, "<tool_call|>").end()
+    return [ToolCall(None, call["name"], arguments)], source.past(end, "<tool_call|>")
 
 
 def _container(source: Source, at: int, depth: int) -> tuple[Any, int]:

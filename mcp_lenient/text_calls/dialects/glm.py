@@ -15,7 +15,6 @@ from mcp_lenient.text_calls.source import Source
 _OPENER: Final = re.compile(rf"<tool_call>\s*(?P<name>{NAME})\s*(?=<arg_key>|</tool_call>|\Z)")
 _KEY: Final = re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,256}?)\s*</arg_key>\s*<arg_value>")
 _VALUE_END: Final = re.compile(r"</arg_value>\s*(?=<arg_key>|</tool_call>)")
-_CLOSE: Final = re.compile(r"\s*</tool_call>")
 
 
 def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
@@ -25,7 +24,7 @@ def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
         return key["key"], source.typed(name, key["key"], raw, key.start())
 
     arguments, at = source.parameters(opener.end(), _KEY, _VALUE_END, value_of)
-    return [ToolCall(None, name, arguments)], source.expect(_CLOSE, at, "</tool_call>").end()
+    return [ToolCall(None, name, arguments)], source.past(at, "</tool_call>")
 
 
 DIALECT: Final = Dialect("glm", _OPENER, _read)

@@ -13,7 +13,6 @@ _OPENER: Final = re.compile(r"<\|tool_calls_section_begin\|>|(?P<k3><\|open\|>to
 _CALL: Final = re.compile(
     rf"[^<]*<\|tool_call_begin\|>\s*(?:functions\.)?(?P<name>{NAME}?):\d+\s*<\|tool_call_argument_begin\|>\s*"
 )
-_CALL_END: Final = re.compile(r"\s*<\|tool_call_end\|>")
 _END: Final = re.compile(r"[^<]*<\|tool_calls_section_end\|>")
 _K3_CALL: Final = re.compile(rf"""\s*<\|open\|>call tool="(?P<name>{NAME})"(?: index="\d+")?<\|sep\|>""")
 _ARGUMENT: Final = re.compile(
@@ -22,8 +21,6 @@ _ARGUMENT: Final = re.compile(
 _ARGUMENT_END: Final = re.compile(
     r"<\|close\|>argument<\|sep\|>(?=\s*(?:<\|open\|>argument key=|<\|close\|>call<\|sep\|>))"
 )
-_K3_CALL_END: Final = re.compile(r"\s*<\|close\|>call<\|sep\|>")
-_K3_END: Final = re.compile(r"\s*<\|close\|>tools<\|sep\|>")
 
 
 def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
@@ -34,7 +31,7 @@ def _k2(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls = []
     while (call := _CALL.match(source.text, at)) is not None:
         arguments, end = source.json_object(call.end())
-        at = source.expect(_CALL_END, end, "<|tool_call_end|>").end()
+        at = source.past(end, "<|tool_call_end|>")
         calls.append(ToolCall(None, call["name"], arguments))
     return calls, source.expect(_END, at, "<|tool_calls_section_end|>").end()
 
@@ -47,9 +44,9 @@ def _k3(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls = []
     while (call := _K3_CALL.match(source.text, at)) is not None:
         arguments, at = source.parameters(call.end(), _ARGUMENT, _ARGUMENT_END, value_of)
-        at = source.expect(_K3_CALL_END, at, "the end of the call").end()
+        at = source.past(at, "<|close|>call<|sep|>")
         calls.append(ToolCall(None, call["name"], arguments))
-    return calls, source.expect(_K3_END, at, "the end of the calls").end()
+    return calls, source.past(at, "<|close|>tools<|sep|>")
 
 
 DIALECT: Final = Dialect("kimi", _OPENER, _read)

@@ -16,7 +16,6 @@ from mcp_lenient.text_calls.source import Source
 _OPENER: Final = re.compile(rf"(?P<outer><tool_call>\s*)?<function=\s*(?P<name>{NAME})\s*>")
 _PARAMETER: Final = re.compile(r"\s*<parameter=\s*(?P<key>[^<>\n]{1,256}?)\s*>")
 _JSON: Final = re.compile(r"\s*(?=\{)")
-_CLOSE: Final = re.compile(r"\s*</function>")
 _OUTER_CLOSE: Final = re.compile(r"\s*</tool_call>")
 _LINE_OF_A_MARK: Final = re.compile(
     r"^\s*(?:<parameter=[^<>\n]+>|</function>)\s*$|</parameter>\s*</function>", re.MULTILINE
@@ -40,11 +39,10 @@ def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
         arguments, at = source.parameters(opener.end(), _PARAMETER, _VALUE_END, value_of)
     else:
         arguments, at = source.json_object(json_at.end())
-    at = source.expect(_CLOSE, at, "</function>").end()
-    closed = _OUTER_CLOSE.match(source.text, at)
-    if opener["outer"] and closed is None:
-        at = source.expect(_OUTER_CLOSE, at, "</tool_call>").end()
-    return [ToolCall(None, name, arguments)], closed.end() if closed else at
+    at = source.past(at, "</function>")
+    if opener["outer"] or _OUTER_CLOSE.match(source.text, at):
+        at = source.past(at, "</tool_call>")
+    return [ToolCall(None, name, arguments)], at
 
 
 def _value(raw: str) -> str:
