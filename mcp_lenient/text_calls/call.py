@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import ToolCallError
@@ -47,16 +46,11 @@ _MESSAGE_KEYS: Final = frozenset(
     " additional_kwargs response_metadata usage_metadata invalid_tool_calls example thought_signature".split()
 )
 """Keys of messages with calls: of OpenAI, DeepSeek, OpenRouter, Ollama, LangChain and Gemini."""
-_KEYS_BESIDE: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
-    {
-        "function": frozenset(),
-        "params": frozenset({"jsonrpc", "method"}),
-        "function_call": _MESSAGE_KEYS,
-        "tool_call": _MESSAGE_KEYS,
-        _LIST_KEY: _MESSAGE_KEYS,
-    }
-)
-"""Keys that an object may have beside the key of its calls."""
+_KEYS_BESIDE: Final[Mapping[str, frozenset[str]]] = {
+    "function": frozenset(),
+    "params": frozenset({"jsonrpc", "method"}),
+}
+"""Keys that an object may have beside the key of its calls, where it is no message."""
 _CALL_METHOD: Final = "tools/call"
 """The JSON-RPC method of a call."""
 
@@ -122,7 +116,7 @@ def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
 
 def _written_by_model(value: Mapping[str, Any], key: str, calls: list[ToolCall]) -> list[ToolCall]:
     """Return the calls under a key of an object; other keys than those of a message are an error."""
-    known = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE[key], key}
+    known = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE.get(key, _MESSAGE_KEYS), key}
     other = next((key for key in value if key not in known), None)
     if other is not None:
         msg = f"an object with '{key}' also has the key '{shown(other)}', which the message of a call does not have"
@@ -215,13 +209,10 @@ def _arguments(tool: str, sent: Any, limits: Limits) -> dict[str, Any]:
     """Return the arguments, sent as an object or its text; empty for null or an empty text."""
     if sent is None or sent == "":
         return {}
-    arguments = container(sent, limits) if isinstance(sent, str) else sent
+    arguments, what = sent, f"of type {json_type(sent)}, but must be an object"
+    if isinstance(sent, str):
+        arguments, what = container(sent, limits), "text that is not a JSON object"
     if isinstance(arguments, dict):
         return arguments
-    what = (
-        "text that is not a JSON object"
-        if isinstance(sent, str)
-        else f"of type {json_type(sent)}, but must be an object"
-    )
     msg = f"the arguments of '{shown(tool)}' are {what}"
     raise ToolCallError(msg)

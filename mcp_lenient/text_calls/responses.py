@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
@@ -98,10 +97,7 @@ def requested_calls(
     """
     # A call of a tool that is not there is read all the same, so that its caller learns which there are.
     known = KnownTools.of(tools, servers, is_open=True)
-    value = answer.model_dump() if hasattr(answer, "model_dump") else answer
-    if isinstance(value, str):
-        return _in_text(value, known, dialect)
-    blocks = _blocks(value)
+    blocks = _blocks(answer)
     if isinstance(blocks, str):
         return _in_text(blocks, known, dialect)
     calls = [call for block in blocks if (call := _call_in(block)) is not None]
@@ -114,6 +110,7 @@ def requested_calls(
 
 def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     """Return the parts of a response that may be calls, or the text that is all of it."""
+    value = _plain(value)
     if isinstance(value, Mapping):
         if isinstance(value.get("choices"), Sequence) and value["choices"]:
             value = value["choices"][0]["message"]
@@ -127,42 +124,42 @@ def _blocks(value: Any) -> list[Mapping[str, Any]] | str:
     if isinstance(value, str):
         return value
     if isinstance(value, Iterable):
-        found = [each.model_dump() if hasattr(each, "model_dump") else each for each in value]
+        found = list(map(_plain, value))
         if all(isinstance(each, Mapping) for each in found):
             return found
-    msg = (
-        "dispatch: the answer must be a text, or a response, message or blocks of Anthropic's or OpenAI's API"
-    )
+    what = "a text, or a response, message or blocks of Anthropic's or OpenAI's API"
+    msg = f"dispatch: the answer must be {what}"
     raise TypeError(msg)
 
 
-_BLOCKS: Final[Mapping[str, tuple[Form, str, str]]] = MappingProxyType(
-    {
-        "tool_use": ("tool_use", "input", "id"),
-        "function_call": ("function_call", "arguments", "call_id"),
-        "tool_call": ("tool_calls", "args", "id"),  # as LangChain writes it
-    }
-)
+def _plain(value: Any) -> Any:
+    """Return the JSON of an object of an SDK."""
+    return value.model_dump() if hasattr(value, "model_dump") else value
+
+
+_Block = tuple[Form, str, str]
+_FUNCTION: Final[_Block] = ("tool_calls", "arguments", "id")
+_BLOCKS: Final[Mapping[str, _Block]] = {
+    "tool_use": ("tool_use", "input", "id"),
+    "function_call": ("function_call", "arguments", "call_id"),
+    "tool_call": ("tool_calls", "args", "id"),  # as LangChain writes it
+}
 """The form of a block of each type, and its keys of the arguments and the id."""
 
 
 def _call_in(block: Mapping[str, Any]) -> tuple[Form, RequestedCall] | None:
-    function = block.get("function")
-    if isinstance(function, Mapping):
-        return "tool_calls", RequestedCall(_name(function), function.get("arguments"), block.get("id"))
-    known = _BLOCKS.get(str(block.get("type")))
+    function: Any = block.get("function")
+    is_function = isinstance(function, Mapping)
+    known = _FUNCTION if is_function else _BLOCKS.get(str(block.get("type")))
     if known is None:
         return None
     form, arguments, id_key = known
-    return form, RequestedCall(_name(block), block.get(arguments), block.get(id_key))
-
-
-def _name(called: Mapping[str, Any]) -> str:
+    called: Mapping[str, Any] = function if is_function else block
     name = called.get("name")
     if not isinstance(name, str) or not name:
         msg = "A call in the response names no tool."
         raise ToolCallError(msg)
-    return name
+    return form, RequestedCall(name, called.get(arguments), block.get(id_key))
 
 
 _WORD: Final = re.compile(r"[\w.-]+")
@@ -208,57 +205,37 @@ def _named_in(text: str, tools: KnownTools) -> str:
 
 def result_messages(form: Form, answers: Sequence[ToolAnswer]) -> list[Message]:
     """Write answers as the messages or items that come next in the conversation, in the form of the calls."""
-    return _WRITERS[form](answers) if answers else []
+    if not answers:
+        return []
+    match form:
+        case "tool_use":
+            return [{"role": "user", "content": [_result_block(each) for each in answers]}]
+        case "tool_calls":
+            return [{"role": "tool", "tool_call_id": each.id, "content": each.text} for each in answers]
+        case "function_call":
+            return [
+                {"type": "function_call_output", "call_id": each.id, "output": each.text} for each in answers
+            ]
+        case "text":
+            return [{"role": "user", "content": "\n".join(map(_in_tag, answers))}]
+        case "native":  # the model's own chat template puts them into its dialect
+            return [{"role": "tool", "name": shown_name(each.tool), "content": each.text} for each in answers]
 
 
-def _anthropic(answers: Sequence[ToolAnswer]) -> list[Message]:
-    blocks = []
-    for answer in answers:
-        images = [
-            {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
-            for kind, data in answer.images
-        ]
-        content: Any = [{"type": "text", "text": answer.text}, *images] if images else answer.text
-        block = {"type": "tool_result", "tool_use_id": answer.id, "content": content}
-        blocks.append({**block, "is_error": True} if answer.is_error else block)
-    return [{"role": "user", "content": blocks}]
-
-
-def _openai_chat(answers: Sequence[ToolAnswer]) -> list[Message]:
-    return [{"role": "tool", "tool_call_id": answer.id, "content": answer.text} for answer in answers]
-
-
-def _openai_responses(answers: Sequence[ToolAnswer]) -> list[Message]:
-    return [
-        {"type": "function_call_output", "call_id": answer.id, "output": answer.text} for answer in answers
+def _result_block(answer: ToolAnswer) -> dict[str, Any]:
+    images = [
+        {"type": "image", "source": {"type": "base64", "media_type": kind, "data": data}}
+        for kind, data in answer.images
     ]
-
-
-def _tagged(answers: Sequence[ToolAnswer]) -> list[Message]:
-    return [{"role": "user", "content": "\n".join(map(_in_tag, answers))}]
+    content: Any = [{"type": "text", "text": answer.text}, *images] if images else answer.text
+    block = {"type": "tool_result", "tool_use_id": answer.id, "content": content}
+    return {**block, "is_error": True} if answer.is_error else block
 
 
 def _in_tag(answer: ToolAnswer) -> str:
     named = {"tool": shown_name(answer.tool)} if answer.tool else {}
-    told: dict[str, Any] = {**named, "result": answer.text}
-    if answer.is_error:
-        told = {**told, "is_error": True}
+    failed = {"is_error": True} if answer.is_error else {}
+    inner = json.dumps({**named, "result": answer.text, **failed}, ensure_ascii=False)
     # What a tool answers must not end the tag; JSON may write the slash with a backslash.
-    inner = json.dumps(told, ensure_ascii=False).replace("</", "<\\/")
+    inner = inner.replace("</", "<\\/")
     return f"<tool_result>\n{inner}\n</tool_result>"
-
-
-def _by_template(answers: Sequence[ToolAnswer]) -> list[Message]:
-    """Write messages that a model's own chat template puts into its dialect."""
-    return [{"role": "tool", "name": shown_name(answer.tool), "content": answer.text} for answer in answers]
-
-
-_WRITERS: Final[Mapping[Form, Callable[[Sequence[ToolAnswer]], list[Message]]]] = MappingProxyType(
-    {
-        "tool_use": _anthropic,
-        "tool_calls": _openai_chat,
-        "function_call": _openai_responses,
-        "text": _tagged,
-        "native": _by_template,
-    }
-)

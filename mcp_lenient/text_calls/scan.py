@@ -157,16 +157,19 @@ class _Scan:
         if self.example is not None and self.has_text:
             what = "text is beside a Python call that is not in a list, which may be an example"
             raise source.error(self.example, f"{what}; if the call is meant, send the call alone")
-        if found:
-            return
-        msg = "No tool call was found in the text."
-        if not source.text.strip():
-            msg = "The text is empty, so it contains no tool call."
-        elif self.data is not None:
-            msg = f"No tool call was found: the JSON at {source.where(self.data)} does not have both a tool's name and arguments."
-        elif self.odd is not None:
-            msg = f"No tool call was found: what begins at {source.where(self.odd)} is not plain text, and no call in it is read."
-        raise NoToolCallError(msg)
+        if not found:
+            raise NoToolCallError(self._why_none())
+
+    def _why_none(self) -> str:
+        """Return the reason why a text has no call."""
+        where = self.source.where
+        if not self.source.text.strip():
+            return "The text is empty, so it contains no tool call."
+        if self.data is not None:
+            return f"No tool call was found: the JSON at {where(self.data)} does not have both a tool's name and arguments."
+        if self.odd is not None:
+            return f"No tool call was found: what begins at {where(self.odd)} is not plain text, and no call in it is read."
+        return "No tool call was found in the text."
 
     def _count(self, at: int, times: int = 1) -> None:
         self.places += times
@@ -240,11 +243,13 @@ class _Scan:
             return self.source.end(at)[0]
         if tag is not None:
             return tag.end() if tag["empty"] else self._past_element(tag)
-        closed = _closing_fence(fence["mark"]) if fence else None
-        if text.startswith("<!--", at):
-            closed = re.compile("-->")
-        match = closed.search(text, fence.end() if fence else at) if closed else None
-        return match.end() if match else None
+        if fence is not None:
+            mark = fence["mark"]
+            closing = re.compile(rf"^ {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
+            closed = closing.search(text, fence.end())
+            return closed.end() if closed else None
+        end = text.find("-->", at) if text.startswith("<!--", at) else -1
+        return None if end < 0 else end + len("-->")
 
     def _past_element(self, tag: re.Match[str]) -> int | None:
         depth, tags = 1, re.compile(rf"<(/?){re.escape(tag['name'])}(?:\s[^<>]*)?(?<!/)>")
@@ -276,7 +281,7 @@ class _Scan:
 
     def _begins_sentence(self, start: int, end: int) -> bool:
         """Return whether a sentence, or a token of the model's turn, begins after a call in tags or between markers."""
-        text, after = self.source.text, _end(_SPACE, self.source.text, end)
+        text, after = self.source.text, self.source.past_all(_SPACE, end)
         is_apart = text[start] in "`~" or any(form.match(text, start) for form in (_VALUE, python.OPENER))
         return OWN.match(text, after) is not None or (not is_apart and text[after].isupper())
 
@@ -383,7 +388,7 @@ class _Scan:
         text, mark = self.source.text, re.compile(closing)
         found: list[Found] = []
         while True:
-            at = _end(_GAP, text, at)
+            at = self.source.past_all(_GAP, at)
             closed = mark.match(text, at)
             begun = None if closed else self._native(at, at, is_code=is_code)
             if not (closed or begun or is_code):
@@ -395,6 +400,9 @@ class _Scan:
 
     # --- tags -------------------------------------------------------------------------------------------
 
+    def _is_server(self, tag: re.Match[str]) -> bool:
+        return tag["name"] in self.source.tools.servers and not self.source.tools.lists(tag["name"])
+
     def _is_tool(self, tag: re.Match[str]) -> bool:
         """Return whether JSON follows the tag of a known tool, which is named like its server."""
         return self.source.tools.lists(tag["name"]) and self._content(tag) is not None
@@ -405,15 +413,11 @@ class _Scan:
     def _server(self, tag: re.Match[str]) -> _Begun:
         """Read the tag of a server, which contains the tags of its tools and nothing else."""
         source, name, found = self.source, tag["name"], []
-        self._require_plain(tag)
         self._require_name(tag, is_server=True)
         at = source.past_space(tag.end())
         while (inner := _TAG.match(source.masked, at)) is not None:
             begun = self._tool(name, inner)
-            is_server = inner["name"] in self.source.tools.servers and not self.source.tools.lists(
-                inner["name"]
-            )
-            if begun is None or is_server:
+            if begun is None or self._is_server(inner):
                 raise source.error(at, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
             self._count(at)
             found.append(begun[0])
@@ -432,39 +436,34 @@ class _Scan:
         content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
-            may_be = self.source.tools.lists(name) or (
-                not is_pair and self.source.tools.has(name) and self._may_be_empty(name)
-            )
             takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
-            if not takes_tags or tag["attributes"] or not may_be:
+            if not takes_tags or tag["attributes"] or not self._may_be_empty(name, is_pair=is_pair):
                 return None
             return found, closed.end() if is_pair and closed else tag.end()
-        if content is None or not self.takes_json:
-            if self.source.tools.lists(name):
-                raise source.error(tag.start(), self._unreadable(tag))
+        is_json = content is not None and self.takes_json
+        if not is_json and not source.tools.lists(name):
             return None
-        self._require_plain(tag)
+        if source.past_space(tag.end()) == len(source.text):
+            raise source.error(tag.start(), "the text ends after an opening tag; it may be cut off")
         self._require_name(tag)
+        if content is None or not self.takes_json:
+            what = f"<{name}> does not contain a JSON object with the arguments"
+            raise source.error(tag.start(), what)
         arguments, end = self._arguments(tag, content, is_in_server=server is not None)
         return found._replace(call=ToolCall(server, name, arguments)), self._past_closing(tag, end)
 
-    def _unreadable(self, tag: re.Match[str]) -> str:
-        if self.source.past_space(tag.end()) == len(self.source.text):
-            return "the text ends after an opening tag; it may be cut off"
-        if tag["attributes"]:
-            return f"<{tag['name']}> has attributes, which a tool call does not have"
-        return f"<{tag['name']}> does not contain a JSON object with the arguments"
-
-    def _may_be_empty(self, name: str) -> bool:
+    def _may_be_empty(self, name: str, *, is_pair: bool) -> bool:
         """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""
-        return not (name.lower() in _VOID or name in PART_NAMES or name[0].isupper())
-
-    def _require_plain(self, tag: re.Match[str]) -> None:
-        if tag["attributes"]:
-            raise self.source.error(tag.start(), self._unreadable(tag))
+        if self.source.tools.lists(name):
+            return True
+        is_other = is_pair or name.lower() in _VOID or name in PART_NAMES or name[0].isupper()
+        return self.source.tools.has(name) and not is_other
 
     def _require_name(self, tag: re.Match[str], *, is_server: bool = False) -> None:
-        """Require that a tag is named like a tool or server, not like a part of a call."""
+        """Require that a tag has no attributes, and is named like a tool or server, not like a part of a call."""
+        if tag["attributes"]:
+            what = f"<{tag['name']}> has attributes, which a tool call does not have"
+            raise self.source.error(tag.start(), what)
         if tag["name"] in PART_NAMES and (is_server or not self.source.tools.lists(tag["name"])):
             what = f"<{tag['name']}> is a part of a call, not the name of a tool"
             raise self.source.error(tag.start(), what)
@@ -514,12 +513,3 @@ class _Scan:
         if self.source.past_space(at) == len(self.source.text):
             what = "the text is cut off"
         raise self.source.error(at, f"expected </{tag['name']}> to close the tag, but {what}")
-
-
-def _closing_fence(mark: str) -> re.Pattern[str]:
-    return re.compile(rf"^ {{0,3}}{mark[0]}{{{len(mark)},}}[ \t]*$", re.MULTILINE)
-
-
-def _end(pattern: re.Pattern[str], text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return at if match is None else match.end()

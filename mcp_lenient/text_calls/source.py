@@ -59,8 +59,12 @@ class Source:
 
     def past_space(self, at: int) -> int:
         """Return the end of the white space that begins at a position."""
-        space = _SPACE.match(self.text, at)
-        return at if space is None else space.end()
+        return self.past_all(_SPACE, at)
+
+    def past_all(self, pattern: re.Pattern[str], at: int) -> int:
+        """Return the end of what a pattern matches at a position."""
+        match = pattern.match(self.text, at)
+        return at if match is None else match.end()
 
     def error(self, at: int, what: str) -> ToolCallError:
         """Return an error with its position."""

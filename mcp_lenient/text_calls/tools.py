@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 _MORE_NAMES: Final = frozenset("$ref allOf anyOf oneOf patternProperties".split())
 """Keywords that may declare other parameters than ``properties``."""
-PYTHON_NAMES: Final[Mapping[str, str]] = MappingProxyType({"True": "true", "False": "false", "None": "null"})
+PYTHON_NAMES: Final[Mapping[str, str]] = {"True": "true", "False": "false", "None": "null"}
 """JSON literals as written by chat templates that print Python values (Qwen3-Coder, Qwen3.5)."""
 
 
@@ -41,12 +40,13 @@ class KnownTools:
         is_open: bool = False,
     ) -> KnownTools:
         """Build from names, MCP or OpenAI definitions (also as objects), or a mapping of names to schemas."""
-        schemas = None
+        if tools is None:
+            return cls(None, frozenset(servers))
         if isinstance(tools, Mapping):
             schemas = {name: schema if isinstance(schema, Mapping) else {} for name, schema in tools.items()}
-        elif tools is not None:
-            schemas = dict(_definition(tool) for tool in tools)
-        return cls(schemas, frozenset(servers), is_open or tools is None)
+        else:
+            schemas = dict(map(_definition, tools))
+        return cls(schemas, frozenset(servers), is_open)
 
     def has(self, name: str) -> bool:
         """Return whether a tool of this name may be called."""
@@ -111,16 +111,9 @@ def _definition(tool: Any) -> tuple[str, Mapping[str, Any]]:
     else:
         look = lambda key: getattr(tool, key, None)  # noqa: E731
     name = look("name")
-    schema: Mapping[str, Any] = next(
-        (
-            own
-            # The SDK 2 warns where the older name is read.
-            for key in ("input_schema", "inputSchema", "parameters")
-            if isinstance(own := look(key), Mapping)
-        ),
-        {},
-    )
     if not isinstance(name, str):
         msg = f"tools must be names or definitions with a name, but one is of type {type(tool).__name__}"
         raise TypeError(msg)
-    return name, schema
+    # The newer name first: the SDK 2 warns where the older one is read.
+    schemas = map(look, ("input_schema", "inputSchema", "parameters"))
+    return name, next((schema for schema in schemas if isinstance(schema, Mapping)), {})
