@@ -11,7 +11,6 @@ from mcp_lenient.errors import ToolCallError
 from mcp_lenient.text_calls.source import Source, container
 from mcp_lenient.values.display import shown
 from mcp_lenient.values.json_values import json_type
-from mcp_lenient.values.limits import Limits
 
 MAX_CALLS: Final = 1_000
 _MAX_NAME: Final = 256
@@ -76,10 +75,6 @@ class RecordError(ToolCallError):
     """A call beside keys that say that it is not to be run."""
 
 
-class UnknownToolError(ToolCallError):
-    """A call of a tool that is not among the given ones."""
-
-
 class Found(NamedTuple):
     """A call, the position where it begins, and its dialect."""
 
@@ -93,126 +88,117 @@ def looks_like_call(text: str) -> bool:
     return all(claim.search(text) for claim in _CALL_KEY_PATTERNS)
 
 
-def calls_in(value: Any, limits: Limits) -> list[ToolCall] | None:
-    """Return the calls in a JSON value, which may be one call or a list of them; None if it is data."""
-    if isinstance(value, list):
-        return _calls_in_list(value, limits)
-    if not isinstance(value, dict) or value.get("method", _CALL_METHOD) != _CALL_METHOD:
-        return None
-    if _is_call(value):
-        return [_call(value, limits)]
-    if isinstance(value.get(_LIST_KEY), list):
-        listed = _calls_in_list(value[_LIST_KEY], limits)
-        return listed and _written_by_model(value, _LIST_KEY, listed)
-    nested = [key for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)]
-    if len(nested) > 1:
-        msg = "an object contains two tool calls under different keys"
-        raise ToolCallError(msg)
-    if not nested:
-        return None
-    servers = {key: value[key] for key in _SERVER_KEYS if key in value}
-    return _written_by_model(value, nested[0], [_call({**servers, **value[nested[0]]}, limits)])
+@dataclass(frozen=True, slots=True)
+class JsonCalls:
+    """The reader of the calls in a JSON value that begins at a position of a text."""
 
+    source: Source
+    at: int
 
-def _written_by_model(value: Mapping[str, Any], key: str, calls: list[ToolCall]) -> list[ToolCall]:
-    """Return the calls under a key of an object; other keys than those of a message are an error."""
-    known = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE.get(key, _MESSAGE_KEYS), key}
-    other = next((key for key in value if key not in known), None)
-    if other is not None:
-        msg = f"an object with '{key}' also has the key '{shown(other)}', which the message of a call does not have"
-        raise RecordError(msg)
-    if value.get("role") not in (None, *_AUTHORS):
-        msg = (
-            f"a message with a tool call has the role '{shown(value['role'])}', but only a model calls tools"
-        )
-        raise RecordError(msg)
-    _require_request(value, frozenset() if key == "function" else _AUTHORS)
-    return calls
+    def read(self, value: Any) -> list[ToolCall] | None:
+        """Return the calls in a value, which may be one call or a list of them; None if it is data."""
+        if isinstance(value, list):
+            return self._listed(value)
+        if not isinstance(value, dict) or value.get("method", _CALL_METHOD) != _CALL_METHOD:
+            return None
+        if _is_call(value):
+            return [self._call(value)]
+        if isinstance(value.get(_LIST_KEY), list):
+            listed = self._listed(value[_LIST_KEY])
+            return listed and self._written_by_model(value, _LIST_KEY, listed)
+        nested = [
+            key for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)
+        ]
+        if len(nested) > 1:
+            raise self.source.error(self.at, "an object contains two tool calls under different keys")
+        if not nested:
+            return None
+        servers = {key: value[key] for key in _SERVER_KEYS if key in value}
+        call = self._call({**servers, **value[nested[0]]})
+        return self._written_by_model(value, nested[0], [call])
 
+    def _written_by_model(self, value: Mapping[str, Any], key: str, calls: list[ToolCall]) -> list[ToolCall]:
+        """Return the calls under a key of an object; other keys than those of a message are an error."""
+        known = {*_SERVER_KEYS, *_OTHER_KEYS, *_KEYS_BESIDE.get(key, _MESSAGE_KEYS), key}
+        other = next((key for key in value if key not in known), None)
+        if other is not None:
+            what = f"an object with '{key}' also has the key '{shown(other)}', which the message of a call does not have"
+            raise self.source.error(self.at, what, RecordError)
+        role = value.get("role")
+        if role not in (None, *_AUTHORS):
+            what = f"a message with a tool call has the role '{shown(role)}', but only a model calls tools"
+            raise self.source.error(self.at, what, RecordError)
+        self._require_request(value, frozenset() if key == "function" else _AUTHORS)
+        return calls
 
-def _require_request(value: Mapping[str, Any], others: frozenset[str] = frozenset()) -> None:
-    """Require that the type and status of an object, if any, are those of a call that is still to be run."""
-    kind, status = value.get("type"), value.get("status")
-    if kind is not None and kind not in (*_TYPES, *others):
-        msg = f"an object with a tool call is of the type '{shown(kind)}', which is not a call to be run"
-        raise RecordError(msg)
-    if status is not None and (status != _WRITTEN or kind not in _ITEM_TYPES):
-        msg = f"a call has the status '{shown(status)}', so it may be the record of a call"
-        raise RecordError(msg)
+    def _require_request(self, value: Mapping[str, Any], others: frozenset[str] = frozenset()) -> None:
+        """Require that the type and status of an object, if any, are those of a call that is still to be run."""
+        kind, status = value.get("type"), value.get("status")
+        if kind is not None and kind not in (*_TYPES, *others):
+            what = f"an object with a tool call is of the type '{shown(kind)}', which is not a call to be run"
+            raise self.source.error(self.at, what, RecordError)
+        if status is not None and (status != _WRITTEN or kind not in _ITEM_TYPES):
+            what = f"a call has the status '{shown(status)}', so it may be the record of a call"
+            raise self.source.error(self.at, what, RecordError)
 
+    def _listed(self, values: list[Any]) -> list[ToolCall] | None:
+        calls: list[ToolCall] = []
+        others = 0
+        for value in values:
+            own = self.read(value) if isinstance(value, dict) else None
+            calls += own or ()
+            others += own is None
+            if len(calls) > MAX_CALLS:
+                raise self.source.error(self.at, f"a list contains more than {MAX_CALLS:,} tool calls")
+        if calls and others:
+            raise self.source.error(self.at, "a list mixes tool calls with other values")
+        return calls or None
 
-def calls_at(source: Source, value: Any, at: int) -> list[ToolCall] | None:
-    """Return the result of :func:`calls_in`; errors have the position of the value in the text."""
-    try:
-        return calls_in(value, source.limits)
-    except ToolCallError as error:
-        raise source.error(at, str(error)) from None
+    def _call(self, value: Mapping[str, Any]) -> ToolCall:
+        tool = self._name(value, _NAME_KEYS, "tool")
+        server = self._name(value, _SERVER_KEYS, "server") if any(map(value.get, _SERVER_KEYS)) else None
+        own = [key for key in _ARGUMENT_KEYS if key in value]
+        if len(own) > 1:
+            raise self.source.error(
+                self.at, f"a call of '{shown(tool)}' has arguments in both '{own[0]}' and '{own[1]}'"
+            )
+        known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
+        other = next((key for key in value if key not in known), None)
+        if other is not None:
+            what = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which a tool call does not have"
+            raise self.source.error(self.at, what)
+        self._require_request(value)
+        arguments = self._arguments(tool, value[own[0]])
+        if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
+            what = f"'{shown(tool)}' may be a definition instead of a call: its parameters are a JSON Schema"
+            raise self.source.error(self.at, what)
+        return ToolCall(server, tool, arguments)
 
+    def _name(self, value: Mapping[str, Any], keys: tuple[str, ...], what: str) -> str:
+        names = [value[key] for key in keys if value.get(key) is not None]
+        for name in names:
+            if not isinstance(name, str) or not name.strip() or len(name) > _MAX_NAME:
+                raise self.source.error(self.at, f"a call has a {what} name that is not a short string")
+        if not names:
+            raise self.source.error(self.at, f"a call has no {what} name")
+        if len(set(names)) > 1:
+            several = " and ".join(f"'{shown(name)}'" for name in names[:2])
+            raise self.source.error(self.at, f"a call has two {what} names, {several}")
+        return str(names[0])
 
-def _calls_in_list(values: list[Any], limits: Limits) -> list[ToolCall] | None:
-    calls: list[ToolCall] = []
-    others = 0
-    for value in values:
-        own = calls_in(value, limits) if isinstance(value, dict) else None
-        calls += own or ()
-        others += own is None
-        if len(calls) > MAX_CALLS:
-            msg = f"a list contains more than {MAX_CALLS:,} tool calls"
-            raise ToolCallError(msg)
-    if calls and others:
-        msg = "a list mixes tool calls with other values"
-        raise ToolCallError(msg)
-    return calls or None
+    def _arguments(self, tool: str, sent: Any) -> dict[str, Any]:
+        """Return the arguments, sent as an object or its text; empty for null or an empty text."""
+        if sent is None or sent == "":
+            return {}
+        arguments, what = sent, f"of type {json_type(sent)}, but must be an object"
+        if isinstance(sent, str):
+            arguments, what = container(sent, self.source.limits), "text that is not a JSON object"
+        if isinstance(arguments, dict):
+            return arguments
+        raise self.source.error(self.at, f"the arguments of '{shown(tool)}' are {what}")
 
 
 def _is_call(value: Mapping[str, Any]) -> bool:
     """Return whether an object has a name and arguments, valid or not."""
     has_name = any(key in value and not isinstance(value[key], dict) for key in _NAME_KEYS)
     return has_name and any(key in value for key in _ARGUMENT_KEYS)
-
-
-def _call(value: Mapping[str, Any], limits: Limits) -> ToolCall:
-    tool = _name(value, _NAME_KEYS, "tool")
-    server = _name(value, _SERVER_KEYS, "server") if any(map(value.get, _SERVER_KEYS)) else None
-    own = [key for key in _ARGUMENT_KEYS if key in value]
-    if len(own) > 1:
-        msg = f"a call of '{shown(tool)}' has arguments in both '{own[0]}' and '{own[1]}'"
-        raise ToolCallError(msg)
-    known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
-    other = next((key for key in value if key not in known), None)
-    if other is not None:
-        msg = f"an object with a name and '{own[0]}' also has the key '{shown(other)}', which a tool call does not have"
-        raise ToolCallError(msg)
-    _require_request(value)
-    arguments = _arguments(tool, value[own[0]], limits)
-    if own[0] == "parameters" and arguments.get("type") == "object" and "properties" in arguments:
-        msg = f"'{shown(tool)}' may be a definition instead of a call: its parameters are a JSON Schema"
-        raise ToolCallError(msg)
-    return ToolCall(server, tool, arguments)
-
-
-def _name(value: Mapping[str, Any], keys: tuple[str, ...], what: str) -> str:
-    names = [value[key] for key in keys if value.get(key) is not None]
-    for name in names:
-        if not isinstance(name, str) or not name.strip() or len(name) > _MAX_NAME:
-            msg = f"a call has a {what} name that is not a short string"
-            raise ToolCallError(msg)
-    if len(set(names)) != 1:
-        several = " and ".join(f"'{shown(name)}'" for name in names[:2])
-        msg = f"a call has two {what} names, {several}" if names else f"a call has no {what} name"
-        raise ToolCallError(msg)
-    only: str = names[0]
-    return only
-
-
-def _arguments(tool: str, sent: Any, limits: Limits) -> dict[str, Any]:
-    """Return the arguments, sent as an object or its text; empty for null or an empty text."""
-    if sent is None or sent == "":
-        return {}
-    arguments, what = sent, f"of type {json_type(sent)}, but must be an object"
-    if isinstance(sent, str):
-        arguments, what = container(sent, limits), "text that is not a JSON object"
-    if isinstance(arguments, dict):
-        return arguments
-    msg = f"the arguments of '{shown(tool)}' are {what}"
-    raise ToolCallError(msg)

@@ -12,11 +12,9 @@ from mcp_lenient.text_calls.call import (
     MAX_CALLS,
     PART_NAMES,
     Found,
+    JsonCalls,
     RecordError,
     ToolCall,
-    UnknownToolError,
-    calls_at,
-    calls_in,
     looks_like_call,
 )
 from mcp_lenient.text_calls.dialects import python
@@ -311,8 +309,7 @@ class _Scan:
             what = f"a call in the form of {dialect} begins here, but this text is in that of {self.found[0].dialect}"
             raise self.source.error(at, what)
         if not self.source.tools.has(call.tool):
-            msg = f"At {self.source.where(at)}: the called tool '{shown(call.tool)}' is not among the given tools."
-            raise UnknownToolError(msg)
+            raise self.source.unknown(at, call.tool)
         if len(self.found) == MAX_CALLS:
             raise self.source.error(at, f"the text contains more than {MAX_CALLS:,} tool calls")
         self.found.append(found)
@@ -357,7 +354,7 @@ class _Scan:
         value = self.source.read(at, end)
         if value is None and looks_like_call(self.source.text[at:end]):
             raise self.source.error(at, self.source.unreadable(at, end))
-        calls = calls_at(self.source, value, at)
+        calls = JsonCalls(self.source, at).read(value)
         return ([Found(call, at, JSON) for call in calls], end) if calls else None
 
     def _fenced(self, at: int, depth: int = 0) -> _Begun | None:
@@ -482,7 +479,7 @@ class _Scan:
             raise source.error(start, f"<{name}> contains a comment instead of arguments")
         if not isinstance(arguments, dict):
             raise source.error(start, f"<{name}> contains an array, but arguments must be an object")
-        inner = self._inner(arguments)
+        inner = self._inner(arguments, start)
         if inner is not None and (not is_in_server or inner == name):
             what = f"a call of '{shown(inner)}'" if inner else "the record of a call"
             raise source.error(
@@ -495,10 +492,10 @@ class _Scan:
             end = fence + len("```")
         return arguments, end
 
-    def _inner(self, arguments: dict[str, Any]) -> str | None:
+    def _inner(self, arguments: dict[str, Any], at: int) -> str | None:
         """Return the tool's name if arguments have the form of a call, "" if they have that of its record; None otherwise."""
         try:
-            calls = calls_in(arguments, self.source.limits)
+            calls = JsonCalls(self.source, at).read(arguments)
         except RecordError:
             return ""
         except ToolCallError:

@@ -66,9 +66,13 @@ class Source:
         match = pattern.match(self.text, at)
         return at if match is None else match.end()
 
-    def error(self, at: int, what: str) -> ToolCallError:
+    def error(self, at: int, what: str, kind: type[ToolCallError] = ToolCallError) -> ToolCallError:
         """Return an error with its position."""
-        return ToolCallError(f"At {self.where(at)}: {what}.")
+        return kind(f"At {self.where(at)}: {what}.")
+
+    def unknown(self, at: int, tool: str) -> ToolCallError:
+        """Return the error for a call of another tool than the given ones."""
+        return self.error(at, f"the called tool '{shown(tool)}' is not among the given tools")
 
     def read(self, start: int, end: int) -> Any:
         """Parse an array or object; None if that fails."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import ToolCall, calls_at
+from mcp_lenient.text_calls.call import JsonCalls, ToolCall
 from mcp_lenient.text_calls.dialects import python
 from mcp_lenient.text_calls.native import Dialect
 from mcp_lenient.text_calls.source import Source
@@ -25,7 +25,7 @@ def _json(source: Source, at: int) -> tuple[list[ToolCall], int]:
     calls: list[ToolCall] = []
     while True:
         value, end = source.json_object(at)
-        own = calls_at(source, value, at)
+        own = JsonCalls(source, at).read(value)
         if own is None:
             raise source.error(at, "the object does not have both a tool name and arguments")
         calls += own

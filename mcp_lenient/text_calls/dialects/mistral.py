@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import ToolCall, calls_at
+from mcp_lenient.text_calls.call import JsonCalls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -22,7 +22,7 @@ def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
     at = opener.end()
     if source.text[at : at + 1] == "[":
         value, end = source.json(at)
-        calls = calls_at(source, value, at)
+        calls = JsonCalls(source, at).read(value)
         if calls is None:
             raise source.error(at, "the array contains no tool call")
         return calls, end

@@ -13,7 +13,7 @@ import re
 from itertools import accumulate
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall, UnknownToolError
+from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall
 from mcp_lenient.text_calls.native import Dialect
 from mcp_lenient.text_calls.source import Source, container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
@@ -70,8 +70,7 @@ def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
             raise source.error(start, f"the text contains more than {MAX_CALLS:,} tool calls")
     unknown = next((call.tool for call in calls if not source.tools.lists(call.tool)), None)
     if unknown is not None:
-        what = f"the called tool '{shown(unknown)}' is not among the given tools"
-        raise UnknownToolError(str(source.error(opener.start(), what)))
+        raise source.unknown(opener.start(), unknown)
     return calls, end
 
 
