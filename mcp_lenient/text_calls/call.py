@@ -71,6 +71,10 @@ class ToolCall:
     arguments: dict[str, Any]
 
 
+Calls = tuple[list[ToolCall], int]
+"""Calls, and where they end."""
+
+
 class RecordError(ToolCallError):
     """A call beside keys that say that it is not to be run."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from mcp_lenient.text_calls.call import ToolCall
+    from mcp_lenient.text_calls.call import Calls
     from mcp_lenient.text_calls.source import Source
     from mcp_lenient.text_calls.tools import KnownTools
 
@@ -58,6 +58,6 @@ class Dialect:
 
     name: str
     opener: re.Pattern[str]
-    read: Callable[[Source, re.Match[str]], tuple[list[ToolCall], int]]
+    read: Callable[[Source, re.Match[str]], Calls]
     is_markup: bool = False
     is_call: Callable[[KnownTools, re.Match[str]], bool] = lambda _tools, _opener: True

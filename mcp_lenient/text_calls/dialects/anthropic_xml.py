@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import CONTAINERS, NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -22,7 +22,7 @@ _PART: Final = re.compile(rf"</?(?:invoke|parameter|{'|'.join(sorted(CONTAINERS)
 """The tags of the format, which in a value may be parts of the call or of another one."""
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     named = _NAMED.fullmatch(opener["attributes"])
     if named is None:
         raise source.error(opener.start(), 'expected <invoke name="..."> without other attributes')

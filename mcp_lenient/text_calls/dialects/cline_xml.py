@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import TAG_NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 from mcp_lenient.text_calls.tools import KnownTools
@@ -38,7 +38,7 @@ def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     return not (tools.lists(opener["first"]) or opener["text"].strip() or opener["attributes"])
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     tool = opener["tool"]
     if opener["attributes"]:
         what = f"<{shown(tool)}> has attributes; a parameter is written as <key>value</key>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -23,11 +23,11 @@ _INVOKE_END: Final = re.compile(rf"\s*</{_D}invoke>")
 _GROUP_END: Final = re.compile(rf"\s*</{_D}(?:function_|tool_)?calls>")
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     return _dsml(source, opener.end()) if opener["group"] else _tokens(source, opener.end())
 
 
-def _tokens(source: Source, at: int) -> tuple[list[ToolCall], int]:
+def _tokens(source: Source, at: int) -> Calls:
     calls = []
     while (call := _CALL.match(source.text, at)) is not None:
         arguments, at = source.json_object(call.end())
@@ -36,7 +36,7 @@ def _tokens(source: Source, at: int) -> tuple[list[ToolCall], int]:
     return calls, source.past(at, "<｜tool▁calls▁end｜>")
 
 
-def _dsml(source: Source, at: int) -> tuple[list[ToolCall], int]:
+def _dsml(source: Source, at: int) -> Calls:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
         return key["key"], raw if key["text"] == "true" else source.scalar(raw, key.start())
 

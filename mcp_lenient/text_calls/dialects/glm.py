@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -17,7 +17,7 @@ _KEY: Final = re.compile(r"\s*<arg_key>\s*(?P<key>[^<>\n]{1,256}?)\s*</arg_key>\
 _VALUE_END: Final = re.compile(r"</arg_value>\s*(?=<arg_key>|</tool_call>)")
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     name = opener["name"]
 
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -19,7 +19,7 @@ _END: Final = re.compile(r"\s*(?:<\|(?:call|end|return)\|>|(?=<\|start\|>)|\Z)")
 _MESSAGE_END: Final = re.compile(r"<\|(?:end|return)\|>|(?=<\|start\|>assistant)|\Z")
 
 
-def _read(source: Source, header: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, header: re.Match[str]) -> Calls:
     name = header["role"] or header["channel"]
     if header["open"] is None:
         raise source.error(header.start(), "a message's header has no <|message|>")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -23,11 +23,11 @@ _ARGUMENT_END: Final = re.compile(
 )
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     return _k3(source, opener.end()) if opener["k3"] else _k2(source, opener.end())
 
 
-def _k2(source: Source, at: int) -> tuple[list[ToolCall], int]:
+def _k2(source: Source, at: int) -> Calls:
     calls = []
     while (call := _CALL.match(source.text, at)) is not None:
         arguments, end = source.json_object(call.end())
@@ -36,7 +36,7 @@ def _k2(source: Source, at: int) -> tuple[list[ToolCall], int]:
     return calls, source.expect(_END, at, "<|tool_calls_section_end|>").end()
 
 
-def _k3(source: Source, at: int) -> tuple[list[ToolCall], int]:
+def _k3(source: Source, at: int) -> Calls:
     def value_of(key: re.Match[str], raw: str) -> tuple[str, Any]:
         name = key["key"].replace("&quot;", '"').replace("&amp;", "&")
         return name, raw if key["type"] == "string" else source.scalar(raw, key.start())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import JsonCalls, ToolCall
+from mcp_lenient.text_calls.call import Calls, JsonCalls, ToolCall
 from mcp_lenient.text_calls.dialects import python
 from mcp_lenient.text_calls.native import Dialect
 from mcp_lenient.text_calls.source import Source
@@ -17,11 +17,11 @@ _MORE: Final = re.compile(r"\s*;\s*(?=\{)")
 _PYTHON_END: Final = re.compile(r"\s*<\|python_end\|>\s*|\s*(?:<\|(?:eot|eom)(?:_id)?\|>\s*)?\Z")
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     return _python(source, opener) if opener["python"] is not None else _json(source, opener.end())
 
 
-def _json(source: Source, at: int) -> tuple[list[ToolCall], int]:
+def _json(source: Source, at: int) -> Calls:
     calls: list[ToolCall] = []
     while True:
         value, end = source.json_object(at)
@@ -35,7 +35,7 @@ def _json(source: Source, at: int) -> tuple[list[ToolCall], int]:
         at = more.end()
 
 
-def _python(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _python(source: Source, opener: re.Match[str]) -> Calls:
     known = python.OPENER.match(source.text, opener.end())
     if known is not None and not opener["python"].strip() and source.tools.lists(known["tool"]):
         return python.DIALECT.read(source, known)

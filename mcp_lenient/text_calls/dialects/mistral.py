@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from mcp_lenient.text_calls.call import JsonCalls, ToolCall
+from mcp_lenient.text_calls.call import Calls, JsonCalls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -18,7 +18,7 @@ _NAMED: Final = re.compile(rf"(?P<name>{NAME})(?:\[CALL_ID\]\w{{1,64}})?\[ARGS\]
 _BARE: Final = re.compile(rf"(?P<name>{NAME})(?=\{{)")
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     at = opener.end()
     if source.text[at : at + 1] == "[":
         value, end = source.json(at)

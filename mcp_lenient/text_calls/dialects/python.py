@@ -13,7 +13,7 @@ import re
 from itertools import accumulate
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import MAX_CALLS, ToolCall
+from mcp_lenient.text_calls.call import MAX_CALLS, Calls, ToolCall
 from mcp_lenient.text_calls.native import Dialect
 from mcp_lenient.text_calls.source import Source, container
 from mcp_lenient.text_calls.tools import PYTHON_NAMES, KnownTools
@@ -54,7 +54,7 @@ def _is_call(tools: KnownTools, opener: re.Match[str]) -> bool:
     return tools.lists(opener["tool"])
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     """Read calls that follow each other."""
     calls: list[ToolCall] = []
     begun: re.Match[str] | None = opener

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from mcp_lenient.text_calls.call import ToolCall
+from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import NAME, Dialect
 from mcp_lenient.text_calls.source import Source
 
@@ -25,7 +25,7 @@ _VALUE_END: Final = re.compile(
 )
 
 
-def _read(source: Source, opener: re.Match[str]) -> tuple[list[ToolCall], int]:
+def _read(source: Source, opener: re.Match[str]) -> Calls:
     name = opener["name"]
 
     def value_of(parameter: re.Match[str], raw: str) -> tuple[str, Any]:
