@@ -10,7 +10,6 @@ import ast
 import json
 import keyword
 import re
-from itertools import accumulate
 from typing import Any, Final
 
 from mcp_lenient.text_calls.call import MAX_CALLS, Calls, ToolCall
@@ -29,14 +28,15 @@ _GAP: Final = re.compile(r"[\s,;]*")
 _BETWEEN: Final = re.compile(r"[ \t]*(?:[,;]?[ \t\r\n]*\n|[,;][ \t]*)")
 """What may be between calls: a line break before one that is not indented, a comma or a semicolon."""
 _LONG: Final = r"'''(?P<single>[^\\]*?)'''" + r'|"""(?P<double>[^\\]*?)"""'
-_STRING: Final = re.compile(rf"""{_LONG}|"[^"\n]*"|'[^'\n]*'""")
+_STRING: Final = re.compile(rf"""{_LONG}|"[^"\r\n]*"|'[^'\r\n]*'""")
 _CODE: Final = re.compile(
-    rf"[\s,:=()\[\]{{}}]|(?<![\w.])(?:{_NAME}(?=\s*[(=])|(?:True|False|None|true|false|null)\b)"
-    r"|(?:(?<=[=,:(\[])[+-]|(?<=[=,:(\[]\s)[+-])?(?<![\w.])\d[\d_]*(?:\.[\d_]+)?(?:[eE][+-]?\d+)?"
+    rf"[ \t\f\r\n,:=()\[\]{{}}]|(?<![\w.])(?:{_NAME}(?=\s*[(=])|(?:True|False|None|true|false|null)\b)"
+    r"|(?:(?<=[=,:(\[])[+-]|(?<=[=,:(\[]\s)[+-])?(?<![\w.])[0-9][0-9_]*(?:\.[0-9_]+)?(?:[eE][+-]?[0-9]+)?"
 )
 """What may be outside of strings: names of tools and parameters, literals, and what is between them."""
 _CHAIN: Final = re.compile(r"[])}]\s*[\[({]")
 """What only a subscript or the call of a result has."""
+_NOT_ASCII: Final = re.compile(r"[^\x01-\x7f]|\\")
 _KEYWORD: Final = re.compile(rf"\b(?:{'|'.join(keyword.kwlist)})\b(?=\s*=)")
 _LITERAL: Final = (ast.Constant, ast.List, ast.Tuple, ast.Dict, ast.UnaryOp, ast.UAdd, ast.USub, ast.Load)
 _JSON_WORDS: Final = frozenset({"true", "false", "null"})
@@ -78,43 +78,36 @@ def calls_between(source: Source, start: int, end: int) -> list[ToolCall]:
     """Parse a call or list of calls that is the whole text between two positions."""
     text = source.text[start:end]
     masked = source.masked[start:end]
-    code = _KEYWORD.sub(lambda word: "_" * len(word[0]), masked.replace("\0", "_").replace("\\", "_"))
+    # In one line of ASCII, Python's positions are those of the text.
+    one_line = _NOT_ASCII.sub("_", masked.translate({10: " ", 13: " "}))
+    code = _KEYWORD.sub(lambda word: "_" * len(word[0]), one_line)
     bare = _STRING.sub("0", masked)
     is_plain = "\0" not in text and _CHAIN.search(bare) is None and not _CODE.sub("", bare)
     try:
         tree = ast.parse(code if is_plain else "", mode="eval").body
-        parts = _Parts(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         what = "the call that begins here cannot be parsed as Python; it may be cut off"
         raise source.error(start, what) from None
     nodes = tree.elts if isinstance(tree, ast.List) else [tree]
     if len(nodes) > MAX_CALLS:
         raise source.error(start, f"the list contains more than {MAX_CALLS:,} calls")
-    return [_call(source, parts, node, start) for node in nodes]
+    return [_call(source, text, node, start) for node in nodes]
 
 
-class _Parts:
-    """The text of each node; ``ast.get_source_segment`` would split the whole text for each one."""
-
-    def __init__(self, text: str) -> None:
-        self._bytes = text.encode()
-        self._lines = [0, *accumulate(map(len, self._bytes.splitlines(keepends=True)))]
-
-    def of(self, node: Any) -> str:
-        start = self._lines[node.lineno - 1] + node.col_offset
-        return self._bytes[start : self._lines[node.end_lineno - 1] + node.end_col_offset].decode()
+def _part(text: str, node: Any) -> str:
+    return text[node.col_offset : node.end_col_offset]
 
 
-def _call(source: Source, parts: _Parts, node: ast.expr, at: int) -> ToolCall:
+def _call(source: Source, text: str, node: ast.expr, at: int) -> ToolCall:
     if not isinstance(node, ast.Call) or node.args or any(word.arg is None for word in node.keywords):
         raise source.error(at, "this contains something other than calls with named arguments")
-    name = parts.of(node.func)
+    name = _part(text, node.func)
     if not _FULL_NAME.fullmatch(name):
         raise source.error(at, "what is called is not a tool's name")
     values = []
     for word in node.keywords:
-        key = parts.of(word).partition("=")[0].strip()
-        value = _as_json(parts.of(word.value)) if _is_literal(word.value) else None
+        key = _part(text, word).partition("=")[0].strip()
+        value = _as_json(_part(text, word.value)) if _is_literal(word.value) else None
         if value is None:
             raise source.error(at, f"the value of '{shown(key)}' of '{shown(name)}' is not a literal")
         values.append(f"{json.dumps(key)}: {value}")
