@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from mcp_lenient.errors import NoToolCallError, ToolCallError
@@ -64,6 +65,8 @@ _MARK: Final = re.compile(rf"{OPENED.pattern}|{OWN.pattern}|<\||<｜|\[TOOL_CALL
 
 _Begun = tuple[list[Found], int]
 """Calls, and where they end."""
+_Read = Callable[[int], _Begun | None]
+"""Reads what begins at a position; None if it is no call."""
 
 
 class AnswerCalls(NamedTuple):
@@ -86,11 +89,8 @@ def read_answer(source: Source, dialects: Collection[Dialect], *, takes_json: bo
         msg = f"The text has {marks:,} brackets, more than the limit of {MAX_MARKS:,}."
         raise ToolCallError(msg)
 
-    def scan() -> _Scan:
-        return _Scan(source, dialects, takes_json)
-
-    whole = scan()
-    whole.run(_past_reasoning(source, scan()), len(source.text))
+    whole = _Scan(source, dialects, takes_json)
+    whole.run(_past_reasoning(source, _Scan(source, dialects, takes_json)), len(source.text))
     whole.finish()
     return AnswerCalls(whole.found, not whole.has_text)
 
@@ -261,7 +261,7 @@ class _Scan:
 
     def _calls_here(self, at: int, start: int) -> int | None:
         """Add the calls that begin here and return their end; None if there are none."""
-        begun = self._native(at, start) or self._call(start) or self._fenced(start)
+        begun = self._native(start, at) or self._call(start) or self._fenced(start)
         if begun is None:
             return None
         calls, end = begun
@@ -318,10 +318,10 @@ class _Scan:
         """Return the dialect of a model family; the forms that may be beside JSON count as one."""
         return dialect if any(each.name == dialect and not each.is_markup for each in self.dialects) else JSON
 
-    def _native(self, at: int, start: int, *, is_code: bool = False) -> _Begun | None:
+    def _native(self, start: int, at: int | None = None, *, is_code: bool = False) -> _Begun | None:
         """Read a call in one of the dialects; the beginning of the text counts, as in Harmony's header."""
         for dialect in self.dialects if not is_code else {python.DIALECT} & {*self.dialects}:
-            for place in {at, start}:
+            for place in {start if at is None else at, start}:
                 opener = dialect.opener.match(self.source.text, place)
                 if opener is not None and dialect.is_call(self.source.tools, opener):
                     calls, end = dialect.read(self.source, opener)
@@ -341,11 +341,13 @@ class _Scan:
         if tag is None:
             return None
         if tag["name"] in CONTAINERS and not tag["attributes"] and not tag["empty"]:
-            return self._container(tag, depth)
+            if depth > _DEEPEST:
+                raise self.source.error(tag.start(), f"<{tag['name']}> is inside other wrapper tags")
+            return self._element(tag, partial(self._inside, depth + 1))
         if tag["name"] in self.source.tools.servers and not tag["empty"] and not self._is_tool(tag):
-            return self._server(tag)
-        begun = self._tool(None, tag)
-        return begun and ([begun[0]], begun[1])
+            self._require_name(tag, is_server=True)
+            return self._element(tag, partial(self._of_server, tag["name"]))
+        return self._tool(None, tag)
 
     def _json(self, at: int) -> _Begun | None:
         end, is_plain = self.source.end(at)
@@ -362,34 +364,34 @@ class _Scan:
         fence = _CALL_FENCE.match(self.source.text, at)
         if fence is None or depth > _DEEPEST:
             return None
-        closing, is_code = rf"{fence['mark']}(?![`~])", fence["code"] is not None
-        found, end, is_closed = self._only_calls(fence.end(), closing, depth + 1, is_code=is_code)
+        read = partial(self._native, is_code=True) if fence["code"] else partial(self._inside, depth + 1)
+        found, end, is_closed = self._only_calls(fence.end(), rf"{fence['mark']}(?![`~])", read)
         return (found, end) if found and is_closed else None
 
-    def _container(self, tag: re.Match[str], depth: int) -> _Begun:
-        """Read a wrapper tag, which may be left open at the end of the text."""
-        name, source = tag["name"], self.source
-        if depth > _DEEPEST:
-            raise source.error(tag.start(), f"<{name}> is inside other wrapper tags")
-        found, end, is_closed = self._only_calls(tag.end(), rf"</{re.escape(name)}\s*>", depth + 1)
-        if not found:
-            raise source.error(end, f"<{name}> contains no tool call")
-        if not is_closed and end < len(source.text):
-            raise source.error(end, f"<{name}> contains text beside the call")
-        return found, end
+    def _inside(self, depth: int, at: int) -> _Begun | None:
+        return self._native(at) or self._call(at, depth) or self._fenced(at, depth)
 
-    def _only_calls(
-        self, at: int, closing: str, depth: int, *, is_code: bool = False
-    ) -> tuple[list[Found], int, bool]:
+    def _element(self, tag: re.Match[str], read: _Read) -> _Begun:
+        """Read an element that contains nothing but calls."""
+        name, source = tag["name"], self.source
+        found, end, is_closed = self._only_calls(tag.end(), rf"</{re.escape(name)}\s*>", read)
+        is_cut = end == len(source.text) and not is_closed
+        # A wrapper tag may be left open at the end of the text.
+        if found and (is_closed or (is_cut and name in CONTAINERS)):
+            return found, end
+        inner = _TAG.match(source.masked, end)
+        if inner is not None:
+            raise source.error(end, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
+        beside = "is cut off" if is_cut else "contains text beside the call"
+        raise source.error(end, f"<{name}> {beside if found else 'contains no tool call'}")
+
+    def _only_calls(self, at: int, closing: str, read: _Read) -> tuple[list[Found], int, bool]:
         """Read calls up to a closing mark; return them, where reading ended, and whether it is at the mark."""
-        text, mark = self.source.text, re.compile(closing)
         found: list[Found] = []
         while True:
             at = self.source.past_all(_GAP, at)
-            closed = mark.match(text, at)
-            begun = None if closed else self._native(at, at, is_code=is_code)
-            if not (closed or begun or is_code):
-                begun = self._call(at, depth) or self._fenced(at, depth)
+            closed = re.compile(closing).match(self.source.text, at)
+            begun = None if closed else read(at)
             if begun is None:
                 return found, closed.end() if closed else at, closed is not None
             self._count(at)
@@ -407,36 +409,25 @@ class _Scan:
     def _content(self, tag: re.Match[str]) -> re.Match[str] | None:
         return _CONTENT.match(self.source.masked, self.source.past_space(tag.end()))
 
-    def _server(self, tag: re.Match[str]) -> _Begun:
-        """Read the tag of a server, which contains the tags of its tools and nothing else."""
-        source, name, found = self.source, tag["name"], []
-        self._require_name(tag, is_server=True)
-        at = source.past_space(tag.end())
-        while (inner := _TAG.match(source.masked, at)) is not None:
-            begun = self._tool(name, inner)
-            if begun is None or self._is_server(inner):
-                raise source.error(at, f"<{shown(inner['name'])}> inside <{name}> is not a tool call")
-            self._count(at)
-            found.append(begun[0])
-            at = source.past_space(begun[1])
-        end = self._past_closing(tag, at)
-        if not found:
-            raise source.error(tag.start(), f"<{name}> contains no tool call")
-        return found, end
+    def _of_server(self, server: str, at: int) -> _Begun | None:
+        """Read the tag of a tool in that of its server."""
+        tag = _TAG.match(self.source.masked, at)
+        is_server = tag is not None and self._is_server(tag)
+        return None if tag is None or is_server else self._tool(server, tag)
 
-    def _tool(self, server: str | None, tag: re.Match[str]) -> tuple[Found, int] | None:
+    def _tool(self, server: str | None, tag: re.Match[str]) -> _Begun | None:
         """Read the tag of a tool; None if it is other markup."""
         source, name = self.source, tag["name"]
         if name in _RESULTS and not self.source.tools.lists(name):
             return None
-        found = Found(ToolCall(server, name, {}), tag.start(), JSON)
         content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
             takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
             if not takes_tags or tag["attributes"] or not self._may_be_empty(name, is_pair=is_pair):
                 return None
-            return found, closed.end() if is_pair and closed else tag.end()
+            end = closed.end() if is_pair and closed else tag.end()
+            return [Found(ToolCall(server, name, {}), tag.start(), JSON)], end
         is_json = content is not None and self.takes_json
         if not is_json and not source.tools.lists(name):
             return None
@@ -447,7 +438,8 @@ class _Scan:
             what = f"<{name}> does not contain a JSON object with the arguments"
             raise source.error(tag.start(), what)
         arguments, end = self._arguments(tag, content, is_in_server=server is not None)
-        return found._replace(call=ToolCall(server, name, arguments)), self._past_closing(tag, end)
+        call = Found(ToolCall(server, name, arguments), tag.start(), JSON)
+        return [call], self._past_closing(tag, end)
 
     def _may_be_empty(self, name: str, *, is_pair: bool) -> bool:
         """Return whether an empty tag may be a call: not one of HTML's, nor JSX's, which are capitalized."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
@@ -161,32 +162,25 @@ class Source:
         self,
         at: int,
         key: re.Pattern[str],
-        value_end: re.Pattern[str],
+        value_end: re.Pattern[str] | None,
         value_of: Callable[[re.Match[str], str], tuple[str, Any]],
     ) -> tuple[dict[str, Any], int]:
         """Parse consecutive parameters; return them and their end.
 
-        ``key`` matches a parameter up to its value, ``value_end`` what follows the value; ``value_of`` returns the
-        name and value from the match of ``key`` and the raw value.
+        ``key`` matches a parameter up to its value, ``value_end`` what follows the value, by default the closing tag;
+        ``value_of`` returns the name and value from the match of ``key`` and the raw value.
         """
         arguments: dict[str, Any] = {}
         while (begun := key.match(self.text, at)) is not None:
-            end = value_end.search(self.text, begun.end())
+            closing = value_end or re.compile(f"</{re.escape(begun['key'])}>")
+            end = closing.search(self.text, begun.end())
             if end is None:
-                raise self.error(begun.start(), "a value is not closed; the text may be cut off")
+                value = "a value" if value_end else f"<{shown(begun['key'])}>"
+                raise self.error(begun.start(), f"{value} is not closed; the text may be cut off")
             name, value = value_of(begun, self.text[begun.end() : end.start()])
             self.put(arguments, name, value, begun.start())
             at = end.end()
         return arguments, at
-
-    def enclosed(self, opening: re.Match[str], name: str) -> tuple[str, int]:
-        """Return the text between an opening tag and its closing tag, and the end of the latter."""
-        closing = f"</{name}>"
-        end = self.text.find(closing, opening.end())
-        if end < 0:
-            at = self.past_space(opening.start())
-            raise self.error(at, f"{shown(closing)} is missing; the text may be cut off")
-        return self.text[opening.end() : end], end + len(closing)
 
     def in_value(self, tool: str, parameter: re.Match[str], tag: re.Match[str]) -> ToolCallError:
         """Return the error for a tag in a value that may be a part of the call."""
@@ -216,12 +210,7 @@ def without_mark(text: str) -> str:
 def _unquoted(text: str) -> str:
     """Decode a text that is JSON in a JSON string."""
     inner = text
-    for _ in range(_MAX_QUOTINGS):
-        bare = inner.strip()
-        if len(bare) < 2 or bare[0] != '"' or bare[-1] != '"':
-            break
-        try:
-            inner = _EXTENT.decode(bare)
-        except ValueError:
-            break
+    with suppress(ValueError):
+        for _ in range(_MAX_QUOTINGS):
+            inner = _EXTENT.decode(inner) if inner.lstrip().startswith('"') else inner
     return inner if inner.lstrip().startswith(("{", "[")) else text

@@ -8,7 +8,7 @@ a string; the tags of the tool and of its parameters may be parts of the call.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from mcp_lenient.text_calls.call import Calls, ToolCall
 from mcp_lenient.text_calls.native import TAG_NAME, Dialect
@@ -43,13 +43,13 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
     if opener["attributes"]:
         what = f"<{shown(tool)}> has attributes; a parameter is written as <key>value</key>"
         raise source.error(opener.start(), what)
-    arguments: dict[str, Any] = {}
-    at = opener.end()
-    while (parameter := _PARAMETER.match(source.text, at)) is not None:
+
+    def value_of(parameter: re.Match[str], raw: str) -> tuple[str, str]:
         _require_parameter(source, tool, parameter)
-        raw, at = source.enclosed(parameter, parameter["key"])
         _require_text(source, tool, parameter, raw)
-        source.put(arguments, parameter["key"], _LINE_BREAKS.sub("", raw), parameter.start())
+        return parameter["key"], _LINE_BREAKS.sub("", raw)
+
+    arguments, at = source.parameters(opener.end(), _PARAMETER, None, value_of)
     what = f"a parameter such as <key>value</key> or </{shown(tool)}> and no other text"
     end = source.expect(re.compile(rf"\s*</{re.escape(tool)}>"), at, what).end()
     return [ToolCall(None, tool, arguments)], end

@@ -18,21 +18,20 @@ _PYTHON_END: Final = re.compile(r"\s*<\|python_end\|>\s*|\s*(?:<\|(?:eot|eom)(?:
 
 
 def _read(source: Source, opener: re.Match[str]) -> Calls:
-    return _python(source, opener) if opener["python"] is not None else _json(source, opener.end())
+    return _python(source, opener) if opener["python"] is not None else _json(source, opener)
 
 
-def _json(source: Source, at: int) -> Calls:
+def _json(source: Source, begun: re.Match[str]) -> Calls:
     calls: list[ToolCall] = []
-    while True:
-        value, end = source.json_object(at)
-        own = JsonCalls(source, at).read(value)
+    more: re.Match[str] | None = begun
+    while more is not None:
+        value, end = source.json_object(more.end())
+        own = JsonCalls(source, more.end()).read(value)
         if own is None:
-            raise source.error(at, "the object does not have both a tool name and arguments")
+            raise source.error(more.end(), "the object does not have both a tool name and arguments")
         calls += own
         more = _MORE.match(source.text, end)
-        if more is None:
-            return calls, end
-        at = more.end()
+    return calls, end
 
 
 def _python(source: Source, opener: re.Match[str]) -> Calls:

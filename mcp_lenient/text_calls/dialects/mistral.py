@@ -33,14 +33,11 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
 
 def _name(source: Source, at: int) -> tuple[str, int]:
     """Return the name of the tool at a position, and the position of its arguments."""
-    named = _NAMED.match(source.text, at)
-    bare = _BARE.match(source.text, at) if named is None else None
-    if bare is not None and source.tools.lists(bare["name"]):
-        return bare["name"], bare.end()
-    if bare is not None:
+    bare = _BARE.match(source.text, at)
+    if bare is not None and not source.tools.lists(bare["name"]):
         what = "expected [ARGS] after the name of the tool, which is not among the given tools"
         raise source.error(at, what)
-    named = source.expect(_NAMED, at, "a tool's name and [ARGS]")
+    named = bare or source.expect(_NAMED, at, "a tool's name and [ARGS]")
     return named["name"], named.end()
 
 

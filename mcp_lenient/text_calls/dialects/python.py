@@ -62,8 +62,7 @@ def _read(source: Source, opener: re.Match[str]) -> Calls:
         start = begun.start()
         end = source.end(start if begun["list"] else begun.end() - 1)[0]
         calls += calls_between(source, start, end)
-        after = _GAP.match(source.text, end)
-        begun = OPENER.match(source.text, after.end() if after else end)
+        begun = OPENER.match(source.text, source.past_all(_GAP, end))
         if begun is not None and not _BETWEEN.fullmatch(source.text, end, begun.start()):
             raise source.error(begun.start(), "expected a line that begins with the next call")
         if len(calls) > MAX_CALLS:
