@@ -110,9 +110,7 @@ class JsonCalls:
         if isinstance(value.get(_LIST_KEY), list):
             listed = self._listed(value[_LIST_KEY])
             return listed and self._written_by_model(value, _LIST_KEY, listed)
-        nested = [
-            key for key in _NESTED_KEYS if isinstance(inner := value.get(key), dict) and _is_call(inner)
-        ]
+        nested = [key for key in _NESTED_KEYS if _is_call(value.get(key))]
         if len(nested) > 1:
             raise self.source.error(self.at, "an object contains two tool calls under different keys")
         if not nested:
@@ -163,9 +161,8 @@ class JsonCalls:
         server = self._name(value, _SERVER_KEYS, "server") if any(map(value.get, _SERVER_KEYS)) else None
         own = [key for key in _ARGUMENT_KEYS if key in value]
         if len(own) > 1:
-            raise self.source.error(
-                self.at, f"a call of '{shown(tool)}' has arguments in both '{own[0]}' and '{own[1]}'"
-            )
+            what = f"a call of '{shown(tool)}' has arguments in both '{own[0]}' and '{own[1]}'"
+            raise self.source.error(self.at, what)
         known = {*_NAME_KEYS, *_SERVER_KEYS, *_OTHER_KEYS, own[0]}
         other = next((key for key in value if key not in known), None)
         if other is not None:
@@ -202,7 +199,8 @@ class JsonCalls:
         raise self.source.error(self.at, f"the arguments of '{shown(tool)}' are {what}")
 
 
-def _is_call(value: Mapping[str, Any]) -> bool:
-    """Return whether an object has a name and arguments, valid or not."""
-    has_name = any(key in value and not isinstance(value[key], dict) for key in _NAME_KEYS)
-    return has_name and any(key in value for key in _ARGUMENT_KEYS)
+def _is_call(value: Any) -> bool:
+    """Return whether a value is an object with a name and arguments, valid or not."""
+    if not isinstance(value, dict) or value.keys().isdisjoint(_ARGUMENT_KEYS):
+        return False
+    return any(key in value and not isinstance(value[key], dict) for key in _NAME_KEYS)

@@ -148,9 +148,8 @@ class _Scan:
         if cut_off is not None:
             raise source.error(cut_off.start(), "the text ends within a tag; it may be cut off")
         if found and self.odd is not None:
-            what = (
-                f"text that is not plain is beside the call of '{shown(found[0].call.tool)}' and may quote it"
-            )
+            called = shown(found[0].call.tool)
+            what = f"text that is not plain is beside the call of '{called}' and may quote it"
             raise source.error(self.odd, f"{what}; if the call is meant, send the call alone")
         if self.example is not None and self.has_text:
             what = "text is beside a Python call that is not in a list, which may be an example"
@@ -412,15 +411,15 @@ class _Scan:
     def _of_server(self, server: str, at: int) -> _Begun | None:
         """Read the tag of a tool in that of its server."""
         tag = _TAG.match(self.source.masked, at)
-        is_server = tag is not None and self._is_server(tag)
-        return None if tag is None or is_server else self._tool(server, tag)
+        return None if tag is None or self._is_server(tag) else self._tool(server, tag)
 
     def _tool(self, server: str | None, tag: re.Match[str]) -> _Begun | None:
         """Read the tag of a tool; None if it is other markup."""
         source, name = self.source, tag["name"]
         if name in _RESULTS and not self.source.tools.lists(name):
             return None
-        content, closed = self._content(tag), _CLOSED.match(source.masked, tag.end())
+        content = self._content(tag) if self.takes_json else None
+        closed = _CLOSED.match(source.masked, tag.end())
         is_pair = closed is not None and closed[1] == name and not tag["empty"]
         if tag["empty"] or is_pair:
             takes_tags = self.takes_json or any(each.is_markup for each in self.dialects)
@@ -428,15 +427,13 @@ class _Scan:
                 return None
             end = closed.end() if is_pair and closed else tag.end()
             return [Found(ToolCall(server, name, {}), tag.start(), JSON)], end
-        is_json = content is not None and self.takes_json
-        if not is_json and not source.tools.lists(name):
+        if content is None and not source.tools.lists(name):
             return None
         if source.past_space(tag.end()) == len(source.text):
             raise source.error(tag.start(), "the text ends after an opening tag; it may be cut off")
         self._require_name(tag)
-        if content is None or not self.takes_json:
-            what = f"<{name}> does not contain a JSON object with the arguments"
-            raise source.error(tag.start(), what)
+        if content is None:
+            raise source.error(tag.start(), f"<{name}> does not contain a JSON object with the arguments")
         arguments, end = self._arguments(tag, content, is_in_server=server is not None)
         call = Found(ToolCall(server, name, arguments), tag.start(), JSON)
         return [call], self._past_closing(tag, end)
@@ -450,12 +447,11 @@ class _Scan:
 
     def _require_name(self, tag: re.Match[str], *, is_server: bool = False) -> None:
         """Require that a tag has no attributes, and is named like a tool or server, not like a part of a call."""
+        at, name = tag.start(), tag["name"]
         if tag["attributes"]:
-            what = f"<{tag['name']}> has attributes, which a tool call does not have"
-            raise self.source.error(tag.start(), what)
-        if tag["name"] in PART_NAMES and (is_server or not self.source.tools.lists(tag["name"])):
-            what = f"<{tag['name']}> is a part of a call, not the name of a tool"
-            raise self.source.error(tag.start(), what)
+            raise self.source.error(at, f"<{name}> has attributes, which a tool call does not have")
+        if name in PART_NAMES and (is_server or not self.source.tools.lists(name)):
+            raise self.source.error(at, f"<{name}> is a part of a call, not the name of a tool")
 
     def _arguments(
         self, tag: re.Match[str], content: re.Match[str], *, is_in_server: bool
@@ -473,10 +469,9 @@ class _Scan:
             raise source.error(start, f"<{name}> contains an array, but arguments must be an object")
         inner = self._inner(arguments, start)
         if inner is not None and (not is_in_server or inner == name):
-            what = f"a call of '{shown(inner)}'" if inner else "the record of a call"
-            raise source.error(
-                tag.start(), f"<{name}> contains {what}, or is itself a call with such arguments"
-            )
+            held = f"a call of '{shown(inner)}'" if inner else "the record of a call"
+            what = f"<{name}> contains {held}, or is itself a call with such arguments"
+            raise source.error(tag.start(), what)
         if content["fence"]:
             fence = source.past_space(end)
             if not source.text.startswith("```", fence):
