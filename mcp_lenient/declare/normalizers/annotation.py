@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import UnionType
 from typing import Annotated, Any, ClassVar, Final, NoReturn, Union, get_args, get_origin
 from uuid import uuid4
@@ -281,6 +281,25 @@ def check_flag(where: str, value: object) -> None:
     """Raise a ValueError if a value is no boolean."""
     if not isinstance(value, bool):
         refuse_argument(where, "true or false", value)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ReadyMade(ValueNormalizer):
+    """A normalizer of this package: a function, and what it takes beside the value."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...] = field(default=(), hash=False)
+
+    @property
+    def __name__(self) -> str:
+        return self.function.__name__.strip("_")
+
+    def __repr__(self) -> str:
+        return f"{self.__name__}({', '.join(map(repr, self.arguments))})"
+
+    def __call__(self, value: Any) -> Any:
+        """Return the result of the function."""
+        return self.function(value, *self.arguments)
 
 
 @dataclass(frozen=True, slots=True)

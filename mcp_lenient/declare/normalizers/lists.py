@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NoReturn, get_args
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_TYPE,
     INVALID_VALUE,
+    ReadyMade,
     ValueNormalizer,
     WrongItemsError,
     check_flag,
@@ -25,21 +26,7 @@ Container = Literal["array", "object"]
 _LIMITS: Final = Limits()
 
 
-@dataclass(frozen=True, slots=True)
-class ParseJson(ValueNormalizer):
-    """The normalizer of :func:`parse_json`."""
-
-    kinds: tuple[Container, ...]
-
-    def __call__(self, value: Any) -> Any:
-        """Return the parsed container, or the value unchanged."""
-        if not isinstance(value, str):
-            return value
-        found = container(value, _LIMITS)
-        return value if found is None or json_type(found) not in self.kinds else found
-
-
-def parse_json(*kinds: Container) -> ParseJson:
+def parse_json(*kinds: Container) -> ReadyMade:
     """Parse a text that is a JSON array or object; any other text stays unchanged.
 
     For types such as ``str | list[str]``, where the text is valid, so that no rule may parse it. A text may also be
@@ -58,37 +45,15 @@ def parse_json(*kinds: Container) -> ParseJson:
     for kind in kinds:
         if kind not in get_args(Container):
             refuse_argument("Each kind of parse_json(*kinds)", "'array' or 'object'", kind)
-    return ParseJson(tuple(sorted(set(kinds or get_args(Container)))))
+    return ReadyMade(_parse_json, tuple(sorted(set(kinds or get_args(Container)))))
 
 
-@dataclass(frozen=True, slots=True)
-class Split(ValueNormalizer):
-    """The normalizer of :func:`split`."""
-
-    separator: str
-
-    def __post_init__(self) -> None:
-        check_separator("split(separator)", self.separator)
-
-    def __call__(self, value: Any) -> Any:
-        """Return the parts of a text, or the value unchanged; refuse what begins like JSON but is no array."""
-        if not isinstance(value, str):
-            return value
-        if is_null_text(value):
-            return None
-        listed = container(value, _LIMITS)
-        if isinstance(listed, list):
-            return listed
-        if listed is not None or looks_like_json(value):
-            message = Text(
-                "send an array, or plain items separated by {separator}; the text is neither",
-                separator=repr(self.separator),
-            )
-            raise NormalizationError(INVALID_TYPE, message)
-        return parts(value, self.separator)
+def _parse_json(value: Any, *kinds: Container) -> Any:
+    found = container(value, _LIMITS) if isinstance(value, str) else None
+    return value if found is None or json_type(found) not in kinds else found
 
 
-def split(separator: str = ",") -> Split:
+def split(separator: str = ",") -> ReadyMade:
     """Split a text into a list and strip its parts; a list stays unchanged.
 
     Empty parts are left out, so ``""`` becomes an empty list. The texts ``null`` and ``None``, printed by serializers,
@@ -104,7 +69,26 @@ def split(separator: str = ",") -> Split:
     Raises:
         ValueError: When the separator is not a string, is empty, or contains brackets or quotes.
     """
-    return Split(separator)
+    check_separator("split(separator)", separator)
+    return ReadyMade(_split, (separator,))
+
+
+def _split(value: Any, separator: str) -> Any:
+    """Return the parts of a text, or the value unchanged; refuse what begins like JSON but is no array."""
+    if not isinstance(value, str):
+        return value
+    if is_null_text(value):
+        return None
+    listed = container(value, _LIMITS)
+    if isinstance(listed, list):
+        return listed
+    if listed is not None or looks_like_json(value):
+        message = Text(
+            "send an array, or plain items separated by {separator}; the text is neither",
+            separator=repr(separator),
+        )
+        raise NormalizationError(INVALID_TYPE, message)
+    return parts(value, separator)
 
 
 def parts(text: str, separator: str) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_VALUE,
+    ReadyMade,
     ValueNormalizer,
     check_flag,
     refuse_argument,
@@ -23,82 +24,46 @@ from mcp_lenient.values.language import Text
 Scalar = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class TextMethod(ValueNormalizer):
-    """The normalizer of :func:`strip`, :func:`lower` and :func:`upper`."""
-
-    method: Callable[[str], str]
-
-    @property
-    def __name__(self) -> str:
-        return self.method.__name__
-
-    def __call__(self, value: Any) -> Any:
-        """Return what the method makes of a text, or the value unchanged."""
-        return self.method(value) if isinstance(value, str) else value
-
-
-def strip() -> TextMethod:
+def strip() -> ReadyMade:
     """Strip white space from both ends of a text.
 
     >>> strip()("  a note "), strip()(5)
     ('a note', 5)
     """
-    return TextMethod(str.strip)
+    return ReadyMade(_strip)
 
 
-def lower() -> TextMethod:
+def _strip(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+def lower() -> ReadyMade:
     """Convert a text to lower case.
 
     >>> lower()("Berlin"), lower()(None)
     ('berlin', None)
     """
-    return TextMethod(str.lower)
+    return ReadyMade(_lower)
 
 
-def upper() -> TextMethod:
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def upper() -> ReadyMade:
     """Convert a text to upper case.
 
     >>> upper()("eur"), upper()(["eur"])
     ('EUR', ['eur'])
     """
-    return TextMethod(str.upper)
+    return ReadyMade(_upper)
 
 
-@dataclass(frozen=True, slots=True)
-class Synonyms(ValueNormalizer):
-    """The normalizer of :func:`synonyms`."""
-
-    meanings: tuple[tuple[str, Scalar], ...]
-    match_case: bool = False
-    _by_word: Mapping[str, Scalar] = field(init=False, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_flag("synonyms(match_case=...)", self.match_case)
-        by_word: dict[str, Scalar] = {}
-        for word, value in self.meanings:
-            key = self._key(word)
-            if key in by_word and (type(by_word[key]), by_word[key]) != (type(value), value):
-                ignored = "the outer space" if self.match_case else "the case"
-                allowed = f"unambiguous when {ignored} of {word!r} is ignored"
-                refuse_argument("synonyms(meanings)", allowed, value)
-            by_word[key] = value
-        for word, value in self.meanings:
-            if isinstance(value, str) and by_word.get(self._key(value), value) != value:
-                allowed = f"final, but the meaning of {word!r} is a synonym as well"
-                refuse_argument("synonyms(meanings)", allowed, value)
-        object.__setattr__(self, "_by_word", by_word)
-
-    def __call__(self, value: Any) -> Any:
-        """Return the meaning of the word, or the value unchanged."""
-        return self._by_word.get(self._key(value), value) if isinstance(value, str) else value
-
-    def _key(self, word: str) -> str:
-        word = word.strip()
-        return word if self.match_case else word.casefold()
+def _upper(value: Any) -> Any:
+    return value.upper() if isinstance(value, str) else value
 
 
-def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Synonyms:
+def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> ReadyMade:
     """Replace words by their meanings, ignoring letter case and white space around them.
 
     Any other text stays unchanged.
@@ -122,38 +87,31 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Syn
             refuse_argument("Each word of synonyms(meanings)", "a non-empty string", word)
         if not isinstance(value, (str, int, float, type(None))):
             refuse_argument(f"The meaning of {word!r}", "a string, number, boolean or None", value)
-    return Synonyms(tuple(sorted(meanings.items(), key=lambda entry: entry[0])), match_case)
+    check_flag("synonyms(match_case=...)", match_case)
+    by_word: dict[str, Scalar] = {}
+    for word, value in sorted(meanings.items(), key=lambda entry: entry[0]):
+        key = _word(word, match_case)
+        if key in by_word and (type(by_word[key]), by_word[key]) != (type(value), value):
+            ignored = "the outer space" if match_case else "the case"
+            allowed = f"unambiguous when {ignored} of {word!r} is ignored"
+            refuse_argument("synonyms(meanings)", allowed, value)
+        by_word[key] = value
+    for word, value in sorted(meanings.items(), key=lambda entry: entry[0]):
+        if isinstance(value, str) and by_word.get(_word(value, match_case), value) != value:
+            allowed = f"final, but the meaning of {word!r} is a synonym as well"
+            refuse_argument("synonyms(meanings)", allowed, value)
+    return ReadyMade(_synonyms, (by_word, match_case))
 
 
-@dataclass(frozen=True, slots=True)
-class Clamp(ValueNormalizer):
-    """The normalizer of :func:`clamp`."""
-
-    minimum: float | None
-    maximum: float | None
-
-    def __post_init__(self) -> None:
-        for name, bound in (("minimum", self.minimum), ("maximum", self.maximum)):
-            if bound is not None and (not _is_number(bound) or not math.isfinite(bound)):
-                refuse_argument(f"clamp({name}=...)", "a finite number or None", bound)
-        if self.minimum is None and self.maximum is None:
-            refuse_argument("clamp(minimum, maximum)", "one number at least", None)
-        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
-            refuse_argument("clamp(minimum=...)", f"at most {self.maximum!r}, its maximum", self.minimum)
-
-    def __call__(self, value: Any) -> Any:
-        """Return the value, or the bound that it exceeds."""
-        number = number_in_text(value) if isinstance(value, str) else value
-        if number is None or not _is_number(number):
-            return value
-        if self.minimum is not None and number < self.minimum:
-            return self.minimum
-        if self.maximum is not None and number > self.maximum:
-            return self.maximum
-        return value
+def _word(text: str, match_case: bool) -> str:  # noqa: FBT001 - as synonyms() has it
+    return text.strip() if match_case else text.strip().casefold()
 
 
-def clamp(minimum: float | None = None, maximum: float | None = None) -> Clamp:
+def _synonyms(value: Any, by_word: Mapping[str, Scalar], match_case: bool) -> Any:  # noqa: FBT001 - likewise
+    return by_word.get(_word(value, match_case), value) if isinstance(value, str) else value
+
+
+def clamp(minimum: float | None = None, maximum: float | None = None) -> ReadyMade:
     """Replace a number that is out of bounds, also one in a text, by the nearest bound.
 
     This saves callers an error but is not a check: values that only the type's own validation converts to numbers
@@ -170,7 +128,23 @@ def clamp(minimum: float | None = None, maximum: float | None = None) -> Clamp:
     Raises:
         ValueError: When a bound is not a finite number, both are None, or the minimum is above the maximum.
     """
-    return Clamp(minimum, maximum)
+    for name, bound in (("minimum", minimum), ("maximum", maximum)):
+        if bound is not None and (not _is_number(bound) or not math.isfinite(bound)):
+            refuse_argument(f"clamp({name}=...)", "a finite number or None", bound)
+    if minimum is None and maximum is None:
+        refuse_argument("clamp(minimum, maximum)", "one number at least", None)
+    if minimum is not None and maximum is not None and minimum > maximum:
+        refuse_argument("clamp(minimum=...)", f"at most {maximum!r}, its maximum", minimum)
+    return ReadyMade(_clamp, (minimum, maximum))
+
+
+def _clamp(value: Any, minimum: float | None, maximum: float | None) -> Any:
+    number = number_in_text(value) if isinstance(value, str) else value
+    if number is None or not _is_number(number):
+        return value
+    if minimum is not None and number < minimum:
+        return minimum
+    return maximum if maximum is not None and number > maximum else value
 
 
 def _is_number(value: object) -> bool:
@@ -206,31 +180,7 @@ _YEAR_LAST: Final = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]{4})")
 _TWO_DIGITS: Final = re.compile(r"[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class IsoDate(ValueNormalizer):
-    """The normalizer of :func:`iso_date`."""
-
-    order: Order | None = None
-
-    def __post_init__(self) -> None:
-        if self.order not in (None, *get_args(Order)):
-            refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", self.order)
-
-    def __call__(self, value: Any) -> Any:
-        """Return the date in ISO 8601, or the value unchanged; refuse an ambiguous date."""
-        if not isinstance(value, str) or len(value) > _MAX_DATE:
-            return value
-        text = value.strip()
-        dates = _dates(text, self.order)
-        if len(dates) == 1:
-            return dates.pop()
-        if dates or _TWO_DIGITS.fullmatch(text):
-            message = Text("it can be read as more than one date; write it as YYYY-MM-DD")
-            raise NormalizationError(INVALID_VALUE, message)
-        return value
-
-
-def iso_date(order: Order | None = None) -> IsoDate:
+def iso_date(order: Order | None = None) -> ReadyMade:
     """Convert an unambiguous date to ``YYYY-MM-DD``.
 
     Accepts numbers with the year first, English month names, the Chinese, Japanese and Korean forms, and numbers with
@@ -250,7 +200,22 @@ def iso_date(order: Order | None = None) -> IsoDate:
     Raises:
         ValueError: When the order is anything else.
     """
-    return IsoDate(order)
+    if order not in (None, *get_args(Order)):
+        refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", order)
+    return ReadyMade(_iso_date, (order,))
+
+
+def _iso_date(value: Any, order: Order | None) -> Any:
+    if not isinstance(value, str) or len(value) > _MAX_DATE:
+        return value
+    text = value.strip()
+    dates = _dates(text, order)
+    if len(dates) == 1:
+        return dates.pop()
+    if dates or _TWO_DIGITS.fullmatch(text):
+        message = Text("it can be read as more than one date; write it as YYYY-MM-DD")
+        raise NormalizationError(INVALID_VALUE, message)
+    return value
 
 
 def _dates(text: str, order: Order | None) -> set[str]:
@@ -277,18 +242,7 @@ def _date(year: str, month: int, day: str) -> tuple[str, ...]:
         return ()
 
 
-@dataclass(frozen=True, slots=True)
-class NullAs(ValueNormalizer):
-    """The normalizer of :func:`null_as`; the replacement is kept as text, so that each call gets a new one."""
-
-    json: str
-
-    def __call__(self, value: Any) -> Any:
-        """Return the value, or a new replacement of null."""
-        return json.loads(self.json) if value is None else value
-
-
-def null_as(value: Any) -> NullAs:
+def null_as(value: Any) -> ReadyMade:
     """Replace null by a value; each call gets a new copy.
 
     >>> null_as([])(None), null_as([])(["a"])
@@ -307,7 +261,11 @@ def null_as(value: Any) -> NullAs:
         same = False
     if value is None or not same:
         refuse_argument("null_as(value)", "a JSON value other than null", value)
-    return NullAs(written)
+    return ReadyMade(_null_as, (written,))
+
+
+def _null_as(value: Any, written: str) -> Any:
+    return json.loads(written) if value is None else value
 
 
 @dataclass(frozen=True, slots=True)
