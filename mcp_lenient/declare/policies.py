@@ -43,6 +43,7 @@ class Policies:
         self._unrepairable = unrepairable
         self._bounded = bounded
         self.definitions = definitions
+        self._tools = definitions.tools if definitions is not None else {}
         server = _checked("policy", policy if policy is not None else Policy())
         if definitions is not None and definitions.policy:
             server = Policy().changed(**definitions.policy).under(server)
@@ -81,14 +82,12 @@ class Policies:
 
     def declared(self, tool: str) -> Declared:
         """Return the declarations of the operator's file for a tool name."""
-        tools = self.definitions.tools if self.definitions is not None else {}
-        return tools.get(tool) or Declared()
+        return self._tools.get(tool) or Declared()
 
     @property
     def stated(self) -> list[str]:
         """The tools of whose parameters the operator's file says what they are."""
-        tools = self.definitions.tools if self.definitions is not None else {}
-        return [name for name, declared in tools.items() if declared.stated]
+        return [name for name, declared in self._tools.items() if declared.stated]
 
 
 def _checked(name: str, policy: object) -> Policy:

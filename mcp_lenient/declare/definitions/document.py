@@ -135,12 +135,8 @@ def _yaml(file: FilePath, text: str) -> Document:
         line = mark.line + 1 if mark else 0
         if not isinstance(error, MaxDepthExceededError):
             reason = error.problem or error.context
-    except (
-        YAMLError,
-        AssertionError,
-        LookupError,
-        ValueError,
-    ) as error:  # of values with a tag, and of dates
+    # The others are of values with a tag, and of dates.
+    except (YAMLError, AssertionError, LookupError, ValueError) as error:
         reason = str(error)
     msg = f"{_at(file, line)}: this cannot be read as YAML: {escaped(' '.join(reason.split()))}."
     raise DefinitionError(msg)
@@ -174,6 +170,5 @@ def _not_json(value: Any, path: Path) -> Iterator[DefinitionFault]:
     elif isinstance(value, float) and not math.isfinite(value):
         yield DefinitionFault(path, "must be a finite number.")
     elif not isinstance(value, (str, int, float, type(None))):
-        kind = type(value).__name__
-        words = f"this has the type {kind}, which JSON does not have; put it in quotes to make it a string."
-        yield DefinitionFault(path, words)
+        words = "which JSON does not have; put it in quotes to make it a string."
+        yield DefinitionFault(path, f"this has the type {type(value).__name__}, {words}")

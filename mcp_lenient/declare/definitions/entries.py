@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from mcp_lenient.declare.declared import Declared, Normalize, Stated
-from mcp_lenient.declare.definitions.document import DefinitionFault
+from mcp_lenient.declare.definitions.document import DefinitionFault, Document
 from mcp_lenient.declare.normalizers import annotation, lists, scalars
 from mcp_lenient.rules.policy import (
     BodyErrors,
@@ -235,8 +235,9 @@ class ParameterEntry(_Entry):
             raise ValueError(msg)
         return self
 
-    def stated(self, where: Mapping[str, str]) -> Stated:
-        """Return what the file says of the parameter itself."""
+    def stated(self, document: Document, path: Path) -> Stated:
+        """Return what the file says of the parameter itself, at a path."""
+        where = {field: document.where((*path, field)) for field in _STATED}
         default = () if self.default is None else (self.default,)
         return Stated(tuple(self.type), self.required, default, self.description, where)
 
@@ -265,16 +266,15 @@ class ToolEntry(_Entry):
                     raise ValueError(msg)
         return self
 
-    def declared(self, around: Limits, where: Callable[[Path], str]) -> Declared:
-        """Return the same for the middleware; ``where`` locates a place below this tool in the file."""
+    def declared(self, around: Limits, document: Document, path: Path) -> Declared:
+        """Return the same for the middleware; the tool is at a path of the file."""
         entries = self.parameters.items()
-        built = {name: entry.build() for name, entry in entries}
         return Declared(
-            normalizers={name: run for name, run in built.items() if run},
+            normalizers={name: run for name, entry in entries if (run := entry.build())},
             aliases={name: tuple(entry.aliases) for name, entry in entries if entry.aliases},
             policy=self.policy.changes(around),
             stated={
-                name: entry.stated({field: where(("parameters", name, field)) for field in _STATED})
+                name: entry.stated(document, (*path, "parameters", name))
                 for name, entry in entries
                 if not entry.model_fields_set.isdisjoint(_STATED)
             },

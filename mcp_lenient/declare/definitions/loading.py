@@ -11,18 +11,13 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from mcp_lenient.declare.declared import Declared
 from mcp_lenient.declare.definitions.document import Document, read_document
-from mcp_lenient.declare.definitions.entries import Definitions, FileEntry, ToolEntry, fault_of
+from mcp_lenient.declare.definitions.entries import Definitions, FileEntry, fault_of
 from mcp_lenient.errors import DefinitionError
-from mcp_lenient.types import Path
 from mcp_lenient.values.limits import Limits
 
 _PAUSE: Final = 1.0
 """Seconds between two looks at a file."""
-_NO_FILE: Final = "this is not a file"
-_EMPTY: Final = "the file is empty"
-_CHANGING: Final = "the file was changed while it was read"
 
 
 def load_definitions(path: str | PathLike[str]) -> Definitions:
@@ -90,17 +85,17 @@ class WatchedDefinitions:
         """
         found = self._path.stat()
         if not S_ISREG(found.st_mode):
-            raise self._unread(_NO_FILE)
-        if not found.st_size:
+            reason = "this is not a file"
+        elif not found.st_size:
             # Most programs empty a file before they write it: what it kept secret must not be shown meanwhile.
-            raise self._unread(_EMPTY)
-        definitions = load_definitions(self._path)
-        if _stamp(self._path.stat()) != _stamp(found):
-            raise self._unread(_CHANGING)
-        return definitions
-
-    def _unread(self, reason: str) -> DefinitionError:
-        return DefinitionError(f"{self.name}: {reason}.")
+            reason = "the file is empty"
+        else:
+            definitions = load_definitions(self._path)
+            if _stamp(self._path.stat()) == _stamp(found):
+                return definitions
+            reason = "the file was changed while it was read"
+        msg = f"{self.name}: {reason}."
+        raise DefinitionError(msg)
 
     def _look(self) -> tuple[int, ...] | None:
         try:
@@ -116,13 +111,9 @@ def _stamp(found: stat_result) -> tuple[int, ...]:
 
 def _definitions(entry: FileEntry, document: Document) -> Definitions:
     limits = entry.policy.bounds(Limits())
-    tools = entry.by_path()
-
-    def declared(tool: ToolEntry, path: Path) -> Declared:
-        return tool.declared(limits, lambda below: document.where((*path, *below)))
-
+    tools = entry.by_path().items()
     return Definitions(
         policy=entry.policy.changes(Limits()),
-        tools={str(path[-1]): declared(tool, path) for path, tool in tools.items()},
-        names={str(path[-1]): frozenset(tool.parameters) for path, tool in tools.items()},
+        tools={str(path[-1]): tool.declared(limits, document, path) for path, tool in tools},
+        names={str(path[-1]): frozenset(tool.parameters) for path, tool in tools},
     )

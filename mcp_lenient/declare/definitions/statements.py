@@ -84,11 +84,7 @@ def described(schema: Mapping[str, Any], stated: Mapping[str, Stated]) -> Mappin
     properties = schema.get("properties")
     if not stated or not isinstance(properties, Mapping):
         return schema
-    told = {
-        name: _described(own, stated[name])
-        for name, own in properties.items()
-        if name in stated and isinstance(own, Mapping)
-    }
+    told = {name: _described(properties[name], own) for name, own in stated.items() if name in properties}
     return {**schema, "properties": {**properties, **told}}
 
 
@@ -103,7 +99,9 @@ def published(
     return {**described(schema, declared.stated), **({"required": required} if "required" in schema else {})}
 
 
-def _described(schema: Mapping[str, Any], own: Stated) -> dict[str, Any]:
+def _described(schema: Any, own: Stated) -> Any:
+    if not isinstance(schema, Mapping):
+        return schema
     description = {} if own.description is None else {"description": own.description}
     return {**schema, **description, **({"default": own.default[0]} if own.default else {})}
 

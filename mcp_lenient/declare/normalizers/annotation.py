@@ -303,10 +303,8 @@ class ReadyMade(ValueNormalizer):
 
 
 @dataclass(frozen=True, slots=True)
-class Custom(ValueNormalizer):
+class Custom(ReadyMade):
     """The normalizer of :func:`normalizer`."""
-
-    function: Normalize
 
     def __post_init__(self) -> None:
         if not callable(self.function) or inspect.iscoroutinefunction(self.function):
@@ -316,10 +314,6 @@ class Custom(ValueNormalizer):
     def __name__(self) -> str:
         name = getattr(self.function, "__name__", None)
         return name if isinstance(name, str) else type(self.function).__name__
-
-    def __call__(self, value: Any) -> Any:
-        """Return the result of the function."""
-        return self.function(value)
 
 
 def from_function(function: Normalize) -> ValueNormalizer:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, Literal, NoReturn, get_args
 
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_TYPE,
     INVALID_VALUE,
     ReadyMade,
-    ValueNormalizer,
     WrongItemsError,
     check_flag,
     refuse_argument,
@@ -105,82 +103,14 @@ def check_separator(where: str, separator: object) -> None:
 _EXPECTED: Final = ("array of strings", "null")
 
 
-@dataclass(frozen=True, slots=True)
-class Tags(ValueNormalizer):
+class Tags(ReadyMade):
     """The normalizer of :func:`tags`."""
 
+    __slots__ = ()
     schema: ClassVar[Mapping[str, Any]] = {
         "anyOf": [{"type": "array", "items": {"type": "string"}}, {"type": "null"}]
     }
     """What is accepted; for a parameter whose own type says nothing."""
-
-    separator: str | None = None
-    trim: bool = False
-    lower: bool = False
-    unique: bool = False
-    max_count: int | None = None
-    max_length: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.separator is not None:
-            check_separator("tags(separator=...)", self.separator)
-        for name in ("trim", "lower", "unique"):
-            check_flag(f"tags({name}=...)", getattr(self, name))
-        for name in ("max_count", "max_length"):
-            bound = getattr(self, name)
-            if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 1):
-                refuse_argument(f"tags({name}=...)", "a positive integer or None", bound)
-
-    def __call__(self, value: Any) -> Any:
-        """Return the list of tags, or None; refuse any other value, and a list or tag that exceeds a limit."""
-        listed = self._parsed(value) if isinstance(value, str) else value
-        if isinstance(listed, list):
-            wrong = [at for at, tag in enumerate(listed) if not isinstance(tag, str)]
-            if wrong:
-                message = Text("send an array of strings or null; each item must be a string")
-                if listed is value:
-                    raise WrongItemsError(INVALID_TYPE, message, _EXPECTED, items=wrong)
-                _refuse(message)
-            return self._cleaned(listed)
-        if isinstance(listed, (str, int, float, dict)):
-            _refuse(Text("send an array of strings or null"))
-        return listed
-
-    def _parsed(self, text: str) -> Any:
-        found = container(text, _LIMITS)
-        if found is not None:
-            return found
-        if is_null_text(text):
-            return None
-        if looks_like_json(text):
-            _refuse(
-                Text("send an array of strings or null; the text begins like JSON, but is not a JSON array")
-            )
-        if says_nothing(text):
-            _refuse(Text("send an array of strings or null; the text is empty or says that there is nothing"))
-        tags = [text] if self.separator is None else parts(text, self.separator)
-        if not tags or has_delimiter(" ".join(tags)):
-            _refuse(
-                Text(
-                    "send an array of strings or null; a text that contains a separator may be one tag or several"
-                )
-            )
-        return tags
-
-    def _cleaned(self, tags: list[str]) -> list[str]:
-        if self.trim:
-            tags = [tag.strip() for tag in tags]
-        if self.lower:
-            tags = [tag.lower() for tag in tags]
-        if self.unique:
-            tags = list(dict.fromkeys(tags))
-        if self.max_count is not None and len(tags) > self.max_count:
-            message = Text("send {count} items at most", count=self.max_count)
-            raise NormalizationError(INVALID_VALUE, message)
-        if self.max_length is not None and any(len(tag) > self.max_length for tag in tags):
-            message = Text("each item may have {count} characters at most", count=self.max_length)
-            raise NormalizationError(INVALID_VALUE, message)
-        return tags
 
 
 def tags(
@@ -216,7 +146,66 @@ def tags(
     Raises:
         ValueError: When an argument is invalid; names it and the allowed values.
     """
-    return Tags(separator, trim, lower, unique, max_count, max_length)
+    if separator is not None:
+        check_separator("tags(separator=...)", separator)
+    for name, flag in (("trim", trim), ("lower", lower), ("unique", unique)):
+        check_flag(f"tags({name}=...)", flag)
+    for name, bound in (("max_count", max_count), ("max_length", max_length)):
+        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 1):
+            refuse_argument(f"tags({name}=...)", "a positive integer or None", bound)
+    changes = {str.strip: trim, str.lower: lower}
+    each = tuple(change for change, is_wanted in changes.items() if is_wanted)
+    return Tags(_tags, (separator, each, unique, max_count, max_length))
+
+
+def _tags(
+    value: Any,
+    separator: str | None,
+    each: tuple[Callable[[str], str], ...],
+    unique: bool,  # noqa: FBT001 - as tags() has it
+    max_count: int | None,
+    max_length: int | None,
+) -> Any:
+    """Return the list of tags, or None; refuse any other value, and a list or tag that exceeds a limit."""
+    listed = _parsed(value, separator) if isinstance(value, str) else value
+    if isinstance(listed, (str, int, float, dict)):
+        _refuse(Text("send an array of strings or null"))
+    if not isinstance(listed, list):
+        return listed
+    wrong = [at for at, tag in enumerate(listed) if not isinstance(tag, str)]
+    if wrong:
+        message = Text("send an array of strings or null; each item must be a string")
+        if listed is value:
+            raise WrongItemsError(INVALID_TYPE, message, _EXPECTED, items=wrong)
+        _refuse(message)
+    for change in each:
+        listed = list(map(change, listed))
+    if unique:
+        listed = list(dict.fromkeys(listed))
+    if max_count is not None and len(listed) > max_count:
+        raise NormalizationError(INVALID_VALUE, Text("send {count} items at most", count=max_count))
+    if max_length is not None and any(len(tag) > max_length for tag in listed):
+        message = Text("each item may have {count} characters at most", count=max_length)
+        raise NormalizationError(INVALID_VALUE, message)
+    return listed
+
+
+def _parsed(text: str, separator: str | None) -> Any:
+    found = container(text, _LIMITS)
+    if found is not None or is_null_text(text):
+        return found
+    if looks_like_json(text):
+        _refuse(Text("send an array of strings or null; the text begins like JSON, but is not a JSON array"))
+    if says_nothing(text):
+        _refuse(Text("send an array of strings or null; the text is empty or says that there is nothing"))
+    tags = [text] if separator is None else parts(text, separator)
+    if not tags or has_delimiter(" ".join(tags)):
+        _refuse(
+            Text(
+                "send an array of strings or null; a text that contains a separator may be one tag or several"
+            )
+        )
+    return tags
 
 
 def _refuse(message: Text) -> NoReturn:

@@ -6,14 +6,12 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_VALUE,
     ReadyMade,
-    ValueNormalizer,
     check_flag,
     refuse_argument,
 )
@@ -89,14 +87,15 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Rea
             refuse_argument(f"The meaning of {word!r}", "a string, number, boolean or None", value)
     check_flag("synonyms(match_case=...)", match_case)
     by_word: dict[str, Scalar] = {}
-    for word, value in sorted(meanings.items(), key=lambda entry: entry[0]):
+    entries = sorted(meanings.items(), key=lambda entry: entry[0])
+    for word, value in entries:
         key = _word(word, match_case)
         if key in by_word and (type(by_word[key]), by_word[key]) != (type(value), value):
             ignored = "the outer space" if match_case else "the case"
             allowed = f"unambiguous when {ignored} of {word!r} is ignored"
             refuse_argument("synonyms(meanings)", allowed, value)
         by_word[key] = value
-    for word, value in sorted(meanings.items(), key=lambda entry: entry[0]):
+    for word, value in entries:
         if isinstance(value, str) and by_word.get(_word(value, match_case), value) != value:
             allowed = f"final, but the meaning of {word!r} is a synonym as well"
             refuse_argument("synonyms(meanings)", allowed, value)
@@ -268,18 +267,14 @@ def _null_as(value: Any, written: str) -> Any:
     return json.loads(written) if value is None else value
 
 
-@dataclass(frozen=True, slots=True)
-class DefaultOnNull(ValueNormalizer):
+class DefaultOnNull(ReadyMade):
     """The normalizer of :func:`default_on_null`."""
 
+    __slots__ = ()
     null_is_absent: ClassVar[bool] = True
 
-    def __call__(self, value: Any) -> Any:
-        """Return the value unchanged."""
-        return value
 
-
-def default_on_null() -> DefaultOnNull:
+def default_on_null() -> ReadyMade:
     """Treat null as not sent, so that the default of the parameter or field is used.
 
     >>> from typing import Annotated
@@ -292,4 +287,8 @@ def default_on_null() -> DefaultOnNull:
     The parameter or field must have a default. Called directly, it returns null, since no value means "not sent"; the
     caller checks ``null_is_absent`` and leaves the argument out.
     """
-    return DefaultOnNull()
+    return DefaultOnNull(_default_on_null)
+
+
+def _default_on_null(value: Any) -> Any:
+    return value
