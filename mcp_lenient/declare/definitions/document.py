@@ -76,6 +76,10 @@ def _at(file: FilePath, line: int) -> str:
     return f"{file}:{line}" if line else str(file)
 
 
+def _error(file: FilePath, what: str, line: int = 0) -> DefinitionError:
+    return DefinitionError(f"{_at(file, line)}: {what}.")
+
+
 def read_document(file: FilePath) -> Document:
     """Read a YAML or TOML file, by its suffix.
 
@@ -85,8 +89,7 @@ def read_document(file: FilePath) -> Document:
     """
     read = {".yaml": _yaml, ".yml": _yaml, ".toml": _toml}.get(file.suffix.lower())
     if read is None:
-        msg = f"{file}: the file name must end in .yaml, .yml or .toml."
-        raise DefinitionError(msg)
+        raise _error(file, "the file name must end in .yaml, .yml or .toml")
     document = read(file, _text(file))
     if faults := list(_not_json(document.value, ())):
         raise document.refusal(faults)
@@ -97,14 +100,12 @@ def _text(file: FilePath) -> str:
     with file.open("rb") as opened:
         content = opened.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        msg = f"{file}: the file is larger than {MAX_BYTES} bytes."
-        raise DefinitionError(msg)
+        raise _error(file, f"the file is larger than {MAX_BYTES} bytes")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        msg = f"{file}:{line}: the file must be UTF-8 text."
-        raise DefinitionError(msg) from None
+        raise _error(file, "the file must be UTF-8 text", line) from None
 
 
 def _toml(file: FilePath, text: str) -> Document:
@@ -112,9 +113,8 @@ def _toml(file: FilePath, text: str) -> Document:
     try:
         return Document(file, toml.loads(text))
     except (ValueError, RecursionError) as error:  # ValueError also for an integer with too many digits
-        reason = "it is nested too deeply." if isinstance(error, RecursionError) else f"{error}."
-        msg = f"{file}: this cannot be read as TOML: {reason}"
-        raise DefinitionError(msg) from None
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise _error(file, f"this cannot be read as TOML: {reason}") from None
 
 
 def _yaml(file: FilePath, text: str) -> Document:
@@ -138,8 +138,7 @@ def _yaml(file: FilePath, text: str) -> Document:
     # The others are of values with a tag, and of dates.
     except (YAMLError, AssertionError, LookupError, ValueError) as error:
         reason = str(error)
-    msg = f"{_at(file, line)}: this cannot be read as YAML: {escaped(' '.join(reason.split()))}."
-    raise DefinitionError(msg)
+    raise _error(file, f"this cannot be read as YAML: {escaped(' '.join(reason.split()))}", line)
 
 
 def _lines(node: Node, path: Path) -> Iterator[tuple[Path, int]]:

@@ -153,24 +153,28 @@ class ServerPolicyEntry(PolicyEntry):
     aliases: Annotated[dict[Name, list[Name]], _checked_by_policy("aliases")] = {}
 
 
+def _require(is_right: object, otherwise: str) -> None:
+    """Raise what Pydantic reports as an error of the file."""
+    if not is_right:
+        raise ValueError(otherwise)
+
+
 def _switch(make: Callable[..., Normalize], argument: str | None = None) -> PlainValidator:
     """Return a validator for a field that enables a normalizer with ``true``, or with its argument if it has one."""
 
     def read(value: Any) -> Normalize | None:
         if isinstance(value, str) and argument is not None:
             return make(value)
-        if not isinstance(value, bool):
-            msg = "must be true or false." if argument is None else f"must be true, or {argument}."
-            raise ValueError(msg)  # noqa: TRY004 - Pydantic reports only a ValueError as an error of the file
+        otherwise = "must be true or false." if argument is None else f"must be true, or {argument}."
+        _require(isinstance(value, bool), otherwise)
         return make() if value else None
 
     return PlainValidator(read)
 
 
 def _clamp(value: Any) -> Normalize:
-    if not isinstance(value, list) or len(value) != 2:
-        msg = "must be a list of two: the minimum and the maximum, null for no bound."
-        raise ValueError(msg)
+    is_pair = isinstance(value, list) and len(value) == 2
+    _require(is_pair, "must be a list of two: the minimum and the maximum, null for no bound.")
     return scalars.clamp(*value)
 
 
@@ -181,13 +185,11 @@ def _aliases(names: list[str]) -> list[str]:
 def _tags(value: Any) -> Normalize | None:
     if isinstance(value, bool):
         return lists.tags() if value else None
-    if not isinstance(value, dict):
-        msg = "must be true, or a mapping of its options."
-        raise ValueError(msg)  # noqa: TRY004 - as above
+    _require(isinstance(value, dict), "must be true, or a mapping of its options.")
     options = signature(lists.tags).parameters
-    for name in value.keys() - options.keys():
-        msg = f"there is no such option as {name!r}{did_you_mean(name, options)}"
-        raise ValueError(msg)
+    for name in value:
+        otherwise = f"there is no such option as {name!r}{did_you_mean(name, options)}"
+        _require(name in options, otherwise)
     return lists.tags(**value)
 
 
@@ -221,18 +223,13 @@ class ParameterEntry(_Entry):
     @model_validator(mode="after")
     def _compatible(self) -> ParameterEntry:
         for one, other in (("lower", "upper"), ("split", "tags"), ("null_as", "default_on_null")):
-            if getattr(self, one) is not None and getattr(self, other) is not None:
-                msg = f"'{one}' and '{other}' exclude each other."
-                raise ValueError(msg)
-        if self.default is None:
-            return self
-        if self.required:
-            msg = "'default' and 'required: true' exclude each other."
-            raise ValueError(msg)
-        kind = json_type(self.default)
-        if self.type and kind not in self.type and not (kind == "integer" and "number" in self.type):
-            msg = f"'default' is of type {kind}, and 'type' is {' or '.join(self.type)}."
-            raise ValueError(msg)
+            is_one = getattr(self, one) is None or getattr(self, other) is None
+            _require(is_one, f"'{one}' and '{other}' exclude each other.")
+        if self.default is not None:
+            _require(not self.required, "'default' and 'required: true' exclude each other.")
+            kind = json_type(self.default)
+            fits = not self.type or kind in self.type or (kind == "integer" and "number" in self.type)
+            _require(fits, f"'default' is of type {kind}, and 'type' is {' or '.join(self.type)}.")
         return self
 
     def stated(self, document: Document, path: Path) -> Stated:
@@ -260,10 +257,9 @@ class ToolEntry(_Entry):
         for name, entry in self.parameters.items():
             for other in entry.aliases:
                 owner = owners.setdefault(other, name)
-                if owner != name or other == name:
-                    taken = "a parameter itself" if other in self.parameters else f"also a name of '{owner}'"
-                    msg = f"'{other}' cannot be another name of '{name}': it is {taken}."
-                    raise ValueError(msg)
+                taken = "a parameter itself" if other in self.parameters else f"also a name of '{owner}'"
+                is_free = owner == name != other
+                _require(is_free, f"'{other}' cannot be another name of '{name}': it is {taken}.")
         return self
 
     def declared(self, around: Limits, document: Document, path: Path) -> Declared:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import UnionType
-from typing import Annotated, Any, ClassVar, Final, NoReturn, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Union, get_args, get_origin
 from uuid import uuid4
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -271,16 +271,11 @@ INVALID_VALUE: Final = "INVALID_{PARAMETER}_VALUE"
 """The code for a value of the right type that is not allowed; ``{PARAMETER}`` as in :data:`INVALID_TYPE`."""
 
 
-def refuse_argument(where: str, allowed: str, got: object) -> NoReturn:
-    """Raise a ValueError that names an argument of a factory, the allowed values and the given one."""
-    msg = f"{where} must be {allowed}, got {got!r}."
-    raise ValueError(msg)
-
-
-def check_flag(where: str, value: object) -> None:
-    """Raise a ValueError if a value is no boolean."""
-    if not isinstance(value, bool):
-        refuse_argument(where, "true or false", value)
+def require(is_right: object, where: str, allowed: str, got: object) -> None:
+    """Raise a ValueError that names an argument of a factory, the allowed values and the given one, if that is wrong."""
+    if not is_right:
+        msg = f"{where} must be {allowed}, got {got!r}."
+        raise ValueError(msg)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -307,8 +302,9 @@ class Custom(ReadyMade):
     """The normalizer of :func:`normalizer`."""
 
     def __post_init__(self) -> None:
-        if not callable(self.function) or inspect.iscoroutinefunction(self.function):
-            refuse_argument("from_function(function)", "a callable that is not async", self.function)
+        own = self.function
+        is_right = callable(own) and not inspect.iscoroutinefunction(own)
+        require(is_right, "from_function(function)", "a callable that is not async", own)
 
     @property
     def __name__(self) -> str:
@@ -347,13 +343,11 @@ class Aliases:
     names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if not self.names:
-            refuse_argument("aliases(*names)", "one or more names", self.names)
+        require(self.names, "aliases(*names)", "one or more names", self.names)
         for name in self.names:
-            if not isinstance(name, str) or not name.strip():
-                refuse_argument("Each name of aliases(*names)", "a non-empty string", name)
-        if len(set(self.names)) != len(self.names):
-            refuse_argument("aliases(*names)", "different names", self.names)
+            is_name = isinstance(name, str) and name.strip()
+            require(is_name, "Each name of aliases(*names)", "a non-empty string", name)
+        require(len(set(self.names)) == len(self.names), "aliases(*names)", "different names", self.names)
 
 
 def aliases(*names: str) -> Aliases:

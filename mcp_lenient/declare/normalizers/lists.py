@@ -10,8 +10,7 @@ from mcp_lenient.declare.normalizers.annotation import (
     INVALID_VALUE,
     ReadyMade,
     WrongItemsError,
-    check_flag,
-    refuse_argument,
+    require,
 )
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.rules.words import has_delimiter, is_null_text, says_nothing
@@ -41,8 +40,8 @@ def parse_json(*kinds: Container) -> ReadyMade:
         ValueError: When a kind is anything else.
     """
     for kind in kinds:
-        if kind not in get_args(Container):
-            refuse_argument("Each kind of parse_json(*kinds)", "'array' or 'object'", kind)
+        is_kind = kind in get_args(Container)
+        require(is_kind, "Each kind of parse_json(*kinds)", "'array' or 'object'", kind)
     return ReadyMade(_parse_json, tuple(sorted(set(kinds or get_args(Container)))))
 
 
@@ -96,8 +95,8 @@ def parts(text: str, separator: str) -> list[str]:
 
 def check_separator(where: str, separator: object) -> None:
     """Raise a ValueError if a separator cannot split a text."""
-    if not isinstance(separator, str) or not separator or set(separator) & set("[]{}\"'"):
-        refuse_argument(where, "a non-empty string without brackets and quotes", separator)
+    is_right = isinstance(separator, str) and separator and not set(separator) & set("[]{}\"'")
+    require(is_right, where, "a non-empty string without brackets and quotes", separator)
 
 
 _EXPECTED: Final = ("array of strings", "null")
@@ -149,10 +148,10 @@ def tags(
     if separator is not None:
         check_separator("tags(separator=...)", separator)
     for name, flag in (("trim", trim), ("lower", lower), ("unique", unique)):
-        check_flag(f"tags({name}=...)", flag)
+        require(isinstance(flag, bool), f"tags({name}=...)", "true or false", flag)
     for name, bound in (("max_count", max_count), ("max_length", max_length)):
-        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 1):
-            refuse_argument(f"tags({name}=...)", "a positive integer or None", bound)
+        is_right = bound is None or (isinstance(bound, int) and not isinstance(bound, bool) and bound > 0)
+        require(is_right, f"tags({name}=...)", "a positive integer or None", bound)
     changes = {str.strip: trim, str.lower: lower}
     each = tuple(change for change, is_wanted in changes.items() if is_wanted)
     return Tags(_tags, (separator, each, unique, max_count, max_length))

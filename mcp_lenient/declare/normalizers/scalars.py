@@ -12,8 +12,7 @@ from typing import Any, ClassVar, Final, Literal, get_args
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_VALUE,
     ReadyMade,
-    check_flag,
-    refuse_argument,
+    require,
 )
 from mcp_lenient.errors import NormalizationError
 from mcp_lenient.values.json_values import number_in_text
@@ -78,27 +77,25 @@ def synonyms(meanings: Mapping[str, Scalar], *, match_case: bool = False) -> Rea
         ValueError: When the mapping is invalid or empty, gives a word two meanings, or gives a meaning that is itself
             a synonym of something else.
     """
-    if not isinstance(meanings, Mapping) or not meanings:
-        refuse_argument("synonyms(meanings)", "a mapping of words to their meanings", meanings)
+    is_mapping = isinstance(meanings, Mapping) and meanings
+    require(is_mapping, "synonyms(meanings)", "a mapping of words to their meanings", meanings)
     for word, value in meanings.items():
-        if not isinstance(word, str) or not word.strip():
-            refuse_argument("Each word of synonyms(meanings)", "a non-empty string", word)
-        if not isinstance(value, (str, int, float, type(None))):
-            refuse_argument(f"The meaning of {word!r}", "a string, number, boolean or None", value)
-    check_flag("synonyms(match_case=...)", match_case)
+        is_word = isinstance(word, str) and word.strip()
+        require(is_word, "Each word of synonyms(meanings)", "a non-empty string", word)
+        is_scalar = isinstance(value, (str, int, float, type(None)))
+        require(is_scalar, f"The meaning of {word!r}", "a string, number, boolean or None", value)
+    require(isinstance(match_case, bool), "synonyms(match_case=...)", "true or false", match_case)
     by_word: dict[str, Scalar] = {}
     entries = sorted(meanings.items(), key=lambda entry: entry[0])
     for word, value in entries:
-        key = _word(word, match_case)
-        if key in by_word and (type(by_word[key]), by_word[key]) != (type(value), value):
-            ignored = "the outer space" if match_case else "the case"
-            allowed = f"unambiguous when {ignored} of {word!r} is ignored"
-            refuse_argument("synonyms(meanings)", allowed, value)
-        by_word[key] = value
+        known = by_word.setdefault(_word(word, match_case), value)
+        ignored = "the outer space" if match_case else "the case"
+        allowed = f"unambiguous when {ignored} of {word!r} is ignored"
+        require((type(known), known) == (type(value), value), "synonyms(meanings)", allowed, value)
     for word, value in entries:
-        if isinstance(value, str) and by_word.get(_word(value, match_case), value) != value:
-            allowed = f"final, but the meaning of {word!r} is a synonym as well"
-            refuse_argument("synonyms(meanings)", allowed, value)
+        allowed = f"final, but the meaning of {word!r} is a synonym as well"
+        is_final = not isinstance(value, str) or by_word.get(_word(value, match_case), value) == value
+        require(is_final, "synonyms(meanings)", allowed, value)
     return ReadyMade(_synonyms, (by_word, match_case))
 
 
@@ -128,12 +125,11 @@ def clamp(minimum: float | None = None, maximum: float | None = None) -> ReadyMa
         ValueError: When a bound is not a finite number, both are None, or the minimum is above the maximum.
     """
     for name, bound in (("minimum", minimum), ("maximum", maximum)):
-        if bound is not None and (not _is_number(bound) or not math.isfinite(bound)):
-            refuse_argument(f"clamp({name}=...)", "a finite number or None", bound)
-    if minimum is None and maximum is None:
-        refuse_argument("clamp(minimum, maximum)", "one number at least", None)
-    if minimum is not None and maximum is not None and minimum > maximum:
-        refuse_argument("clamp(minimum=...)", f"at most {maximum!r}, its maximum", minimum)
+        is_right = bound is None or (_is_number(bound) and math.isfinite(bound))
+        require(is_right, f"clamp({name}=...)", "a finite number or None", bound)
+    bounds = [bound for bound in (minimum, maximum) if bound is not None]
+    require(bounds, "clamp(minimum, maximum)", "one number at least", None)
+    require(bounds[0] <= bounds[-1], "clamp(minimum=...)", f"at most {maximum!r}, its maximum", minimum)
     return ReadyMade(_clamp, (minimum, maximum))
 
 
@@ -199,8 +195,7 @@ def iso_date(order: Order | None = None) -> ReadyMade:
     Raises:
         ValueError: When the order is anything else.
     """
-    if order not in (None, *get_args(Order)):
-        refuse_argument("iso_date(order=...)", "'dmy', 'mdy' or None", order)
+    require(order in (None, *get_args(Order)), "iso_date(order=...)", "'dmy', 'mdy' or None", order)
     return ReadyMade(_iso_date, (order,))
 
 
@@ -258,8 +253,7 @@ def null_as(value: Any) -> ReadyMade:
         same = json.loads(written) == value
     except (TypeError, ValueError, RecursionError):
         same = False
-    if value is None or not same:
-        refuse_argument("null_as(value)", "a JSON value other than null", value)
+    require(same and value is not None, "null_as(value)", "a JSON value other than null", value)
     return ReadyMade(_null_as, (written,))
 
 
