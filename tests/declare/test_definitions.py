@@ -151,8 +151,8 @@ PARAMETERS = [
     pytest.param("{tags: true}", [normalizers.tags()], id="tags"),
     pytest.param("{tags: false}", [], id="tags-off"),
     pytest.param(
-        "{tags: {separator: ';', trim: true, lower: true, unique: true, max_count: 3, max_length: 9}}",
-        [normalizers.tags(separator=";", trim=True, lower=True, unique=True, max_count=3, max_length=9)],
+        "{tags: {separator: ';', trim: true, lower: true, unique: true}}",
+        [normalizers.tags(separator=";", trim=True, lower=True, unique=True)],
         id="tags-options",
     ),
     pytest.param("{synonyms: {open: Active, 一: 1}}", [normalizers.synonyms({"open": "Active", "一": 1})], id="synonyms"),

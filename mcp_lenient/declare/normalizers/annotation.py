@@ -12,7 +12,7 @@ from types import UnionType
 from typing import Annotated, Any, ClassVar, Final, Union, get_args, get_origin
 from uuid import uuid4
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationInfo, ValidatorFunctionWrapHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import (
     CoreSchema,
@@ -97,12 +97,7 @@ class Chain:
 
     normalizers: tuple[ValueNormalizer, ...]
 
-    def __call__(
-        self,
-        value: Any,
-        handler: core_schema.ValidatorFunctionWrapHandler,
-        info: core_schema.ValidationInfo[Any],
-    ) -> Any:
+    def __call__(self, value: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo[Any]) -> Any:
         """Validate the normalized value; if it is invalid, try the sent value."""
         normalized = self._normalized(value)
         try:
@@ -124,7 +119,7 @@ class Chain:
         return value
 
 
-def _for_mode(value: Any, info: core_schema.ValidationInfo[Any]) -> Any:
+def _for_mode(value: Any, info: ValidationInfo[Any]) -> Any:
     return to_json(value) if info.mode == "json" else value
 
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Final, Literal, NoReturn, get_args
 
 from mcp_lenient.declare.normalizers.annotation import (
     INVALID_TYPE,
-    INVALID_VALUE,
     ReadyMade,
     WrongItemsError,
     require,
@@ -118,8 +117,6 @@ def tags(
     trim: bool = False,
     lower: bool = False,
     unique: bool = False,
-    max_count: int | None = None,
-    max_length: int | None = None,
 ) -> Tags:
     """Accept a list of strings in the forms that callers send.
 
@@ -127,7 +124,7 @@ def tags(
     The text of a JSON, JSON5 or Python list of strings becomes that list. Anything else is refused, unless a rule makes
     one of these forms of it, as of ``[2024]``, or leaves ``""`` out, as in a tool with ``readOnlyHint``: with
     ``INVALID_TAGS_TYPE`` (``TAGS`` is the parameter's name) also a text that is empty, a word for an absent value, or
-    possibly several tags; with ``INVALID_TAGS_VALUE`` if there are too many tags or one is too long.
+    possibly several tags. How many there may be, and how long, is for the type: ``Annotated[list[str], Field(max_length=9), tags()]``.
 
     >>> tags()("urgent"), tags()('["a", "b"]'), tags()(None)
     (['urgent'], ['a', 'b'], None)
@@ -139,8 +136,6 @@ def tags(
         trim: Whether to strip white space around each tag.
         lower: Whether to lowercase tags.
         unique: Whether to drop duplicates.
-        max_count: The maximum number of tags, after dropping duplicates.
-        max_length: The maximum number of characters of a tag, after trimming.
 
     Raises:
         ValueError: When an argument is invalid; names it and the allowed values.
@@ -149,12 +144,9 @@ def tags(
         check_separator("tags(separator=...)", separator)
     for name, flag in (("trim", trim), ("lower", lower), ("unique", unique)):
         require(isinstance(flag, bool), f"tags({name}=...)", "true or false", flag)
-    for name, bound in (("max_count", max_count), ("max_length", max_length)):
-        is_right = bound is None or (isinstance(bound, int) and not isinstance(bound, bool) and bound > 0)
-        require(is_right, f"tags({name}=...)", "a positive integer or None", bound)
     changes = {str.strip: trim, str.lower: lower}
     each = tuple(change for change, is_wanted in changes.items() if is_wanted)
-    return Tags(_tags, (separator, each, unique, max_count, max_length))
+    return Tags(_tags, (separator, each, unique))
 
 
 def _tags(
@@ -162,10 +154,8 @@ def _tags(
     separator: str | None,
     each: tuple[Callable[[str], str], ...],
     unique: bool,  # noqa: FBT001 - as tags() has it
-    max_count: int | None,
-    max_length: int | None,
 ) -> Any:
-    """Return the list of tags, or None; refuse any other value, and a list or tag that exceeds a limit."""
+    """Return the list of tags, or None; refuse any other value."""
     listed = _parsed(value, separator) if isinstance(value, str) else value
     if isinstance(listed, (str, int, float, dict)):
         _refuse(Text("send an array of strings or null"))
@@ -179,14 +169,7 @@ def _tags(
         _refuse(message)
     for change in each:
         listed = list(map(change, listed))
-    if unique:
-        listed = list(dict.fromkeys(listed))
-    if max_count is not None and len(listed) > max_count:
-        raise NormalizationError(INVALID_VALUE, Text("send {count} items at most", count=max_count))
-    if max_length is not None and any(len(tag) > max_length for tag in listed):
-        message = Text("each item may have {count} characters at most", count=max_length)
-        raise NormalizationError(INVALID_VALUE, message)
-    return listed
+    return list(dict.fromkeys(listed)) if unique else listed
 
 
 def _parsed(text: str, separator: str | None) -> Any:
@@ -199,11 +182,10 @@ def _parsed(text: str, separator: str | None) -> Any:
         _refuse(Text("send an array of strings or null; the text is empty or says that there is nothing"))
     tags = [text] if separator is None else parts(text, separator)
     if not tags or has_delimiter(" ".join(tags)):
-        _refuse(
-            Text(
-                "send an array of strings or null; a text that contains a separator may be one tag or several"
-            )
+        message = Text(
+            "send an array of strings or null; a text that contains a separator may be one tag or several"
         )
+        _refuse(message)
     return tags
 
 

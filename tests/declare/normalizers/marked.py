@@ -135,7 +135,7 @@ VALUES = [
 ]  # fmt: skip
 EACH = [
     tags(),
-    tags(separator=",", trim=True, lower=True, unique=True, max_count=3, max_length=9),
+    tags(separator=",", trim=True, lower=True, unique=True),
     parse_json(),
     parse_json("object"),
     split(),
