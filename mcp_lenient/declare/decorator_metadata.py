@@ -17,6 +17,7 @@ from mcp_lenient.declare.normalizers.annotation import annotated_aliases, annota
 from mcp_lenient.rules.policy import Policy
 
 T = TypeVar("T")
+_ByParameter = Mapping[str, tuple[T, ...]]
 
 _ATTRIBUTE: Final = "__mcp_lenient__"
 _MAX_WRAPPERS: Final = 100
@@ -166,7 +167,5 @@ def combined(first: Declared, second: Declared) -> Declared:
     )
 
 
-def _joined(
-    first: Mapping[str, tuple[T, ...]], second: Mapping[str, tuple[T, ...]]
-) -> dict[str, tuple[T, ...]]:
+def _joined(first: _ByParameter[T], second: _ByParameter[T]) -> _ByParameter[T]:
     return {name: (*first.get(name, ()), *second.get(name, ())) for name in {**first, **second}}

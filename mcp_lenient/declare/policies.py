@@ -72,10 +72,8 @@ class Policies:
 
     def _merged(self, tool: str, authors: Policy | None, declared: Declared) -> Policy:
         pattern = next((policy for glob, policy in self._patterns if fnmatchcase(tool, glob)), None)
-        if pattern is None:
-            chosen = _changed(authors or self._server, declared)
-        else:
-            chosen = _changed(Policy(), declared).under(pattern)
+        own = authors or self._server
+        chosen = _changed(own, declared) if pattern is None else _changed(Policy(), declared).under(pattern)
         if authors is not None:
             chosen = _hiding(chosen, authors)
         return self._bounded(_hiding(chosen, self._server))

@@ -178,10 +178,6 @@ def _clamp(value: Any) -> Normalize:
     return scalars.clamp(*value)
 
 
-def _aliases(names: list[str]) -> list[str]:
-    return list(annotation.aliases(*names).names)
-
-
 def _tags(value: Any) -> Normalize | None:
     if isinstance(value, bool):
         return lists.tags() if value else None
@@ -207,7 +203,7 @@ class ParameterEntry(_Entry):
     required: bool | None = None
     default: Any = None
     description: str | None = None
-    aliases: Annotated[list[Name], AfterValidator(_aliases)] = []
+    aliases: Annotated[list[Name], AfterValidator(lambda names: [*annotation.aliases(*names).names])] = []
     strip: Annotated[Normalize | None, _switch(scalars.strip)] = None
     parse_json: Annotated[Normalize | None, _switch(lists.parse_json, "'array' or 'object'")] = None
     split: Annotated[Normalize | None, _switch(lists.split, "the text between the parts")] = None
@@ -265,15 +261,12 @@ class ToolEntry(_Entry):
     def declared(self, around: Limits, document: Document, path: Path) -> Declared:
         """Return the same for the middleware; the tool is at a path of the file."""
         entries = self.parameters.items()
+        says = {name: each for name, each in entries if not each.model_fields_set.isdisjoint(_STATED)}
         return Declared(
             normalizers={name: run for name, entry in entries if (run := entry.build())},
             aliases={name: tuple(entry.aliases) for name, entry in entries if entry.aliases},
             policy=self.policy.changes(around),
-            stated={
-                name: entry.stated(document, (*path, "parameters", name))
-                for name, entry in entries
-                if not entry.model_fields_set.isdisjoint(_STATED)
-            },
+            stated={name: each.stated(document, (*path, "parameters", name)) for name, each in says.items()},
             description=self.description,
         )
 

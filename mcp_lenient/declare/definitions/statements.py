@@ -56,9 +56,8 @@ def contradictions(
             continue  # the log reports unknown names
         called = f"'{shown(name)}' of tool '{shown(tool)}'"
         taken = properties[name].taken or frozenset(own.types)
-        wrong = [
-            each for each in own.types if each not in taken and not (each == "integer" and "number" in taken)
-        ]
+        fitting = {*taken, "integer"} if "number" in taken else taken
+        wrong = [each for each in own.types if each not in fitting]
         if wrong:
             yield f"{own.where['type']}: {called} is not {_either(wrong)}: it takes {_either(sorted(taken))}."
         if own.required and name not in required:
