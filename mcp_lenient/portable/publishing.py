@@ -784,14 +784,12 @@ class _Conversion:
         for member in members:
             for name, sub in (member.get("properties") or {}).items():
                 made["properties"][name] = _either(made["properties"].get(name), sub)
-        sets = [
-            ", ".join(each for each in way if each not in common and each not in required) for way in ways
-        ]
+        known = {*common, *required}
+        sets = [", ".join(each for each in way if each not in known) for way in ways]
         if any(sets):
             listed = "; or ".join(each or "none of these" for each in dict.fromkeys(sets[:_MOST_WAYS]))
-            _note(
-                made, f"needs {'exactly' if is_one else 'at least'} one of: {_short(listed, _LONGEST_SCHEMA)}"
-            )
+            number = "exactly" if is_one else "at least"
+            _note(made, f"needs {number} one of: {_short(listed, _LONGEST_SCHEMA)}")
         return [each for each in common if each not in required]
 
 
