@@ -34,7 +34,6 @@ from mcp_lenient import DEFAULT_RULES, Policy, Rule
 from mcp_lenient.adapters.fastmcp.decorator import lenient
 from mcp_lenient.normalizers import clamp
 from mcp_lenient.testing import StressReport, stress
-from mcp_lenient.testing.damage import DAMAGES
 
 
 class _Row(BaseModel):
@@ -109,7 +108,7 @@ def test_no_call_is_corrupted(strict):
     report = stress(lenient_server(_many, store, mode, strict=strict), per_tool=3)
     assert report.corrupted == []
     assert report.skipped == {}
-    assert {call.damage for call in report.calls} == set(DAMAGES)
+    assert len({call.damage for call in report.calls}) == 27
     counts = _counts(report)
     assert counts["repaired"] > counts["refused"] > 0
     assert {call.outcome for call in report.calls if call.damage == "missing_required"} == {"refused"}
