@@ -20,12 +20,10 @@ from pydantic import BaseModel
 from typing_extensions import Self
 
 from mcp_lenient.adapters.client.compat import field
-from mcp_lenient.adapters.fastmcp import compat
-from mcp_lenient.adapters.fastmcp.compat import Forwarding, host
+from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
 from mcp_lenient.adapters.fastmcp.tools import ServerTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
-from mcp_lenient.errors import SchemaError
 from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.recording import unrecorded
@@ -122,7 +120,10 @@ class Recorder(Middleware):
         server = context.fastmcp_context.fastmcp
         arguments = dict(context.message.arguments or {})
         tool = await server.get_tool(context.message.name)
-        bound, is_marked = _bound(tool, arguments, strict=host.is_strict(server))
+        if tool is None:
+            return await call_next(context)
+        target = await find_target(server, tool)
+        bound, is_marked = _bound(target, arguments), marks_of(target.function) is not None
         if bound is not None:
             self.reached = Reached(arguments, bound)
         if self.runs or (bound is None and not is_marked):
@@ -140,31 +141,17 @@ def _without_claims(result: ToolResult) -> ToolResult:
     return result.model_copy(update={"meta": meta or None})
 
 
-def _forwarding(tool: Tool) -> Forwarding | None:
-    transformed = compat.transformed(tool)
-    return None if transformed is None else compat.forwarding(transformed)
-
-
-def _bound(tool: Tool | None, arguments: Mapping[str, Any], *, strict: bool) -> tuple[Any, bool]:
-    """Return the values that the function is called with (None if it refuses) and whether it has ``@lenient``."""
-    while tool is not None and (forwarding := _forwarding(tool)) is not None:
-        filled = {**forwarding.defaults, **arguments}
-        arguments = {forwarding.names.get(name, name): value for name, value in filled.items()}
-        arguments = {**arguments, **forwarding.hidden}
-        tool = forwarding.parent
-    if tool is None or not compat.runs_its_function(tool):
-        return _OPAQUE, False
-    is_marked = marks_of(tool.fn) is not None
+def _bound(target: ServerTool, arguments: Mapping[str, Any]) -> Any:
+    """Return the values that the function is called with; None if it refuses the arguments."""
+    validator = target.validator
+    if validator is None:
+        return _OPAQUE
     try:
-        validate = compat.probe(tool.fn, run_in_thread=tool.run_in_thread, strict=strict).validate
-    except SchemaError:
-        return _OPAQUE, is_marked
-    try:
-        return validate(dict(arguments)), is_marked
+        return validator.received(arguments) if validator.accepts(arguments) else None
     except (ValueError, RecursionError):
-        return None, is_marked
+        return None
     except Exception:  # noqa: BLE001 - whatever an author's validator raises is not about the arguments
-        return _OPAQUE, is_marked
+        return _OPAQUE
 
 
 ServerOrTool = FastMCP | Tool | Callable[..., Any]

@@ -83,7 +83,12 @@ class TransformedValidator(WrappedValidator):
     Faults of hidden arguments are ignored: the caller cannot send them.
     """
 
+    validator: FunctionValidator | TransformedValidator
     forwarding: Forwarding
+
+    def received(self, arguments: Mapping[str, Any]) -> object:
+        """Return what the function receives for these arguments; raise what its validation raises."""
+        return self.validator.received(self._forwarded(arguments))
 
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
@@ -209,6 +214,7 @@ class ServerTool(HostTool):
     """
 
     record: Tool = field(compare=False)
+    validator: FunctionValidator | TransformedValidator | None = None
     function: Callable[..., Any] | None = None
     route: tuple[tuple[FastMCP, str], ...] = ()
 

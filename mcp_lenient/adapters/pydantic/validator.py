@@ -40,6 +40,10 @@ class PydanticValidator:
         """Hash the validation."""
         return hash(self._validate)
 
+    def received(self, arguments: Mapping[str, Any]) -> object:
+        """Return what the tool receives for these arguments; raise what the validation raises."""
+        return self._validate(dict(arguments))
+
     def accepts(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether the tool accepts these arguments."""
         if self._quick is not None and holds_many(arguments) and self._quick(arguments):
@@ -55,7 +59,7 @@ class PydanticValidator:
     def faults(self, arguments: Mapping[str, Any]) -> tuple[Fault, ...]:
         """Return all faults in the order of the arguments, then missing names."""
         try:
-            self._validate(dict(arguments))
+            self.received(arguments)
         except ValidationError as error:
             return faults_of(error, arguments)
         except (ValueError, RecursionError) as error:
@@ -71,7 +75,7 @@ class PydanticValidator:
         cannot be compared, is different.
         """
         try:
-            first, second, again = (self._validate(dict(each)) for each in (one, other, one))
+            first, second, again = map(self.received, (one, other, one))
             return bool(first != second) and bool(first == again)
         except Exception:  # noqa: BLE001 - whatever an author's validator raises
             return True
