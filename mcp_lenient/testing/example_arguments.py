@@ -98,44 +98,28 @@ WORDS: Final = (
 )
 FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
     "date": ("2026-01-31", "1999-12-01", "2099-12-31"),
-    "date-time": ("2026-01-31T12:30:00Z", "2026-01-31T12:30:00+01:00", "2099-12-31T23:59:59Z"),
-    "time": ("12:30:00Z",),
+    "date-time": (
+        "2026-01-31T12:30:00Z",
+        "2026-01-31T12:30:00",
+        "1999-12-01T12:30:00+01:00",
+        "2099-12-31T23:59:59Z",
+    ),
+    "time": ("12:30:00Z", "12:30:00"),
     "duration": ("P1D", "PT90M"),
     "email": ("ann@example.com",),
-    "idn-email": ("ann@example.com",),
-    "name-email": ("Ann <ann@example.com>",),
     "uri": ("https://example.com/a?b=1,2",),
-    "uri-reference": ("/a?b=1,2",),
     "multi-host-uri": ("postgresql://example.com:5432/data",),
     "uuid": ("123e4567-e89b-42d3-a456-426614174000",),
-    "uuid1": ("123e4567-e89b-12d3-a456-426614174000",),
-    "uuid3": ("123e4567-e89b-32d3-a456-426614174000",),
     "uuid4": ("123e4567-e89b-42d3-a456-426614174000",),
-    "uuid5": ("123e4567-e89b-52d3-a456-426614174000",),
     "ipv4": ("192.0.2.1",),
     "ipv4network": ("192.0.2.0/24",),
-    "ipv4interface": ("192.0.2.1/24",),
     "ipv6": ("2001:db8::1",),
     "ipv6network": ("2001:db8::/32",),
-    "ipv6interface": ("2001:db8::1/32",),
     "ipvanyaddress": ("192.0.2.1", "2001:db8::1"),
-    "ipvanynetwork": ("192.0.2.0/24",),
-    "ipvanyinterface": ("192.0.2.1/24",),
-    "hostname": ("example.com",),
-    "json-pointer": ("/a/0",),
-    "regex": ("^a+$",),
-    "color": ("#aabbcc",),
     "directory-path": (".",),
-    "byte": ("aGk=",),
     "base64": ("aGk=",),
     "base64url": ("aGk=",),
-    "json-string": ('{"a": 1}',),
 }
-WIDE_FORMATS: Final[Mapping[str, tuple[str, ...]]] = {
-    "date-time": ("2026-01-31T12:30:00", "1999-12-01T12:30:00"),
-    "time": ("12:30:00",),
-}
-"""Texts that many tools take for a format, though the format has none of them."""
 SAMPLES: Final = (
     *"a A ab abc ABC Abc a1 A1 a-b a_b a.b a/b /a/b AB12 ab12cd34".split(),
     *"0 1 12 123 1234 12345 1.2 1.2.3 v1.2.3 -1 +491701234567 #aabbcc #ABC".split(),
@@ -218,42 +202,32 @@ class _Maker:
 
     def object(self, node: Node, depth: int, optional: float) -> dict[str, Any]:
         """Generate an object with every required property and some optional ones."""
-        made = {
+        return {
             name: self._of(child, depth + 1)
             for name, child in node.property_nodes.items()
             if name in node.required or self.random.random() < optional
         }
-        for name in sorted(node.required - node.properties.keys()):
-            made[name] = self.value(node.extra, depth + 1)
-        return made
 
     def _entries(self, node: Node, keywords: Mapping[str, Any], depth: int) -> dict[str, Any]:
         """Generate entries of a map: undeclared names, if only those are accepted."""
-        least = int(keywords.get("minProperties", 0))
-        if node.properties or node.required or (node.closed and not node.patterns):
+        if node.properties or node.required or node.closed:
             return {}
+        may_be_empty = depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
+        size = max(int(keywords.get("minProperties", 0)), 0 if may_be_empty else 1)
+        child = self.tree.node(node.extra if isinstance(node.extra, Mapping) else True)
         made: dict[str, Any] = {}
         for at in range(_TRIES):
-            if len(made) >= least and (
-                made or depth >= _DEEPEST or (self.wide and self.random.random() < 0.2)
-            ):
+            if len(made) == size:
                 break
-            name, child = self._name(node, keywords, depth, at)
-            made[name] = self._of(child, depth + 1)
+            made[self._name(keywords.get("propertyNames"), depth, at)] = self._of(child, depth + 1)
         return made
 
-    def _name(self, node: Node, keywords: Mapping[str, Any], depth: int, at: int) -> tuple[str, Node]:
-        """Generate the key of a map's entry; return it with the node of its value."""
-        if node.patterns:
-            pattern, child = self.random.choice(sorted(node.patterns, key=lambda each: each[0]))
-            text = self.tree.node({"type": "string", "pattern": pattern})
-            return self._text(text, {"pattern": pattern}, depth), child
-        child = self.tree.node(node.extra if isinstance(node.extra, Mapping) else True)
-        names = keywords.get("propertyNames")
+    def _name(self, names: Any, depth: int, at: int) -> str:
+        """Generate the key of a map's entry."""
         if isinstance(names, Mapping):
-            return str(self.value({"type": "string", "allOf": [names]}, depth + 1)), child
+            return str(self.value({"type": "string", "allOf": [names]}, depth + 1))
         name = self.random.choice(NAMES) if self.wide else NAMES[0]
-        return f"{name}{at}" if at else name, child
+        return f"{name}{at}" if at else name
 
     def _branch(self, node: Node, depth: int) -> Any:
         branches = [way for way in node.ways if not way.is_only("null")]
@@ -291,7 +265,7 @@ class _Maker:
             return self.random.choice(fitting or ["none fits"])
         form = str(keywords.get("format"))
         if form in FORMATS:
-            return self.random.choice((*FORMATS[form], *(WIDE_FORMATS.get(form, ()) if self.wide else ())))
+            return self.random.choice(FORMATS[form])
         if keywords.get("contentMediaType") == "application/json":
             return json.dumps(self.value(keywords.get("contentSchema", True), depth + 1))
         word = self.random.choice((*WORDS, *SAMPLES) if self.wide else WORDS)

@@ -43,10 +43,6 @@ _SCHEMAS = [
     pytest.param({"type": "object", "additionalProperties": {"type": "number"}}, id="map"),
     pytest.param({**MAP, "propertyNames": enum("x", "y"), "minProperties": 2}, id="names-of-an-enum"),
     pytest.param({**MAP, "propertyNames": {"pattern": "^[a-z]{2}_[0-9]$"}}, id="names-by-pattern"),
-    pytest.param(
-        {**closed(), "patternProperties": {"^x-[0-9]{2}$": INTEGER}, "minProperties": 1}, id="map-by-pattern"
-    ),
-    pytest.param({**OBJECT, "required": ["a"], "additionalProperties": INTEGER}, id="undeclared"),
     pytest.param({"properties": {"a": {"type": "integer"}}, "required": ["a"]}, id="object-without-type"),
     pytest.param({"items": {"type": "integer"}}, id="array-without-type"),
     pytest.param({"allOf": [{"type": "integer", "minimum": 3}, {"minimum": 8, "maximum": 9}]}, id="all-of"),
