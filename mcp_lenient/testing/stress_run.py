@@ -15,8 +15,6 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.errors import SchemaError
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.testing.damage import Damaged, damaged
 from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
@@ -116,10 +114,8 @@ class StressReport:
         tried, skipped = len(self.tried), len(self.skipped)
         if not tried and not skipped:
             return f"Nothing was tested: {_name(self.server)} has no tools"
-        if not tried and skipped == 1:
-            return f"Nothing was tested: the tool {_name(next(iter(self.skipped)))} could not be tried"
         if not tried:
-            return f"Nothing was tested: none of {skipped} tools of {_name(self.server)} could be tried"
+            return f"Nothing was tested: no tool of {_name(self.server)} could be tried"
         number = (
             f"{tried} of {tried + skipped} tools" if skipped else "1 tool" if tried == 1 else f"{tried} tools"
         )
@@ -332,25 +328,22 @@ async def _given_examples(trial: Trial, rights: Sequence[Mapping[str, Any]]) -> 
 async def _accepted_examples(trial: Trial, seed: int, per_tool: int) -> list[Attempt]:
     """Generate arguments that the tool accepts, trying others if it refuses what its schema allows."""
     tool = trial.target.record
-    attempts = [
-        await trial.attempt(each) for each in example_calls(tool.name, tool.parameters, seed, per_tool)
-    ]
+    made = example_calls(tool.name, tool.parameters, seed, per_tool)
+    attempts = [await trial.attempt(each) for each in made]
     found = [each for each in attempts if _is_accepted(trial, each)]
-    refused = next((each for each in attempts if not _is_accepted(trial, each)), None)
+    refused = [each for each in attempts if each not in found]
     random = Random(f"{seed}:{tool.name}:again")  # noqa: S311 - the same calls each time is what is wanted
-    last = refused
-    for at in range(_AGAIN if refused is not None else 0):
+    last = refused[0] if refused else None
+    for at in range(_AGAIN if refused else 0):
         if len(found) >= per_tool:
             break
         other = valid_arguments(tool.parameters, random, optional=_OPTIONAL[at % len(_OPTIONAL)], wide=True)
         attempt = await trial.attempt(other if last is None else _corrected(last, other))
-        if _is_accepted(trial, attempt):
-            found += [attempt] if all(attempt.sent != each.sent for each in found) else []
-            last = None
-        else:
-            last = attempt
-    if refused is not None and not found:
-        raise NoValueError(_refusal(refused, "was made up"))
+        last = None if _is_accepted(trial, attempt) else attempt
+        if last is None and all(attempt.sent != each.sent for each in found):
+            found.append(attempt)
+    if refused and not found:
+        raise NoValueError(_refusal(refused[0], "was made up"))
     return found
 
 
@@ -390,71 +383,35 @@ def _reason(attempt: Attempt) -> str:
 
 
 async def _stress(trial: Trial, right: Attempt) -> AsyncIterator[StressCall]:
-    validator = _schema_validator(trial)
     arguments = right.sent if isinstance(right.sent, Mapping) else {}
-    for kind, each in damaged(trial.target.record.parameters, arguments):
-        # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
-        yield await _try(trial, kind, each, validator, always_fails=right.ran and right.is_error)
+    for kind, damage in damaged(trial.target.record.parameters, arguments):
+        got = await trial.attempt(damage.sent)
+        yield StressCall(
+            tool=trial.target.record.name,
+            damage=kind,
+            outcome=await _outcome(trial, right, damage, got),
+            sent=damage.sent,
+            wanted=damage.wanted,
+            got=None if got.reached is None else got.reached.arguments,
+            repairs=tuple(repair.rule for repair in got.repairs),
+            error_code=None if got.envelope is None else got.envelope["error_code"],
+        )
 
 
-def _schema_validator(trial: Trial) -> PublishedSchemaValidator | None:
-    """Return the validator that distinguishes forwarded from accepted calls; None if the tool does it itself."""
-    if trial.target.validator is not None:
-        return None
-    try:
-        return PublishedSchemaValidator(trial.target.record.parameters)
-    except SchemaError:
-        return None
-
-
-async def _try(
-    trial: Trial,
-    kind: str,
-    damage: Damaged,
-    validator: PublishedSchemaValidator | None,
-    *,
-    always_fails: bool,
-) -> StressCall:
-    got = await trial.attempt(damage.sent)
-    outcome = _outcome_without_repair(got, validator, always_fails=always_fails)
-    if outcome is None and await _is_wanted(trial, got, damage):
-        outcome = "repaired"
-    elif outcome is None:
-        only_declared = got.repairs and trial.rules.isdisjoint(each.rule for each in got.repairs)
-        outcome = "normalized" if only_declared else "corrupted"
-    return StressCall(
-        tool=trial.target.record.name,
-        damage=kind,
-        outcome=outcome,
-        sent=damage.sent,
-        wanted=damage.wanted,
-        got=None if got.reached is None else got.reached.arguments,
-        repairs=tuple(repair.rule for repair in got.repairs),
-        error_code=None if got.envelope is None else got.envelope["error_code"],
-    )
-
-
-def _outcome_without_repair(
-    got: Attempt, validator: PublishedSchemaValidator | None, *, always_fails: bool
-) -> StressOutcome | None:
-    if got.reached is None:
+async def _outcome(trial: Trial, right: Attempt, damage: Damaged, got: Attempt) -> StressOutcome:
+    reached = got.reached
+    if reached is None:
         return "refused" if got.is_error else "answered"
-    if got.ran and got.is_error and not always_fails:
+    # If a tool fails on valid arguments, its failure on damaged ones proves nothing.
+    if got.ran and got.is_error and not (right.ran and right.is_error):
         return "failed"
-    if not identical(got.sent, got.reached.arguments):
-        return None
-    accepts = validator is None or validator.accepts(got.reached.arguments)
-    return "unchanged" if accepts else "forwarded"
-
-
-async def _is_wanted(trial: Trial, got: Attempt, damage: Damaged) -> bool:
-    """Return whether the tool receives the same as from one of the valid calls."""
-    if got.reached is None:
-        return False
-    if any(identical(got.reached.arguments, wanted) for wanted in damage.wanted):
-        return True
+    if identical(got.sent, reached.arguments):
+        return "unchanged" if trial.validator.accepts(reached.arguments) else "forwarded"
+    if any(identical(reached.arguments, wanted) for wanted in damage.wanted):
+        return "repaired"
     for wanted in damage.wanted:
-        right = await trial.attempt(wanted)
-        if right.reached is not None and got.reached.is_same(right.reached):
-            return True
-    return False
+        meant = await trial.attempt(wanted)
+        if meant.reached is not None and reached.is_same(meant.reached):
+            return "repaired"
+    only_declared = got.repairs and trial.rules.isdisjoint(each.rule for each in got.repairs)
+    return "normalized" if only_declared else "corrupted"

@@ -24,10 +24,11 @@ from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.middleware import LenientMiddleware, standing_before
 from mcp_lenient.adapters.fastmcp.tools import ServerTool, find_target
 from mcp_lenient.declare.decorator_metadata import marks_of
+from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.refusal.envelope import META_KEY
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.telemetry.recording import unrecorded
-from mcp_lenient.types import Repair
+from mcp_lenient.types import Repair, Validator
 
 
 def identical(left: Any, right: Any) -> bool:
@@ -189,10 +190,12 @@ class _AnyCall(CallToolRequest):
 class Trial:
     """One tool of a connected server, with a recorder in front of its body.
 
-    ``rules`` are the names of the policy's rules; other repairs come from the author's declarations.
+    ``validator`` is the tool's own or, where it is not known, that of its published schema. ``rules`` are the names of
+    the policy's rules; other repairs come from the author's declarations.
     """
 
     target: ServerTool
+    validator: Validator
     client: Client[Any]
     recorder: Recorder
     is_lenient: bool
@@ -273,7 +276,8 @@ class Connection:
         rules = frozenset(rule.name for policy in (Policy(), *own, *policies) for rule in policy.rules)
         innermost = target.route[-1][0] if target.route else server
         with self._recorder.installed(innermost):
-            yield Trial(target, client, self._recorder, is_lenient=bool(policies), rules=rules)
+            validator = target.validator or PublishedSchemaValidator(target.record.parameters)
+            yield Trial(target, validator, client, self._recorder, is_lenient=bool(policies), rules=rules)
 
     async def _target(self, server: FastMCP, name: str) -> ServerTool:
         async with Context(fastmcp=server):

@@ -180,7 +180,7 @@ def test_the_exit_code_is_1_if_nothing_could_be_tried(choosy, capsys, options):
     """No empty table is shown. The first line says that nothing was tested, the last one how to fix it."""
     assert run(["stress", str(choosy), *options]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("Nothing was tested: the tool take could not be tried\n")
+    assert out.startswith("Nothing was tested: no tool of choosy could be tried\n")
     assert "there is no such key" in out
     assert '{"take": [{...}]}' in out
     assert "--arguments" in out
