@@ -42,24 +42,16 @@ def test_a_task_is_read_as_steps(task, steps):
             "open /about.html, then delete my account": ["delete my account"],
             "search for bread and butter": ["butter"],
             "search for tea or coffee": None,
-            "search for tea if it rains": None,
-            "search for tea?": None,
             'search for "tea" and "milk"': ['"milk"'],
             "click Order, but only once": ["but only once"],
-            "never open /about.html": None,
             "press Enter three times": None,
-            "scroll down twice": None,
             "scroll down and delete everything": ["delete everything"],
             "open the second result": None,
             "type Li into Name and Tea": ["Tea"],
-            "type Li into Name without pressing Enter": None,
             "wait 1,000 seconds": ["wait 1", "000 seconds"],
             "click": None,
-            "点击订单如果便宜": None,
             "搜索茶和咖啡": None,
-            "别点击 Order": None,
             "点击 Order 吗": None,
-            "打开第二个结果": None,
             "在Name中输入李和王": None,
         }.items()
     ],
@@ -75,8 +67,6 @@ def test_what_cannot_be_read_is_named(task, unread):
         ("需要处理PDF文件", "pypdf"),
         ("a virus on my computer", None),  # a part of a word
         ("read my mind", None),  # one word of two
-        ("charts", "matplotlib"),
-        ("把数据画成图表", "matplotlib"),
         ("pypdf", "pypdf"),
     ],
 )

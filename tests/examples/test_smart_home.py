@@ -72,16 +72,13 @@ def envelope(result):
     ("query", "found"),
     [
         pytest.param("客厅 灯", ["abc123", "air001"], id="words"),
-        pytest.param("客厅灯", ["abc123", "air001"], id="one-word"),
         pytest.param("打开客厅的灯", ["abc123", "air001"], id="sentence"),
         pytest.param("灯光", ["abc123", "bed001"], id="one-of-two-characters"),
-        pytest.param("灯", ["abc123", "bed001"], id="one-character"),
         pytest.param("AC", ["air001"], id="short-name"),
         pytest.param("studio lamp", ["std001", "abc123"], id="english-name"),
         pytest.param("大门锁", ["dor001"], id="a-name"),
         pytest.param("thermostat", ["air001"], id="a-type"),
         pytest.param("厨房的窗帘", ["bld001"], id="no-single-character"),
-        pytest.param("照明", ["abc123", "bed001"], id="another-word"),
     ],
 )
 async def test_devices_are_found_by_any_of_their_words(home, query, found):
@@ -102,8 +99,6 @@ async def test_devices_are_found_by_any_of_their_words(home, query, found):
             "客厅的灯", {"abc123": [], "air001": ["灯"], "bed001": ["客厅"], "std001": ["客厅"]}, id="one-has-all"
         ),
         pytest.param("lamp switch", {"abc123": [], "bed001": [], "std001": []}, id="a-kind-and-a-type"),
-        pytest.param("打开大门锁", {"dor001": []}, id="a-whole-name"),
-        pytest.param("please dim the Studio Lamp", {"std001": [], "abc123": ["studio"], "bed001": ["studio"]}, id="sentence"),
         pytest.param("windowShade", {"bld001": []}, id="a-type"),
     ],
 )  # fmt: skip
@@ -179,7 +174,6 @@ async def test_a_device_has_the_form_of_smartthings(home):
     [
         ("客厅的 Ceiling lights", ["客厅", "ceiling light"]),
         ("看不清书", []),
-        ("灯塔", []),
         ("the lampshade", []),
         ("厨房的窗帘", ["厨房", "窗帘"]),
     ],
@@ -292,10 +286,7 @@ REPAIRED = [
     # str
     ("search_devices", {"query": 1}, {"query": "1"}, "str-number"),
     # int
-    ("search_devices", {"query": "light", "limit": "1"}, {"query": "light", "limit": 1}, "int-text"),
     ("search_devices", {"query": "light", "limit": None}, {"query": "light"}, "int-null"),
-    # float
-    ("set_climate", CLIMATE | {"temperature": "24.5"}, CLIMATE, "float-text"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "true"}, CLIMATE | {"quiet": True}, "bool-text"),
     # Literal
@@ -304,13 +295,11 @@ REPAIRED = [
     ("set_climate", CLIMATE | {"until": 22}, CLIMATE | {"until": "22"}, "optional-str-number"),
     # a list of objects
     ("execute_commands", LIGHT | {"commands": json.dumps([ON])}, LIGHT | {"commands": [ON]}, "dicts-json"),
-    ("execute_commands", LIGHT | {"commands": ON}, LIGHT | {"commands": [ON]}, "dicts-one"),
     ("execute_commands", LIGHT | {"commands": [{"Capability": "switch", "Command": "on"}]}, LIGHT | {"commands": [ON]}, "dicts-names"),
     # a list of str
     ("interpret_command", SAID | {"device_capabilities": '["switch", "switchLevel"]'}, SAID, "list-json"),
     # dict and Optional
     ("interpret_command", SAID | {"current_state": '{"level": 80}'}, SAID | {"current_state": {"level": 80}}, "dict-json"),
-    ("interpret_command", SAID | {"current_state": ""}, SAID, "optional-empty"),
     # names and the whole
     ("interpret_command", {"userInput": "关灯", "deviceCapabilities": ["switch"]}, {"user_input": "关灯", "device_capabilities": ["switch"]}, "names-camel"),
     ("search_devices", {"arguments": {"query": "客厅", "limit": 1}}, {"query": "客厅", "limit": 1}, "whole-wrapped"),
@@ -322,12 +311,8 @@ REFUSED = [
     ("search_devices", {}, "MISSING_QUERY", "'query' is required", "str-missing"),
     # int
     ("search_devices", {"query": "灯", "limit": "２"}, "INVALID_LIMIT_TYPE", "must be an integer", "int-full-width"),  # noqa: RUF001 - that is the point
-    # float
-    ("set_climate", CLIMATE | {"temperature": "21.5°C"}, "INVALID_TEMPERATURE_TYPE", "must be a number", "float-unit"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "是"}, "INVALID_QUIET_TYPE", "must be a boolean", "bool-chinese"),
-    # Literal
-    ("set_climate", CLIMATE | {"power": "关"}, "INVALID_POWER_VALUE", '"on", "off"', "literal-chinese"),
     # a string or null
     ("set_climate", CLIMATE | {"until": "banana"}, "INVALID_UNTIL_VALUE", "until", "optional-str-pattern"),
     # a list of objects
@@ -335,8 +320,6 @@ REFUSED = [
     ("execute_commands", LIGHT | {"commands": [{"set": "power", "to": "on"}]}, "INVALID_ARGUMENTS", "'commands[0].capability' is required", "dicts-names"),
     # a list of str
     ("interpret_command", SAID | {"device_capabilities": "switch,lock"}, "INVALID_DEVICE_CAPABILITIES_TYPE", "Write it as JSON", "list-commas"),
-    # dict and Optional
-    ("interpret_command", SAID | {"current_state": "关着"}, "INVALID_CURRENT_STATE_TYPE", "must be an object or null", "dict-words"),
     # names
     ("search_devices", {"query": "灯", "房间": "客厅"}, "UNKNOWN_PARAMETER", "Accepted are 'query', 'limit'", "names-unknown"),
 ]  # fmt: skip
