@@ -86,7 +86,6 @@ _KINDS = [
     pytest.param(lenient_server(store, strict=True), id="strict-server", marks=not_on_3(STRICT)),
     pytest.param(_parent(middleware=True, child=_child(middleware=False)), id="middleware-on-the-parent"),
     pytest.param(_parent(middleware=False, child=_child(middleware=True)), id="middleware-on-the-child"),
-    pytest.param(_parent(middleware=True, child=_child(middleware=True)), id="middleware-on-both"),
     pytest.param(_parent(middleware=True, child=_child(middleware=True), namespace="n"), id="namespace"),
 ]
 

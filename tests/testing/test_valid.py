@@ -18,23 +18,17 @@ from mcp_lenient.testing.example_arguments import NoValueError, valid_arguments
 MAP = {**OBJECT, "additionalProperties": INTEGER}
 _SCHEMAS = [
     pytest.param({"type": "integer", "minimum": 3, "exclusiveMaximum": 5}, id="bounds"),
-    pytest.param({"type": "integer", "multipleOf": 7, "maximum": -15}, id="multiple-below-zero"),
     pytest.param({"type": "integer", "multipleOf": 7, "minimum": -15, "maximum": -14}, id="single-multiple"),
     pytest.param({"type": "integer", "minimum": 1000}, id="above-all-samples"),
-    pytest.param({"type": "integer", "maximum": -1000}, id="below-all-samples"),
     pytest.param({"type": "integer", "multipleOf": 7, "minimum": 15}, id="multiple"),
     pytest.param({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 0.1}, id="narrow"),
-    pytest.param({"type": "number", "minimum": 0.6, "maximum": 0.7}, id="narrow-inclusive"),
     pytest.param({"type": "string", "minLength": 40}, id="long-text"),
     pytest.param({"type": "string", "maxLength": 2}, id="short-text"),
-    pytest.param({"type": "string", "minLength": 3, "maxLength": 3}, id="exact-text"),
     pytest.param({"type": "string", "pattern": "^[A-Z]{3}$"}, id="pattern"),
     pytest.param({"type": "string", "pattern": "^q{17}$"}, id="pattern-without-a-sample"),
     pytest.param({"type": "string", "pattern": r"^(?:ab|cd)[x-z]{3,5}-\d+\.?$"}, id="pattern-of-parts"),
     pytest.param({"type": "string", "format": "date-time"}, id="format"),
     pytest.param({"enum": ["a", 1, None]}, id="enum"),
-    pytest.param({"const": "a"}, id="const"),
-    pytest.param({"type": ["integer", "null"]}, id="nullable"),
     pytest.param({"anyOf": [{"type": "boolean"}, {"type": "null"}]}, id="union"),
     pytest.param({"type": "array", "items": {"type": "integer"}, "minItems": 5, "maxItems": 6}, id="array"),
     pytest.param({"type": "array", "items": {"enum": [1, 2]}, "uniqueItems": True}, id="unique"),
@@ -51,7 +45,6 @@ _SCHEMAS = [
     pytest.param({"$ref": "#/$defs/chain"}, id="recursive-by-null"),
     pytest.param({"type": "null"}, id="null"),
     pytest.param({}, id="anything"),
-    pytest.param(True, id="true"),
 ]
 _DEFS: dict[str, Any] = {
     "tree": opened("value", "children", value=INTEGER, children=array({"$ref": "#/$defs/tree"})),
