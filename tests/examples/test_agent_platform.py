@@ -18,12 +18,7 @@ from mcp_lenient import LenientMiddleware
 from mcp_lenient.declare.definitions import load_definitions, unknown_names
 from mcp_lenient.testing.stress_run import example_calls
 
-FUNCTIONS = [function for group in groups(Path()).values() for function in group.tools]
-RIGHT = {
-    tool.name: example_calls(tool.name, tool.parameters, seed=0, count=1)[0]
-    for tool in map(Tool.from_function, FUNCTIONS)
-}
-"""A right call of each tool, with all its parameters."""
+TOOLS = {function.__name__: function for group in groups(Path()).values() for function in group.tools}
 DEFAULTS = {
     "browser_use_execute_task": {"max_steps": 50, "use_vision": True},
     "browser_extract_content": {"include_links": False},
@@ -35,8 +30,16 @@ HAN = re.compile(r"[\u4e00-\u9fff]")
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module")]
 
-each_tool = pytest.mark.parametrize("tool", RIGHT)
-each_tool_with_parameters = pytest.mark.parametrize("tool", [tool for tool in RIGHT if RIGHT[tool]])
+each_tool = pytest.mark.parametrize("tool", TOOLS)
+each_tool_with_parameters = pytest.mark.parametrize(
+    "tool", [name for name, function in TOOLS.items() if inspect.signature(function).parameters]
+)
+
+
+@functools.cache
+def right(tool):
+    """A right call of a tool, with all its parameters."""
+    return example_calls(tool, Tool.from_function(TOOLS[tool]).parameters, seed=0, count=1)[0]
 
 
 def echo(function):
@@ -57,7 +60,7 @@ def echo_server(middleware, *, strict=False):
     """Make the platform with tools that return what arrived."""
     server = FastMCP("agent-platform", strict_input_validation=strict)
     server.add_middleware(middleware)
-    for function in FUNCTIONS:
+    for function in TOOLS.values():
         server.tool(echo(function))
     return server
 
@@ -116,14 +119,14 @@ async def test_every_parameter_is_described(published, tool):
 @each_tool
 async def test_valid_arguments_arrive_unchanged(client, tool):
     """A right call is not touched."""
-    assert await ran(client, tool, RIGHT[tool]) == (RIGHT[tool], [])
+    assert await ran(client, tool, right(tool)) == (right(tool), [])
 
 
 @each_tool
 async def test_optional_parameters_may_be_omitted(client, published, tool):
     """A call with the required arguments alone gets the defaults for the rest."""
     schema = published[tool].input_schema
-    sent = {name: RIGHT[tool][name] for name in schema.get("required", [])}
+    sent = {name: right(tool)[name] for name in schema.get("required", [])}
     defaults = dict.fromkeys(schema["properties"]) | DEFAULTS.get(tool, {})
     assert await ran(client, tool, sent) == (defaults | sent, [])
 
@@ -132,20 +135,20 @@ async def test_optional_parameters_may_be_omitted(client, published, tool):
 async def test_each_alias_is_understood(client, tool):
     """Each parameter may come under each of its other names, and all of them at once."""
     aliases = DECLARED.tools[tool].aliases
-    assert set(aliases) == set(RIGHT[tool])
+    assert set(aliases) == set(right(tool))
     for name, others in aliases.items():
         for other in others:
-            sent = {other if key == name else key: value for key, value in RIGHT[tool].items()}
-            assert await ran(client, tool, sent) == (RIGHT[tool], ["rename_alias"])
-    sent = {aliases[name][-1]: value for name, value in RIGHT[tool].items()}
-    assert await ran(client, tool, sent) == (RIGHT[tool], ["rename_alias"] * len(sent))
+            sent = {other if key == name else key: value for key, value in right(tool).items()}
+            assert await ran(client, tool, sent) == (right(tool), ["rename_alias"])
+    sent = {aliases[name][-1]: value for name, value in right(tool).items()}
+    assert await ran(client, tool, sent) == (right(tool), ["rename_alias"] * len(sent))
 
 
 @each_tool_with_parameters
 async def test_a_missing_parameter_is_named(client, published, tool):
     """A call without a required argument is refused by its name."""
     for name in published[tool].input_schema.get("required", []):
-        sent = {key: value for key, value in RIGHT[tool].items() if key != name}
+        sent = {key: value for key, value in right(tool).items() if key != name}
         envelope = await refused(client, tool, sent)
         assert envelope["error_code"] == f"MISSING_{name.upper()}"
         assert f"'{name}' is required but was not sent" in envelope["message"]
@@ -155,12 +158,12 @@ async def test_a_missing_parameter_is_named(client, published, tool):
 @each_tool
 async def test_an_unknown_parameter_is_refused(client, tool):
     """A name that is nobody's is refused, with the names that are accepted."""
-    envelope = await refused(client, tool, {**RIGHT[tool], "colour": "blue"})
+    envelope = await refused(client, tool, {**right(tool), "colour": "blue"})
     assert envelope["error_code"] == "UNKNOWN_PARAMETER"
     assert "unknown parameter 'colour'" in envelope["message"]
     accepted = envelope["details"]["parameters"]
-    assert {*accepted["required"], *accepted["optional"]} == set(RIGHT[tool])
-    assert all(f"'{name}'" in envelope["message"] for name in RIGHT[tool])
+    assert {*accepted["required"], *accepted["optional"]} == set(right(tool))
+    assert all(f"'{name}'" in envelope["message"] for name in right(tool))
 
 
 async def test_the_introductory_call_runs(client):
