@@ -400,7 +400,7 @@ while "asked" not in asked.f_locals or "line" not in asked.f_locals:
     asked = asked.f_back
 told = {"id": asked.f_locals["asked"]["id"], "success": True, "stdout": "", "stderr": "", "result": None,
     "error": None, "seconds": 0.1, "memory_mb": 1}
-told = {name: value for name, value in {**told, **%r}.items() if value != "left out"}
+told.update(%r)
 os.write(asked.f_locals["answers"].fileno(), __import__("json").dumps(told).encode() + b"\\n")
 """
 
@@ -424,9 +424,7 @@ for each in range(3, 20):
             for wrong in (
                 {"id": "1"},
                 {"stdout": 5},
-                {"stdout": "left out"},
                 {"seconds": float("nan")},
-                {"success": False},
                 {"more": 1},
             )
         ),
@@ -566,7 +564,6 @@ MISSING = [
     ("browser_navigate", {"url": "file:///etc/passwd"}, "'file:///etc/passwd' is"),
     ("browser_get_content", {"selector": "#no"}, "There is no '#no' on this"),
     ("browser_get_content", {"selector": "p["}, "This is no CSS selector"),
-    ("browser_send_keys", {"keys": "F99"}, "There is no key 'F99'."),
     ("browser_scroll_to_text", {"text": "Coffee"}, "There is no 'Coffee'"),
 ]
 
@@ -672,8 +669,6 @@ async def test_a_task_that_is_not_done_is_no_success(browser, task, said):
     ("task", "said"),
     [
         pytest.param("click Tea shop", "'Tea shop' on this page. There are: 'About us'", id="heading"),
-        pytest.param("type Li into Surname", "There is no field 'Surname'", id="field"),
-        pytest.param("open the first result", "This page has no results", id="result"),
         pytest.param("press Tab", None, id="focus"),
         pytest.param("open /about.html, press Tab", "No element of this page has the focus", id="no-focus"),
         pytest.param("open /about.html, scroll down", "Step 3, scroll, failed: This page does", id="end"),

@@ -72,6 +72,7 @@ def envelope(result):
     ("query", "found"),
     [
         pytest.param("客厅 灯", ["abc123", "air001"], id="words"),
+        pytest.param("客厅灯", ["abc123", "air001"], id="one-word"),
         pytest.param("打开客厅的灯", ["abc123", "air001"], id="sentence"),
         pytest.param("灯光", ["abc123", "bed001"], id="one-of-two-characters"),
         pytest.param("AC", ["air001"], id="short-name"),
@@ -286,7 +287,10 @@ REPAIRED = [
     # str
     ("search_devices", {"query": 1}, {"query": "1"}, "str-number"),
     # int
+    ("search_devices", {"query": "light", "limit": "1"}, {"query": "light", "limit": 1}, "int-text"),
     ("search_devices", {"query": "light", "limit": None}, {"query": "light"}, "int-null"),
+    # float
+    ("set_climate", CLIMATE | {"temperature": "24.5"}, CLIMATE, "float-text"),
     # bool
     ("set_climate", CLIMATE | {"quiet": "true"}, CLIMATE | {"quiet": True}, "bool-text"),
     # Literal
