@@ -121,10 +121,9 @@ class Recorder(Middleware):
         server = context.fastmcp_context.fastmcp
         arguments = dict(context.message.arguments or {})
         tool = await server.get_tool(context.message.name)
-        if tool is None:
-            return await call_next(context)
-        target = await find_target(server, tool)
-        bound, is_marked = _bound(target, arguments), marks_of(target.function) is not None
+        target = None if tool is None else await find_target(server, tool)
+        bound = _OPAQUE if target is None else _bound(target, arguments)
+        is_marked = target is not None and marks_of(target.function) is not None
         if bound is not None:
             self.reached = Reached(arguments, bound)
         if self.runs or (bound is None and not is_marked):
