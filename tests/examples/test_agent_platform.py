@@ -19,12 +19,6 @@ from mcp_lenient.declare.definitions import load_definitions, unknown_names
 from mcp_lenient.testing.stress_run import example_calls
 
 TOOLS = {function.__name__: function for group in groups(Path()).values() for function in group.tools}
-DEFAULTS = {
-    "browser_use_execute_task": {"max_steps": 50, "use_vision": True},
-    "browser_extract_content": {"include_links": False},
-    "browser_drag_drop": {"steps": 10},
-    "browser_wait": {"seconds": 3},
-}
 DECLARED = load_definitions(DEFINITIONS)
 HAN = re.compile(r"[\u4e00-\u9fff]")
 
@@ -124,10 +118,10 @@ async def test_valid_arguments_arrive_unchanged(client, tool):
 
 @each_tool
 async def test_optional_parameters_may_be_omitted(client, published, tool):
-    """A call with the required arguments alone gets the defaults for the rest."""
+    """A call with the required arguments alone gets the published defaults for the rest."""
     schema = published[tool].input_schema
     sent = {name: right(tool)[name] for name in schema.get("required", [])}
-    defaults = dict.fromkeys(schema["properties"]) | DEFAULTS.get(tool, {})
+    defaults = {name: declared.get("default") for name, declared in schema["properties"].items()}
     assert await ran(client, tool, sent) == (defaults | sent, [])
 
 
