@@ -219,20 +219,11 @@ class _Text(BaseModel):
 
 class _OfAClass(BaseTool):
     name: str = "of_a_class"
-    description: str = "Take the agent's state, which the schema does not show."
+    description: str = "Take what the schema does not show."
     args_schema: type[BaseModel] = _Text
 
     def _run(self, text: str, state: Annotated[dict[str, Any], InjectedState]) -> str:
         return text + str(state)
-
-
-class _OfAnAsyncClass(BaseTool):
-    name: str = "of_an_async_class"
-    description: str = "Take all of it, asynchronously."
-    args_schema: type[BaseModel] = _Text
-
-    def _run(self, text: str) -> str:
-        return text
 
     async def _arun(self, text: str, runtime: ToolRuntime) -> str:
         return text + str(runtime)
@@ -255,8 +246,7 @@ def _taking(injected: Any, default: Any = inspect.Parameter.empty) -> BaseTool:
         pytest.param(_taking(Annotated[str, InjectedToolArg]), "other", id="InjectedToolArg"),
         pytest.param(_taking(Annotated[str, InjectedToolArg()], "nobody"), "other", id="with-default"),
         pytest.param(_taking(ToolRuntime), "other", id="ToolRuntime"),
-        pytest.param(_OfAClass(), "state", id="class"),
-        pytest.param(_OfAnAsyncClass(), "runtime", id="async-class"),
+        pytest.param(_OfAClass(), "runtime, state", id="class"),
     ],
 )
 def test_injected_arguments_are_refused_when_the_server_is_built(wrapped, name):
