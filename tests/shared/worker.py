@@ -15,7 +15,7 @@ from fastmcp_versions import IS_3, read_as_in_sdk_2, skip_strict_servers
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("all", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("usual", parent=settings.get_profile("all"), max_examples=15)
+settings.register_profile("usual", parent=settings.get_profile("all"), max_examples=12)
 
 
 class _Plain(logging.Handler):
