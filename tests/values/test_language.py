@@ -44,16 +44,16 @@ def test_values_are_not_read_as_placeholders():
 
 def test_a_text_of_the_library_is_translated_and_an_authors_is_not():
     """A Text is English by default, and its translation is filled in with the same values."""
-    text = Text("send {count} items at most", count=3)
-    assert text == "send 3 items at most"
-    assert language("zh").of(text) == "最多发送 3 项"
-    assert language("zh").of("send 3 items at most") == "send 3 items at most"
+    text = Text("the scheme must be {expected_schemes}", expected_schemes="https")
+    assert text == "the scheme must be https"
+    assert language("zh").of(text) == "URL 的协议必须是 https"
+    assert language("zh").of("the scheme must be https") == "the scheme must be https"
 
 
 def test_a_text_survives_pickling():
     """A Text keeps its template and values."""
-    text = pickle.loads(pickle.dumps(Text("send {count} items at most", count=3)))  # noqa: S301 - our own
-    assert language("zh").of(text) == "最多发送 3 项"
+    text = pickle.loads(pickle.dumps(Text("the scheme must be {expected_schemes}", expected_schemes="https")))  # noqa: S301 - our own
+    assert language("zh").of(text) == "URL 的协议必须是 https"
 
 
 @pytest.mark.parametrize(("count", "reported"), [(0, "0 items"), (1, "1 item"), (2, "2 items")])
