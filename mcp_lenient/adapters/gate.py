@@ -40,7 +40,7 @@ from mcp_lenient.refusal.envelope import (
 )
 from mcp_lenient.refusal.locations import may_be_told
 from mcp_lenient.schema.compile import readable
-from mcp_lenient.telemetry.log import RecordedCall, shown
+from mcp_lenient.telemetry.log import HostCall as HostCall  # noqa: PLC0414 - hosts import it from here
 from mcp_lenient.types import Repair, Validator, Violation
 from mcp_lenient.values.json_values import holds_many
 from mcp_lenient.values.names import near, same_tool_name, tool_target
@@ -161,25 +161,6 @@ class ToolSource:
         return unknown_tool(name, similar, names, has_versions=name in names, language=language)
 
 
-@dataclass(slots=True)
-class HostCall:
-    """A call as received.
-
-    Attributes:
-        name: The name of the called tool.
-        arguments: The arguments as sent: an object, None, or anything else.
-        started: The time of arrival, by ``perf_counter_ns``.
-        who: Returns the event fields that identify the caller; only called if they are needed.
-        repairs: What was repaired of the call before, such as its tool's name.
-    """
-
-    name: str
-    arguments: Any
-    started: int
-    who: Callable[[], dict[str, str | None]]
-    repairs: tuple[Repair, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class CompiledTool:
     """A tool with its contract.
@@ -298,6 +279,13 @@ class CompiledTool:
             for name, value in arguments.items()
         }
 
+    def placed(self, call: HostCall) -> HostCall:
+        """Return a call whose event says where this tool is mounted, and the form of its schema."""
+        own = {"mounted": "/".join(self.tool.mounted)} if self.tool.mounted else {}
+        if self.published is not None:
+            own["form"] = self.published.form.name
+        return replace(call, who=lambda: {**call.who(), **own}) if own else call
+
     def refusal(
         self,
         name: str,
@@ -408,22 +396,6 @@ def _hints(annotations: Annotations, *spellings: str) -> set[bool]:
     """
     said = dict(annotations or ())
     return {said[name] for name in spellings if isinstance(said.get(name), bool)}
-
-
-def _recorded(call: HostCall, compiled: CompiledTool | None) -> RecordedCall:
-    if compiled is None:
-        return RecordedCall(call.name, call.started, call.who, exists=False)
-    sent = call.arguments if isinstance(call.arguments, Mapping) else None
-    told, mounted = shown(compiled.policy, compiled.plan.top, sent), compiled.tool.mounted
-
-    def who() -> dict[str, str | None]:
-        own = {"mounted": "/".join(mounted)} if mounted else {}
-        form = {} if compiled.published is None else {"form": compiled.published.form.name}
-        return {**call.who(), **own, **form}
-
-    return RecordedCall(
-        call.name, call.started, who, secret=frozenset(compiled.policy.secret), sent=told, arguments=sent
-    )
 
 
 class Gate:
@@ -572,13 +544,13 @@ class Gate:
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs)
             return Verdict(compiled, arguments=read)
-        self.record("call_repaired", call, compiled, repairs=repairs, kept_in=(compiled.plan.top, arguments))
+        self.record("call_repaired", call, compiled, repairs=repairs, received=arguments)
         note = compiled.policy.language if compiled.policy.tell_model else None
         return Verdict(compiled, arguments=dict(arguments), repairs=repairs, note_language=note)
 
     def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
         """Log a call that the tool accepts as it was sent."""
-        self.telemetry.write_accepted(_recorded(call, compiled), compiled.plan.top, arguments)
+        self.telemetry.write_accepted(compiled.placed(call), compiled.plan, arguments)
 
     def _refused(
         self,
@@ -718,7 +690,10 @@ class Gate:
 
     def record(self, event: EventName, call: HostCall, compiled: CompiledTool | None, **outcome: Any) -> None:
         """Record the outcome of a call; None is a tool that does not exist."""
-        self.telemetry.record(event, _recorded(call, compiled), **outcome)
+        if compiled is None:
+            self.telemetry.record(event, call, None, **outcome)
+        else:
+            self.telemetry.record(event, compiled.placed(call), compiled.plan, **outcome)
 
 
 def contract_of(

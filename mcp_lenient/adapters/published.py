@@ -134,7 +134,11 @@ class PublishedContract(ToolContract):
         return cls(outer.plan, outer.validator, inner.as_texts, inner=inner, published=published)
 
     def decide(
-        self, arguments: Mapping[str, Any], observer: Observer | None = None, *, is_rejected: bool = False
+        self,
+        arguments: Mapping[str, Any],
+        observer: Observer | None = None,
+        *,
+        is_rejected: bool = False,  # noqa: ARG002 - another form may be accepted
     ) -> Decision:
         """Accept, repair or refuse arguments of the published form, or of the author's."""
         if self.published.codec is None:

@@ -28,8 +28,8 @@ from mcp_lenient.values.markup import leaked_markup
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from mcp_lenient.rules.policy import Mode, Policy
-    from mcp_lenient.schema.node import Node
+    from mcp_lenient.engine.reader import Plan
+    from mcp_lenient.rules.policy import Mode
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Repair, Status, Violation
 
@@ -195,36 +195,28 @@ def _is_configured() -> bool:
     return configured is not None and bool(configured())
 
 
-Sent = tuple["Node", "Mapping[str, Any]"]
-"""A tool's schema, and what was sent to it."""
-
-
-def shown(policy: Policy, top: Node, sent: Mapping[str, Any] | None) -> Sent | None:
-    """Return the schema and what was sent where the policy wants shapes logged."""
-    return (top, sent) if policy.log_values == "shapes" and sent is not None else None
-
-
 @dataclass(slots=True)
-class RecordedCall:
-    """A call whose outcome is recorded.
+class HostCall:
+    """A call as received.
 
     Attributes:
-        name: The name by which the tool was called.
-        started: When it came, by ``perf_counter_ns``.
-        caller: Returns the fields of an event that say who called; only called if they are needed.
-        exists: Whether the server has such a tool.
-        secret: Names of the tool's policy below which keys are not shown.
-        sent: The tool's schema and what was sent, if the policy wants shapes logged.
-        arguments: What was sent, for hooks that ask for values.
+        name: The name of the called tool.
+        arguments: The arguments as sent: an object, None, or anything else.
+        started: The time of arrival, by ``perf_counter_ns``.
+        who: Returns the event fields that identify the caller; only called if they are needed.
+        repairs: What was repaired of the call before, such as its tool's name.
     """
 
     name: str
+    arguments: Any
     started: int
-    caller: Callable[[], dict[str, str | None]]
-    exists: bool = True
-    secret: frozenset[str] = frozenset()
-    sent: Sent | None = None
-    arguments: Mapping[str, Any] | None = None
+    who: Callable[[], Mapping[str, str | None]]
+    repairs: tuple[Repair, ...] = ()
+
+    @property
+    def sent(self) -> Mapping[str, Any]:
+        """The arguments; empty if they are no object."""
+        return self.arguments if isinstance(self.arguments, Mapping) else {}
 
 
 class DecisionHook:
@@ -315,12 +307,13 @@ class CallTelemetry:
     def record(
         self,
         event: EventName,
-        call: RecordedCall,
+        call: HostCall,
+        plan: Plan | None,
         *,
         repairs: Sequence[Repair] = (),
         violations: Sequence[Violation] = (),
         code: str | None = None,
-        kept_in: Sent | None = None,
+        received: Mapping[str, Any] | None = None,
         **facts: Any,
     ) -> None:
         """Record a call that was not right.
@@ -328,25 +321,26 @@ class CallTelemetry:
         Args:
             event: The outcome of the call; the hook is not called with ``call_failed``, which is no decision.
             call: The call.
+            plan: The plan of its tool; None if the server has no such tool.
             repairs: The changes made, or that would have been made.
             violations: The errors left after repair.
             code: The envelope's code if no argument was wrong.
-            kept_in: The tool's schema and the arguments that it gets, to look for texts that were kept.
+            received: The arguments that the tool gets, to look for texts that were kept.
             facts: Other parts of the event, as :func:`mcp_lenient.telemetry.events.event_fields` takes them.
         """
         if self._hook is not None and event != "call_failed":
-            arguments = (call.arguments or {}) if kept_in is None else kept_in[1]
+            arguments = call.sent if received is None else received
             status: Status = "refused" if violations or code else "repaired"
             mode: Mode = "observe" if event == "call_observed" else "repair"
             decision = Decision(status, arguments, tuple(repairs), tuple(violations), mode, call.name)
-            self._hook(decision, call.secret)
-        if kept_in is not None:
-            self.log.warn_of_markup(call.name, kept_in[1])
+            self._hook(decision, _secret(plan))
+        if received is not None:
+            self.log.warn_of_markup(call.name, received)
         if self._metrics.live:
             self._metrics.count(
                 event,
-                tool=call.name if call.exists else None,
-                client=call.caller().get("client_name"),
+                tool=None if plan is None else call.name,
+                client=call.who().get("client_name"),
                 started=call.started,
                 repairs=repairs,
                 violations=violations,
@@ -358,7 +352,7 @@ class CallTelemetry:
         facts |= {"repairs": repairs, "violations": violations}
         facts["error_code"] = error_code(violations) if violations else code
         with nullcontext() if recording or not self._own_spans else spans.own_span(call.name):
-            self._write(event, call, kept_in, wanted=wanted, **facts)
+            self._write(event, call, plan, received, wanted=wanted, **facts)
 
     def count_accepted(self, tool: str, started: int, arguments: Mapping[str, Any], mode: Mode) -> bool:
         """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""
@@ -369,21 +363,32 @@ class CallTelemetry:
         self.log.warn_of_markup(tool, arguments)
         return self.log.wants("call_accepted")
 
-    def write_accepted(self, call: RecordedCall, top: Node, arguments: Mapping[str, Any]) -> None:
+    def write_accepted(self, call: HostCall, plan: Plan, arguments: Mapping[str, Any]) -> None:
         """Log a call that was right; the tool's schema and arguments show which texts were kept."""
-        self._write("call_accepted", call, (top, arguments))
+        self._write("call_accepted", call, plan, arguments)
 
     def _write(
-        self, event: EventName, call: RecordedCall, kept_in: Sent | None, *, wanted: bool = True, **facts: Any
+        self,
+        event: EventName,
+        call: HostCall,
+        plan: Plan | None,
+        received: Mapping[str, Any] | None,
+        *,
+        wanted: bool = True,
+        **facts: Any,
     ) -> None:
-        hints = kept_texts(*kept_in) if kept_in is not None else ()
+        caller = dict(call.who())
+        caller["server"] = self.names.get(caller.get("server") or "", caller.get("server"))
+        if plan is not None:
+            facts["hints"] = () if received is None else kept_texts(plan.top, received)
+            facts["sent"] = (plan.top, call.sent) if plan.policy.log_values == "shapes" else None
         duration = (perf_counter_ns() - call.started) // 1000
-        caller = call.caller()
-        server = caller.get("server")
-        if server in self.names:
-            caller["server"] = self.names[server]
-        facts |= {"duration_us": duration, "sent": call.sent, "secret": call.secret, "hints": hints}
-        fields = event_fields(event, call.name, caller, **facts)
+        fields = event_fields(event, call.name, caller, duration_us=duration, secret=_secret(plan), **facts)
         spans.record(fields, call.name)
         if wanted:
             self.log.emit(fields)
+
+
+def _secret(plan: Plan | None) -> frozenset[str]:
+    """Return names of the tool's policy below which keys are not shown."""
+    return frozenset() if plan is None else frozenset(plan.policy.secret)

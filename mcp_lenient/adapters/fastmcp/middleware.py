@@ -46,7 +46,7 @@ from mcp_lenient.refusal.envelope import about_tool
 from mcp_lenient.rules.policy import Policy
 from mcp_lenient.schema.compile import readable
 from mcp_lenient.telemetry import otel as spans
-from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
+from mcp_lenient.telemetry.log import CallTelemetry
 from mcp_lenient.types import Repair
 from mcp_lenient.values.display import shown_name
 from mcp_lenient.values.json_values import plain
@@ -159,8 +159,8 @@ class RawRequests:
             who = partial(caller_fields, Context(fastmcp=server, session=ctx.session))
             repairs, violations = ((), (not_an_object(sent),)) if read is None else ((read[1],), ())
             # The call ends before anybody asks whether there is such a tool.
-            call = RecordedCall(name, started, who, exists=False)
-            self._telemetry.record("call_observed", call, repairs=repairs, violations=violations)
+            call = HostCall(name, sent, started, who)
+            self._telemetry.record("call_observed", call, None, repairs=repairs, violations=violations)
             return await call_next(ctx)
         arguments = {"arguments": sent} if read is None else plain(read[0])
         token = _raw.set(RawCall(sent, arguments, () if read is None else (read[1],)))

@@ -22,10 +22,10 @@ from mcp_lenient.adapters.fastmcp.caller import caller_fields
 from mcp_lenient.adapters.fastmcp.compat import host
 from mcp_lenient.adapters.fastmcp.tools import current, version_asked
 from mcp_lenient.engine.contract import ToolContract
+from mcp_lenient.engine.reader import Plan
 from mcp_lenient.refusal.envelope import envelope, written
 from mcp_lenient.rules.policy import Policy
-from mcp_lenient.schema.node import Tree
-from mcp_lenient.telemetry.log import CallTelemetry, RecordedCall
+from mcp_lenient.telemetry.log import CallTelemetry, HostCall
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from mcp.types import GetPromptRequestParams
 
     from mcp_lenient.engine.contract import Decision
-    from mcp_lenient.schema.node import Node
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.types import Violation
 
@@ -105,17 +104,17 @@ async def repaired_prompt(
         return context
     event = _event(decision, policy, certain=known.certain)
     final = dict(decision.arguments) if event == "call_repaired" else sent
-    who, secret = partial(caller_fields, own), frozenset(policy.secret)
-    call = RecordedCall(message.name, started, who, secret=secret, arguments=final)
-    telemetry.record(event, call, repairs=decision.repairs, violations=decision.violations)
+    # What the prompt converts is open in the contract's schema.
+    plan = Plan(known.schema(), policy)
+    call = HostCall(message.name, final, started, partial(caller_fields, own))
+    telemetry.record(event, call, plan, repairs=decision.repairs, violations=decision.violations)
     if event == "call_repaired":
         return context.copy(message=message.model_copy(update={"arguments": final}))
     caller = current.get()
     is_nested = caller is not None and caller.request is own.request_context
     if event != "call_rejected" or is_nested:  # FastMCP's exceptions reach a tool's body unchanged
         return context
-    # What the prompt converts is open in the contract's schema.
-    raise _refusal(message.name, Tree(known.schema()).top, decision, policy)
+    raise _refusal(message.name, plan, decision)
 
 
 def _event(decision: Decision, policy: Policy, *, certain: bool) -> EventName:
@@ -228,8 +227,9 @@ def _fixed_by_texts(violation: Violation) -> Violation:
     return replace(violation, fixes=tuple(fixes))
 
 
-def _refusal(name: str, top: Node, decision: Decision, policy: Policy) -> Exception:
+def _refusal(name: str, plan: Plan, decision: Decision) -> Exception:
     """Return the error for a refused request; prompts have no error results."""
     violations = tuple(map(_fixed_by_texts, decision.violations))
-    answer = envelope(name, top, violations, decision.repairs, subject="prompt", language=policy.language)
+    language = plan.policy.language
+    answer = envelope(name, plan.top, violations, decision.repairs, subject="prompt", language=language)
     return host.invalid_params(written(answer), answer)
