@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import anyio.to_thread
 
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from mcp_lenient.rules.policy import Mode, Policy, Unrepairable
     from mcp_lenient.telemetry.events import EventName
     from mcp_lenient.telemetry.log import LibraryEventName
+
+    Warn = Callable[[LibraryEventName, str, str], None]
 
 RENAMED_TOOL: Final = Repair("rename_tool", "", "string", "string")
 _MOST: Final = 10_000
@@ -161,34 +163,71 @@ class ToolSource:
         return unknown_tool(name, similar, names, has_versions=name in names, language=language)
 
 
-@dataclass(frozen=True, slots=True)
+class Judged(NamedTuple):
+    """What a tool's contract decides about a call.
+
+    Attributes:
+        compiled: The tool.
+        decision: The decision; its repairs include how arguments that came as text were read.
+        certain: Whether a refusal is certain, and does not rest on the published schema alone.
+    """
+
+    compiled: CompiledTool
+    decision: Decision
+    certain: bool
+
+
+@dataclass(frozen=True)
 class CompiledTool:
     """A tool with its contract.
 
     Attributes:
         tool: The tool.
-        contract: What decides about its calls.
         policies: The policies that the contract was compiled with.
-        mode: The mode of the policy in force.
-        normalizers: Normalizers declared by the author or operator, which run first.
-        accepts_at_once: The validator's check, if a call that it accepts goes on at once; None if more has to be done.
+        own: The contract in the author's form.
+        contract: The contract in the published form, which decides about calls.
     """
 
     tool: HostTool
-    contract: ToolContract
     policies: Policies
-    mode: Mode
-    normalizers: Normalizers
-    accepts_at_once: Callable[[Mapping[str, Any]], bool] | None
+    own: ToolContract
+    contract: ToolContract
 
     @classmethod
-    def of(cls, tool: HostTool, contract: ToolContract, policies: Policies) -> CompiledTool:
-        """Return a tool with the contract that these policies give it."""
-        mode, validator = contract.plan.policy.mode, _own(contract).validator
-        normalizers = validator.normalizers if isinstance(validator, NormalizingValidator) else {}
-        compiled = cls(tool, contract, policies, mode, normalizers, None)
-        at_once = not normalizers and not tool.in_thread and mode != "off" and not compiled.is_said_otherwise
-        return replace(compiled, accepts_at_once=validator.accepts) if at_once else compiled
+    def of(cls, tool: HostTool, policies: Policies, warn: Warn, *, publishes: bool = False) -> CompiledTool:
+        """Compile a tool.
+
+        Args:
+            tool: The tool.
+            policies: The operator's policies and definitions.
+            warn: Called with an event, its subject and the reason if something declared or published cannot be used.
+            publishes: Whether the host lists the schema in the form of the policy.
+
+        Raises:
+            DefinitionError: When a definitions file contradicts a function of this process.
+        """
+        declared, schema = _declared(tool, policies, warn)
+        read = readable(with_types(schema, declared))
+        if read.unread:
+            warn("tool_not_compiled", tool.name, read.told)
+        policy = policies.of(tool.name, tool.policy, declared)
+        read_only = is_read_only(tool.annotations)
+        own = ToolContract.of_schema(
+            read,
+            policy,
+            destructive=policy.is_destructive(marked=is_destructive(tool.annotations), read_only=read_only),
+            read_only=read_only,
+            tool=tool.name,
+            validator=tool.validator,
+        )
+        if declared.normalizers:
+            own = ToolContract(own.plan, NormalizingValidator(own.validator, declared.normalizers))
+        form = _published_form(policy, tool.form) if publishes else None
+        if form is None:
+            return cls(tool, policies, own, own)
+        listed = schema if policy.publish_statements else tool.schema
+        unavailable = partial(warn, "form_unavailable", tool.name)
+        return cls(tool, policies, own, PublishedContract.around(own, listed, form, unavailable))
 
     @property
     def plan(self) -> Plan:
@@ -205,16 +244,66 @@ class CompiledTool:
         """Whether the tool's own validator is asked, and not its published schema alone."""
         return self.tool.validator is not None
 
-    async def decide(self, sent: Any) -> Decision:
-        """Decide about the arguments of a call."""
-        return await _Question.about(self, sent).decide_aside()
+    @cached_property
+    def mode(self) -> Mode:
+        """The mode of the policy in force."""
+        return self.policy.mode
+
+    @cached_property
+    def accepts_at_once(self) -> Callable[[Mapping[str, Any]], bool] | None:
+        """The validator's check, if a call that it accepts goes on at once; None if more has to be done."""
+        does_more = self.normalizers or self.tool.in_thread or self.mode == "off" or self.recoded
+        return None if does_more else self.contract.validator.accepts
+
+    @property
+    def normalizers(self) -> Normalizers:
+        """Normalizers declared by the author or operator, which run first."""
+        validator = self.own.validator
+        return validator.normalizers if isinstance(validator, NormalizingValidator) else {}
+
+    @property
+    def published(self) -> Published | None:
+        """The schema as it is published, if that is not as the author wrote it."""
+        return self.contract.published if isinstance(self.contract, PublishedContract) else None
+
+    @property
+    def recoded(self) -> Published | None:
+        """The same, if values are said in another way than the author's schema has it."""
+        return None if self.published is None or self.published.codec is None else self.published
+
+    def decide(self, sent: Any, *, is_rejected: bool = False) -> Judged:
+        """Decide about the arguments of a call, which may be text; accepted ones stay the same object.
+
+        Args:
+            sent: The arguments as sent.
+            is_rejected: Whether the validator has refused them already.
+        """
+        if self.mode == "off":
+            return Judged(self, Decision("accepted", {}, (), (), "off"), certain=True)
+        steps: tuple[Repair, ...] = ()
+        if not (sent is None or isinstance(sent, Mapping)):
+            found = arguments_in_text(sent, self.policy, destructive=self.plan.destructive)
+            if found is None:
+                return Judged(
+                    self, Decision("refused", {}, (), (not_an_object(sent),), self.mode), certain=True
+                )
+            sent, steps = found[0], (found[1],)
+        decision = self.contract.decide({} if sent is None else sent, is_rejected=is_rejected)
+        certain = self.certain or self._drops_what_is_missing(decision)
+        return Judged(self, replace(decision, repairs=(*steps, *decision.repairs)), certain)
+
+    async def decide_aside(self, sent: Any, *, is_rejected: bool = False) -> Judged:
+        """Decide in a worker thread if that may take long."""
+        decide = partial(self.decide, sent, is_rejected=is_rejected)
+        is_long = isinstance(sent, str) or self.may_take_long(sent)
+        return await anyio.to_thread.run_sync(decide) if is_long else decide()
 
     def may_take_long(self, arguments: Any) -> bool:
         """Return whether a decision about these arguments may block an event loop."""
         is_wide = len(self.plan.top.properties) > _MANY_PARAMETERS
         return self.tool.in_thread or is_wide or holds_many(arguments)
 
-    def drops_what_is_missing(self, decision: Decision) -> bool:
+    def _drops_what_is_missing(self, decision: Decision) -> bool:
         """Return whether the host would drop an argument of a call that lacks another one or holds it, and run the tool."""
         unread = decision.arguments.keys() - self.plan.top.properties.keys()
         if not self.tool.drops_names or not unread:
@@ -224,26 +313,16 @@ class CompiledTool:
 
     def settled(self, arguments: Mapping[str, Any]) -> NormalizedArguments:
         """Return accepted arguments after the declared normalizers."""
-        validator = _own(self.contract).validator
+        validator = self.own.validator
         if isinstance(validator, NormalizingValidator):
             return validator.settled(arguments)
         return NormalizedArguments(arguments)
 
-    @property
-    def published(self) -> Published | None:
-        """The schema as it is published, if that is not as the author wrote it."""
-        return self.contract.published if isinstance(self.contract, PublishedContract) else None
-
-    @property
-    def is_said_otherwise(self) -> bool:
-        """Whether values are said in another way than the author's schema has it."""
-        return self.published is not None and self.published.codec is not None
-
     def read_back(self, arguments: Any) -> dict[str, Any] | None:
         """Return arguments of the published form in the author's; None if they are handed on as they were sent."""
-        if self.published is None or not self.is_said_otherwise or not isinstance(arguments, Mapping):
+        if self.recoded is None or not isinstance(arguments, Mapping):
             return None
-        return dict(read_back(self.published, arguments).arguments)
+        return dict(read_back(self.recoded, arguments).arguments)
 
     def rehearse(self) -> None:
         """Decide about a call without arguments and one whose arguments are all wrong, and word the refusals."""
@@ -473,18 +552,16 @@ class Gate:
             if tool is None:
                 return await self._not_found(call, source)
             compiled = self.compiled(tool, source.compiled)
-        question = _Question.about(compiled, call.arguments)
-        decision = await question.decide_aside(is_rejected=rejected_by is not None)
-        if decision.status != "accepted":
+        judged = await compiled.decide_aside(call.arguments, is_rejected=rejected_by is not None)
+        if judged.decision.status != "accepted":
             # A call is never changed or refused by the schema of a tool that has since been replaced.
             fresh = await source.tool(call.name, fresh=True)
             if fresh is None:
                 return await self._not_found(call, source)
             again = self.compiled(fresh, source.compiled)
             if again is not compiled:
-                question = _Question.about(again, call.arguments)
-                decision = await question.decide_aside()
-        return await self._shared_outcome(call, question, decision)
+                judged = await again.decide_aside(call.arguments)
+        return await self._shared_outcome(call, judged)
 
     def verdict_at_once(self, call: HostCall, tool: HostTool, kept: dict[Any, CompiledTool]) -> Verdict:
         """Decide about a call whose tool is known, in this thread.
@@ -496,82 +573,65 @@ class Gate:
         """
         if self.operator.reloads:
             self.operator.reload_at_once()
-        question = _Question.about(self.compiled(tool, kept), call.arguments)
-        decision = question.decide()
-        if decision.status != "refused":
+        judged = self.compiled(tool, kept).decide(call.arguments)
+        if judged.decision.status != "refused":
             self.forget_refused(call)
-        return self._outcome(call, question, decision)
+        return self._outcome(call, judged)
 
-    async def _shared_outcome(self, call: HostCall, question: _Question, decision: Decision) -> Verdict:
+    async def _shared_outcome(self, call: HostCall, judged: Judged) -> Verdict:
         """Record a decision and return the verdict, as servers do that share what they have refused."""
-        if decision.status != "refused":
+        if judged.decision.status != "refused":
             await self.ran(call)
-        if decision.status != "refused" or question.compiled.mode != "repair":
-            return self._outcome(call, question, decision)
-        who = call.who()
-        call, caller = replace(call, who=lambda: who), caller_of(who)
+            return self._outcome(call, judged)
+        who = call.who() if judged.compiled.mode == "repair" else {}
+        caller = caller_of(who)
         if caller is None:
-            return self._outcome(call, question, decision)
+            return self._outcome(call, judged)
         await self._repeats.recall(caller, call.name)
-        verdict = self._outcome(call, question, decision)
+        verdict = self._outcome(replace(call, who=lambda: who), judged)
         await self._repeats.save(caller, call.name)
         return verdict
 
-    def _outcome(self, call: HostCall, question: _Question, decision: Decision) -> Verdict:
+    def _outcome(self, call: HostCall, judged: Judged) -> Verdict:
         """Record a decision and return the verdict."""
-        compiled, sent = question.compiled, question.arguments
+        compiled, decision, _ = judged
         if compiled.mode == "off":
             return Verdict(compiled)
         if self.operator.recording is not None:
-            top, secret = compiled.plan.top, compiled.policy.secret
-            tool, destructive = compiled.tool, compiled.plan.destructive
-            self.operator.recording.write(
-                tool.name, tool.schema, top, call.arguments, secret, destructive=destructive
-            )
-        repairs = (*call.repairs, *question.read, *decision.repairs)
+            self.operator.recording.write(compiled.plan, compiled.tool.schema, call.arguments)
+        repairs = (*call.repairs, *decision.repairs)
         if decision.status == "refused":
-            is_lost = compiled.drops_what_is_missing(decision)
-            certain = compiled.certain or sent is None or is_lost
-            return self._refused(call, compiled, repairs, decision.violations, certain=certain)
+            return self._refused(call, judged, repairs)
         final = compiled.settled(decision.arguments)
-        arguments, repairs = final.arguments, (*repairs, *final.repairs)
-        read = compiled.read_back(sent)
+        repairs += final.repairs
         if not repairs:
-            told = arguments if sent is None or read is None else sent
-            if self.telemetry.count_accepted(call.name, call.started, told, compiled.mode):
-                self.write_accepted(call, compiled, told)
-            return Verdict(compiled, arguments=read)
+            if self.telemetry.count_accepted(call.name, call.started, call.sent, compiled.mode):
+                self.write_accepted(call, compiled, call.sent)
+            return Verdict(compiled, arguments=compiled.read_back(call.arguments))
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs)
-            return Verdict(compiled, arguments=read)
-        self.record("call_repaired", call, compiled, repairs=repairs, received=arguments)
+            return Verdict(compiled, arguments=compiled.read_back(call.arguments))
+        self.record("call_repaired", call, compiled, repairs=repairs, received=final.arguments)
         note = compiled.policy.language if compiled.policy.tell_model else None
-        return Verdict(compiled, arguments=dict(arguments), repairs=repairs, note_language=note)
+        return Verdict(compiled, arguments=dict(final.arguments), repairs=repairs, note_language=note)
 
     def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
         """Log a call that the tool accepts as it was sent."""
         self.telemetry.write_accepted(compiled.placed(call), compiled.plan, arguments)
 
-    def _refused(
-        self,
-        call: HostCall,
-        compiled: CompiledTool,
-        repairs: tuple[Repair, ...],
-        violations: tuple[Violation, ...],
-        *,
-        certain: bool,
-    ) -> Verdict:
+    def _refused(self, call: HostCall, judged: Judged, repairs: tuple[Repair, ...]) -> Verdict:
         """Refuse a call, or forward it unchanged if the refusal is uncertain or the policy forwards it."""
+        compiled, violations = judged.compiled, judged.decision.violations
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs, violations=violations)
             return Verdict(compiled, arguments=compiled.read_back(call.arguments))
-        if not certain and compiled.policy.unrepairable == "forward":
+        if not judged.certain and compiled.policy.unrepairable == "forward":
             self.record("call_forwarded", call, compiled, violations=violations)
             if_refused = partial(compiled.refusal, call.name, violations)
             read = compiled.read_back(call.arguments)
             return Verdict(compiled, arguments=read, repairs=call.repairs, if_refused=if_refused)
-        again = self._again(call, compiled, violations)
-        times = 1 if again is None else again.times
+        times = self._times(call, error_code(violations))
+        again = Again(times, compiled.corrected(call.arguments, violations)) if times > 1 else None
         self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
         return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs, again))
 
@@ -589,13 +649,6 @@ class Gate:
         caller = self.forget_refused(call)
         if caller is not None:
             await self._repeats.save(caller, call.name)
-
-    def _again(
-        self, call: HostCall, compiled: CompiledTool, violations: tuple[Violation, ...]
-    ) -> Again | None:
-        """Return how often this caller has sent this call, if it has before."""
-        count = self._times(call, error_code(violations))
-        return Again(count, compiled.corrected(call.arguments, violations)) if count > 1 else None
 
     def _times(self, call: HostCall, code: str) -> int:
         """Count a refused call, and return how often its caller has sent it; 1 where nothing identifies the caller."""
@@ -653,8 +706,8 @@ class Gate:
             return cached
         if len(kept) >= _MOST:
             kept.pop(next(iter(kept)), None)
-        contract = contract_of(tool, policies, self.telemetry.log.warn_once, publishes=self._publishes)
-        compiled = kept[key] = CompiledTool.of(tool, contract, policies)
+        warn = self.telemetry.log.warn_once
+        compiled = kept[key] = CompiledTool.of(tool, policies, warn, publishes=self._publishes)
         return compiled
 
     async def check(self, source: ToolSource, policies: Policies | None = None) -> None:
@@ -674,7 +727,7 @@ class Gate:
             except ToolsUnknownError:
                 return  # the file applies before the tools are known, as when the host starts
             if tool is not None and tool.name == name:
-                contract_of(tool, applied, self.telemetry.log.warn_once)
+                CompiledTool.of(tool, applied, self.telemetry.log.warn_once)
 
     async def _warn_of_unused(self, source: ToolSource) -> None:
         """Log declarations in a file that match no tool, if the host can list its tools."""
@@ -696,57 +749,20 @@ class Gate:
             self.telemetry.record(event, compiled.placed(call), compiled.plan, **outcome)
 
 
-def contract_of(
-    tool: HostTool,
-    policies: Policies,
-    warn: Callable[[LibraryEventName, str, str], None],
-    *,
-    publishes: bool = False,
-) -> ToolContract:
-    """Return the contract of a tool.
+def _declared(tool: HostTool, policies: Policies, warn: Warn) -> tuple[Declared, Mapping[str, Any]]:
+    """Return what is declared of a tool, and its schema with what a definitions file says of it."""
+    declared = combined(tool.declared, policies.declared(tool.name))
+    if not declared.stated:
+        return declared, tool.schema
+    from mcp_lenient.declare.definitions.statements import with_statements
 
-    Args:
-        tool: The tool.
-        policies: The operator's policies and definitions.
-        warn: Called with an event, its subject and the reason if something declared or published cannot be used.
-        publishes: Whether the host lists the schema in the form of the policy.
-
-    Raises:
-        DefinitionError: When a definitions file contradicts a function of this process.
-    """
-    declared, schema = combined(tool.declared, policies.declared(tool.name)), tool.schema
-    if declared.stated:
-        from mcp_lenient.declare.definitions.statements import with_statements
-
-        declared, schema = with_statements(
-            tool.name,
-            declared,
-            schema,
-            tool.validator or PublishedSchemaValidator(readable(schema)),
-            certain=tool.validator is not None,
-            warn=lambda reason: warn("definition_unused", reason, reason),
-        )
-    read = readable(with_types(schema, declared))
-    if read.unread:
-        warn("tool_not_compiled", tool.name, read.told)
-    policy = policies.of(tool.name, tool.policy, declared)
-    read_only = is_read_only(tool.annotations)
-    contract = ToolContract.of_schema(
-        read,
-        policy,
-        destructive=policy.is_destructive(marked=is_destructive(tool.annotations), read_only=read_only),
-        read_only=read_only,
-        tool=tool.name,
-        validator=tool.validator,
-    )
-    if declared.normalizers:
-        contract = ToolContract(contract.plan, NormalizingValidator(contract.validator, declared.normalizers))
-    form = _published_form(policy, tool.form) if publishes else None
-    if form is None:
-        return contract
-    listed = schema if policy.publish_statements else tool.schema
-    return PublishedContract.around(
-        contract, listed, form, lambda reason: warn("form_unavailable", tool.name, reason)
+    return with_statements(
+        tool.name,
+        declared,
+        tool.schema,
+        tool.validator or PublishedSchemaValidator(readable(tool.schema)),
+        certain=tool.validator is not None,
+        warn=lambda reason: warn("definition_unused", reason, reason),
     )
 
 
@@ -756,53 +772,3 @@ def _published_form(policy: Policy, asked: Form | None) -> Form | None:
     if policy.mode == "off":
         return None
     return own if asked is None or own == FORMS["unchanged"] else asked
-
-
-def _own(contract: ToolContract) -> ToolContract:
-    """Return the contract in the author's form."""
-    return contract.inner if isinstance(contract, PublishedContract) else contract
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """What a tool's contract is asked about a call.
-
-    Attributes:
-        compiled: The tool.
-        sent: The arguments as sent.
-        arguments: The same as an object, parsed if they came as text; None if they cannot be.
-        read: How their text was parsed.
-    """
-
-    compiled: CompiledTool
-    sent: Any
-    arguments: Mapping[str, Any] | None
-    read: tuple[Repair, ...] = ()
-
-    @classmethod
-    def about(cls, compiled: CompiledTool, sent: Any) -> _Question:
-        """Parse arguments that came as text."""
-        if sent is None or isinstance(sent, Mapping):
-            return cls(compiled, sent, {} if sent is None else sent)
-        read = arguments_in_text(sent, compiled.policy, destructive=compiled.plan.destructive)
-        return cls(compiled, sent, None) if read is None else cls(compiled, sent, read[0], (read[1],))
-
-    def decide(self, *, is_rejected: bool = False) -> Decision:
-        """Decide; arguments that came as an object and are accepted stay the same object."""
-        contract, mode, arguments = self.compiled.contract, self.compiled.mode, self.arguments
-        if mode == "off":
-            return Decision("accepted", {}, (), (), mode)
-        if arguments is None:
-            return Decision("refused", {}, (), (not_an_object(self.sent),), mode)
-        if not is_rejected and (self.read or self.compiled.is_said_otherwise):
-            return contract.decide(arguments)
-        if not is_rejected and contract.accepts(arguments):
-            return Decision("accepted", arguments, (), (), mode)
-        return contract.decide(arguments, is_rejected=True)
-
-    async def decide_aside(self, *, is_rejected: bool = False) -> Decision:
-        """Decide in a worker thread if that may take long."""
-        decide = partial(self.decide, is_rejected=is_rejected)
-        if self.compiled.may_take_long(self.arguments):
-            return await anyio.to_thread.run_sync(decide)
-        return decide()

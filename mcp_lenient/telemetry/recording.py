@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Final
 
+from mcp_lenient.engine.reader import Plan
 from mcp_lenient.errors import LoggingError
 from mcp_lenient.refusal.locations import below, marked_secret
 from mcp_lenient.refusal.sentences import kinds
@@ -60,32 +61,23 @@ class Recording:
             msg = f"record must be a file that can be written to, got {file!r}"
             raise LoggingError(msg) from error
         self._left = LARGEST - os.fstat(self._descriptor).st_size
-        self._known: dict[str, object] = {}
+        self._known: dict[str | None, object] = {}
         self._lock = threading.Lock()
 
-    def write(
-        self,
-        tool: str,
-        schema: Mapping[str, Any],
-        top: Node,
-        sent: Any,
-        secret: Collection[str],
-        *,
-        destructive: bool,
-    ) -> None:
+    def write(self, plan: Plan, schema: Mapping[str, Any], sent: Any) -> None:
         """Record one call of a tool, except inside :func:`unrecorded`."""
         if _unrecorded.get():
             return
         try:
-            row = {"tool": tool, "sent": masked(sent, top, secret)}
-            if self._known.get(tool) is not schema:
-                row |= {"schema": schema, "destructive": destructive}
+            row = {"tool": plan.tool, "sent": masked(sent, plan.top, plan.policy.secret)}
+            if self._known.get(plan.tool) is not schema:
+                row |= {"schema": schema, "destructive": plan.destructive}
             line = f"{json.dumps(row)}\n".encode()
             with self._lock:
                 if len(line) <= self._left:
                     os.write(self._descriptor, line)
                     self._left -= len(line)
-                    self._known[tool] = schema
+                    self._known[plan.tool] = schema
         except (OSError, ValueError, TypeError, RecursionError):
             pass
 

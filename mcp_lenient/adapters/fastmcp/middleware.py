@@ -509,7 +509,7 @@ class LenientMiddleware(Middleware):
         """Return whether the call was refused by another tool that has since taken the name, so that no body ran."""
         fresh = await source.tool(name, fresh=True)
         other = judged if fresh is None else self._gate.compiled(fresh, source.compiled)
-        return other is not judged and (await other.decide(arguments)).status != "accepted"
+        return other is not judged and (await other.decide_aside(arguments)).decision.status != "accepted"
 
 
 async def _run(call: Call, verdict: Verdict, context: CallContext) -> ToolResult:

@@ -361,7 +361,7 @@ class ProxyMiddleware(LenientMiddleware):
         if cached.mode == "observe":
             return result
         repairs = _own_repairs(answer, result)
-        found = (await cached.decide(sent)).violations
+        found = (await cached.decide_aside(sent)).decision.violations
         language = cached.policy.language
         refusal = with_upstream_message(
             envelope(name, cached.plan.top, found, repairs, language=language),
