@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import logging
 from datetime import datetime, timezone
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, get_args
 
@@ -214,37 +217,42 @@ PointerText = Annotated[str, Field(max_length=LONGEST_POINTER, pattern=_ONE_LINE
 
 
 class _Record(BaseModel):
-    # Deferred, as otherwise each import would build the validators; descriptions from docstrings would read the source.
+    # Deferred, as otherwise each import would build the validators.
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class RepairRecord(_Record):
     """A logged repair."""
 
-    rule: RuleName = Field(description="The rule's name.")
-    pointer: PointerText = Field(description="JSON Pointer of the sent value, escaped and shortened.")
-    before: RecordedType = Field(description="JSON type of the sent value.")
-    after: RecordedType = Field(description="JSON type of the value that the tool received.")
+    rule: RuleName
+    """The rule's name."""
+    pointer: PointerText
+    """JSON Pointer of the sent value, escaped and shortened."""
+    before: RecordedType
+    """JSON type of the sent value."""
+    after: RecordedType
+    """JSON type of the value that the tool received."""
 
 
 class ViolationRecord(_Record):
     """A logged violation."""
 
-    code: ViolationCode = Field(description="The kind of error.")
-    pointer: PointerText = Field(description="JSON Pointer of the error, escaped and shortened.")
-    received: RecordedType | None = Field(
-        default=None, description="JSON type of the sent value; null if there was none."
-    )
+    code: ViolationCode
+    """The kind of error."""
+    pointer: PointerText
+    """JSON Pointer of the error, escaped and shortened."""
+    received: RecordedType | None = None
+    """JSON type of the sent value; null if there was none."""
 
 
 class HintRecord(_Record):
     """A logged value that was accepted, but may be a mistake."""
 
-    code: Literal["json_text_kept"] = Field(
-        description="A JSON array or object was sent as text where text is allowed as well, and stayed text; if that is"
-        " wrong, declare ``parse_json()`` for the parameter."
-    )
-    pointer: PointerText = Field(description="JSON Pointer of the value, escaped and shortened.")
+    code: Literal["json_text_kept"]
+    """A JSON array or object was sent as text where text is allowed as well, and stayed text; if that is wrong,
+    declare ``parse_json()`` for the parameter."""
+    pointer: PointerText
+    """JSON Pointer of the value, escaped and shortened."""
 
 
 CharacterKind = Literal[
@@ -256,14 +264,14 @@ CharacterKind = Literal[
 class ShapeRecord(_Record):
     """What one argument looked like, without its value."""
 
-    pointer: PointerText = Field(description="JSON Pointer of the place, escaped and cut.")
-    type: RecordedType | Literal["secret"] = Field(
-        description="JSON type of what was sent; ``secret`` where nothing is told of it."
-    )
-    length: NonNegativeInt | None = Field(
-        default=None, description="How many characters, items or keys it had; null for other types."
-    )
-    characters: tuple[CharacterKind, ...] = Field(default=(), description="What a text was made of.")
+    pointer: PointerText
+    """JSON Pointer of the place, escaped and cut."""
+    type: RecordedType | Literal["secret"]
+    """JSON type of what was sent; ``secret`` where nothing is told of it."""
+    length: NonNegativeInt | None = None
+    """How many characters, items or keys it had; null for other types."""
+    characters: tuple[CharacterKind, ...] = ()
+    """What a text was made of."""
 
 
 def _instant(written: Any, parse: ValidatorFunctionWrapHandler) -> datetime | None:
@@ -283,94 +291,66 @@ class CallEvent(_Record):
 
     model_config = ConfigDict(extra="ignore")
 
-    timestamp: Annotated[datetime | None, WrapValidator(_instant)] = Field(
-        default=None,
-        description="When the event was built; null if the log's own time format cannot be parsed.",
-    )
-    event: EventName = Field(description="The outcome of the call.")
-    tool: Text = Field(
-        description="The name that was called, whether the tool exists or not; ``{…}`` unless it is at most 128 letters,"
-        " digits and ``_-./``."
-    )
-    error_code: Text | None = Field(
-        default=None, description="The envelope's code, if the call was refused or would have been."
-    )
-    exception: Text | None = Field(
-        default=None,
-        description="The type of the exception that the tool's own code raised, without its text.",
-    )
-    error_id: Text | None = Field(
-        default=None,
-        description="The id in the answer that the caller got for it, with ``Policy(body_errors='envelope')``.",
-    )
-    fault: FaultKind | None = Field(
-        default=None,
-        description="Why the call came to nothing, or would have: ``loop`` (the same call was refused before), ``cut_off``,"
-        " ``too_large``, ``unknown_tool``, ``unknown_name``, ``left_out``, ``wrong_shape``, ``wrong_value``,"
-        " ``server_refused``, ``no_answer`` or ``tool_failed``; where several apply, the first of them.",
-    )
-    repeated: int = Field(
-        default=1,
-        ge=1,
-        description="How often the same caller was refused the same call, this time included.",
-    )
-    violations: tuple[ViolationRecord, ...] = Field(
-        default=(), max_length=LISTED, description="The errors left after repair, the first 50."
-    )
-    violation_count: NonNegativeInt = Field(default=0, description="The total number of violations.")
-    repairs: tuple[RepairRecord, ...] = Field(
-        default=(),
-        max_length=LISTED,
-        description="The changes made, or that would have been made, the first 50.",
-    )
-    repair_count: NonNegativeInt = Field(default=0, description="The total number of repairs.")
-    hints: tuple[HintRecord, ...] = Field(
-        default=(),
-        max_length=LISTED,
-        description="Accepted values that may be mistakes, the first 50.",
-    )
-    shapes: tuple[ShapeRecord, ...] = Field(
-        default=(),
-        max_length=LISTED,
-        description="What was sent, without values, the first 50 places; with ``Policy(log_values='shapes')``.",
-    )
-    duration_us: NonNegativeInt = Field(
-        default=0,
-        description="Microseconds spent on validation and repair, without the tool itself (of ``call_failed`` with it);"
-        " the first repair of a process takes longer, since it loads code.",
-    )
-    server: Text | None = Field(default=None, description="The name of the called server.")
-    mounted: Text | None = Field(
-        default=None,
-        description="The path of mounted servers down to the tool's own, if that is another one.",
-    )
-    client_name: Text | None = Field(default=None, description="The name that the client reports.")
-    client_version: Text | None = Field(default=None, description="The version that the client reports.")
-    subject: Text | None = Field(
-        default=None,
-        description="The subject of the request's access token: its ``sub`` claim, else its client id.",
-    )
-    session_id: Text | None = Field(
-        default=None, description="New with each request on stateless and on 2026-07-28 connections."
-    )
-    request_id: Text | None = Field(default=None, description="The id of the JSON-RPC request.")
-    transport: Text | None = Field(
-        default=None,
-        description="``stdio``, ``sse`` or ``streamable-http``; null for a call within the process.",
-    )
-    model: Text | None = Field(
-        default=None,
-        description="The model that made the call: ``gen_ai.request.model`` in the call's OpenTelemetry baggage.",
-    )
-    trace_id: Text | None = Field(default=None, description="OpenTelemetry trace, 32 hexadecimal digits.")
-    span_id: Text | None = Field(default=None, description="OpenTelemetry span, 16 hexadecimal digits.")
-    form: Text | None = Field(
-        default=None,
-        description="The form in which the tool's schema is published, if it is not the author's.",
-    )
-    schema_version: Literal[1] = Field(
-        description="The version of this model; a later form of the event has another number."
-    )
+    timestamp: Annotated[datetime | None, WrapValidator(_instant)] = None
+    """When the event was built; null if the log's own time format cannot be parsed."""
+    event: EventName
+    """The outcome of the call."""
+    tool: Text
+    """The name that was called, whether the tool exists or not; ``{…}`` unless it is at most 128 letters, digits
+    and ``_-./``."""
+    error_code: Text | None = None
+    """The envelope's code, if the call was refused or would have been."""
+    exception: Text | None = None
+    """The type of the exception that the tool's own code raised, without its text."""
+    error_id: Text | None = None
+    """The id in the answer that the caller got for it, with ``Policy(body_errors='envelope')``."""
+    fault: FaultKind | None = None
+    """Why the call came to nothing, or would have: ``loop`` (the same call was refused before), ``cut_off``,
+    ``too_large``, ``unknown_tool``, ``unknown_name``, ``left_out``, ``wrong_shape``, ``wrong_value``,
+    ``server_refused``, ``no_answer`` or ``tool_failed``; where several apply, the first of them."""
+    repeated: int = Field(default=1, ge=1)
+    """How often the same caller was refused the same call, this time included."""
+    violations: tuple[ViolationRecord, ...] = Field(default=(), max_length=LISTED)
+    """The errors left after repair, the first 50."""
+    violation_count: NonNegativeInt = 0
+    """The total number of violations."""
+    repairs: tuple[RepairRecord, ...] = Field(default=(), max_length=LISTED)
+    """The changes made, or that would have been made, the first 50."""
+    repair_count: NonNegativeInt = 0
+    """The total number of repairs."""
+    hints: tuple[HintRecord, ...] = Field(default=(), max_length=LISTED)
+    """Accepted values that may be mistakes, the first 50."""
+    shapes: tuple[ShapeRecord, ...] = Field(default=(), max_length=LISTED)
+    """What was sent, without values, the first 50 places; with ``Policy(log_values='shapes')``."""
+    duration_us: NonNegativeInt = 0
+    """Microseconds spent on validation and repair, without the tool itself (of ``call_failed`` with it); the first
+    repair of a process takes longer, since it loads code."""
+    server: Text | None = None
+    """The name of the called server."""
+    mounted: Text | None = None
+    """The path of mounted servers down to the tool's own, if that is another one."""
+    client_name: Text | None = None
+    """The name that the client reports."""
+    client_version: Text | None = None
+    """The version that the client reports."""
+    subject: Text | None = None
+    """The subject of the request's access token: its ``sub`` claim, else its client id."""
+    session_id: Text | None = None
+    """New with each request on stateless and on 2026-07-28 connections."""
+    request_id: Text | None = None
+    """The id of the JSON-RPC request."""
+    transport: Text | None = None
+    """``stdio``, ``sse`` or ``streamable-http``; null for a call within the process."""
+    model: Text | None = None
+    """The model that made the call: ``gen_ai.request.model`` in the call's OpenTelemetry baggage."""
+    trace_id: Text | None = None
+    """OpenTelemetry trace, 32 hexadecimal digits."""
+    span_id: Text | None = None
+    """OpenTelemetry span, 16 hexadecimal digits."""
+    form: Text | None = None
+    """The form in which the tool's schema is published, if it is not the author's."""
+    schema_version: Literal[1]
+    """The version of this model; a later form of the event has another number."""
 
 
 def line_schema() -> dict[str, Any]:
@@ -380,6 +360,9 @@ def line_schema() -> dict[str, Any]:
     ['debug', 'info', 'warning', 'error']
     """
     event = CallEvent.model_json_schema()
+    for name, schema in {"CallEvent": event, **event["$defs"]}.items():
+        for field, description in _descriptions(globals()[name]):
+            schema["properties"][field]["description"] = description
     level = {
         "description": "The level at which the event was logged.",
         "enum": ["debug", "info", "warning", "error"],
@@ -387,6 +370,14 @@ def line_schema() -> dict[str, Any]:
     }
     properties = {**event["properties"], "level": level}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **event, "properties": properties}
+
+
+def _descriptions(model: type[BaseModel]) -> Iterator[tuple[str, str]]:
+    """Yield a model's fields with their docstrings, for which Pydantic would read the source at each import."""
+    described: Any = ast.parse(inspect.getsource(model)).body[0]
+    for field, text in pairwise(described.body):
+        if isinstance(field, ast.AnnAssign):
+            yield ast.unparse(field.target), " ".join(text.value.value.split())
 
 
 def read_event(line: str) -> CallEvent | None:
