@@ -107,14 +107,11 @@ def trace_fields(sent: str | None = None) -> dict[str, str | None]:
     """
     here = W3CBaggagePropagator().extract({"baggage": sent}) if sent else None
     model = get_baggage(_MODEL, here)
-    known = {"model": model if isinstance(model, str) else None}
     context = trace.get_current_span().get_span_context()
-    if not context.is_valid:
-        return {**known, "trace_id": None, "span_id": None}
     return {
-        **known,
-        "trace_id": trace.format_trace_id(context.trace_id),
-        "span_id": trace.format_span_id(context.span_id),
+        "model": model if isinstance(model, str) else None,
+        "trace_id": trace.format_trace_id(context.trace_id) if context.is_valid else None,
+        "span_id": trace.format_span_id(context.span_id) if context.is_valid else None,
     }
 
 
@@ -145,8 +142,11 @@ def emit_record(level: str, fields: Mapping[str, Any]) -> None:
     provider = _logs.get_logger_provider()
     if type(provider).__module__.startswith(_LOGS_API):  # the API's own, which emits nothing
         return
-    lists = {name: json.dumps(value) for name, value in fields.items() if isinstance(value, list)}
-    attributes = {name: value for name, value in fields.items() if name not in ("event", "timestamp")} | lists
+    attributes = {
+        name: json.dumps(value) if isinstance(value, list) else value
+        for name, value in fields.items()
+        if name not in ("event", "timestamp")
+    }
     moment = datetime.fromisoformat(fields["timestamp"].replace("Z", "+00:00"))
     _logger(provider).emit(
         _logs.LogRecord(

@@ -69,13 +69,8 @@ class Destination(logging.NullHandler):
 
 def destination() -> Destination | Silence | None:
     """Return the handler of events: that of :func:`silenced`, else that of ``configure_logging``, else None."""
-    chosen: Destination | None = None
-    for handler in EVENTS.handlers:
-        if isinstance(handler, Silence):
-            return handler
-        if isinstance(handler, Destination):
-            chosen = handler
-    return chosen
+    own = [each for each in EVENTS.handlers if isinstance(each, Destination | Silence)]
+    return next((each for each in own if isinstance(each, Silence)), own[-1] if own else None)
 
 
 @contextmanager
