@@ -168,7 +168,7 @@ class Judged(NamedTuple):
 
     Attributes:
         compiled: The tool.
-        decision: The decision; its repairs include how arguments that came as text were read.
+        decision: The decision, with what text and declared normalizers became.
         certain: Whether a refusal is certain, and does not rest on the published schema alone.
     """
 
@@ -290,7 +290,10 @@ class CompiledTool:
             sent, steps = found[0], (found[1],)
         decision = self.contract.decide({} if sent is None else sent, is_rejected=is_rejected)
         certain = self.certain or self._drops_what_is_missing(decision)
-        return Judged(self, replace(decision, repairs=(*steps, *decision.repairs)), certain)
+        is_refused, arguments = decision.status == "refused", decision.arguments
+        final = NormalizedArguments(arguments) if is_refused else self.settled(arguments)
+        repairs = (*steps, *decision.repairs, *final.repairs)
+        return Judged(self, replace(decision, arguments=final.arguments, repairs=repairs), certain)
 
     async def decide_aside(self, sent: Any, *, is_rejected: bool = False) -> Judged:
         """Decide in a worker thread if that may take long."""
@@ -594,46 +597,37 @@ class Gate:
 
     def _outcome(self, call: HostCall, judged: Judged) -> Verdict:
         """Record a decision and return the verdict."""
-        compiled, decision, _ = judged
+        compiled, decision, certain = judged
         if compiled.mode == "off":
             return Verdict(compiled)
         if self.operator.recording is not None:
             self.operator.recording.write(compiled.plan, compiled.tool.schema, call.arguments)
+        as_sent = Verdict(compiled, arguments=compiled.read_back(call.arguments))
+        is_refused, violations = decision.status == "refused", decision.violations
         repairs = (*call.repairs, *decision.repairs)
-        if decision.status == "refused":
-            return self._refused(call, judged, repairs)
-        final = compiled.settled(decision.arguments)
-        repairs += final.repairs
-        if not repairs:
+        if not (is_refused or repairs):
             if self.telemetry.count_accepted(call.name, call.started, call.sent, compiled.mode):
                 self.write_accepted(call, compiled, call.sent)
-            return Verdict(compiled, arguments=compiled.read_back(call.arguments))
-        if compiled.mode == "observe":
-            self.record("call_observed", call, compiled, repairs=repairs)
-            return Verdict(compiled, arguments=compiled.read_back(call.arguments))
-        self.record("call_repaired", call, compiled, repairs=repairs, received=final.arguments)
-        note = compiled.policy.language if compiled.policy.tell_model else None
-        return Verdict(compiled, arguments=dict(final.arguments), repairs=repairs, note_language=note)
-
-    def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
-        """Log a call that the tool accepts as it was sent."""
-        self.telemetry.write_accepted(compiled.placed(call), compiled.plan, arguments)
-
-    def _refused(self, call: HostCall, judged: Judged, repairs: tuple[Repair, ...]) -> Verdict:
-        """Refuse a call, or forward it unchanged if the refusal is uncertain or the policy forwards it."""
-        compiled, violations = judged.compiled, judged.decision.violations
+            return as_sent
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs, violations=violations)
-            return Verdict(compiled, arguments=compiled.read_back(call.arguments))
-        if not judged.certain and compiled.policy.unrepairable == "forward":
+            return as_sent
+        if not is_refused:
+            self.record("call_repaired", call, compiled, repairs=repairs, received=decision.arguments)
+            note = compiled.policy.language if compiled.policy.tell_model else None
+            return Verdict(compiled, arguments=dict(decision.arguments), repairs=repairs, note_language=note)
+        if not certain and compiled.policy.unrepairable == "forward":
             self.record("call_forwarded", call, compiled, violations=violations)
             if_refused = partial(compiled.refusal, call.name, violations)
-            read = compiled.read_back(call.arguments)
-            return Verdict(compiled, arguments=read, repairs=call.repairs, if_refused=if_refused)
+            return replace(as_sent, repairs=call.repairs, if_refused=if_refused)
         times = self._times(call, error_code(violations))
         again = Again(times, compiled.corrected(call.arguments, violations)) if times > 1 else None
         self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
         return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs, again))
+
+    def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
+        """Log a call that the tool accepts as it was sent."""
+        self.telemetry.write_accepted(compiled.placed(call), compiled.plan, arguments)
 
     def remembers(self, tool: str) -> bool:
         """Return whether a refused call of a tool is remembered."""
@@ -701,8 +695,7 @@ class Gate:
         """Return a tool with its contract, which is compiled again only if the tool or its policy has changed."""
         policies, key = self.operator.policies, tool.key or tool.name
         cached = kept.get(key)
-        is_same = cached is not None and (cached.tool is tool or cached.tool == tool)
-        if cached is not None and is_same and cached.policies is policies:
+        if cached is not None and cached.policies is policies and cached.tool == tool:
             return cached
         if len(kept) >= _MOST:
             kept.pop(next(iter(kept)), None)
