@@ -14,16 +14,21 @@ ResultT = TypeVar("ResultT")
 
 
 def with_repairs(result: ResultT, verdict: Verdict) -> ResultT:
-    """Return a copy of a result object with :meth:`Verdict.with_repairs`; the result itself if nothing was repaired.
+    """Return a copy of a tool's result with :meth:`Verdict.with_repairs`; the result itself if nothing was repaired.
+
+    Other results, such as a task or a request for input, are returned as they are.
 
     Args:
-        result: An object of the official SDK, of FastMCP or of its client, with ``content`` and ``meta``. Tools may share
-            and cache it.
+        result: A mapping of the protocol; or an object of the official SDK, of FastMCP or of its client, with
+            ``content`` and ``meta``. Tools may share and cache it.
         verdict: The verdict about the call.
     """
-    if not verdict.repairs:
-        return result
     own: Any = result
+    if isinstance(own, dict):
+        is_of_tool = own.get("resultType") in (None, "complete") and "content" in own
+        return cast("ResultT", verdict.with_repairs(own)) if is_of_tool else result
+    if not (verdict.repairs and hasattr(own, "content") and hasattr(own, "meta")):
+        return result
     told = verdict.with_repairs({"content": [], "_meta": own.meta})
     notes = map(TextContent.model_validate, told["content"])
     changed: Any = {"content": [*own.content, *notes], "meta": told["_meta"]}

@@ -144,7 +144,7 @@ class LenientSession:
             return verdict.if_refused()
         if verdict.if_refused is not None and _refuses(answer, name):
             return verdict.if_refused()
-        return with_repairs(answer, verdict) if _is_result(answer) else answer
+        return with_repairs(answer, verdict)
 
     def is_destructive(self, name: str) -> bool:
         """Return whether a listed tool is destructive, by its hint or the policy."""

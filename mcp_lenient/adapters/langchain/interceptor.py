@@ -69,8 +69,7 @@ class LenientInterceptor:
         changed = verdict.changed(arguments="args")
         if not changed:
             return await handler(request)
-        result = await handler(request.override(**changed))
-        return with_repairs(result, verdict) if isinstance(result, CallToolResult) else result
+        return with_repairs(await handler(request.override(**changed)), verdict)
 
     async def _list(self, request: MCPToolCallRequest, _cursor: str | None) -> Mapping[str, Any]:
         """Return the tools of a server, from all pages."""

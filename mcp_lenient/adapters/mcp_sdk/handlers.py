@@ -108,8 +108,7 @@ class LenientHandler:
             return await self._handler(request)
         repaired = params.model_copy(update=changed)
         result = await self._handler(request.model_copy(update={"params": repaired}))
-        is_result = isinstance(result.root, _SDK.CallToolResult)  # and no task
-        return _SDK.ServerResult(with_repairs(result.root, verdict)) if is_result else result
+        return _SDK.ServerResult(with_repairs(result.root, verdict))
 
     def _who(self) -> dict[str, str | None]:
         return who_called(self._server, _request(self._server))

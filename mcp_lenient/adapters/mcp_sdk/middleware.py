@@ -9,11 +9,11 @@ from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from mcp_types import SERVER_INFO_META_KEY, CallToolResult
+from mcp_types import SERVER_INFO_META_KEY
 from mcp_types.methods import serialize_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, ToolSource, Verdict
+from mcp_lenient.adapters.gate import RENAMED_TOOL, Gate, HostCall, ToolSource
 from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.mcp_sdk import compat
 from mcp_lenient.adapters.mcp_sdk.caller import who_called
@@ -85,7 +85,7 @@ class LenientServerMiddleware:
         if not verdict.repairs:
             return await call_next(ctx)
         result = await call_next(replace(ctx, params={**params, **verdict.changed()}))
-        return _told(result, verdict)
+        return with_repairs(result, verdict)
 
     async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
         """Start a call again under another name at the outermost middleware, so that each sees this name."""
@@ -122,12 +122,3 @@ def complete(ctx: Request, result: Mapping[str, Any], server: Any) -> dict[str, 
     if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS or stamp is None:
         return answer
     return {**answer, "_meta": {**answer.get("_meta", {}), SERVER_INFO_META_KEY: stamp}}
-
-
-def _told(result: HandlerResult, verdict: Verdict) -> HandlerResult:
-    """Return a tool result with its repairs; other results, such as a request for input, are unchanged."""
-    if isinstance(result, CallToolResult):
-        return with_repairs(result, verdict)
-    if isinstance(result, dict) and result.get("resultType") in (None, "complete") and "content" in result:
-        return verdict.with_repairs(result)
-    return result
