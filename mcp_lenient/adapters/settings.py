@@ -227,19 +227,15 @@ class Operator:
 
     @contextmanager
     def _changed(self) -> Iterator[WatchedDefinitions | None]:
-        """Yield the file to reload, if any; if loading fails, log the reason and keep the current definitions."""
-        if self._watched is None or not self._watched.claim():
+        """Yield the file if it has changed; if loading fails, log the reason and keep the current definitions."""
+        if self._watched is None:
             yield None
             return
-        handled = False
-        try:
-            yield self._watched
-            handled = True
-        except (DefinitionError, OSError) as error:
-            self.telemetry.log.warn_each_time("definitions_kept", self._watched.name, str(error))
-            handled = True
-        finally:
-            self._watched.release(handled=handled)
+        with self._watched.claimed() as is_changed:
+            try:
+                yield self._watched if is_changed else None
+            except (DefinitionError, OSError) as error:
+                self.telemetry.log.warn_each_time("definitions_kept", self._watched.name, str(error))
 
     def warn_of_unused(self, schemas: Mapping[str, Mapping[str, Any]]) -> None:
         """Log each name in the file that matches no tool or parameter, once.

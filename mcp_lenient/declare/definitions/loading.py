@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike, stat_result
 from pathlib import Path as FilePath
 from stat import S_ISREG
@@ -51,30 +53,27 @@ class WatchedDefinitions:
     def __init__(self, path: str | PathLike[str]) -> None:
         self._path = FilePath(path).absolute()  # the program may change its working directory
         self.name = str(path)
-        self._handled = self._found = self._look()
+        self._handled = self._look()
         self._next = monotonic() + _PAUSE
         self._claimed = Lock()
 
-    def claim(self) -> bool:
-        """Return True if the file has changed: the caller must then load it and call ``release``.
+    @contextmanager
+    def claimed(self) -> Iterator[bool]:
+        """Yield whether the file has changed, so that the block must load it; at most once a second.
 
-        The file is checked at most once a second. Nobody else can claim it meanwhile, since an older state of it
-        could otherwise replace a newer one.
+        Nobody else can claim it meanwhile, since an older state of it could otherwise replace a newer one. If the block
+        raises, as for a call that was cancelled, the change is left to the next.
         """
         now = monotonic()
         if now < self._next or not self._claimed.acquire(blocking=False):
-            return False
-        self._next, self._found = now + _PAUSE, self._look()
-        if self._found != self._handled:
-            return True
-        self._claimed.release()
-        return False
-
-    def release(self, *, handled: bool) -> None:
-        """Let others claim the file; where its state was not handled, such as by a call that was cancelled, this one."""
-        if handled:
-            self._handled = self._found
-        self._claimed.release()
+            yield False
+            return
+        try:
+            self._next, found = now + _PAUSE, self._look()
+            yield found != self._handled
+            self._handled = found
+        finally:
+            self._claimed.release()
 
     def load(self) -> Definitions:
         """Load the file as it is now.
