@@ -13,7 +13,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from time import perf_counter_ns
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from mcp_lenient.engine.contract import Decision
 from mcp_lenient.refusal.envelope import error_code
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from mcp_lenient.engine.reader import Plan
     from mcp_lenient.rules.policy import Mode
     from mcp_lenient.telemetry.events import EventName
+    from mcp_lenient.telemetry.sinks import Destination, Silence
     from mcp_lenient.types import Repair, Status, Violation
 
 LibraryEventName = Literal[
@@ -53,12 +54,63 @@ _MAX_SUBJECTS: Final = 1000
 _MAX_REASON: Final = 512
 
 
-class _Application(NamedTuple):
-    """The application's structlog configuration, its logger, and the level check of that logger."""
+class _Application:
+    """The application's structlog."""
 
-    config: dict[str, Any]
-    logger: Any
-    is_enabled: Callable[[int], Any] | None
+    _config: dict[str, Any] | None = None
+
+    def wants(self, event: EventName) -> bool:
+        """Return whether the application's logger would write an event."""
+        try:
+            self._bind()
+            return self._is_enabled is None or bool(self._is_enabled(LEVELS[event]))
+        except Exception:  # noqa: BLE001 - `write` gets the same failure, and it is reported
+            return True
+
+    def write(self, level: str, fields: Mapping[str, Any]) -> None:
+        """Write one event."""
+        self._bind()
+        rest = dict(fields)
+        getattr(self._logger, level)(rest.pop("event"), **rest)
+
+    def _bind(self) -> None:
+        """Bind the logger, again only if its configuration changed, as binding is slow."""
+        import structlog
+
+        config = structlog.get_config()
+        if config == self._config:
+            return
+        logger = structlog.get_logger(_LOGGER).bind()
+        if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
+            logger = logger.sync_bl
+        # Looked up on the class, since structlog's plain BoundLogger treats every name as a log method.
+        checks = (name for name in ("is_enabled_for", "isEnabledFor") if hasattr(type(logger), name))
+        self._is_enabled = next((getattr(logger, name) for name in checks), None)
+        self._logger, self._config = logger, config
+
+
+class _OwnLines:
+    """Lines of JSON for the handlers of the standard logger, or else for stderr."""
+
+    _stderr: Final = Stderr()
+    _sink: object = None
+
+    def wants(self, event: EventName) -> bool:
+        """Return whether the level of an event is written."""
+        if _STANDARD.handlers:
+            return _STANDARD.isEnabledFor(LEVELS[event])
+        return LEVELS[event] >= (_STANDARD.level or _DEFAULT_LEVEL)
+
+    def write(self, level: str, fields: Mapping[str, Any]) -> None:
+        """Write one event."""
+        self.warm()
+        self._logger.write(level, fields)
+
+    def warm(self) -> None:
+        """Load what writes the lines."""
+        sink = _STANDARD if _STANDARD.handlers else self._stderr
+        if self._sink is not sink:
+            self._logger, self._sink = LineLogger(sink, json_line), sink
 
 
 class EventLog:
@@ -73,35 +125,29 @@ class EventLog:
     ``mcp_lenient``. A full stderr pipe does not block.
     """
 
-    __slots__ = ("_application", "_failed", "_own", "_stderr", "_warned")
+    __slots__ = ("_application", "_failed", "_own", "_warned")
 
     def __init__(self) -> None:
-        self._application: _Application | None = None
+        self._application = _Application()
+        self._own = _OwnLines()
         self._failed = False
-        self._own: tuple[object, LineLogger] | None = None
         self._warned: set[tuple[str, str]] = set()
-        self._stderr = Stderr()
 
     def wants(self, event: EventName) -> bool:
         """Return whether an event of this name would be written; call it once per tool call, before building one."""
-        # Runs on every accepted call, so it has to be fast.
-        if EVENTS.handlers and (chosen := destination()) is not None:
-            return chosen.wants(event)
-        if not _is_configured():
-            level = LEVELS[event]
-            if _STANDARD.handlers:
-                return _STANDARD.isEnabledFor(level)
-            return level >= (_STANDARD.level or _DEFAULT_LEVEL)
-        try:
-            is_enabled = self._application_logger().is_enabled
-            return is_enabled is None or bool(is_enabled(LEVELS[event]))
-        except Exception:  # noqa: BLE001 - as in `_write`, which gets the same failure and reports it
-            return True
+        return self._chosen().wants(event)
 
     def warm(self) -> None:
         """Load what the first event that is written would load."""
-        if destination() is None and not _is_configured() and self.wants("call_rejected"):
-            self._own_logger()
+        if self._chosen() is self._own and self.wants("call_rejected"):
+            self._own.warm()
+
+    def _chosen(self) -> Destination | Silence | _Application | _OwnLines:
+        """Return where events go now."""
+        # Runs on every accepted call, so it has to be fast.
+        if EVENTS.handlers and (chosen := destination()) is not None:
+            return chosen
+        return self._application if _is_configured() else self._own
 
     def emit(self, fields: Mapping[str, Any]) -> None:
         """Write one event, as :func:`mcp_lenient.telemetry.events.event_fields` returns it, at its level."""
@@ -132,47 +178,14 @@ class EventLog:
         }
         self._write("warning", fields)
 
-    def _write(self, method: str, fields: Mapping[str, Any]) -> None:
-        for way in (self._write_line, spans.emit_record):
+    def _write(self, level: str, fields: Mapping[str, Any]) -> None:
+        for write in (self._chosen().write, spans.emit_record):
             try:
-                way(method, fields)
+                write(level, fields)
             except StderrFullError:
                 pass  # the standard logger would report it to the same stream
             except Exception as error:  # noqa: BLE001 - whatever the application's processors and streams raise
                 self._report(type(error).__name__)
-
-    def _write_line(self, method: str, fields: Mapping[str, Any]) -> None:
-        chosen = destination()
-        if chosen is not None:
-            chosen.write(method, fields)
-        elif not _is_configured():
-            self._own_logger().write(method, fields)
-        else:
-            rest = dict(fields)
-            getattr(self._application_logger().logger, method)(rest.pop("event"), **rest)
-
-    def _own_logger(self) -> LineLogger:
-        """Return the library's own logger, for a process without a configured log."""
-        sink = _STANDARD if _STANDARD.handlers else self._stderr
-        if self._own is None or self._own[0] is not sink:
-            self._own = sink, LineLogger(sink, json_line)
-        return self._own[1]
-
-    def _application_logger(self) -> _Application:
-        """Return the application's logger, rebound only if its configuration changed, as binding is slow."""
-        import structlog
-
-        config = structlog.get_config()
-        cached = self._application
-        if cached is None or config != cached.config:
-            logger = structlog.get_logger(_LOGGER).bind()
-            if isinstance(logger, structlog.stdlib.AsyncBoundLogger):
-                logger = logger.sync_bl
-            # Looked up on the class, since structlog's plain BoundLogger treats every name as a log method.
-            checks = (name for name in ("is_enabled_for", "isEnabledFor") if hasattr(type(logger), name))
-            check = next((getattr(logger, name) for name in checks), None)
-            cached = self._application = _Application(config, logger, check)
-        return cached
 
     def _report(self, error: str) -> None:
         if not self._failed:
