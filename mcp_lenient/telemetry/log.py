@@ -365,7 +365,10 @@ class CallTelemetry:
         facts |= {"repairs": repairs, "violations": violations}
         facts["error_code"] = error_code(violations) if violations else code
         with nullcontext() if recording or not self._own_spans else spans.own_span(call.name):
-            self._write(event, call, plan, received, wanted=wanted, **facts)
+            fields = self._fields(event, call, plan, received, **facts)
+            spans.record(fields, call.name)
+            if wanted:
+                self.log.emit(fields)
 
     def count_accepted(self, tool: str, started: int, arguments: Mapping[str, Any], mode: Mode) -> bool:
         """Count a call that was right; return whether the log wants it as well, to be asked once for each call."""
@@ -378,28 +381,25 @@ class CallTelemetry:
 
     def write_accepted(self, call: HostCall, plan: Plan, arguments: Mapping[str, Any]) -> None:
         """Log a call that was right; the tool's schema and arguments show which texts were kept."""
-        self._write("call_accepted", call, plan, arguments)
+        fields = self._fields("call_accepted", call, plan, arguments)
+        spans.record(fields, call.name)
+        self.log.emit(fields)
 
-    def _write(
+    def _fields(
         self,
         event: EventName,
         call: HostCall,
         plan: Plan | None,
         received: Mapping[str, Any] | None,
-        *,
-        wanted: bool = True,
         **facts: Any,
-    ) -> None:
+    ) -> dict[str, Any]:
         caller = dict(call.who())
         caller["server"] = self.names.get(caller.get("server") or "", caller.get("server"))
         if plan is not None:
             facts["hints"] = () if received is None else kept_texts(plan.top, received)
             facts["sent"] = (plan.top, call.sent) if plan.policy.log_values == "shapes" else None
         duration = (perf_counter_ns() - call.started) // 1000
-        fields = event_fields(event, call.name, caller, duration_us=duration, secret=_secret(plan), **facts)
-        spans.record(fields, call.name)
-        if wanted:
-            self.log.emit(fields)
+        return event_fields(event, call.name, caller, duration_us=duration, secret=_secret(plan), **facts)
 
 
 def _secret(plan: Plan | None) -> frozenset[str]:

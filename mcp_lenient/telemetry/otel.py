@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from time import perf_counter_ns
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from opentelemetry._logs import Logger, LoggerProvider
-    from opentelemetry.metrics import Counter, Histogram
 
     from mcp_lenient.telemetry.events import EventName, FaultKind
     from mcp_lenient.types import Repair, Violation
@@ -211,35 +209,27 @@ _PROVIDER_VARIABLE: Final = "OTEL_PYTHON_METER_PROVIDER"
 _SECONDS: Final = (1e-5, 2.5e-5, 5e-5, 1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 1e-2, 2.5e-2, 0.1, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Instruments:
-    calls: Counter
-    repairs: Counter
-    violations: Counter
-    added_time: Histogram
-
-
 @lru_cache(maxsize=1)
-def _instruments() -> _Instruments:
-    """Return the instruments of this process; they pick up a provider that is set later."""
-    from opentelemetry import metrics
+class _Instruments:
+    """The instruments of this process; they pick up a provider that is set later."""
 
-    meter = metrics.get_meter("mcp_lenient", _version())
-    return _Instruments(
-        calls=meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by outcome."),
-        repairs=meter.create_counter(
+    def __init__(self) -> None:
+        from opentelemetry import metrics
+
+        meter = metrics.get_meter("mcp_lenient", _version())
+        self.calls = meter.create_counter("mcp_lenient.calls", "{call}", "Tool calls by outcome.")
+        self.repairs = meter.create_counter(
             "mcp_lenient.repairs", "{repair}", "Changes made, or that would have been made."
-        ),
-        violations=meter.create_counter(
+        )
+        self.violations = meter.create_counter(
             "mcp_lenient.violations", "{violation}", "Errors that could not be repaired."
-        ),
-        added_time=meter.create_histogram(
+        )
+        self.added_time = meter.create_histogram(
             "mcp_lenient.added_time",
             "s",
             "Time spent on validation and repair, without the tool itself.",
             explicit_bucket_boundaries_advisory=_SECONDS,
-        ),
-    )
+        )
 
 
 class Metrics:
@@ -257,7 +247,7 @@ class Metrics:
             raise TypeError(msg)
         self._clients = CLIENTS.union(name.lower() for name in clients)
         if _PROVIDER_VARIABLE in os.environ:
-            _instruments()  # creating them loads the provider that the variable names
+            _Instruments()  # creating them loads the provider that the variable names
 
     @property
     def live(self) -> bool:
@@ -266,7 +256,7 @@ class Metrics:
         # time.
         if _API not in sys.modules:
             return False
-        return getattr(_instruments().calls, "_real_instrument", True) is not None
+        return getattr(_Instruments().calls, "_real_instrument", True) is not None
 
     def count(
         self,
@@ -282,7 +272,7 @@ class Metrics:
         """Count a call that began at ``started``; ``tool`` is None if the server does not have the called tool."""
         outcome, name = event.removeprefix("call_"), UNKNOWN_TOOL if tool is None else shown_name(tool)
         labels = {"tool": name, "client": self._label(client)}
-        each = _instruments()
+        each = _Instruments()
         each.calls.add(1, {"outcome": outcome, "tool": name} | ({"fault": fault} if fault else {}))
         if event != "call_failed":  # its time includes the tool's
             each.added_time.record((perf_counter_ns() - started) / 1e9, {"outcome": outcome})

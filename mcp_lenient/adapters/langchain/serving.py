@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import Annotated, Any, Final, get_args, get_type_hints
 from uuid import uuid4
 
@@ -25,7 +26,7 @@ META_KEY: Final = "langchain"
 """The key in ``_meta`` of LangChain's metadata, tags and artifacts."""
 _FILLED_IN: Final = ("config", "run_manager", "callbacks")
 _HINTS: Final = frozenset(field.alias or name for name, field in ToolAnnotations.model_fields.items())
-_BLOCK: Final[TypeAdapter[ContentBlock]] = TypeAdapter(ContentBlock)
+_BLOCKS: Final = TypeAdapter(list[ContentBlock])
 
 
 class LangChainTool(Tool):
@@ -83,8 +84,9 @@ class LangChainTool(Tool):
             raise ToolError(told) from error
         parts = [answer.content] if isinstance(answer.content, str) else answer.content
         blocks, artifact = [_block(part) for part in parts], answer.artifact
-        if isinstance(artifact, list) and artifact and all(map(_is_block, artifact)):
-            blocks, artifact = [*blocks, *map(_BLOCK.validate_python, artifact)], None
+        if artifact and isinstance(artifact, list):
+            with suppress(ValidationError):
+                blocks, artifact = [*blocks, *_BLOCKS.validate_python(artifact)], None
         kept = _jsonable(artifact)
         meta = None if kept is None else {META_KEY: {"artifact": kept}}
         return ToolResult(content=blocks, meta=meta, is_error=answer.status == "error")
@@ -106,14 +108,6 @@ def serve(name: str, tools: Iterable[BaseTool]) -> FastMCP:
     for each in tools:
         mcp.add_tool(LangChainTool.of(each))
     return mcp
-
-
-def _is_block(value: object) -> bool:
-    try:
-        _BLOCK.validate_python(value)
-    except ValidationError:
-        return False
-    return True
 
 
 def _jsonable(value: Any) -> Any:

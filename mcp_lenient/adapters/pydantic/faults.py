@@ -16,6 +16,7 @@ from mcp_lenient.values.display import in_json
 from mcp_lenient.values.json_values import json_type
 from mcp_lenient.values.language import ONE_OF_A_TYPE, Text, marked
 from mcp_lenient.values.limits import MOST_FAULTS
+from mcp_lenient.values.patches import entries
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": marked('write a number in digits, like 12.5 or "12.50"'),
@@ -109,22 +110,13 @@ def _with_context(words: str, context: Mapping[str, Any]) -> Text:
 _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 
-_KINDS: Mapping[str, FaultKind] = {
-    "missing": "missing",
-    "missing_argument": "missing",
-    "missing_keyword_only_argument": "missing",
-    "missing_positional_only_argument": "missing",
-    "unexpected_keyword_argument": "unknown",
-    "extra_forbidden": "unknown",
-    "invalid_key": "unknown",
-    "recursion_loop": "size",
-    "int_parsing_size": "type",
-    "int_from_float": "type",
-    "is_instance_of": "type",
-    "is_subclass_of": "type",
-    "needs_python_object": "type",
-    "none_required": "type",
+_CODES: Mapping[FaultKind, str] = {
+    "missing": "missing missing_argument missing_keyword_only_argument missing_positional_only_argument",
+    "unknown": "unexpected_keyword_argument extra_forbidden invalid_key",
+    "size": "recursion_loop",
+    "type": "int_parsing_size int_from_float is_instance_of is_subclass_of needs_python_object none_required",
 }
+_KINDS: Final = {code: kind for kind, codes in _CODES.items() for code in codes.split()}
 """Kinds of Pydantic's error types that are not evident from the name; all others are values."""
 _AUTHORS_PREFIX = {"value_error": "Value error, ", "assertion_error": "Assertion failed, "}
 _PROPERTY = re.compile(r"'([^']+)'")
@@ -267,8 +259,5 @@ def unwritable(error: ValueError | RecursionError, arguments: Mapping[str, Any])
     for path, value in waiting:
         if isinstance(value, str) and _SURROGATE.search(value):
             return Fault(path, "value", reason=_NO_CHARACTER)
-        if isinstance(value, Mapping):
-            waiting += [((*path, step(key)), each) for key, each in value.items()]
-        elif isinstance(value, list):
-            waiting += [((*path, at), each) for at, each in enumerate(value)]
+        waiting += [((*path, step(key)), each) for key, each in entries(value)]
     return Fault((), "value", reason=_NO_CHARACTER)
