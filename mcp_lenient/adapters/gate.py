@@ -229,17 +229,17 @@ class CompiledTool:
         unavailable = partial(warn, "form_unavailable", tool.name)
         return cls(tool, policies, own, PublishedContract.around(own, listed, form, unavailable))
 
-    @property
+    @cached_property
     def plan(self) -> Plan:
         """The published schema under the policy in force."""
         return self.contract.plan
 
-    @property
+    @cached_property
     def policy(self) -> Policy:
         """The policy in force for this tool."""
         return self.plan.policy
 
-    @property
+    @cached_property
     def certain(self) -> bool:
         """Whether the tool's own validator is asked, and not its published schema alone."""
         return self.tool.validator is not None
@@ -255,18 +255,18 @@ class CompiledTool:
         does_more = self.normalizers or self.tool.in_thread or self.mode == "off" or self.recoded
         return None if does_more else self.contract.validator.accepts
 
-    @property
+    @cached_property
     def normalizers(self) -> Normalizers:
         """Normalizers declared by the author or operator, which run first."""
         validator = self.own.validator
         return validator.normalizers if isinstance(validator, NormalizingValidator) else {}
 
-    @property
+    @cached_property
     def published(self) -> Published | None:
         """The schema as it is published, if that is not as the author wrote it."""
         return self.contract.published if isinstance(self.contract, PublishedContract) else None
 
-    @property
+    @cached_property
     def recoded(self) -> Published | None:
         """The same, if values are said in another way than the author's schema has it."""
         return None if self.published is None or self.published.codec is None else self.published
