@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mcp_lenient.adapters.gate import CompiledTool, Gate, HostCall, HostTool
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.errors import SchemaError
-from mcp_lenient.telemetry.otel import trace_fields
 from mcp_lenient.types import Repair
 
 if TYPE_CHECKING:
@@ -82,7 +80,7 @@ class LenientCalls:
             keys = ", ".join(sorted(map(repr, listed))) or "none"
             msg = f"A tool must have a 'name' and an 'inputSchema' that is an object; this one has the keys {keys}."
             raise SchemaError(msg)
-        call = HostCall(listed["name"], arguments, perf_counter_ns(), trace_fields)
+        call = HostCall(listed["name"], arguments)
         verdict = self._gate.verdict_at_once(call, HostTool.listed(listed), self._compiled)
         if verdict.refusal is not None:
             return OutgoingCall(arguments, refusal=verdict.refusal["content"][0]["text"])

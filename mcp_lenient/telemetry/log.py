@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, suppress
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction
 from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -215,15 +215,16 @@ class HostCall:
     Attributes:
         name: The name of the called tool.
         arguments: The arguments as sent: an object, None, or anything else.
-        started: The time of arrival, by ``perf_counter_ns``.
-        who: Returns the event fields that identify the caller; only called if they are needed.
+        started: The time of arrival, by ``perf_counter_ns``; now when left out.
+        who: Returns the event fields that identify the caller; only called if they are needed. By default those of the
+            current span.
         repairs: What was repaired of the call before, such as its tool's name.
     """
 
     name: str
     arguments: Any
-    started: int
-    who: Callable[[], Mapping[str, str | None]]
+    started: int = field(default_factory=perf_counter_ns)
+    who: Callable[[], Mapping[str, str | None]] = spans.trace_fields
     repairs: tuple[Repair, ...] = ()
 
     @property

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import is_dataclass
 from functools import partial
-from time import perf_counter_ns
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,6 @@ from mcp_lenient.adapters.listed import ListedTools, ServerTools
 from mcp_lenient.adapters.repaired import with_repairs
 from mcp_lenient.adapters.settings import takes_settings
 from mcp_lenient.refusal.upstream import refusal_in_text
-from mcp_lenient.telemetry.otel import trace_fields
 
 if TYPE_CHECKING:
     from fastmcp import Client
@@ -129,9 +127,7 @@ class LenientSession:
         options: dict[str, Any],
     ) -> Any:
         """Return the session's result, or a refusal as the protocol has it."""
-        verdict = await self._gate.verdict(
-            HostCall(name, arguments, perf_counter_ns(), trace_fields), self._source()
-        )
+        verdict = await self._gate.verdict(HostCall(name, arguments), self._source())
         if verdict.refusal is not None:
             return verdict.refusal
         name = verdict.name or name

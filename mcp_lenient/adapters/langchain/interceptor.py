@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any
 
 from langchain_mcp_adapters.tools import load_mcp_tools
@@ -62,7 +61,7 @@ class LenientInterceptor:
         """Repair one call and send it, or answer it with the envelope."""
         kept = self._kept.setdefault(request.server_name, ServerTools())
         source = ListedTools(kept, partial(self._list, request))
-        call = HostCall(request.name, request.args, perf_counter_ns(), partial(_who, request.server_name))
+        call = HostCall(request.name, request.args, who=partial(_who, request.server_name))
         verdict = await self._gate.verdict(call, source)
         if verdict.refusal is not None:
             return CallToolResult.model_validate(verdict.refusal)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final, final
 
 from litellm.integrations.custom_logger import CustomLogger
@@ -84,7 +83,7 @@ class LenientCallback(CustomLogger):  # type: ignore[misc]  # LiteLLM is not ins
         server = data.get("mcp_server_name")
         tool = HostTool(f"{server or ''}/{name}", schema, compat.hints(server, name))
         sent = data.get("modified_arguments") or data.get("mcp_arguments")
-        call = HostCall(compat.called_name(data, name), sent, perf_counter_ns(), partial(_who, data))
+        call = HostCall(compat.called_name(data, name), sent, who=partial(_who, data))
         verdict = await self._gate.verdict(call, _OneTool(tool, self._compiled))
         if verdict.refusal is not None:
             envelope = verdict.refusal["_meta"]["mcp_lenient"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mcp import types
@@ -99,7 +98,7 @@ class LenientHandler:
     async def __call__(self, request: Any) -> Any:
         """Validate one call, repair or refuse it, and record it."""
         params = request.params
-        call = HostCall(params.name, params.arguments, perf_counter_ns(), self._who)
+        call = HostCall(params.name, params.arguments, who=self._who)
         verdict = await self._gate.verdict(call, self._source())
         if verdict.refusal is not None:
             return _SDK.ServerResult(_SDK.CallToolResult.model_validate(verdict.refusal))

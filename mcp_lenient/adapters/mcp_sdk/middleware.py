@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from time import perf_counter_ns
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -73,7 +72,7 @@ class LenientServerMiddleware:
             return await call_next(ctx)
         server = compat.server_behind(call_next)
         who = partial(who_called, server, ctx)
-        call = HostCall(name, params.get("arguments"), perf_counter_ns(), who, repairs)
+        call = HostCall(name, params.get("arguments"), who=who, repairs=repairs)
         source = self._source(server, ctx, call_next)
         # Otherwise middleware before this one is unknown, and could not see the other name.
         source.renames = server is not None and self in server.middleware

@@ -13,13 +13,16 @@ Check = Callable[[Any], bool]
 _BOUND: Final = 2**62
 """Integers well inside the range that Pydantic accepts in any spelling."""
 _IGNORED: Final = frozenset({"type", "metadata", "ref", "serialization", "cls", "config", "model_name"})
+_SCALARS: Final[Mapping[str, Schema]] = {
+    "any": {},
+    "none": {"type": "null"},
+    "bool": {"type": "boolean"},
+    "int": {"type": "integer", "minimum": -_BOUND, "maximum": _BOUND},
+    "float": {"type": "number", "minimum": -_BOUND, "maximum": _BOUND},
+    "str": {"type": "string"},
+}
 _PARTS: Final[Mapping[str, frozenset[str]]] = {
-    "any": frozenset(),
-    "none": frozenset(),
-    "bool": frozenset(),
-    "int": frozenset(),
-    "float": frozenset(),
-    "str": frozenset(),
+    **dict.fromkeys(_SCALARS, frozenset()),
     "literal": frozenset({"expected"}),
     "list": frozenset({"items_schema"}),
     "dict": frozenset({"values_schema", "keys_schema"}),
@@ -30,14 +33,6 @@ _PARTS: Final[Mapping[str, frozenset[str]]] = {
     "arguments": frozenset({"arguments_schema"}),
 }
 """The parts of each plain type; a type with any other, such as a limit, is left to Pydantic."""
-_SCALARS: Final[Mapping[str, Schema]] = {
-    "any": {},
-    "none": {"type": "null"},
-    "bool": {"type": "boolean"},
-    "int": {"type": "integer", "minimum": -_BOUND, "maximum": _BOUND},
-    "float": {"type": "number", "minimum": -_BOUND, "maximum": _BOUND},
-    "str": {"type": "string"},
-}
 _WRITABLE: Final[Schema] = {"type": "string", "not": {"enum": ["\x00"]}}
 """A text that is compared with another, so that a lone surrogate in it, which strict servers refuse, is an error."""
 _JSON_TYPES: Final = frozenset({str, int, float, bool, type(None), list, dict})
