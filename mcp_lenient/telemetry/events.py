@@ -67,54 +67,46 @@ FaultKind = Literal[
     "tool_failed",
 ]
 """Why a call came to nothing, in one word; where several apply, the first of them."""
-LEVELS: Final[Mapping[EventName, int]] = MappingProxyType(
-    {
-        "call_repaired": logging.INFO,
-        "call_rejected": logging.WARNING,
-        "call_accepted": logging.DEBUG,
-        "call_observed": logging.INFO,
-        "call_forwarded": logging.INFO,
-        "call_refused_upstream": logging.WARNING,
-        "call_unanswered": logging.WARNING,
-        "call_failed": logging.WARNING,
-    }
-)
+LEVELS: Final[Mapping[EventName, int]] = {
+    "call_repaired": logging.INFO,
+    "call_rejected": logging.WARNING,
+    "call_accepted": logging.DEBUG,
+    "call_observed": logging.INFO,
+    "call_forwarded": logging.INFO,
+    "call_refused_upstream": logging.WARNING,
+    "call_unanswered": logging.WARNING,
+    "call_failed": logging.WARNING,
+}
 """The log level of each event."""
 LISTED: Final = 50
 """The number of repairs and violations that one event lists; its counts include all."""
 RecordedType = Literal[JsonType, "absent", "unknown"]
 """A JSON type name, ``absent`` for an omitted property, ``unknown`` for a value that is not JSON."""
 _RECORDED: Final = frozenset(get_args(RecordedType))
-_FORMS: Final[Mapping[str, Callable[[str], str]]] = MappingProxyType(
-    {
-        "client_name": shown_label,
-        "client_version": shown_label,
-        "model": shown_model,
-        "session_id": shown_name,
-        "request_id": shown_name,
-    }
-)
+_FORMS: Final[Mapping[str, Callable[[str], str]]] = {
+    "client_name": shown_label,
+    "client_version": shown_label,
+    "model": shown_model,
+    "session_id": shown_name,
+    "request_id": shown_name,
+}
 """The masking of fields that a client chooses; fields of the operator or a token are escaped and shortened."""
 
 
-_FAULTS_OF_EVENTS: Final[Mapping[EventName, FaultKind]] = MappingProxyType(
-    {
-        "call_refused_upstream": "server_refused",
-        "call_unanswered": "no_answer",
-        "call_failed": "tool_failed",
-    }
-)
-_FAULTS_OF_CODES: Final[Mapping[str, FaultKind]] = MappingProxyType(
-    {
-        "CUT_OFF": "cut_off",
-        "UNKNOWN_TOOL": "unknown_tool",
-        "UPSTREAM_UNAVAILABLE": "no_answer",
-        "size": "too_large",
-        "unknown": "unknown_name",
-        "missing": "left_out",
-        "type": "wrong_shape",
-    }
-)
+_FAULTS_OF_EVENTS: Final[Mapping[EventName, FaultKind]] = {
+    "call_refused_upstream": "server_refused",
+    "call_unanswered": "no_answer",
+    "call_failed": "tool_failed",
+}
+_FAULTS_OF_CODES: Final[Mapping[str, FaultKind]] = {
+    "CUT_OFF": "cut_off",
+    "UNKNOWN_TOOL": "unknown_tool",
+    "UPSTREAM_UNAVAILABLE": "no_answer",
+    "size": "too_large",
+    "unknown": "unknown_name",
+    "missing": "left_out",
+    "type": "wrong_shape",
+}
 _FAULTS: Final = get_args(FaultKind)
 
 
@@ -401,15 +393,12 @@ def read_event(line: str) -> CallEvent | None:
 
 Part = tuple[str, str]
 """A part of a line and its style, by rich's names of styles."""
-_STYLES: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "repaired": "green",
-        "rejected": "bold red",
-        "accepted": "dim",
-        "observed": "cyan",
-        "forwarded": "yellow",
-    }
-)
+_STYLES: Final[Mapping[str, str]] = {
+    "repaired": "green",
+    "rejected": "bold red",
+    "accepted": "dim",
+    "observed": "cyan",
+}
 _MAX_SHOWN: Final = 5
 
 

@@ -108,16 +108,12 @@ def masked(
         hides = _SECRET
     if isinstance(value, Mapping):
         named = keys_naming_secret(value, secret)
-        entries = (
-            (name, each, *_below(node, name, each, secret, hides if named <= {name} else _SECRET))
-            for name, each in value.items()
-        )
-        return {
-            name if hides < _SECRET and is_name(name) else _form(str(name)): masked(
-                each, child, secret, hidden, depth + 1
-            )
-            for name, each, child, hidden in entries
-        }
+        entries = {}
+        for name, each in value.items():
+            child, hidden = _below(node, name, each, secret, hides if named <= {name} else _SECRET)
+            shown = name if hides < _SECRET and is_name(name) else _form(str(name))
+            entries[shown] = masked(each, child, secret, hidden, depth + 1)
+        return entries
     if isinstance(value, list):
         options = {at: each.lstrip("-") for at, each in enumerate(value) if isinstance(each, str)}
         named = keys_naming_secret(options, secret)

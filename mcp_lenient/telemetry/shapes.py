@@ -6,7 +6,6 @@ import unicodedata
 from collections import deque
 from collections.abc import Mapping
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Final
 
 from mcp_lenient.refusal.locations import below, marked_secret
@@ -20,18 +19,22 @@ LISTED: Final = 50
 """Places of one call that are listed."""
 _LOOKED_AT: Final = 10_000
 _DEEPEST: Final = 8
-_KINDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys("[](){}<>", "bracket"),
-        **dict.fromkeys("\"'`“”\u2018\u2019„«»", "quote"),
-        **dict.fromkeys(",;|:/，；、\uff1a", "separator"),
-        **dict.fromkeys("\r\n\u2028\u2029", "line"),
-        "\t": "space",
-    }
-)
-_CATEGORIES: Final[Mapping[str, str]] = MappingProxyType(
-    {"L": "letter", "M": "letter", "N": "digit", "Z": "space", "P": "symbol", "S": "symbol", "C": "other"}
-)
+_KINDS: Final[Mapping[str, str]] = {
+    **dict.fromkeys("[](){}<>", "bracket"),
+    **dict.fromkeys("\"'`“”\u2018\u2019„«»", "quote"),
+    **dict.fromkeys(",;|:/，；、\uff1a", "separator"),
+    **dict.fromkeys("\r\n\u2028\u2029", "line"),
+    "\t": "space",
+}
+_CATEGORIES: Final[Mapping[str, str]] = {
+    "L": "letter",
+    "M": "letter",
+    "N": "digit",
+    "Z": "space",
+    "P": "symbol",
+    "S": "symbol",
+    "C": "other",
+}
 
 
 def shapes_of(
