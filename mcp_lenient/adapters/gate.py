@@ -290,10 +290,13 @@ class CompiledTool:
             sent, steps = found[0], (found[1],)
         decision = self.contract.decide({} if sent is None else sent, is_rejected=is_rejected)
         certain = self.certain or self._drops_what_is_missing(decision)
-        is_refused, arguments = decision.status == "refused", decision.arguments
-        final = NormalizedArguments(arguments) if is_refused else self.settled(arguments)
-        repairs = (*steps, *decision.repairs, *final.repairs)
-        return Judged(self, replace(decision, arguments=final.arguments, repairs=repairs), certain)
+        declared = None if decision.status == "refused" else self.settled(decision.arguments)
+        if declared is not None and declared.repairs:
+            repairs = (*decision.repairs, *declared.repairs)
+            decision = replace(decision, arguments=declared.arguments, repairs=repairs)
+        if steps:
+            decision = replace(decision, repairs=(*steps, *decision.repairs))
+        return Judged(self, decision, certain)
 
     async def decide_aside(self, sent: Any, *, is_rejected: bool = False) -> Judged:
         """Decide in a worker thread if that may take long."""
@@ -585,15 +588,15 @@ class Gate:
         """Record a decision and return the verdict, as servers do that share what they have refused."""
         if judged.decision.status != "refused":
             await self.ran(call)
-            return self._outcome(call, judged)
-        who = call.who() if judged.compiled.mode == "repair" else {}
-        caller = caller_of(who)
-        if caller is None:
-            return self._outcome(call, judged)
-        await self._repeats.recall(caller, call.name)
-        verdict = self._outcome(replace(call, who=lambda: who), judged)
-        await self._repeats.save(caller, call.name)
-        return verdict
+        elif judged.compiled.mode == "repair":
+            who = call.who()
+            call, caller = replace(call, who=lambda: who), caller_of(who)
+            if caller is not None:
+                await self._repeats.recall(caller, call.name)
+                verdict = self._outcome(call, judged)
+                await self._repeats.save(caller, call.name)
+                return verdict
+        return self._outcome(call, judged)
 
     def _outcome(self, call: HostCall, judged: Judged) -> Verdict:
         """Record a decision and return the verdict."""
