@@ -22,7 +22,7 @@ from mcp_lenient import Policy, read_back
 from mcp_lenient.adapters.published import PublishedContract
 from mcp_lenient.engine.contract import ToolContract
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
-from mcp_lenient.portable import FORMS, CannotSayError, Published, form_named, publish
+from mcp_lenient.portable import FORMS, CannotSayError, Published, publish
 from mcp_lenient.portable.codecs import same_values
 from mcp_lenient.portable.limits import ListedTool, providers, rejections
 from mcp_lenient.schema.compile import readable
@@ -293,5 +293,5 @@ def _attacks_table() -> Table:
 
 def _is_run(schema: Json, arguments: Any) -> bool:
     contract = ToolContract.of_schema(schema, Policy())
-    published = PublishedContract.around(contract, schema, form_named("portable"))
+    published = PublishedContract.around(contract, publish(schema, "portable"))
     return published.decide(arguments).status != "refused"

@@ -25,7 +25,7 @@ from mcp_lenient.engine.ignored import wrapped_away
 from mcp_lenient.engine.raw_arguments import arguments_in_text, not_an_object
 from mcp_lenient.engine.schema_validator import PublishedSchemaValidator
 from mcp_lenient.portable.forms import FORMS, Form
-from mcp_lenient.portable.publishing import read_back
+from mcp_lenient.portable.publishing import publish, read_back
 from mcp_lenient.refusal.envelope import (
     META_KEY,
     UPSTREAM_KEY,
@@ -186,12 +186,14 @@ class CompiledTool:
         policies: The policies that the contract was compiled with.
         own: The contract in the author's form.
         contract: The contract in the published form, which decides about calls.
+        published: The schema as it is published, if that is not as the author wrote it.
     """
 
     tool: HostTool
     policies: Policies
     own: ToolContract
     contract: ToolContract
+    published: Published | None = None
 
     @classmethod
     def of(cls, tool: HostTool, policies: Policies, warn: Warn, *, publishes: bool = False) -> CompiledTool:
@@ -222,12 +224,16 @@ class CompiledTool:
         )
         if declared.normalizers:
             own = ToolContract(own.plan, NormalizingValidator(own.validator, declared.normalizers))
-        form = _published_form(policy, tool.form) if publishes else None
-        if form is None:
+        form, listed = (
+            _published_form(policy, tool.form),
+            schema if policy.publish_statements else tool.schema,
+        )
+        published = publish(listed, form) if publishes and form is not None else None
+        if published is not None and published.lost is not None:
+            warn("form_unavailable", tool.name, published.lost)
+        if published is None or published.schema is listed:
             return cls(tool, policies, own, own)
-        listed = schema if policy.publish_statements else tool.schema
-        unavailable = partial(warn, "form_unavailable", tool.name)
-        return cls(tool, policies, own, PublishedContract.around(own, listed, form, unavailable))
+        return cls(tool, policies, own, PublishedContract.around(own, published), published)
 
     @cached_property
     def plan(self) -> Plan:
@@ -262,13 +268,8 @@ class CompiledTool:
         return validator.normalizers if isinstance(validator, NormalizingValidator) else {}
 
     @cached_property
-    def published(self) -> Published | None:
-        """The schema as it is published, if that is not as the author wrote it."""
-        return self.contract.published if isinstance(self.contract, PublishedContract) else None
-
-    @cached_property
     def recoded(self) -> Published | None:
-        """The same, if values are said in another way than the author's schema has it."""
+        """The published schema, if values are said in another way than the author's schema has it."""
         return None if self.published is None or self.published.codec is None else self.published
 
     def decide(self, sent: Any, *, is_rejected: bool = False) -> Judged:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mcp_lenient.engine.contract import Decision, ToolContract
 from mcp_lenient.engine.faults import explained
 from mcp_lenient.engine.schema_validator import WrappedValidator
-from mcp_lenient.portable.publishing import Published, is_any_value, publish, read_back, spelled_back
+from mcp_lenient.portable.publishing import Published, is_any_value, read_back, spelled_back
 from mcp_lenient.refusal.locations import Refused
 from mcp_lenient.schema.drafts import with_subschemas
 from mcp_lenient.types import Fault, Path, Repair
@@ -19,7 +19,6 @@ from mcp_lenient.values.json_values import plain, pointer, tokens_of
 if TYPE_CHECKING:
     from mcp_lenient.engine.observer import Observer
     from mcp_lenient.engine.reader import Plan
-    from mcp_lenient.portable.forms import Form
 
 _WORDS = {"missing": "is missing", "unknown": "is not a known name", "type": "has the wrong type"}
 
@@ -101,37 +100,22 @@ class PublishedContract(ToolContract):
     published: Published
 
     @classmethod
-    def around(
-        cls,
-        inner: ToolContract,
-        schema: Mapping[str, Any],
-        form: Form,
-        warn: Callable[[str], object] = lambda _: None,
-    ) -> ToolContract:
-        """Return the contract of a tool whose schema is published in a form; ``inner`` where nothing differs.
-
-        ``warn`` is called with the reason where the schema cannot have the form without losing calls.
-        """
-        published = publish(schema, form)
-        if published.lost is not None:
-            warn(published.lost)
-        if published.schema is schema:
+    def around(cls, inner: ToolContract, published: Published) -> ToolContract:
+        """Return the contract of a tool whose schema is published so; ``inner`` where values are said alike."""
+        if published.codec is None:
             return inner
         policy, plan = inner.plan.policy, inner.plan
-        if published.codec is None:
-            return cls(plan, inner.validator, inner.as_texts, inner=inner, published=published)
-        secret = policy.secret | published.secret
         # The form may not say that other names are forbidden; names are repaired where they are.
         closed = {"additionalProperties": False} if plan.top.closed else {}
         outer = ToolContract.of_schema(
             {**_with_any_values(published.schema), **closed},
-            policy if secret == policy.secret else policy.changed(secret=secret),
+            policy.changed(secret=policy.secret | published.secret),
             destructive=plan.destructive,
             read_only=plan.read_only,
             tool=plan.tool,
             validator=PublishedValidator(inner.validator, published, plan),
         )
-        return cls(outer.plan, outer.validator, inner.as_texts, inner=inner, published=published)
+        return cls(outer.plan, outer.validator, inner=inner, published=published)
 
     def decide(
         self,
@@ -141,8 +125,6 @@ class PublishedContract(ToolContract):
         is_rejected: bool = False,  # noqa: ARG002 - another form may be accepted
     ) -> Decision:
         """Accept, repair or refuse arguments of the published form, or of the author's."""
-        if self.published.codec is None:
-            return self.inner.decide(arguments, observer, is_rejected=is_rejected)
         read = spelled_back(self.published, arguments)
         plainly = plain(read.arguments)
         if not read.unreadable and self.inner.accepts(plainly):

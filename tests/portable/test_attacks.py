@@ -12,7 +12,7 @@ from strategies import same_json
 from tables import closed
 
 from mcp_lenient.adapters.published import PublishedContract
-from mcp_lenient.portable import form_named
+from mcp_lenient.portable import publish
 
 FILES = sorted((Path(__file__).parents[1] / "cases" / "attack").glob("*.json"))
 SAID = {"meant/one-value-12": "JSON text is how the portable form says this value"}
@@ -38,7 +38,7 @@ ANY: dict[str, Any] = {"description": "Anything."}
 
 def published(schema: dict[str, Any], **more: Any) -> Any:
     """Return the contract of a tool with this schema, in the portable form."""
-    return PublishedContract.around(contract(schema, **more), schema, form_named("portable"))
+    return PublishedContract.around(contract(schema, **more), publish(schema, "portable"))
 
 
 @pytest.mark.parametrize(
