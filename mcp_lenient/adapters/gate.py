@@ -611,7 +611,7 @@ class Gate:
         repairs = (*call.repairs, *decision.repairs)
         if not (is_refused or repairs):
             if self.telemetry.count_accepted(call.name, call.started, call.sent, compiled.mode):
-                self.write_accepted(call, compiled, call.sent)
+                self.write_accepted(call, compiled)
             return as_sent
         if compiled.mode == "observe":
             self.record("call_observed", call, compiled, repairs=repairs, violations=violations)
@@ -629,9 +629,9 @@ class Gate:
         self.record("call_rejected", call, compiled, repairs=repairs, violations=violations, repeated=times)
         return Verdict(compiled, refusal=compiled.refusal(call.name, violations, repairs, again))
 
-    def write_accepted(self, call: HostCall, compiled: CompiledTool, arguments: Mapping[str, Any]) -> None:
+    def write_accepted(self, call: HostCall, compiled: CompiledTool) -> None:
         """Log a call that the tool accepts as it was sent."""
-        self.telemetry.write_accepted(compiled.placed(call), compiled.plan, arguments)
+        self.telemetry.write_accepted(compiled.placed(call), compiled.plan)
 
     def remembers(self, tool: str) -> bool:
         """Return whether a refused call of a tool is remembered."""

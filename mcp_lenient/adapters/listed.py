@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mcp_lenient.adapters.gate import CompiledTool, HostTool, ToolSource, ToolsUnknownError
@@ -13,6 +14,7 @@ ListPage = Callable[[str | None], Awaitable[Any]]
 """Returns a page of ``tools/list``, starting at a cursor: a mapping, or an object of the official SDK."""
 
 
+@dataclass(slots=True)
 class ServerTools:
     """The tools of one server, kept between calls.
 
@@ -21,36 +23,29 @@ class ServerTools:
         listed: The tools as last listed; None before the first listing.
     """
 
-    __slots__ = ("__weakref__", "compiled", "listed")
-
-    def __init__(self) -> None:
-        self.compiled: dict[Any, CompiledTool] = {}
-        self.listed: dict[str, HostTool] | None = None
+    compiled: dict[Any, CompiledTool] = field(default_factory=dict)
+    listed: dict[str, HostTool] | None = None
 
 
+@dataclass
 class ListedTools(ToolSource):
     """The tools that a server lists to the caller of one call.
 
-    Args:
+    Attributes:
         kept: The state kept between calls.
         list_page: Requests a page from the server.
         as_validator: Returns the server's own validator for a schema; None if the server has none.
         server_names: The names of the server.
     """
 
-    def __init__(
-        self,
-        kept: ServerTools,
-        list_page: ListPage,
-        as_validator: Callable[[Mapping[str, Any]], Any] | None = None,
-        server_names: Collection[str] = (),
-    ) -> None:
-        self.compiled = kept.compiled
-        self.server_names = server_names
-        self._kept = kept
-        self._list_page = list_page
-        self._as_validator = as_validator
-        self._own: dict[str, HostTool] | None = None
+    kept: ServerTools
+    list_page: ListPage
+    as_validator: Callable[[Mapping[str, Any]], Any] | None = None
+    server_names: Collection[str] = ()
+    _own: dict[str, HostTool] | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.compiled = self.kept.compiled
 
     async def tool(self, name: str, *, fresh: bool) -> HostTool | None:
         """Return a listed tool; the list is refreshed at most once per call."""
@@ -67,7 +62,7 @@ class ListedTools(ToolSource):
             ToolsUnknownError: From what the server raises instead of a list.
         """
         # Meanwhile the server may have listed other tools to another caller.
-        known = self._kept.listed if self._own is None else self._own
+        known = self.kept.listed if self._own is None else self._own
         if known is not None and (self._own is not None or not fresh):
             return known
         listed: dict[str, HostTool] = {}
@@ -77,7 +72,7 @@ class ListedTools(ToolSource):
             told = page if isinstance(page, Mapping) else page.model_dump(by_alias=True)
             tools = told.get("tools", ())
             for record, tool in zip(tools if page is told else page.tools, tools, strict=True):
-                own = None if self._as_validator is None else self._as_validator(tool["inputSchema"])
+                own = None if self.as_validator is None else self.as_validator(tool["inputSchema"])
                 listed[tool["name"]] = HostTool.listed(tool, own, record)
             cursor = told.get("nextCursor")
             if not cursor:
@@ -89,12 +84,12 @@ class ListedTools(ToolSource):
         if known is not None:
             # An unchanged tool stays the same object and keeps its contract.
             listed = {name: known[name] if known.get(name) == tool else tool for name, tool in listed.items()}
-        self._kept.listed = self._own = listed
+        self.kept.listed = self._own = listed
         return listed
 
     async def _page(self, cursor: str | None) -> Any:
         try:
-            return await self._list_page(cursor)
+            return await self.list_page(cursor)
         except Exception as error:
             # Whatever the server raises while listing, its calls must run as without the middleware.
             raise ToolsUnknownError from error

@@ -380,9 +380,9 @@ class CallTelemetry:
         self.log.warn_of_markup(tool, arguments)
         return self.log.wants("call_accepted")
 
-    def write_accepted(self, call: HostCall, plan: Plan, arguments: Mapping[str, Any]) -> None:
-        """Log a call that was right; the tool's schema and arguments show which texts were kept."""
-        fields = self._fields("call_accepted", call, plan, arguments)
+    def write_accepted(self, call: HostCall, plan: Plan) -> None:
+        """Log a call that was right; the tool's schema and what was sent show which texts were kept."""
+        fields = self._fields("call_accepted", call, plan, call.sent)
         spans.record(fields, call.name)
         self.log.emit(fields)
 

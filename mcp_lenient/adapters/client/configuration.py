@@ -31,12 +31,14 @@ def read_configuration(target: Any) -> Any:
 
 
 def _read(name: Any, server: Any) -> Any:
-    if isinstance(server, Mapping) and server.keys().isdisjoint(_NEEDED):
+    if not isinstance(server, Mapping):
+        return server
+    if server.keys().isdisjoint(_NEEDED):
         for given in server:
             if likely := near(str(given), _NEEDED):
                 msg = f"Server {name!r} has the unknown field {given!r}; it probably means {likely[0]!r}."
                 raise ValueError(msg)
-    asked = server.get("transport") if isinstance(server, Mapping) else None
+    asked = server.get("transport")
     if asked is None or asked in _KNOWN:
         return server
     if asked not in _SPELLINGS:

@@ -387,7 +387,7 @@ class LenientMiddleware(Middleware):
             asked = self._asked(context, raw, started)
             return await self._decided(call, asked, self._source(server, message), rejected_by)
         if self._telemetry.count_accepted(message.name, started, arguments, kept.mode):
-            self._gate.write_accepted(self._asked(context, raw, started), kept, arguments)
+            self._gate.write_accepted(self._asked(context, raw, started), kept)
         if self._gate.remembers(message.name):
             await self._gate.ran(self._asked(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
