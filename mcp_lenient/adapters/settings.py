@@ -168,8 +168,6 @@ class Operator:
         LoggingError: When ``record`` cannot be written to.
     """
 
-    __slots__ = ("_policies_with", "_watched", "policies", "recording", "reloads", "repeats", "telemetry")
-
     def __init__(  # noqa: PLR0913 - those of HostSettings
         self,
         policy: Policy | None = None,

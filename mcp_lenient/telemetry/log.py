@@ -125,8 +125,6 @@ class EventLog:
     ``mcp_lenient``. A full stderr pipe does not block.
     """
 
-    __slots__ = ("_application", "_failed", "_own", "_warned")
-
     def __init__(self) -> None:
         self._application = _Application()
         self._own = _OwnLines()
@@ -245,8 +243,6 @@ class DecisionHook:
         TypeError: When it is not a function, or one whose body a call does not run: a coroutine or generator function.
     """
 
-    __slots__ = ("_failed", "_function", "_values")
-
     def __init__(self, function: Callable[[Decision], object], *, values: bool) -> None:
         if not callable(function) or _only_begins(function) or _only_begins(type(function).__call__):
             msg = f"on_decision must be a function that is not async, got {function!r}."
@@ -306,8 +302,6 @@ class CallTelemetry:
     Attributes:
         names: Names under which servers are logged instead of their own.
     """
-
-    __slots__ = ("_hook", "_metrics", "_own_spans", "log", "names")
 
     def __init__(
         self, clients: Collection[str] = (), *, own_spans: bool = False, hook: DecisionHook | None = None

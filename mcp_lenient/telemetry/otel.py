@@ -239,8 +239,6 @@ class Metrics:
     or that the operator names, in any case.
     """
 
-    __slots__ = ("_clients",)
-
     def __init__(self, clients: Collection[str] = ()) -> None:
         if isinstance(clients, str) or not all(isinstance(name, str) for name in clients):
             msg = f"clients must be names of clients, like ['acme-agent'], but is {clients!r}"

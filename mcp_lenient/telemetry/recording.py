@@ -51,8 +51,6 @@ class Recording:
         LoggingError: When the file cannot be written to.
     """
 
-    __slots__ = ("_descriptor", "_known", "_left", "_lock")
-
     def __init__(self, file: str | os.PathLike[str]) -> None:
         try:
             self._descriptor = os.open(Path(file), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)

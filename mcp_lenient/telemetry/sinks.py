@@ -144,8 +144,6 @@ _OWN: Final = frozenset({*CallEvent.model_fields, "level", "reason"})
 class LineLogger:
     """A logger that runs structlog's processors and passes the line to the sink's method of the event's level."""
 
-    __slots__ = ("_logger",)
-
     def __init__(self, sink: object, *processors: Callable[[Any, str, Any], Any]) -> None:
         import structlog
 

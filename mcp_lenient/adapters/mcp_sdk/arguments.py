@@ -25,8 +25,6 @@ class ArgumentsValidator(PydanticValidator):
         metadata: The SDK's metadata of the function.
     """
 
-    __slots__ = ("_metadata",)
-
     def __init__(self, metadata: FuncMetadata) -> None:
         super().__init__(self._called_with)
         self._metadata = metadata

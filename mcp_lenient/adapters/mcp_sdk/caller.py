@@ -11,20 +11,6 @@ from mcp_lenient.adapters.client.compat import field
 from mcp_lenient.telemetry.otel import trace_fields
 
 
-def client_fields(session: Any) -> dict[str, str | None]:
-    """Return the event fields of what the client calls itself, which the SDK drops if its capabilities are malformed."""
-    params = session.client_params
-    client = None if params is None else field(params, "client_info")
-    return {"client_name": getattr(client, "name", None), "client_version": getattr(client, "version", None)}
-
-
-def sent_baggage(request: Any) -> str | None:
-    """Return the OpenTelemetry baggage in the ``_meta`` of a request, where MCP keeps it."""
-    meta = request.meta
-    found = meta.get("baggage") if isinstance(meta, Mapping) else getattr(meta, "baggage", None)
-    return found if isinstance(found, str) else None
-
-
 def who_called(server: Any, request: Any) -> dict[str, str | None]:
     """Return the event fields that identify the caller; unknown fields are None.
 
@@ -32,13 +18,21 @@ def who_called(server: Any, request: Any) -> dict[str, str | None]:
         server: The low-level server; None if unknown.
         request: The SDK's request context; None for calls from Python code.
     """
-    sent = None if request is None else sent_baggage(request)
-    known: dict[str, str | None] = {"server": getattr(server, "name", None), **trace_fields(sent)}
+    meta = None if request is None else request.meta
+    # Where MCP keeps OpenTelemetry's baggage.
+    baggage = meta.get("baggage") if isinstance(meta, Mapping) else getattr(meta, "baggage", None)
+    known: dict[str, str | None] = {
+        "server": getattr(server, "name", None),
+        **trace_fields(baggage if isinstance(baggage, str) else None),
+    }
     if request is None:
         return known
-    over_http = request.request
+    over_http, params = request.request, request.session.client_params
+    # The SDK drops what a client says of itself if its capabilities are malformed.
+    client = None if params is None else field(params, "client_info")
     return known | {
-        **client_fields(request.session),
+        "client_name": getattr(client, "name", None),
+        "client_version": getattr(client, "version", None),
         "subject": _subject(over_http),
         "session_id": None if over_http is None else over_http.headers.get("mcp-session-id"),
         "request_id": None if request.request_id is None else str(request.request_id),

@@ -51,11 +51,8 @@ def _kinds() -> tuple[tuple[Any, Any], ...]:
     """Return the function server classes of the installed SDK, with their methods."""
     found = []
     for module, name, method in _FUNCTION_SERVERS:
-        try:
+        with suppress(ImportError, AttributeError):
             kind = getattr(import_module(module), name)
-        except (ImportError, AttributeError):
-            continue
-        if hasattr(kind, method):
             found.append((kind, getattr(kind, method)))
     return tuple(found)
 

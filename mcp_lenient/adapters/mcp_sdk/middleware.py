@@ -59,13 +59,13 @@ class LenientServerMiddleware:
         self._gate = Gate(policy, **settings)
         self._kept: WeakKeyDictionary[Any, ServerTools] = WeakKeyDictionary()
 
-    async def __call__(self, ctx: Request, call_next: CallNext) -> HandlerResult:
-        """Validate one call, repair or refuse it, and record it; pass every other message on."""
-        return await self._answer(ctx, call_next)
-
-    async def _answer(
+    async def __call__(
         self, ctx: Request, call_next: CallNext, repairs: tuple[Repair, ...] = ()
     ) -> HandlerResult:
+        """Validate one call, repair or refuse it, and record it; pass every other message on.
+
+        ``repairs`` are those of a call that this middleware started again.
+        """
         params = ctx.params
         name = params.get("name") if params is not None else None
         if ctx.method != _CALL or ctx.request_id is None or params is None or not isinstance(name, str):
@@ -88,7 +88,7 @@ class LenientServerMiddleware:
 
     async def _restarted(self, ctx: Request, name: str, call_next: CallNext, server: Any) -> HandlerResult:
         """Start a call again under another name at the outermost middleware, so that each sees this name."""
-        again: CallNext = partial(self._answer, call_next=call_next, repairs=(RENAMED_TOOL,))
+        again: CallNext = partial(self, call_next=call_next, repairs=(RENAMED_TOOL,))
         for outer in reversed(server.middleware[: server.middleware.index(self)]):
             again = partial(outer, call_next=again)
         return await again(replace(ctx, params={**(ctx.params or {}), "name": name}))
