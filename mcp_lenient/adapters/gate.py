@@ -343,14 +343,10 @@ class CompiledTool:
         Where one place has several fixes, with each; where there are more ways, none. Values that are long or secret are
         replaced by their names.
         """
-        choices: list[Sequence[Patch]] = []
-        for violation in violations:
-            if violation.fixes and violation.fixes not in choices:
-                choices.append(violation.fixes)
-        ways = prod(map(len, choices))
-        if not choices or ways > _MOST_WAYS or not isinstance(sent, Mapping) or not self.policy.echo_values:
-            return ()
-        if self.may_take_long(sent):
+        fixes = [each.fixes for each in violations if each.fixes]
+        choices = [each for at, each in enumerate(fixes) if each not in fixes[:at]]
+        is_told = isinstance(sent, Mapping) and self.policy.echo_values
+        if not fixes or not is_told or prod(map(len, choices)) > _MOST_WAYS or self.may_take_long(sent):
             return ()
         calls = [_with_all(sent, patches) for patches in product(*choices)]
         if any(call is None or self.contract.decide(call).status == "refused" for call in calls):
@@ -497,6 +493,7 @@ class Gate:
     Attributes:
         operator: The operator's settings in force.
         telemetry: Records outcomes.
+        repeats: Remembers refused calls.
     """
 
     def __init__(
@@ -511,7 +508,7 @@ class Gate:
         self.operator = Operator(policy, unrepairable=unrepairable, own_spans=own_spans, **settings)
         self._publishes = publishes
         self.telemetry = self.operator.telemetry
-        self._repeats = self.operator.repeats
+        self.repeats = self.operator.repeats
 
     def policy_for(self, tool: str) -> Policy:
         """Return the operator's policy for a tool name, without the author's declarations."""
@@ -541,7 +538,7 @@ class Gate:
 
     async def reload(self, source: ToolSource) -> bool:
         """Load a changed definitions file, if it is valid and does not contradict a tool; return whether it applies."""
-        return self.operator.reloads and await self.operator.reload(partial(self.check, source))
+        return await self.operator.reload(partial(self.check, source))
 
     async def decide(
         self, call: HostCall, source: ToolSource, *, rejected_by: CompiledTool | None = None
@@ -578,8 +575,7 @@ class Gate:
             tool: Its current tool.
             kept: The contracts compiled so far; that of this tool is added.
         """
-        if self.operator.reloads:
-            self.operator.reload_at_once()
+        self.operator.reload_at_once()
         judged = self.compiled(tool, kept).decide(call.arguments)
         if judged.decision.status != "refused":
             self.forget_refused(call)
@@ -593,9 +589,9 @@ class Gate:
             who = call.who()
             call, caller = replace(call, who=lambda: who), caller_of(who)
             if caller is not None:
-                await self._repeats.recall(caller, call.name)
+                await self.repeats.recall(caller, call.name)
                 verdict = self._outcome(call, judged)
-                await self._repeats.save(caller, call.name)
+                await self.repeats.save(caller, call.name)
                 return verdict
         return self._outcome(call, judged)
 
@@ -633,25 +629,21 @@ class Gate:
         """Log a call that the tool accepts as it was sent."""
         self.telemetry.write_accepted(compiled.placed(call), compiled.plan)
 
-    def remembers(self, tool: str) -> bool:
-        """Return whether a refused call of a tool is remembered."""
-        return self._repeats.knows(tool)
-
     def forget_refused(self, call: HostCall) -> str | None:
         """Forget a caller's refused calls of a tool, after a call of it that runs; return the caller if there were any."""
-        caller = caller_of(call.who()) if self.remembers(call.name) else None
-        return caller if caller is not None and self._repeats.forget(caller, call.name) else None
+        caller = caller_of(call.who()) if self.repeats.knows(call.name) else None
+        return caller if caller is not None and self.repeats.forget(caller, call.name) else None
 
     async def ran(self, call: HostCall) -> None:
         """Forget a caller's refused calls of a tool, on other servers too, after a call of it that runs."""
         caller = self.forget_refused(call)
         if caller is not None:
-            await self._repeats.save(caller, call.name)
+            await self.repeats.save(caller, call.name)
 
     def _times(self, call: HostCall, code: str) -> int:
         """Count a refused call, and return how often its caller has sent it; 1 where nothing identifies the caller."""
         caller = caller_of(call.who())
-        return 1 if caller is None else self._repeats.count(caller, call.name, code, call.arguments)
+        return 1 if caller is None else self.repeats.count(caller, call.name, code, call.arguments)
 
     async def _not_found(self, call: HostCall, source: ToolSource) -> Verdict:
         """Find the tool that a name in another spelling means; otherwise refuse the call, or forward it."""

@@ -122,7 +122,7 @@ class _Calls:
         if self._may_be_right(sent):
             with suppress(ValidationError):
                 validated = handler(sent)
-                if gate.remembers(self.tool.name):
+                if gate.repeats.knows(self.tool.name):
                     gate.forget_refused(self._call(sent, started))
                 return validated
         verdict = gate.verdict_at_once(self._call(sent, started), self._host_tool(), self._compiled)

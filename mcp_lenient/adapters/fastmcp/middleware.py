@@ -388,7 +388,7 @@ class LenientMiddleware(Middleware):
             return await self._decided(call, asked, self._source(server, message), rejected_by)
         if self._telemetry.count_accepted(message.name, started, arguments, kept.mode):
             self._gate.write_accepted(self._asked(context, raw, started), kept)
-        if self._gate.remembers(message.name):
+        if self._gate.repeats.knows(message.name):
             await self._gate.ran(self._asked(context, raw, started))
         # This is the path of every accepted call: no further coroutine, object or look-up.
         try:

@@ -20,16 +20,13 @@ from mcp_lenient.values.patches import entries
 
 _WORDS: Mapping[str, str] = {
     "decimal_parsing": marked('write a number in digits, like 12.5 or "12.50"'),
-    "date_past": marked("it must be in the past"),
-    "date_future": marked("it must be in the future"),
-    "datetime_past": marked("it must be in the past"),
-    "datetime_future": marked("it must be in the future"),
+    **dict.fromkeys(("date_past", "datetime_past"), marked("it must be in the past")),
+    **dict.fromkeys(("date_future", "datetime_future"), marked("it must be in the future")),
     "date_from_datetime_inexact": marked("write the date only, without a time"),
     "timezone_naive": marked("write it without a time zone"),
     "timezone_aware": marked("write it with a time zone, such as a final Z"),
     "url_scheme": marked("the scheme must be {expected_schemes}"),
-    "json_invalid": marked('it must be JSON text, such as "[1, 2]"'),
-    "json_type": marked('it must be JSON text, such as "[1, 2]"'),
+    **dict.fromkeys(("json_invalid", "json_type"), marked('it must be JSON text, such as "[1, 2]"')),
 }
 """Reasons that no keyword of JSON Schema expresses, by Pydantic's error type."""
 _TYPES: Mapping[str, str] = {
@@ -54,11 +51,7 @@ _LIMITS_OF_KEYS: Mapping[str, tuple[str, str]] = {
 _TYPE = re.compile(r"([a-z_]+)_(?:type|parsing)")
 _OUTSIDE = re.compile(r"\w+ value is outside expected range.*")
 _TIMES = (
-    "date_parsing",
-    "date_from_datetime_parsing",
-    "datetime_parsing",
-    "datetime_from_date_parsing",
-    "time_parsing",
+    "date_parsing date_from_datetime_parsing datetime_parsing datetime_from_date_parsing time_parsing".split()
 )
 
 
