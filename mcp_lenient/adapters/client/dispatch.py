@@ -201,20 +201,21 @@ async def _called(
     is_alone: bool,
 ) -> DispatchedCall:
     names = _names(call, tools, prefixes)
+    name = names[0] if len(names) == 1 else call.tool
     if len(names) != 1:
-        known = names or near(call.tool, tools.keys())
-        listed = () if names else tools.keys()
-        answer = unknown_tool(call.tool, known, listed, language=session.language_of(call.tool))
-        return DispatchedCall(call.tool, call.arguments, _result(answer), call.id)
-    if not is_alone and session.is_destructive(names[0]):
-        words = language(session.language_of(names[0]))
+        known, listed = names or near(name, tools.keys()), () if names else tools.keys()
+        result = _result(unknown_tool(name, known, listed, language=session.language_of(name)))
+    elif not is_alone and session.is_destructive(name):
+        words = language(session.language_of(name))
         told = words(
             "'{tool}' is destructive, so its call was not run beside other text, which may quote it. "
             "If it is meant, send the call alone.",
-            tool=shown_name(names[0]),
+            tool=shown_name(name),
         )
-        return DispatchedCall(names[0], call.arguments, _error(NOT_ALONE, told), call.id)
-    return DispatchedCall(names[0], call.arguments, await _sent(session, names[0], call.arguments), call.id)
+        result = _error(NOT_ALONE, told)
+    else:
+        result = await _sent(session, name, call.arguments)
+    return DispatchedCall(name, call.arguments, result, call.id)
 
 
 def _names(call: RequestedCall, tools: Mapping[str, Any], prefixes: tuple[str, ...]) -> list[str]:

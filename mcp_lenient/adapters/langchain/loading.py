@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from langchain_core.tools import BaseTool, StructuredTool, ToolException
@@ -61,20 +60,18 @@ async def load_tools(
         raise ValueError(msg)
     if isinstance(session, Mapping):
         servers: Mapping[str, Any] = read_configuration(session.get("mcpServers", session))
-        opened = {
-            name: partial(_configured, name, own) if "mcpServers" in session else _connected(name, own)
-            for name, own in servers.items()
-        }
-        return [tool for name, own in servers.items() for tool in await _tools_at(name, own, opened[name])]
+        client = _configured if "mcpServers" in session else _connected
+        opened = [(name, own, client(name, own)) for name, own in servers.items()]
+        return [tool for each in opened for tool in await _tools_at(*each)]
     own = session if isinstance(session, LenientSession) else lenient_session(session)
     return [to_langchain(tool, own.call_tool_mcp) for tool in (await own.tools()).values()]
 
 
-def _configured(name: str, server: Mapping[str, Any]) -> Client[Any]:
-    """Return a client of a server in a client's configuration."""
+def _configured(name: str, server: Mapping[str, Any]) -> Callable[[], Client[Any]]:
+    """Return what makes the clients of a server in a client's configuration."""
     from fastmcp import Client
 
-    return Client({"mcpServers": {name: server}})
+    return lambda: Client({"mcpServers": {name: server}})
 
 
 def _connected(name: str, connection: Mapping[str, Any]) -> Callable[[], Client[Any]]:
